@@ -206,5 +206,5 @@ class Expired(StatusError):
 
 
 def on_one_line(argument: str) -> str:
-    """An argument as a message quotes it: what a terminal would obey is written out."""
+    """Return an argument as a message quotes it: what a terminal would obey is written out."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in argument)

@@ -73,7 +73,7 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
     text: str = ""
 
     def __str__(self) -> str:
-        """The text as written where the server keeps it, else the canonical form."""
+        """Return the text as written where the server keeps it, else the canonical form."""
         if not self.text:
             force_setattr(self, "text", _canonical(self.nano, self.format))
         return self.text
@@ -106,13 +106,13 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
         return self.nano >= other.nano if isinstance(other, Quantity) else NotImplemented
 
     def __add__(self, other: Quantity) -> Quantity:
-        """The exact sum in this notation, or in ``other``'s if this is zero (Quantity.Add)."""
+        """Return the exact sum in this notation, or in ``other``'s if this is zero (Quantity.Add)."""
         nano = self.nano + other.nano
         form = self.format if self.nano else other.format
         return Quantity(nano, form) if nano < _OVERFLOWING else Quantity(nano, form, _scale_of_sum(self, other, nano))
 
     def __sub__(self, other: Quantity) -> Quantity:
-        """The exact difference in this notation, or in ``other``'s if this is zero (Quantity.Sub)."""
+        """Return the exact difference in this notation, or in ``other``'s if this is zero (Quantity.Sub)."""
         return Quantity(self.nano - other.nano, self.format if self.nano else other.format)
 
     def __neg__(self) -> Quantity:
@@ -136,15 +136,17 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
         return _round_away(self.nano, _MILLI)
 
     def milli_value(self) -> int:
-        """What the server takes for the number of thousandths, overflow included (Quantity.MilliValue).
+        """Return what the server takes for the number of thousandths, overflow included (Quantity.MilliValue).
 
-        Only its checks for whole numbers and against a LimitRange need this.  Holds for quantities as read and rounded;
+        Only its checks for whole numbers and against a LimitRange need this. Holds for quantities as read and rounded;
         of differences the low 64 bits are returned, which is right unless the server still counts those in 64 bits.
         """
         return self._overflowing(self.milli(), -3)
 
     def whole_value(self) -> int:
-        """What the server takes for the number of whole units, overflow included (Quantity.Value); see milli_value."""
+        """Return what the server takes for the number of whole units, overflow included (Quantity.Value); see
+        milli_value.
+        """
         return self._overflowing(self.value(), 0)
 
     def _overflowing(self, exact: int, scale: int) -> int:
@@ -158,7 +160,7 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
 
 
 def _scale_of_sum(quantity: Quantity, other: Quantity, nano: int) -> int | None:
-    """The power of ten that a sum has in 64 bits; None where the server goes on in arbitrary precision.
+    """Return the power of ten that a sum has in 64 bits; None where the server goes on in arbitrary precision.
 
     Source: apimachinery api/resource amount.go int64Amount.Add.
     """
@@ -210,7 +212,7 @@ _DIGITS = frozenset("0123456789")
 
 
 def read_back(quantity: Quantity) -> Quantity:
-    """The quantity once its text was written and read again, as the server does with what it stores.
+    """Return the quantity once its text was written and read again, as the server does with what it stores.
 
     Only a number of binary notation that no binary suffix divides is another one then: 100000000 becomes 100M.
     """
@@ -231,7 +233,7 @@ def quantity_of(number: int, format: Format = "DecimalSI") -> Quantity:
 
 
 def total(items: Iterable[Quantity]) -> Quantity | None:
-    """The sum, in the notation of the first item that is not zero; None if there are no items."""
+    """Return the sum, in the notation of the first item that is not zero; None if there are no items."""
     result: Quantity | None = None
     for item in items:
         result = item if result is None else result + item
@@ -302,7 +304,9 @@ def _read_long_binary(number: int, decimals: int) -> Quantity:
 
 
 def _canonical(nano: int, notation: Format) -> str:
-    """The amount without a fraction and with the largest exponent that keeps it exact (Quantity.CanonicalizeBytes)."""
+    """Return the amount without a fraction and with the largest exponent that keeps it exact
+    (Quantity.CanonicalizeBytes).
+    """
     if not nano:
         return "0"
     number, fraction = divmod(nano, _UNIT)

@@ -22,12 +22,12 @@ SYSTEMS: Final = {
 
 @cache
 def modules(layer: str) -> tuple[ModuleType, ...]:
-    """What systems have for a layer, in the order above."""
+    """Return what systems have for a layer, in the order above."""
     names = [name for name, layers in SYSTEMS.items() if layer in layers]
     return tuple(import_module(f"kubectl_kres.{name}.{layer}") for name in names)
 
 
 @cache
 def registered(layer: str) -> tuple[Any, ...]:
-    """What systems register in a layer, in the order above."""
+    """Return what systems register in a layer, in the order above."""
     return tuple(module.SYSTEM for module in modules(layer))

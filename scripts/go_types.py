@@ -111,9 +111,9 @@ def _package(folder: Path) -> Package:
 
 
 def _fields(name: str, bodies: Mapping[str, str], within: str = "") -> Iterator[tuple[str, Field]]:
-    """Also those of structs that are inlined."""
-    for _, go, json_name, options in _FIELD.findall(bodies.get(name, "")):
+    """Also those of structs that are inlined: embedded, with the tag ``,inline`` up to 1.36, an empty one since."""
+    for called, go, json_name, options in _FIELD.findall(bodies.get(name, "")):
         if json_name:
             yield json_name, Field(go, within, "omitempty" in options)
-        elif "inline" in options:
+        elif not called:
             yield from _fields(go, bodies, f"{within}{go}.")

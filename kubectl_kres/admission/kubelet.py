@@ -68,7 +68,7 @@ def quota(milli: int, period: int = PERIOD) -> int:
 
 
 def page_size(resource: str) -> str:
-    """The kernel's name of the pages of ``hugepages-2Mi``: ``2MB``; empty if the size is none.
+    """Return the kernel's name of the pages of ``hugepages-2Mi``: ``2MB``; empty if the size is none.
 
     Source: core/v1/helper HugePageUnitSizeFromByteSize.
     """
@@ -94,7 +94,8 @@ def cgroup_path(parts: Sequence[str], driver: Driver) -> str:
 
 
 def oom_score(draft: Draft, slot: Slot, qos_class: str, capacity: int) -> int | None:
-    """The adjustment of one container; lower lives longer. ``capacity``: bytes of memory of the node, 0: not known.
+    """Return the adjustment of one container; lower lives longer. ``capacity``: bytes of memory of the node, 0: not
+    known.
 
     None: it depends on the capacity. Source: kubelet/qos/policy.go GetContainerOOMScoreAdjust.
     """
@@ -169,7 +170,7 @@ _FACTOR = 0.9
 
 
 def as_shipped(machine: Machine, server: Server) -> Machine:
-    """The machine with what a kubelet of the server's version has where nothing is configured.
+    """Return the machine with what a kubelet of the server's version has where nothing is configured.
 
     Source: kubelet/apis/config/v1beta1/defaults.go.
     """
@@ -203,7 +204,7 @@ class CgroupAmounts(Struct, frozen=True):
 
 
 def files(amounts: CgroupAmounts, machine: Machine, *, container: bool) -> Iterator[CgroupFileValue]:
-    """The files, in the order of their controllers. ``container``: the runtime writes them, not the kubelet."""
+    """Yield the files, in the order of their controllers. ``container``: the runtime writes them, not the kubelet."""
     source = amounts.sources
     if amounts.shares is not None:
         file, value = _weight(amounts.shares, machine, container=container)
@@ -240,7 +241,7 @@ def _cpu_quota(quota: int, machine: Machine) -> Iterator[tuple[str, str]]:
 
 
 def protected(request: Quantity | None, qos_class: str, machine: Machine) -> Iterator[CgroupFileValue]:
-    """What MemoryQoS keeps the kernel from reclaiming in a pod, where the policy is TieredReservation."""
+    """Yield what MemoryQoS keeps the kernel from reclaiming in a pod, where the policy is TieredReservation."""
     if machine.memory_qos and machine.tiered and machine.version == 2 and request:
         file = "memory.min" if qos_class == "Guaranteed" else "memory.low"
         yield CgroupFileValue(file, str(request.value()), "cgroup/memory-qos")
@@ -286,7 +287,7 @@ def _high(request: int, ceiling: int, machine: Machine) -> Iterator[CgroupFileVa
 
 
 def unprotected(files: Iterable[str], machine: Machine) -> Iterator[CgroupFileValue]:
-    """What a kubelet from 1.37 on resets at its start, where the policy is not TieredReservation."""
+    """Yield what a kubelet from 1.37 on resets at its start, where the policy is not TieredReservation."""
     if machine.recent and machine.version != 1 and not (machine.memory_qos and machine.tiered):
         yield from (CgroupFileValue(file, "0", "cgroup/memory-qos") for file in files)
 
@@ -323,7 +324,7 @@ class Cgroup(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 def cgroups(draft: Draft, qos_class: str, machine: Machine, *, uid: str = "UID") -> Cgroup:
-    """The cgroups from the node's root of all pods down to the containers. ``qos_class``: the stored one.
+    """Return the cgroups from the node's root of all pods down to the containers. ``qos_class``: the stored one.
 
     Source: kubelet/cm/pod_container_manager_linux.go GetPodContainerName.
     """
@@ -385,7 +386,7 @@ def _throttled(draft: Draft, requests: Quantities, limits: Quantities, machine: 
 
 
 def declared(draft: Draft, name: str) -> bool:
-    """Whether the pod's cgroup gets the limit: the pod level has it, or each container and each init step.
+    """Return whether the pod's cgroup gets the limit: the pod level has it, or each container and each init step.
 
     A container without one makes the pod unlimited here, although the others' limits count for quotas. Up to 1.36 an
     init step has the limits of the sidecars that run by then.
@@ -428,7 +429,7 @@ def _container(draft: Draft, slot: Slot, qos_class: str, machine: Machine, paren
 
 
 def smallest(root: Cgroup, container: str, file: str) -> tuple[str, int] | None:
-    """The cgroup on the way up from a container whose limit in ``file`` is the smallest, and that limit.
+    """Return the cgroup on the way up from a container whose limit in ``file`` is the smallest, and that limit.
 
     This is what holds for the container, and what programs that look at the whole way find; of equal ones the nearest.
     Of ``cpu.max`` it is the first number, the microseconds in a period. None: there is none.
@@ -443,7 +444,7 @@ def smallest(root: Cgroup, container: str, file: str) -> tuple[str, int] | None:
 
 
 def _way(root: Cgroup, container: str) -> list[Cgroup]:
-    """The cgroups down to a container; empty if it is not there."""
+    """Return the cgroups down to a container; empty if it is not there."""
     if root.kind == "container":
         return [root] if root.name == container else []
     for child in root.children:
@@ -454,7 +455,7 @@ def _way(root: Cgroup, container: str) -> list[Cgroup]:
 
 
 def _limit(draft: Draft, slot: Slot, name: str) -> tuple[Quantity | None, str]:
-    """A container's limit, or the pod level's if it has none, and the path of it."""
+    """Return a container's limit, or the pod level's if it has none, and the path of it."""
     own = slot.limits.get(name)
     if not own and draft.pod is not None and draft.pod.limits.get(name) is not None:
         return draft.pod.limits[name], draft.pod.at("limits", name)
@@ -479,7 +480,7 @@ def _written(amounts: CgroupAmounts, machine: Machine) -> tuple[CgroupFileValue,
 
 
 def _last(machine: Machine) -> str:
-    """The end of a container's path: its id, which only the runtime knows."""
+    """Return the end of a container's path: its id, which only the runtime knows."""
     return "cri-containerd-ID.scope" if machine.driver == "systemd" else "ID"
 
 

@@ -1,6 +1,6 @@
 """The LimitRanger plugin: defaults into containers, then bounds on containers, pods and claims.
 
-The LimitRange object: its quantities parsed, the defaults the server gives it, and its validation.
+The LimitRange object is here, too: its quantities parsed, the defaults the server gives it, and its validation.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Limits:
         self.bounds = tuple((item, _bounds(item)) for item in items)
 
     def origin(self, item: ParsedItem, field: str, resource: str) -> Source:
-        """The field that a default really came from: ``max`` where ``max`` filled it."""
+        """Return the field that a default really came from: ``max`` where ``max`` filled it."""
         path = f"{item.path}.{field}[{resource}]"
         return self.source.at(item.origin.get(path, path))
 
@@ -110,7 +110,7 @@ def _fill_defaults(item: ParsedItem, source: Source, journal: list[Entry] | None
 
 
 def stored_spec(limits: Limits) -> dict[str, Any]:
-    """The spec as the server stores it; an empty list of items becomes null."""
+    """Return the spec as the server stores it; an empty list of items becomes null."""
     return {"limits": [_stored_item(item) for item in limits.items] or None}
 
 
@@ -129,7 +129,7 @@ def _stored_item(item: ParsedItem) -> dict[str, Any]:
 
 
 def validate(limits: Limits) -> list[FieldError]:
-    """What the server refuses in the object, all of it. Source: validation.go ValidateLimitRange."""
+    """Return what the server refuses in the object, all of it. Source: validation.go ValidateLimitRange."""
     errors: list[FieldError] = []
     seen: set[str] = set()
     for item in limits.items:
@@ -280,7 +280,7 @@ def _notes(slot: Slot, puts: list[Put]) -> Iterator[str]:
 
 
 def violations(draft: Draft, limits: Limits, journal: list[Entry] | None = None) -> list[Finding]:
-    """What one LimitRange finds wrong with the pod; empty: it passes.
+    """Return what one LimitRange finds wrong with the pod; empty: it passes.
 
     Pod items see the pod's sums without overhead; pod-level cpu and memory replace them, huge pages do not.
     Source: limitranger PodValidateLimitFunc.
@@ -303,7 +303,7 @@ def violations(draft: Draft, limits: Limits, journal: list[Entry] | None = None)
 
 
 def claim_violations(requests: Quantities, limits: Limits, journal: list[Entry] | None = None) -> list[Finding]:
-    """The same for a claim: min and max of its request. Source: PersistentVolumeClaimValidateLimitFunc."""
+    """Return the same for a claim: min and max of its request. Source: PersistentVolumeClaimValidateLimitFunc."""
     findings: list[Finding] = []
     for item in limits.items:
         if item.type == "PersistentVolumeClaim":
@@ -317,7 +317,9 @@ def claim_violations(requests: Quantities, limits: Limits, journal: list[Entry] 
 
 
 def pod_sums(draft: Draft, side: Side) -> Quantities:
-    """What Pod items are held against: without overhead; pod-level cpu and memory replace the containers' sums."""
+    """Return what Pod items are held against: without overhead; pod-level cpu and memory replace the containers'
+    sums.
+    """
     sums = of_containers(draft.containers, draft.inits, side)
     if draft.pod is not None:
         sums.update({name: value for name, value in draft.pod.side(side).items() if name in {"cpu", "memory"}})
@@ -360,7 +362,7 @@ def _recorded(
 
 
 def _asked(values: _Values, name: str, rule: str) -> str:
-    """The figure that a bound refuses: of min the smaller one, else the limit; empty: there is none."""
+    """Return the figure that a bound refuses: of min the smaller one, else the limit; empty: there is none."""
     request, limit = values.requests.get(name), values.limits.get(name)
     first, second = (
         (request, limit) if rule == "limitrange/min" or values.type not in {"Container", "Pod"} else (limit, request)

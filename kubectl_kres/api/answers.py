@@ -38,7 +38,9 @@ def explain(
     policies: Sequence[Any] | None = None,
     kube_version: str = "",
 ) -> Explanation:
-    """Whether a pod, or the next pod of a workload, is admitted, what would unblock it, and what set each value."""
+    """Return whether a pod, or the next pod of a workload, is admitted, what would unblock it, and what set each
+    value.
+    """
     return _only(
         explain_all([item], cluster=cluster, namespace=namespace, policies=policies, kube_version=kube_version)
     )
@@ -52,7 +54,7 @@ def explain_all(
     policies: Sequence[Any] | None = None,
     kube_version: str = "",
 ) -> list[Explanation]:
-    """The same of several objects, each by itself: what one uses of a quota is not missing for the next."""
+    """Return the same of several objects, each by itself: what one uses of a quota is not missing for the next."""
     from kubectl_kres.api.asking import AnswerScope, asked
     from kubectl_kres.render.pod import explain as render
     from kubectl_kres.reports.explain.explain import explain as explanation
@@ -78,7 +80,7 @@ def qos(
     policies: Sequence[Any] | None = None,
     kube_version: str = "",
 ) -> Answer[Quality]:
-    """The QoS class, what decides it, and the smallest change to another one."""
+    """Return the QoS class, what decides it, and the smallest change to another one."""
     from kubectl_kres.api.asking import AnswerScope, asked
     from kubectl_kres.render.pod import qos as render
     from kubectl_kres.reports.pod.needs import needs_with_node
@@ -101,7 +103,7 @@ def diff(
     policies: Sequence[Any] | None = None,
     kube_version: str = "",
 ) -> Answer[Difference]:
-    """What the API server changes in a manifest or template, or would change in a live pod today."""
+    """Return what the API server changes in a manifest or template, or would change in a live pod today."""
     from kubectl_kres.api.asking import AnswerScope, asked
     from kubectl_kres.render.pod import diff as render
     from kubectl_kres.reports.explain.difference import diff as difference
@@ -120,7 +122,7 @@ def fit(
     policies: Sequence[Any] | None = None,
     kube_version: str = "",
 ) -> Answer[Fit]:
-    """How many more pods of a template the quotas have room for, and whether a rolling update goes through."""
+    """Return how many more pods of a template the quotas have room for, and whether a rolling update goes through."""
     from kubectl_kres.api.asking import AnswerScope, asked
     from kubectl_kres.render.quota import fit as render
     from kubectl_kres.reports.pod.needs import needs
@@ -139,7 +141,7 @@ def simulate(
     delete: Sequence[str] = (),
     rollouts: int | None = None,
 ) -> Answer[ChangeReport]:
-    """What becomes of a change before it is made: first deletes, then items, then ``{"deploy/web": 9}``.
+    """Return what becomes of a change before it is made: first deletes, then items, then ``{"deploy/web": 9}``.
 
     ``rollouts``: so many workloads are restarted at once afterwards, 1 if it is not given; without a change it is one.
     """
@@ -160,7 +162,7 @@ def check(
     policies: Sequence[Any] | None = None,
     kube_version: str = "",
 ) -> list[Answer[CheckFinding]]:
-    """What is wrong or about to be, the worst first: in ``items``, or without any in a namespace of the cluster.
+    """Return what is wrong or about to be, the worst first: in ``items``, or without any in a namespace of the cluster.
 
     ``select`` and ``ignore``: codes of rules, or their beginnings. Each item is judged by itself.
     """
@@ -185,7 +187,8 @@ def check(
 def quota(
     cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False, by: str = "", recount: bool = False
 ) -> list[Answer[QuotaReport]]:
-    """The quotas of a namespace: hard, used, left. ``by``: pod, workload or another word of ``--by``, who uses them.
+    """Return the quotas of a namespace: hard, used, left. ``by``: pod, workload or another word of ``--by``, who uses
+    them.
 
     ``recount``: whether the status is what the objects come to.
     """
@@ -209,7 +212,9 @@ def quota(
 
 
 def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> list[Answer[Denied]]:
-    """The workloads and TaskRuns of a namespace whose pods are being refused now, and what would get them admitted."""
+    """Return the workloads and TaskRuns of a namespace whose pods are being refused now, and what would get them
+    admitted.
+    """
     from kubectl_kres.api.asking import ask_of, fill_all
     from kubectl_kres.render.quota import fit as render
     from kubectl_kres.reports.pod.needs import needs
@@ -233,7 +238,9 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
 
 
 def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> list[Answer[ClaimReport]]:
-    """The claims on Capsule's resource pools in a namespace: which have what they ask for, and why the others wait."""
+    """Return the claims on Capsule's resource pools in a namespace: which have what they ask for, and why the others
+    wait.
+    """
     from kubectl_kres.capsule.reports.claim.claims import Claims
     from kubectl_kres.capsule.reports.common.needs import claims_needs
     from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
@@ -259,7 +266,7 @@ def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
 
 
 def _space(cluster: Cluster, namespace: str, *, all_namespaces: bool) -> str:
-    """The namespace that is asked about; empty: all. Raises UsageError where both are named."""
+    """Return the namespace that is asked about; empty: all. Raises UsageError where both are named."""
     if not all_namespaces:
         return namespace or cluster.namespace or "default"
     if namespace:

@@ -34,7 +34,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 
 def plain(item: Any) -> dict[str, Any]:
-    """A manifest as mappings, lists and JSON's values.
+    """Return a manifest as mappings, lists and JSON's values.
 
     Taken are mappings (kopf's bodies), models of the official clients, synchronous or not (by ``attribute_map``), and
     what has ``to_dict()`` (lightkube), ``raw`` (kr8s) or ``obj`` (pykube). Raises UsageError for anything else.
@@ -153,7 +153,7 @@ def _cluster(frame: AnswerScope) -> Cluster:
 
 
 def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
-    """The server that is asked: the one that objects were read from, unless another version is named."""
+    """Return the server that is asked: the one that objects were read from, unless another version is named."""
     if kube_version and parse(kube_version) is None:
         raise UsageError(f'kube_version: "{kube_version}" is no version such as 1.33')
     version, assumed = nearest(kube_version or store.origin.version)
@@ -164,7 +164,7 @@ def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
 
 
 def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> None:
-    """Reads what the answer needs, which may need more once it is read. ``over``: what replaces what is read."""
+    """Read what the answer needs, which may need more once it is read. ``over``: what replaces what is read."""
     tried: set[ReadRequest] = set()
     lay(over, reading.store)
     while new := [need for need in wants(reading.store, subject) if need not in tried]:
@@ -174,7 +174,7 @@ def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> N
 
 
 def fill_all(reading: Reading, wants: Callable[[], Iterable[ReadRequest]]) -> None:
-    """Reads all that is wanted, which may be more once it is read."""
+    """Read all that is wanted, which may be more once it is read."""
     tried: set[ReadRequest] = set()
     while new := [need for need in dict.fromkeys(wants()) if need not in tried]:
         tried.update(new)
@@ -182,7 +182,7 @@ def fill_all(reading: Reading, wants: Callable[[], Iterable[ReadRequest]]) -> No
 
 
 def lay(over: Store, store: Store) -> None:
-    """Puts the passed policies over those that were read."""
+    """Put the passed policies over those that were read."""
     for kind in over.kinds():
         for item in over.all(kind):
             store.add(kind, item)
@@ -197,12 +197,12 @@ class ObjectName(str):
 
 
 def is_file(text: str) -> bool:
-    """Whether a text names a file, or with a slash at its end a folder, and not TYPE/NAME."""
+    """Return whether a text names a file, or with a slash at its end a folder, and not TYPE/NAME."""
     return not isinstance(text, ObjectName) and text.endswith((".yaml", ".yml", ".json", "/"))
 
 
 def manifests_of(items: Iterable[Any]) -> list[Manifest]:
-    """The objects of files, mappings and clients' models. Raises UsageError, InputError."""
+    """Return the objects of files, mappings and clients' models. Raises UsageError, InputError."""
     manifests: list[Manifest] = []
     for item in items:
         if isinstance(item, (str, Path)):
@@ -216,7 +216,7 @@ def manifests_of(items: Iterable[Any]) -> list[Manifest]:
 
 
 def _passed(item: Any) -> Iterator[Manifest]:
-    """The objects that one is: of a List its items. Raises UsageError for what is none."""
+    """Yield the objects that one is: of a List its items. Raises UsageError for what is none."""
     text = io.BytesIO(json.dumps(plain(item)).encode())
     try:
         manifests = read(["-"], recursive=False, stdin=text)

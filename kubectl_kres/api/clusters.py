@@ -22,7 +22,7 @@ class Reading(Protocol):
         ...
 
     def kind(self, text: str) -> Kind:
-        """The type that a user names. Raises ClusterError if there is none."""
+        """Return the type that a user names. Raises ClusterError if there is none."""
         ...
 
 
@@ -32,7 +32,7 @@ class Cluster:
     namespace = ""
 
     def reading(self) -> Reading:
-        """The objects of this moment; each answer asks for its own."""
+        """Return the objects of this moment; each answer asks for its own."""
         raise NotImplementedError
 
 

@@ -150,7 +150,9 @@ def _pause(response: Any) -> float:
 
 
 def _refusal_of(client: Any) -> type[Any]:
-    """The exception that a client raises for an answer that is no success: of its own package, which is loaded."""
+    """Return the exception that a client raises for an answer that is no success: of its own package, which is
+    loaded.
+    """
     import sys
 
     package = type(client).__module__.rpartition(".")[0]

@@ -16,12 +16,12 @@ def open_cluster(
     namespace: str = "",
     request_timeout: float = 0.0,
 ) -> Cluster:
-    """A live cluster; nothing is sent yet.
+    """Return a live cluster; nothing is sent yet.
 
     ``api_client``: a ``kubernetes.client.ApiClient``, through which everything is read, so that its login, its proxy
     and its certificates are used, and no kubeconfig. Without one it is as ``kubectl`` does: the kubeconfig and its
-    context, or the service account inside a cluster. ``request_timeout`` in seconds, 0: none.
-    Raises ConfigError, UsageError for a client of another library.
+    context, or the service account inside a cluster. ``request_timeout`` in seconds, 0: none. Raises ConfigError,
+    UsageError for a client of another library.
     """
     from kubectl_kres.api import live
 
@@ -31,12 +31,14 @@ def open_cluster(
 
 
 def open_snapshot(path: str | Path, *, namespace: str = "") -> Cluster:
-    """A file that ``kubectl kres snapshot --out FILE`` wrote. The first answer raises SnapshotError if it is none."""
+    """Return a file that ``kubectl kres snapshot --out FILE`` wrote. The first answer raises SnapshotError if it is
+    none.
+    """
     return Held(Path(path), namespace)
 
 
 def demo() -> Cluster:
-    """The bundled example, as with ``--demo``."""
+    """Return the bundled example, as with ``--demo``."""
     from kubectl_kres.snapshot import read as bundled
 
     return Held(bundled.demo_path(), "")

@@ -56,7 +56,7 @@ class Answer(Generic[R]):
         return beyond_rules(self._origin.version)
 
     def to_dict(self) -> dict[str, Any]:
-        """The item of the document that ``-o json`` prints, by ``kubectl kres schema``."""
+        """Return the item of the document that ``-o json`` prints, by ``kubectl kres schema``."""
         import msgspec
 
         from kubectl_kres.render.text.data import encoded
@@ -65,13 +65,13 @@ class Answer(Generic[R]):
         return result
 
     def document(self) -> dict[str, Any]:
-        """The whole document that ``-o json`` prints."""
+        """Return the whole document that ``-o json`` prints."""
         from kubectl_kres.render.text import data
 
         return data.document(self._kind, (self.to_dict(),), self._origin, complete=self.complete)
 
     def text(self, width: int = 80) -> str:
-        """What the command prints."""
+        """Return what the command prints."""
         return "\n".join(self._lines(self.report, width))
 
     def __str__(self) -> str:

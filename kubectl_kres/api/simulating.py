@@ -29,7 +29,7 @@ from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.check.check import check, worst_first
 from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding
-from kubectl_kres.reports.check.of_store import scene_needs, scenes_of
+from kubectl_kres.reports.check.of_store import context_needs, contexts_of
 from kubectl_kres.reports.common.explanation import unread
 from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import needs
@@ -46,7 +46,7 @@ def played(
     delete: Sequence[str],
     rollouts: int | None = None,
 ) -> tuple[ChangeReport, Origin]:
-    """What is different after all steps: what is deleted, then what is applied, then what is scaled.
+    """Return what is different after all steps: what is deleted, then what is applied, then what is scaled.
 
     ``rollouts``: so many workloads are restarted at once afterwards; None: one alone, and only after steps.
 
@@ -114,8 +114,8 @@ def found_in(
 ) -> tuple[list[CheckFinding], Origin]:
     """Raises what ``ask_of`` raises, and Unreachable and the like."""
     reading = cluster.reading()
-    fill_all(reading, lambda: scene_needs(reading.store, namespace))
-    contexts = scenes_of(reading.store, ask_of(reading.store, kube_version), namespace)
+    fill_all(reading, lambda: context_needs(reading.store, namespace))
+    contexts = contexts_of(reading.store, ask_of(reading.store, kube_version), namespace)
     return worst_first(
         check_finding for context in contexts for check_finding in check(context, codes)
     ), reading.store.origin

@@ -44,7 +44,7 @@ class ClaimsSummary:
         self._first: ClaimReport | None = None
 
     def add(self, report: ClaimReport) -> Iterator[ClaimRow]:
-        """A row for each resource that it asks for."""
+        """Yield a row for each resource that it asks for."""
         self._claims += 1
         if report.waits:
             self._waiting += 1
@@ -71,7 +71,7 @@ class ClaimsSummary:
             )
 
     def figures(self) -> dict[str, int | str]:
-        """How many there are and wait, and which one has waited the longest."""
+        """Return how many there are and wait, and which one has waited the longest."""
         counts: dict[str, int | str] = {"claims": self._claims, "waiting": self._waiting}
         if self._first is None:
             return counts
@@ -84,16 +84,16 @@ class ClaimsSummary:
         }
 
     def rank(self) -> tuple[int, ...]:
-        """How many wait."""
+        """Return how many wait."""
         return (self._waiting,)
 
     def negative(self) -> bool:
-        """Whether one waits, as for ``claims --exit-code``."""
+        """Return whether one waits, as for ``claims --exit-code``."""
         return self._waiting > 0
 
 
 def _age(report: ClaimReport) -> tuple[bool, str, str, str]:
-    """The oldest first, those of which that is not known last."""
+    """Return the oldest first, those of which that is not known last."""
     return not report.created, report.created, report.subject.namespace, report.subject.name
 
 

@@ -298,7 +298,7 @@ class GlobalCustomQuota(CustomQuota, frozen=True):
 
 
 def _kind(kind: str, *short: str, struct: Any, namespaced: bool = False) -> Kind:
-    """A kind of Capsule; ``pool`` and ``claim`` are short names of ours."""
+    """Return a kind of Capsule; ``pool`` and ``claim`` are short names of ours."""
     names = (f"{kind.lower()}s", kind.lower(), *short)
     return Kind(kind, names, GROUP, VERSION, namespaced=namespaced, struct=struct)
 
@@ -324,12 +324,12 @@ PREFIX = "capsule-pool-"
 
 
 def quota_name(pool: str) -> str:
-    """The name of the managed quota of a pool."""
+    """Return the name of the managed quota of a pool."""
     return f"{PREFIX}{pool}"
 
 
 def pool_of(quota: ResourceQuota) -> str:
-    """The pool that manages a quota, by its label; empty if none does."""
+    """Return the pool that manages a quota, by its label; empty if none does."""
     name = (quota.metadata.labels or {}).get(POOL_LABEL, "")
     return name if name and quota.metadata.name == quota_name(name) else ""
 

@@ -74,7 +74,7 @@ class Command(click.Command):
         self.listed = [*flags, *CONNECTION] if connects else list(flags)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The words that are no flags; the flags that stood before the command are taken in."""
+        """Return the words that are no flags; the flags that stood before the command are taken in."""
         line = flags.split(args, self.params, ctx)
         before = ctx.obj or ()
         given = flags.values(before, line.given, self.params, ctx)
@@ -85,7 +85,7 @@ class Command(click.Command):
         return ctx.args
 
     def invoke(self, ctx: click.Context) -> int:
-        """Runs the command and returns its exit code. Raises InputError for a bad file of settings."""
+        """Run the command and returns its exit code. Raises InputError for a bad file of settings."""
         options = Options(**ctx.params)
         if self.configured:
             options = applied(options, {item.field for item in ctx.obj})
@@ -138,7 +138,7 @@ def filled(text: str) -> str:
 
 
 def rows(entries: Iterable[tuple[str, str]], column: int = 30) -> Iterator[str]:
-    """Two columns: what to type, and from ``column`` on what it does."""
+    """Yield two columns: what to type, and from ``column`` on what it does."""
     for left, right in entries:
         lines = wrap(right, WIDTH - column) or [""]
         if len(left) > column - 4:

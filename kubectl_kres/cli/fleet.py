@@ -40,18 +40,18 @@ REPORTS: Final[Mapping[str, FleetReport]] = {
 
 
 def summary_of(report: str) -> Callable[[str], Summary]:
-    """Makes the summary of a cluster, out of its name."""
+    """Make the summary of a cluster, out of its name."""
     module, name = REPORTS[report].summary
     return cast("Callable[[str], Summary]", getattr(import_module(module), name))
 
 
 def summed_by(report: str) -> tuple[str, ...]:
-    """The figures that add up over clusters."""
+    """Return the figures that add up over clusters."""
     return cast("tuple[str, ...]", summary_of(report).summed)  # type: ignore[attr-defined]  # the class says it, too
 
 
 def plan_of(report: str) -> Plan:
-    """What makes the query of the report's command."""
+    """Return what makes the query of the report's command."""
     return cast("Plan", import_module(module_of(report)).plan)
 
 
@@ -67,7 +67,7 @@ def work() -> int:
 
 
 def answer_line(line: bytes) -> bytes:
-    """The status for a task, both as lines; one at a time, since what is told on standard error is heard."""
+    """Return the status for a task, both as lines; one at a time, since what is told on standard error is heard."""
     with _ONE:
         return encode(checked(task_of(line), answer))
 
@@ -81,7 +81,7 @@ def options_of(values: Mapping[str, Any]) -> Options:
 
 
 def answer(task: FleetTask) -> ClusterStatus:
-    """The status of the cluster, once its rows are written. Whatever goes wrong is a status, too."""
+    """Return the status of the cluster, once its rows are written. Whatever goes wrong is a status, too."""
     with _heard() as notes:
         try:
             return _answer(task, notes)

@@ -14,7 +14,7 @@ _MANIFESTS = (".yaml", ".yml", ".json")
 
 
 def words_of(arguments: Sequence[str]) -> list[str]:
-    """The words of the command: each manifest at the end becomes ``-f FILE``."""
+    """Return the words of the command: each manifest at the end becomes ``-f FILE``."""
     command = ["explain", "--exit-code"]
     if arguments[:1] == ["check"]:
         command, arguments = ["check"], arguments[1:]

@@ -18,7 +18,7 @@ _LOUDEST = re.compile(r"(^| )--?v[ =]?9( |$)")
 
 
 def program_name(called: str) -> str:
-    """How the program was called, as a user would type it again."""
+    """Return how the program was called, as a user would type it again."""
     path = PurePath(called)
     if path.name == "__main__.py":
         return "python -m kubectl_kres"
@@ -26,7 +26,7 @@ def program_name(called: str) -> str:
 
 
 def entry(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line, ``sys.argv`` if none is given, and returns the exit code."""
+    """Run the command line, ``sys.argv`` if none is given, and returns the exit code."""
     if sys.stdout is None:
         sys.stdout = ending.Closed()
     for stream in (sys.stdout, sys.stderr):

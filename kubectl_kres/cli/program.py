@@ -75,7 +75,7 @@ Use "kubectl kres COMMAND --help" for more about a command, and
 
 @cache
 def commands() -> Mapping[str, tuple[str, str]]:
-    """All of them, with those of systems, in the order of the help."""
+    """Return all of them, with those of systems, in the order of the help."""
     from kubectl_kres.cli.system import systems
 
     return {**_FIRST, **{name: about for system in systems() for name, about in system.commands.items()}, **_REST}
@@ -90,7 +90,9 @@ def aliases() -> Mapping[str, str]:
 
 
 def module_of(command: str) -> str:
-    """The module that holds a command; empty: there is none. What systems have is loaded for other names alone."""
+    """Return the module that holds a command; empty: there is none. What systems have is loaded for other names
+    alone.
+    """
     own = _FIRST.get(command) or _REST.get(command) or commands().get(command)
     return own[0] if own else ""
 
@@ -108,7 +110,7 @@ class Program(click.Group):
         self.callback = _without_command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The command and all that follows it."""
+        """Return the command and all that follows it."""
         line = flags.split(args, (*SHARED, *self.params), ctx, stop=True)
         ctx.obj = tuple(given_flag for given_flag in line.given if given_flag.field != "version")
         own = [
@@ -119,7 +121,7 @@ class Program(click.Group):
         return super().parse_args(ctx, [*own, "--", *line.words])
 
     def _answered_flags(self, words: Sequence[str]) -> tuple[str, ...]:
-        """The flags that are answered here; ``--help`` before a command is the command's."""
+        """Return the flags that are answered here; ``--help`` before a command is the command's."""
         return ("--version",) if words else ("--version", "--help")
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -139,7 +141,7 @@ class Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names. Raises click.UsageError that suggests the nearest."""
+        """Return the command that the first word names. Raises click.UsageError that suggests the nearest."""
         name, *rest = args
         name = name if name in _FIRST or name in _REST else aliases().get(name, name)
         command = self.get_command(ctx, name)
@@ -150,7 +152,7 @@ class Program(click.Group):
         return name, command, rest
 
     def get_help(self, ctx: click.Context) -> str:
-        """What the program is for, and its commands."""
+        """Return what the program is for, and its commands."""
         lines = "\n".join(rows(((name, line) for name, (_, line) in commands().items()), 14))
         return _HELP.strip().format(commands=lines).replace("kubectl kres", ctx.command_path)
 

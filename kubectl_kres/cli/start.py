@@ -6,7 +6,7 @@ _INTERRUPTED = 130
 
 
 def entry() -> int:
-    """Runs the command line and returns the exit code."""
+    """Run the command line and returns the exit code."""
     try:
         from kubectl_kres.cli.main import entry as run  # what takes time must be within
 

@@ -39,5 +39,5 @@ class CliSystem(NamedTuple):
 
 
 def systems() -> tuple[CliSystem, ...]:
-    """All of them, in the order of registration."""
+    """Return all of them, in the order of registration."""
     return cast("tuple[CliSystem, ...]", registered("commands"))

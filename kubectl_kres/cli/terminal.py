@@ -38,7 +38,7 @@ _LINGER = 60.0
 
 
 def live(options: Options) -> Session:
-    """A session that watches. Nothing has been sent yet but the question for the version. Raises ConfigError."""
+    """Return a session that watches. Nothing has been sent yet but the question for the version. Raises ConfigError."""
     return _live(options, ascii_only=options.ascii or not speaks_unicode())
 
 
@@ -78,7 +78,9 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
 
 
 def _listed(pod: Pod) -> Pod:
-    """A pod of a list without its uid: only the screen of the pod tells it, and that reads the pod by its name."""
+    """Return a pod of a list without its uid: only the screen of the pod tells it, and that reads the pod by its
+    name.
+    """
     if type(pod) is Pod:
         force_setattr(pod.metadata, "uid", "")
     return pod
@@ -92,7 +94,7 @@ def _placed(pod: Any) -> Any:
 
 
 def _contexts(options: Options) -> tuple[str, ...]:
-    """Those of the kubeconfig; none once it cannot be read any more."""
+    """Return those of the kubeconfig; none once it cannot be read any more."""
     try:
         return tuple(entries(options, "contexts"))
     except ConfigError:
@@ -100,12 +102,12 @@ def _contexts(options: Options) -> tuple[str, ...]:
 
 
 def open_snapshot_session(options: Options) -> Session:
-    """A session whose moment is that of the snapshot. Raises SnapshotError."""
+    """Return a session whose moment is that of the snapshot. Raises SnapshotError."""
     return at_moment(options, ascii_only=options.ascii or not speaks_unicode())
 
 
 def at_moment(options: Options, at: Moment | None = None, *, ascii_only: bool) -> Session:
-    """The same; ``at``: where the snapshot stands among others. Raises SnapshotError."""
+    """Return the same; ``at``: where the snapshot stands among others. Raises SnapshotError."""
     source, _ = open_held(options)
     origin = source.store.origin
     now = origin.time or current_time()

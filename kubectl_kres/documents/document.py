@@ -37,7 +37,7 @@ class Document(Struct, frozen=True):
         return self.position(*place(self.text, at))
 
     def fault(self, message: str, at: Position) -> InputError:
-        """An error at a line and column of the file."""
+        """Return an error at a line and column of the file."""
         return InputError(message, file=self.file, line=at[0], column=at[1])
 
 
@@ -47,5 +47,5 @@ def place(text: str, at: int) -> Position:
 
 
 def twice(key: str) -> str:
-    """What to say of a key that its map has already."""
+    """Return what to say of a key that its map has already."""
     return f'key "{key}" is given twice: as in kubectl, the last one counts'

@@ -30,11 +30,10 @@ class _NumberError(ValueError):
 
 
 def stream(file: str, text: str, notes: list[InputError] | None = None) -> Iterator[tuple[Document, Any]]:
-    """Each JSON value of a text, one behind the other with only white space between.
+    """Yield each JSON value of a text, one behind the other with only white space between.
 
-    Of a key that is given twice the last one counts; ``notes`` gets a sentence about the first of a value.
-    Raises JsonSyntaxError where the text is no JSON, InputError for a number that no float64 holds and nesting without
-    end.
+    Of a key that is given twice the last one counts; ``notes`` gets a sentence about the first of a value. Raises
+    JsonSyntaxError where the text is no JSON, InputError for a number that no float64 holds and nesting without end.
     """
     index = end = 0
     line = 1
@@ -82,7 +81,7 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
 
 
 def starts(document: Document, paths: Collection[tuple[PathStep, ...]]) -> dict[tuple[PathStep, ...], Position]:
-    """Where the values at some paths begin, of all in one walk; without those that are not there."""
+    """Return where the values at some paths begin, of all in one walk; without those that are not there."""
     around = {path[:length] for path in paths for length in range(len(path))}
     result: dict[tuple[PathStep, ...], Position] = {}
     left: list[tuple[tuple[PathStep, ...], int]] = [((), 0)]
@@ -125,7 +124,7 @@ def _twice_at(text: str, start: int) -> Position:
 
 
 def _twice(text: str, start: int) -> int:
-    """Where the first key stands that its object had before."""
+    """Return where the first key stands that its object had before."""
     open_at, result = [start], []
     while open_at:
         seen: set[PathStep] = set()
@@ -140,13 +139,13 @@ def _twice(text: str, start: int) -> int:
 
 
 def _number_at(text: str, name: str, start: int) -> int:
-    """Where the number stands outside of longer words."""
+    """Return where the number stands outside of longer words."""
     at = re.compile(rf"(?<=[:,\[\s]){re.escape(name)}(?=[,\]}}\s])").search(text, start)
     return at.start() if at else start
 
 
 def _deep(value: Any) -> bool:
-    """Whether lists and maps are nested deeper than DEPTH."""
+    """Return whether lists and maps are nested deeper than DEPTH."""
     level, depth = [value], 0
     while level and depth <= DEPTH:
         children = (item for entry in level for item in (entry.values() if isinstance(entry, dict) else entry))
@@ -176,7 +175,7 @@ def _constant(text: str) -> NoReturn:
 
 
 def _scrub(value: Any) -> Any:
-    """The value with U+FFFD for halves of surrogate pairs, as Go decodes them."""
+    """Return the value with U+FFFD for halves of surrogate pairs, as Go decodes them."""
     match value:
         case number.Number():
             return value

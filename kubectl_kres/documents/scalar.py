@@ -30,12 +30,12 @@ class Number(str):
 
 
 def from_int(value: int) -> int | Number:
-    """The integer, or above an int64 the text of the float64 that Go decodes it to. Raises OverflowError."""
+    """Return the integer, or above an int64 the text of the float64 that Go decodes it to. Raises OverflowError."""
     return value if value in _INT64 else from_float(float(value))
 
 
 def from_float(value: float) -> int | Number:
-    """An integer where Go prints the float64 as one (``1.0``, ``1e3``), else its text.
+    """Return an integer where Go prints the float64 as one (``1.0``, ``1e3``), else its text.
 
     Raises OverflowError for infinities and NaN, which JSON does not have.
     Source: encoding/json floatEncoder; apimachinery util/json, which decodes to int64 where the text is an integer.
@@ -51,7 +51,7 @@ def from_float(value: float) -> int | Number:
 
 
 def from_json(text: str) -> int | Number:
-    """The value of a JSON number. Raises OverflowError where a float64 cannot hold it, as Go's decoder does."""
+    """Return the value of a JSON number. Raises OverflowError where a float64 cannot hold it, as Go's decoder does."""
     if _INTEGER_TEXT.fullmatch(text):
         return from_int(int(text))
     return from_float(float(text))
@@ -93,10 +93,10 @@ _BASES = {"x": 16, "b": 2, "o": 8, "d": 10}
 
 
 def resolve(text: str, *, plain: bool, tag: str = "") -> Scalar:
-    """The JSON value of a scalar; ``plain`` if it stands without quotes, ``tag`` as written, if any.
+    """Return the JSON value of a scalar; ``plain`` if it stands without quotes, ``tag`` as written, if any.
 
-    Timestamps and base-60 numbers stay strings. Tags that are not YAML's own make strings.
-    Raises ValueError with the reason where kubectl refuses it.
+    Timestamps and base-60 numbers stay strings. Tags that are not YAML's own make strings. Raises ValueError with the
+    reason where kubectl refuses it.
     Source: go-yaml v2.4.3 resolve.go resolve; sigs.k8s.io/yaml convertToJSONableObject.
     """
     if not tag or tag == "!":
@@ -110,7 +110,7 @@ def resolve(text: str, *, plain: bool, tag: str = "") -> Scalar:
 
 
 def key(value: object) -> str:
-    """The JSON key that a value makes. Raises ValueError for null and for whatever is no scalar."""
+    """Return the JSON key that a value makes. Raises ValueError for null and for whatever is no scalar."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str | int):

@@ -157,7 +157,7 @@ class _Position:
 
 
 def split(file: str, text: str, *, start: int = 0, index: int = 0) -> Iterator[Document]:
-    """The documents of a file from the character ``start`` on, cut at ``---`` lines as kubectl cuts them.
+    """Yield the documents of a file from the character ``start`` on, cut at ``---`` lines as kubectl cuts them.
 
     Empty ones are left out, and each ends with a line feed. Raises InputError at a separator with more than a comment
     behind it.
@@ -180,17 +180,17 @@ def split(file: str, text: str, *, start: int = 0, index: int = 0) -> Iterator[D
 
 
 def value(text: str) -> Any:
-    """The value of YAML that stands in a field of an object; None if it is empty. Raises InputError."""
+    """Return the value of YAML that stands in a field of an object; None if it is empty. Raises InputError."""
     return next((parse(document) for document in split("", text)), None)
 
 
 def parse(document: Document, notes: list[InputError] | None = None) -> Any:
-    """The value of a document as JSON would hold it; None if it is empty or null.
+    """Return the value of a document as JSON would hold it; None if it is empty or null.
 
     Keys are text; numbers are int or ``Number``. Aliased values are shared: treat the result as read-only. As kubectl
     does, a merge (``<<``) replaces what stands before it and is replaced by what stands behind it; of a key that is
-    given twice the last one counts, and ``notes`` gets a sentence about it.
-    Raises InputError for bad syntax, a key that is no text, and for aliases or nesting without end.
+    given twice the last one counts, and ``notes`` gets a sentence about it. Raises InputError for bad syntax, a key
+    that is no text, and for aliases or nesting without end.
     """
     build = Build(document, notes)
     for event in events(document):
@@ -213,7 +213,7 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
 
 
 def starts(document: Document, paths: Collection[tuple[PathStep, ...]]) -> dict[tuple[PathStep, ...], Position]:
-    """Where the values at some paths begin, of all in one walk; without those that are not written."""
+    """Return where the values at some paths begin, of all in one walk; without those that are not written."""
     result: dict[tuple[PathStep, ...], Position] = {}
     for names, mark in _places(events(document)):
         path = tuple(step for step in names if step is not None)
@@ -223,7 +223,7 @@ def starts(document: Document, paths: Collection[tuple[PathStep, ...]]) -> dict[
 
 
 def events(document: Document) -> Iterator[Any]:
-    """The parser's events. Raises InputError for bad syntax."""
+    """Yield the parser's events. Raises InputError for bad syntax."""
     try:
         yield from yaml.parse(document.text, Loader=_LOADER)
     except yaml.reader.ReaderError as error:
@@ -237,7 +237,7 @@ def events(document: Document) -> Iterator[Any]:
 
 
 def _places(stream: Iterable[Any]) -> Iterator[tuple[list[PathStep | None], Any]]:
-    """The path of each value with the mark where it begins, in the order of the text."""
+    """Yield the path of each value with the mark where it begins, in the order of the text."""
     stack: list[_Position] = []
     for event in stream:
         if isinstance(event, yaml.CollectionEndEvent):
@@ -257,7 +257,7 @@ def _places(stream: Iterable[Any]) -> Iterator[tuple[list[PathStep | None], Any]
 
 
 def _key_text(event: Any) -> str:
-    """The key as text; of an alias its anchor, which is near enough to find a place."""
+    """Return the key as text; of an alias its anchor, which is near enough to find a place."""
     if isinstance(event, yaml.AliasEvent):
         return str(event.anchor)
     return scalar.key(scalar.resolve(event.value, plain=event.implicit[0], tag=event.tag or ""))

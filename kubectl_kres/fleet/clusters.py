@@ -41,10 +41,10 @@ def readable(path: str) -> str:
 
 
 def snapshots(patterns: Iterable[str]) -> tuple[FleetCluster, ...]:
-    """The snapshots in folders and of patterns, each file once, by name.
+    """Return the snapshots in folders and of patterns, each file once, by name.
 
-    A cluster is called as its file is, with the folders that tell it from another file of that name.
-    Raises UsageError for a pattern without files.
+    A cluster is called as its file is, with the folders that tell it from another file of that name. Raises UsageError
+    for a pattern without files.
     """
     files: dict[str, None] = {}
     for pattern in patterns:
@@ -85,7 +85,8 @@ def _stem(name: str) -> str:
 
 
 def contexts(patterns: Iterable[str], config: MergedKubeconfig) -> tuple[FleetCluster, ...]:
-    """The contexts that a pattern matches; of several contexts of one cluster the first, by name, stands for all.
+    """Return the contexts that a pattern matches; of several contexts of one cluster the first, by name, stands for
+    all.
 
     Of one cluster are contexts with the same server, reached in the same way. Raises UsageError for a pattern that
     matches none.
@@ -114,7 +115,7 @@ def contexts(patterns: Iterable[str], config: MergedKubeconfig) -> tuple[FleetCl
 
 
 def shard(clusters: Sequence[FleetCluster], index: int, count: int) -> tuple[FleetCluster, ...]:
-    """The clusters of one shard, ``index`` from 0. A cluster's shard depends on its name and ``count`` alone."""
+    """Return the clusters of one shard, ``index`` from 0. A cluster's shard depends on its name and ``count`` alone."""
     return tuple(cluster for cluster in clusters if _place(cluster.name, count) == index)
 
 
@@ -123,7 +124,7 @@ def _place(name: str, count: int) -> int:
 
 
 def stamp(cluster: FleetCluster) -> str:
-    """What tells a file from what it was before; of a context its server. Empty if the file is gone."""
+    """Return what tells a file from what it was before; of a context its server. Empty if the file is gone."""
     if not cluster.snapshot:
         return cluster.server
     try:

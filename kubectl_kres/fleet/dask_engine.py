@@ -47,7 +47,7 @@ def dask_available() -> None:
 
 
 def on_dask(tasks: Sequence[FleetTask], address: str, ask: WorkerCall) -> Generator[ClusterStatus]:
-    """The status of each task, as they come. ``address``: HOST:PORT of the scheduler.
+    """Yield the status of each task, as they come. ``address``: HOST:PORT of the scheduler.
 
     Workers need this version of kubectl-kres and the same folders. One of another version gets nothing more to do, and
     its task goes to another. Raises Unreachable if the scheduler does not answer.
@@ -79,7 +79,7 @@ class _Engine:
         self._seen = monotonic()
 
     def run(self) -> Generator[ClusterStatus]:
-        """Every task's status once."""
+        """Yield every task's status once."""
         while self._open:
             workers = self._workers()
             cluster_statuses = [*self._left(workers), *self._late()]
@@ -96,7 +96,7 @@ class _Engine:
             self._client.cancel([*self._tries], force=True)
 
     def _workers(self) -> frozenset[str]:
-        """Those that are there. Raises Unreachable if the scheduler does not say."""
+        """Return those that are there. Raises Unreachable if the scheduler does not say."""
         try:
             return frozenset(self._client.sync(self._client.scheduler.ncores, callback_timeout=_SCHEDULER))
         except (OSError, TimeoutError) as error:
@@ -149,7 +149,9 @@ class _Engine:
         return result
 
     def _nobody(self, workers: frozenset[str]) -> list[ClusterStatus]:
-        """What waits when all workers are of another version, or none was there for as long as a task may take."""
+        """Return what waits when all workers are of another version, or none was there for as long as a task may
+        take.
+        """
         now = monotonic()
         if not self._waiting or any(not item.overdue for item in self._tries.values()):
             self._seen = now
@@ -191,7 +193,7 @@ class _Engine:
         return [self._kept(result, status)]
 
     def _kept(self, value: _Try, status: ClusterStatus) -> ClusterStatus:
-        """The answer, its rows under their own name."""
+        """Return the answer, its rows under their own name."""
         if not status.file:
             return status
         try:
@@ -209,5 +211,5 @@ class _Engine:
 
 
 def _gone(error: BaseException | None) -> bool:
-    """Whether it says that a worker died."""
+    """Return whether it says that a worker died."""
     return type(error).__name__ in {"KilledWorker", "CancelledError", "FutureCancelledError"}

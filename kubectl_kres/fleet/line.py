@@ -16,7 +16,7 @@ _HALF: Final = b"\\ud"
 
 
 def encode(value: Struct) -> bytes:
-    """One line, with its line feed. A path may hold any bytes."""
+    """Return one line, with its line feed. A path may hold any bytes."""
     try:
         return _ENCODER.encode(value) + b"\n"
     except UnicodeEncodeError:

@@ -39,7 +39,7 @@ class Results:
         self._form, self._asked = form, asked
 
     def prepare(self) -> None:
-        """Makes the folder, and writes and removes a file in it. Raises UsageError: before any work is done."""
+        """Make the folder, and writes and removes a file in it. Raises UsageError: before any work is done."""
         probe = self.folder / f".{uuid.uuid4().hex}.part"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -50,16 +50,16 @@ class Results:
             raise UsageError(f"--out {self.folder.parent}: it cannot be written to: {why}") from error
 
     def file(self, cluster: FleetCluster) -> Path:
-        """Where the rows of a cluster go."""
+        """Return where the rows of a cluster go."""
         return self.folder / (_file_name(cluster.name) + ENDINGS[self._form])
 
     def part(self, cluster: FleetCluster) -> Path:
-        """Where they are until they are whole: a name of its own for each try."""
+        """Return where they are until they are whole: a name of its own for each try."""
         file = self.file(cluster)
         return file.with_name(f".{file.name[:_LONGEST]}.{uuid.uuid4().hex[:8]}.part")
 
     def kept(self, cluster: FleetCluster) -> ClusterStatus | None:
-        """What an earlier run found, if nothing has changed since and it has an answer."""
+        """Return what an earlier run found, if nothing has changed since and it has an answer."""
         try:
             result = decode(self._status(cluster).read_bytes(), _DECODER)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -69,7 +69,7 @@ class Results:
         return status if whole and result.maker == self._maker_of(cluster) else None
 
     def clear(self, cluster: FleetCluster) -> None:
-        """Removes what an earlier run left of a cluster. Raises UsageError."""
+        """Remove what an earlier run left of a cluster. Raises UsageError."""
         try:
             for path in (self._status(cluster), self.file(cluster)):
                 path.unlink(missing_ok=True)
@@ -78,7 +78,7 @@ class Results:
             raise UsageError(f"--out {self.folder.parent}: what is there cannot be replaced: {why}") from error
 
     def keep(self, cluster: FleetCluster, status: ClusterStatus) -> None:
-        """Writes the status, whole or not at all. Raises OSError."""
+        """Write the status, whole or not at all. Raises OSError."""
         path, part = self._status(cluster), self.part(cluster)
         try:
             part.write_bytes(encode(_Kept(self._maker_of(cluster), status)))
@@ -104,7 +104,7 @@ class Results:
 
 
 def _file_name(name: str) -> str:
-    """A cluster's name as that of a file, on every system; names that differ in case alone do not meet."""
+    """Return a cluster's name as that of a file, on every system; names that differ in case alone do not meet."""
     shown = quote(name, safe=" @+,=", errors="surrogateescape")
     if shown == name and name == name.lower() and len(name) <= _LONGEST and name.strip(". ") == name:
         return name

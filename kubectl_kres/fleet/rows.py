@@ -41,7 +41,7 @@ class Summary(Protocol):
     summed: tuple[str, ...]
 
     def add(self, report: Any) -> Iterable[FleetRow]:
-        """The rows of one report."""
+        """Return the rows of one report."""
         ...
 
     def figures(self) -> dict[str, int | str]:
@@ -49,11 +49,11 @@ class Summary(Protocol):
         ...
 
     def rank(self) -> tuple[int, ...]:
-        """The larger, the worse."""
+        """Return the larger, the worse."""
         ...
 
     def negative(self) -> bool:
-        """Whether it is what ``--exit-code`` tells."""
+        """Return whether it is what ``--exit-code`` tells."""
         ...
 
 
@@ -62,12 +62,12 @@ Write = Callable[[Iterable[FleetRow]], None]
 
 
 def int64(number: int) -> int | None:
-    """The number if a column of 64 bits holds it; else only the exact text beside it tells."""
+    """Return the number if a column of 64 bits holds it; else only the exact text beside it tells."""
     return number if -_INT64 <= number < _INT64 else None
 
 
 def number_of(name: str, amount: Quantity) -> tuple[int | None, str]:
-    """An amount of a resource as a whole number, and the unit that it counts: bytes, millicores or objects.
+    """Return an amount of a resource as a whole number, and the unit that it counts: bytes, millicores or objects.
 
     None where it is beyond 64 bits. ``name``: of a resource or of a quota's line, as ``requests.memory``.
     """
@@ -81,7 +81,7 @@ def number_of(name: str, amount: Quantity) -> tuple[int | None, str]:
 
 @contextlib.contextmanager
 def written(file: str, part: str, form: str, row: type[FleetRow]) -> Iterator[Write]:
-    """Takes the rows of ``file``, which is there once all is done; on any error nothing is. Without a file: nowhere.
+    """Take the rows of ``file``, which is there once all is done; on any error nothing is. Without a file: nowhere.
 
     Raises OSError.
     """
@@ -139,7 +139,7 @@ def _written(part: str, row: type[FleetRow]) -> Iterator[Write]:
 
 
 def _column(arrow: Any, kind: Any) -> Any:
-    """The type of a column, out of that of the field."""
+    """Return the type of a column, out of that of the field."""
     if isinstance(kind, UnionType):
         kind = next(get_arg for get_arg in get_args(kind) if get_arg is not type(None))
     if get_origin(kind) is dict:

@@ -88,12 +88,12 @@ class ClusterStatus(Record, frozen=True):
 
 
 def state_of(error: KresError) -> FleetState:
-    """The state of a cluster whose answer ended with this error."""
+    """Return the state of a cluster whose answer ended with this error."""
     return next((state for kind, state in _STATE_OF if isinstance(error, kind)), "failed")
 
 
 def worst_first(cluster_statuses: Iterable[ClusterStatus]) -> list[ClusterStatus]:
-    """Those without an answer by what happened, then the answers by rank, then by name."""
+    """Return those without an answer by what happened, then the answers by rank, then by name."""
     return sorted(
         cluster_statuses,
         key=lambda cluster_status: (
@@ -105,7 +105,7 @@ def worst_first(cluster_statuses: Iterable[ClusterStatus]) -> list[ClusterStatus
 
 
 def total(cluster_statuses: Iterable[ClusterStatus], summed: Sequence[str]) -> Mapping[str, int | str]:
-    """The sums of these figures over all clusters with an answer; amounts are added exactly."""
+    """Return the sums of these figures over all clusters with an answer; amounts are added exactly."""
     sums: dict[str, int | str] = {}
     for cluster_status in cluster_statuses:
         for name in summed:

@@ -31,10 +31,11 @@ _APART: Final[Mapping[str, Any]] = (
 
 
 def supervised(tasks: Sequence[FleetTask], command: Sequence[str], *, width: int) -> Generator[ClusterStatus]:
-    """The status of each task, as they come. ``command`` starts a worker (``worker.serve``), ``width`` side by side.
+    """Yield the status of each task, as they come. ``command`` starts a worker (``worker.serve``), ``width`` side by
+    side.
 
-    A worker that takes longer than its task may is killed. Workers that are still busy when the generator is closed
-    are killed, and no rows are left that are not whole. Raises OSError if none can be started.
+    A worker that takes longer than its task may is killed. Workers that are still busy when the generator is closed are
+    killed, and no rows are left that are not whole. Raises OSError if none can be started.
     """
     waiting, done = deque(tasks), SimpleQueue[ClusterStatus | OSError]()
     slots = [_Slot(command) for _ in range(min(width, len(tasks)))]
@@ -101,7 +102,7 @@ class _Slot:
                 _kill(self._process)
 
     def answer(self, task: FleetTask) -> ClusterStatus:
-        """The worker's answer, or what became of the worker. Raises OSError if none can be started."""
+        """Return the worker's answer, or what became of the worker. Raises OSError if none can be started."""
         process = self._asked(task)
         if process is None:
             return ClusterStatus(task.cluster, "stopped", task.source)
@@ -122,7 +123,9 @@ class _Slot:
         return ClusterStatus(task.cluster, "lost", task.source, ended=ended)
 
     def _asked(self, task: FleetTask) -> subprocess.Popen[bytes] | None:
-        """A worker that has the task; None once the slot is closed. One that ended while it was idle costs nothing."""
+        """Return a worker that has the task; None once the slot is closed. One that ended while it was idle costs
+        nothing.
+        """
         for _ in range(2):
             with self._lock:
                 if self._closed:
@@ -187,7 +190,7 @@ class _Watch:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Ends the worker and what it started, also if it is stopped."""
+    """End the worker and what it started, also if it is stopped."""
     if process.poll() is not None:
         return
     if os.name == "posix":

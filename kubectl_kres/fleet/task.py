@@ -55,7 +55,7 @@ def status_of(line: bytes) -> ClusterStatus:
 
 
 def checked(task: FleetTask, answer: Answer) -> ClusterStatus:
-    """The answer; that of another version than ours is none, since what it would count may be something else."""
+    """Return the answer; that of another version than ours is none, since what it would count may be something else."""
     if task.version != __version__:
         message = f"the worker is kubectl-kres {__version__}, it was asked by {task.version}"
         return ClusterStatus(task.cluster, "other-version", task.source, message=message)
@@ -77,5 +77,5 @@ def serve(answer: Answer) -> int:
 
 
 def _kept(number: int, mode: str) -> BinaryIO:
-    """The stream of a descriptor under another number, which is not inherited."""
+    """Return the stream of a descriptor under another number, which is not inherited."""
     return os.fdopen(os.dup(number), mode)  # type: ignore[return-value]  # binary in both modes

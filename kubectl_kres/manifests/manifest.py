@@ -56,7 +56,7 @@ class Manifest(Struct, frozen=True):
         return ObjectRef(self.kind, name, self.namespace)
 
     def place(self, path: str) -> str:
-        """Where the field at a path of the server stands: ``web.yaml:14:19``; the file alone without a text."""
+        """Return where the field at a path of the server stands: ``web.yaml:14:19``; the file alone without a text."""
         line, column = self.position_of(path)
         return f"{self.file}:{line}:{column}" if line else self.file
 
@@ -79,12 +79,12 @@ class Manifest(Struct, frozen=True):
         return locate(self.document, (*self.within, *path))
 
     def fault(self, message: str, path: Sequence[PathStep] = ()) -> InputError:
-        """An error at the field ``path``, which is located when the error is shown."""
+        """Return an error at the field ``path``, which is located when the error is shown."""
         return InputError(message, file=self.file, locate=partial(self.position, tuple(path)))
 
 
 def first_lines(manifests: Iterable[Manifest]) -> list[int]:
-    """The line on which each object begins, 0 if it came from no text. Reads each document once more."""
+    """Return the line on which each object begins, 0 if it came from no text. Reads each document once more."""
     manifests = tuple(manifests)
     within: dict[int, set[tuple[PathStep, ...]]] = {}
     documents: dict[int, Document] = {}

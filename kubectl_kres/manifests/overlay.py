@@ -32,13 +32,13 @@ def overlay(
     explicit: bool = False,
     faults: list[InputError] | None = None,
 ) -> list[Manifest]:
-    """The workloads among the manifests in their order, each with its namespace; the policy objects go into the store.
+    """Return the workloads among the manifests in their order, each with its namespace; the policy objects go into the
+    store.
 
     A policy object replaces the store's one of the same name. ``namespace`` is for objects that name none;
     ``explicit``: it was asked for with ``-n``, and an object that names another one is an error. Objects of unknown
-    kinds without a pod template are left out. A policy object with ``generateName`` gets a number for a suffix.
-    faults: gets what is wrong with single objects, which are left out, too; not given: InputError or InputErrors is
-    raised.
+    kinds without a pod template are left out. A policy object with ``generateName`` gets a number for a suffix. faults:
+    gets what is wrong with single objects, which are left out, too; not given: InputError or InputErrors is raised.
     Source: cli-runtime resource/visitor.go RequireNamespace.
     """
     input_errors: list[InputError] = [] if faults is None else faults
@@ -92,19 +92,19 @@ def _with_floats(value: Any) -> Any:
 
 
 def is_left_out(manifest: Manifest) -> bool:
-    """Whether nothing here looks at the object: it makes no pods and is no policy."""
+    """Return whether nothing here looks at the object: it makes no pods and is no policy."""
     kind = kind_of(manifest)
     return (kind is None and not holds_template(manifest)) or _is_other_config(manifest, kind)
 
 
 def _is_other_config(manifest: Manifest, kind: Kind | None) -> bool:
-    """Whether it is a ConfigMap that configures nothing here."""
+    """Return whether it is a ConfigMap that configures nothing here."""
     own = {name for system in systems() for name in system.configuration}
     return kind is not None and not kind.listed and manifest.metadata.get("name") not in own
 
 
 def holds_template(manifest: Manifest) -> bool:
-    """Whether pods come from the object: by its kind or, for kinds that are not known, by a template in it."""
+    """Return whether pods come from the object: by its kind or, for kinds that are not known, by a template in it."""
     parts = parts_of(manifest.raw)
     if parts is not None:
         return bool(parts)
@@ -115,7 +115,7 @@ def holds_template(manifest: Manifest) -> bool:
 
 
 def _parted(manifest: Manifest) -> list[Manifest]:
-    """The object itself; of a kind that holds several templates elsewhere one for each, as if it were alone."""
+    """Return the object itself; of a kind that holds several templates elsewhere one for each, as if it were alone."""
     parts = parts_of(manifest.raw)
     if parts is None:
         return [manifest]
@@ -135,7 +135,7 @@ def _parted(manifest: Manifest) -> list[Manifest]:
 
 
 def _placed(manifest: Manifest, kind: Kind | None, namespace: str, *, explicit: bool) -> Manifest:
-    """The manifest in its namespace, none for kinds that have none."""
+    """Return the manifest in its namespace, none for kinds that have none."""
     own = manifest.namespace
     if kind is not None and not kind.namespaced:
         own = namespace = ""

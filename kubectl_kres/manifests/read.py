@@ -31,10 +31,10 @@ _PIECE = 1 << 16
 
 
 def named(argument: str, *, recursive: bool) -> list[str]:
-    """The files that an argument of ``-f`` names, sorted; ``-`` is itself.
+    """Return the files that an argument of ``-f`` names, sorted; ``-`` is itself.
 
-    In a directory only EXTENSIONS count; directories below it with ``recursive``. Links to directories are not
-    followed below the argument, so a circle of links ends. Raises InputError if there is nothing to read.
+    In a directory only EXTENSIONS count; directories below it with ``recursive``. Links to directories are not followed
+    below the argument, so a circle of links ends. Raises InputError if there is nothing to read.
     Source: cli-runtime resource/visitor.go ExpandPathsToFileVisitors, resource/builder.go Path.
     """
     if argument == "-":
@@ -60,7 +60,7 @@ def named(argument: str, *, recursive: bool) -> list[str]:
 
 
 def read_text(file: str, stdin: BinaryIO) -> str:
-    """The text of a file or, for ``-``, of standard input, without a byte order mark.
+    """Return the text of a file or, for ``-``, of standard input, without a byte order mark.
 
     UTF-16 is read where a mark says so, as PowerShell writes it. Raises InputError for a file that cannot be read, is
     larger than LARGEST or is not UTF-8.
@@ -87,8 +87,8 @@ def read_text(file: str, stdin: BinaryIO) -> str:
 
 
 def content(file: str) -> bytes:
-    """What is in a file, up to one byte more than LARGEST, or what comes through a pipe as of ``<(command)``, however
-    long that takes. Raises OSError, and InputError for a pipe that nobody opens to write.
+    """Return what is in a file, up to one byte more than LARGEST, or what comes through a pipe as of ``<(command)``,
+    however long that takes. Raises OSError, and InputError for a pipe that nobody opens to write.
     """
     handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
@@ -101,7 +101,7 @@ def content(file: str) -> bytes:
 
 
 def _piped(handle: int, file: str) -> Iterator[bytes]:
-    """What comes until the last writer is gone. One that writes nothing yet is reported from none by what reading
+    """Yield what comes until the last writer is gone. One that writes nothing yet is reported from none by what reading
     says.
     """
     size, end = 0, monotonic() + PATIENCE
@@ -148,13 +148,13 @@ def read(
     faults: list[InputError] | None = None,
     notes: list[InputError] | None = None,
 ) -> list[Manifest]:
-    """The objects in the files, directories and standard input (``-``, read once) that ``paths`` name, in that order.
+    """Return the objects in the files, directories and standard input (``-``, read once) that ``paths`` name, in that
+    order.
 
-    Lists are flattened, empty documents left out. Every object has a kind and a name or ``generateName``.
-    faults: gets what is wrong with single documents and files of a directory, if there is an object beside them; not
-    given: any fault is raised. notes: gets what is read as kubectl reads it, but hardly meant.
-    Raises InputError, or InputErrors if there are several faults; also if there is no object at all, and for a path
-    that does not exist.
+    Lists are flattened, empty documents left out. Every object has a kind and a name or ``generateName``. faults: gets
+    what is wrong with single documents and files of a directory, if there is an object beside them; not given: any
+    fault is raised. notes: gets what is read as kubectl reads it, but hardly meant. Raises InputError, or InputErrors
+    if there are several faults; also if there is no object at all, and for a path that does not exist.
     """
     input_errors: list[InputError] = []
     absent: list[InputError] = []
@@ -197,7 +197,7 @@ def _files(paths: Iterable[str], absent: list[InputError], *, recursive: bool) -
 def _documents(
     file: str, text: str, faults: list[InputError], notes: list[InputError] | None
 ) -> Iterator[tuple[Document, Any]]:
-    """Each document with its value. A text that begins with ``{`` is JSON as long as it can be, then YAML.
+    """Yield each document with its value. A text that begins with ``{`` is JSON as long as it can be, then YAML.
 
     Source: apimachinery util/yaml YAMLOrJSONDecoder.Decode (v0.36), which turns to YAML after at most one JSON value.
     """
@@ -230,7 +230,7 @@ def _yaml(
     faults: list[InputError],
     notes: list[InputError] | None,
 ) -> Iterator[tuple[Document, Any]]:
-    """Each YAML document from ``start`` on.
+    """Yield each YAML document from ``start`` on.
 
     broken: why it is no JSON, told instead if the first document is no YAML either but was meant as JSON.
     """
@@ -256,7 +256,7 @@ def _yaml(
 def _objects(
     document: Document, value: Any, within: tuple[PathStep, ...], faults: list[InputError]
 ) -> Iterator[Manifest]:
-    """The object that a document is, or the items of the List that it is."""
+    """Yield the object that a document is, or the items of the List that it is."""
     if value is None:
         return
     manifest = Manifest(value, document.file, document.index, document, within)
@@ -275,7 +275,7 @@ def _objects(
 
 
 def _items(manifest: Manifest, faults: list[InputError]) -> Iterator[Manifest]:
-    """The items of a List; a PodList may leave out what each item is."""
+    """Yield the items of a List; a PodList may leave out what each item is."""
     document, items = manifest.document, manifest.raw["items"]
     assert document is not None
     if items is not None and not isinstance(items, list):
@@ -288,7 +288,7 @@ def _items(manifest: Manifest, faults: list[InputError]) -> Iterator[Manifest]:
 
 
 def _unnamed(manifest: Manifest) -> InputError | None:
-    """What is wrong with the metadata, if anything is."""
+    """Return what is wrong with the metadata, if anything is."""
     metadata = manifest.raw.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         return manifest.fault(f"metadata: an object was expected, not {word(metadata)}", ("metadata",))
@@ -302,7 +302,7 @@ def _unnamed(manifest: Manifest) -> InputError | None:
 
 
 def versioned(manifests: Iterable[Manifest], faults: list[InputError]) -> list[Manifest]:
-    """Those with an ``apiVersion``: kubectl sends no others. Each of these is a fault."""
+    """Return those with an ``apiVersion``: kubectl sends no others. Each of these is a fault."""
     kept: list[Manifest] = []
     for manifest in manifests:
         if manifest.api_version:
@@ -313,7 +313,7 @@ def versioned(manifests: Iterable[Manifest], faults: list[InputError]) -> list[M
 
 
 def word(value: Any) -> str:
-    """What a JSON value is, with its article."""
+    """Return what a JSON value is, with its article."""
     match value:
         case None:
             return "null"

@@ -22,7 +22,7 @@ class ManifestSystem:
     group = ""
 
     def stored(self, raw: Raw) -> Raw:
-        """The object in the version that is stored."""
+        """Return the object in the version that is stored."""
         return raw
 
     def misnamed(self, raw: Raw) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -30,21 +30,21 @@ class ManifestSystem:
         yield from ()
 
     def empty_items(self, raw: Any) -> Any:
-        """The object with empty values for nulls in lists, where its decoder takes them as such."""
+        """Return the object with empty values for nulls in lists, where its decoder takes them as such."""
         return raw
 
     def fault(self, raw: Raw, field: str) -> str:
-        """What its webhook would say of an object whose ``field`` is of a wrong type; empty: nothing."""
+        """Return what its webhook would say of an object whose ``field`` is of a wrong type; empty: nothing."""
         return ""
 
 
 def systems() -> tuple[ManifestSystem, ...]:
-    """All of them, in the order of registration."""
+    """Return all of them, in the order of registration."""
     return cast("tuple[ManifestSystem, ...]", registered("manifests"))
 
 
 def system_of(raw: Raw) -> ManifestSystem:
-    """The system whose kinds the object is of; one without hooks for any other."""
+    """Return the system whose kinds the object is of; one without hooks for any other."""
     group = str(raw.get("apiVersion", "")).partition("/")[0]
     return next((system for system in systems() if system.group == group), _NONE)
 

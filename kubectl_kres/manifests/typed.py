@@ -26,14 +26,14 @@ _WORDS = {"int": "integer", "str": "string", "bool": "boolean", "float": "number
 
 
 def kind_of(manifest: Manifest) -> Kind | None:
-    """The kind that a manifest is of; None if it is unknown, or of another API group with the same name."""
+    """Return the kind that a manifest is of; None if it is unknown, or of another API group with the same name."""
     kind = kinds.BY_KIND.get(manifest.kind)
     group = manifest.api_version.rpartition("/")[0]
     return kind if kind is not None and kind.group == group else None
 
 
 def typed(manifest: Manifest, kind: Kind) -> Any:
-    """The struct of a kind. As on the server, null is as good as absent, and other versions are stored as one.
+    """Return the struct of a kind. As on the server, null is as good as absent, and other versions are stored as one.
 
     In a list of Tekton's null is an empty value. Raises InputError at the first field that is of the wrong type, saying
     what was expected, and at one that Tekton's other API version has, which would be dropped without a word.
@@ -70,7 +70,9 @@ def _misfit(manifest: Manifest, wrong: Mistyped) -> InputError:
 
 
 def _unnulled(of: ManifestSystem, raw: Any, path: Sequence[PathStep]) -> Any:
-    """The object without the null at ``path``; as it is, if that stands in a list where nothing takes its place."""
+    """Return the object without the null at ``path``; as it is, if that stands in a list where nothing takes its
+    place.
+    """
     return of.empty_items(raw) if isinstance(path[-1], int) else _without(raw, path)
 
 
@@ -98,7 +100,7 @@ def _wrong(message: str, raw: Any) -> tuple[tuple[PathStep, ...], str, str]:
 
 
 def _key(value: Mapping[str, Any], got: str) -> PathStep:
-    """The first key of a map whose value is of the type that was found, else of any but a text's."""
+    """Return the first key of a map whose value is of the type that was found, else of any but a text's."""
     of_type = (key for key, item in value.items() if _TYPES.get(type(item)) == got)
     other = (key for key, item in value.items() if not isinstance(item, str) or isinstance(item, Number))
     return next(of_type, None) or next(other, None) or next(iter(value))
@@ -117,7 +119,7 @@ def _fault(manifest: Manifest, path: Sequence[PathStep], expected: str, got: str
 
 
 def _numbers_as(form: type, value: Any) -> Any:
-    """The value with another type for numbers.
+    """Return the value with another type for numbers.
 
     As floats, a number where a string belongs is seen. As plain text they can be a quantity, and be encoded again.
     """
@@ -132,7 +134,7 @@ def _numbers_as(form: type, value: Any) -> Any:
 
 
 def _without(value: Any, path: Sequence[PathStep]) -> Any:
-    """The value without the key that ``path`` ends with."""
+    """Return the value without the key that ``path`` ends with."""
     step, rest = path[0], path[1:]
     if isinstance(value, list):
         return [_without(item, rest) if index == step else item for index, item in enumerate(value)]

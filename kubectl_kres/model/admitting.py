@@ -79,18 +79,20 @@ class Parameter(Base, frozen=True):
 
 
 def kind_name(api_version: str, kind: str) -> str:
-    """What the kind is called in needs and stores: ``ConfigMap.v1``, ``Limit.v1.rules.example.com``."""
+    """Return what the kind is called in needs and stores: ``ConfigMap.v1``, ``Limit.v1.rules.example.com``."""
     group, _, version = api_version.rpartition("/")
     return ".".join(filter(None, (kind, version, group)))
 
 
 def is_parameter(name: str) -> bool:
-    """Whether a need is for parameters, by what it calls their kind."""
+    """Return whether a need is for parameters, by what it calls their kind."""
     return "." in name
 
 
 def parameter_kind(name: str) -> Kind | None:
-    """The kind of that name; its plural and its scope are not known before the server is asked. None: no such name."""
+    """Return the kind of that name; its plural and its scope are not known before the server is asked. None: no such
+    name.
+    """
     match = _NAME.fullmatch(name)
     if match is None:
         return None
@@ -98,7 +100,7 @@ def parameter_kind(name: str) -> Kind | None:
 
 
 def parameter_of(raw: Mapping[str, Any]) -> Parameter:
-    """The object as it is kept."""
+    """Return the object as it is kept."""
     metadata = raw.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     kept = {key: value for key, value in metadata.items() if key != "managedFields"}
@@ -110,5 +112,5 @@ def parameter_of(raw: Mapping[str, Any]) -> Parameter:
 
 
 def is_secret(api_version: str, kind: str) -> bool:
-    """Whether the kind is never read, whoever names it."""
+    """Return whether the kind is never read, whoever names it."""
     return api_version == "v1" and kind == "Secret"

@@ -22,7 +22,7 @@ class FieldPath(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> FieldPath:
-        """The path that ``text`` writes. A name of a container in brackets is a key; any text is some path."""
+        """Return the path that ``text`` writes. A name of a container in brackets is a key; any text is some path."""
         steps: list[Step] = []
         rest = text
         while rest:

@@ -21,7 +21,7 @@ DEVICES = "resource.k8s.io"
 
 
 def _policy(kind: str, plural: str, struct: Any = admitting.AdmissionPolicy, *, short: tuple[str, ...] = ()) -> Kind:
-    """A kind of the cluster that decides about requests."""
+    """Return a kind of the cluster that decides about requests."""
     names = (plural, kind.lower(), *short)
     return Kind(kind, names, "admissionregistration.k8s.io", namespaced=False, struct=struct)
 
@@ -129,12 +129,12 @@ BOUND_PODS = "Pod.on/nodes"
 
 
 def is_view(name: str) -> bool:
-    """Whether objects of the name are those of another kind, read for the scheduler, with other fields."""
+    """Return whether objects of the name are those of another kind, read for the scheduler, with other fields."""
     return "/" in name
 
 
 def named_kind(name: str) -> str:
-    """What the server calls the kind of a read."""
+    """Return what the server calls the kind of a read."""
     return name.partition(".")[0] if is_view(name) else name
 
 
@@ -146,12 +146,12 @@ WORKLOADS = tuple(kind.kind for kind in KINDS if kind.struct is W)
 
 
 def is_known(kind: Kind) -> bool:
-    """Whether it is the kind of that name in the table above, and not one of another group."""
+    """Return whether it is the kind of that name in the table above, and not one of another group."""
     return BY_KIND.get(kind.kind) == kind
 
 
 def always_served(api_version: str, kind: str) -> bool:
-    """Whether every server has the kind, so that none need be asked; some ``.k8s.io`` kinds are new."""
+    """Return whether every server has the kind, so that none need be asked; some ``.k8s.io`` kinds are new."""
     known = BY_KIND.get(kind)
     return known is not None and known.api_version == api_version and known.built_in
 
@@ -166,7 +166,7 @@ def suggest_kind(text: str) -> str:
 
 
 def find(text: str) -> Kind | None:
-    """The kind that a user names as kubectl would take it: any case; plural, singular or short; ``.group`` or
+    """Return the kind that a user names as kubectl would take it: any case; plural, singular or short; ``.group`` or
     ``.version.group`` behind it. None: ask the server's discovery.
     """
     name, _, rest = text.lower().partition(".")
@@ -177,7 +177,7 @@ def find(text: str) -> Kind | None:
 
 
 def describe() -> None:
-    """Makes msgspec know all structs; to be called before a thread decodes while another one converts.
+    """Make msgspec know all structs; to be called before a thread decodes while another one converts.
 
     Two threads that need structs with a part in common for the first time crash the interpreter: msgspec hands the
     second one a part that it has only half described to the first.
@@ -195,5 +195,5 @@ _SENT = {own: kind for kind, own in OWN_NAMES.items()}
 
 
 def sent_as(kind: str) -> str:
-    """What a kind is called where it is sent, by the name that it has here."""
+    """Return what a kind is called where it is sent, by the name that it has here."""
     return _SENT.get(kind, kind)

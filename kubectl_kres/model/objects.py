@@ -136,7 +136,7 @@ ARGO = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance")
 
 
 def manager_of(field_manager: str) -> str:
-    """What the tool behind a field manager is called; empty: it is none of these."""
+    """Return what the tool behind a field manager is called; empty: it is none of these."""
     return next((name for part, name in MANAGERS.items() if part in field_manager), "")
 
 
@@ -201,19 +201,19 @@ class Kind(Struct, frozen=True):
 
 
 def mapping(raw: Raw, key: str) -> Raw:
-    """The object at a key; empty if there is none."""
+    """Return the object at a key; empty if there is none."""
     value = raw.get(key)
     return value if isinstance(value, Mapping) else {}
 
 
 def pointer(raw: Raw, key: str) -> Raw | None:
-    """The object at a key; None if there is none, which is not the same as an empty one."""
+    """Return the object at a key; None if there is none, which is not the same as an empty one."""
     value = raw.get(key)
     return value if isinstance(value, Mapping) else None
 
 
 def items(raw: Raw, key: str) -> list[Raw]:
-    """The objects in the list at a key; null among them is an empty one."""
+    """Return the objects in the list at a key; null among them is an empty one."""
     value = raw.get(key)
     return [item if isinstance(item, Mapping) else {} for item in value] if isinstance(value, list | tuple) else []
 
@@ -224,13 +224,13 @@ def text(raw: Raw, key: str) -> str:
 
 
 def texts(raw: Raw, key: str) -> list[str]:
-    """The texts in the list at a key; null among them is an empty one."""
+    """Return the texts in the list at a key; null among them is an empty one."""
     value = raw.get(key)
     return [item if isinstance(item, str) else "" for item in value] if isinstance(value, list | tuple) else []
 
 
 def integer(raw: Raw, key: str) -> int | None:
-    """The number at a key; None if there is none."""
+    """Return the number at a key; None if there is none."""
     value: Any = raw.get(key)
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
@@ -262,7 +262,7 @@ class WrongType(UsageError, msgspec.ValidationError):
 
 
 def decoded(raw: Raw, struct: type[T]) -> T:
-    """The struct. As on the server, a null field is an absent one, and null in a list an empty item.
+    """Return the struct. As on the server, a null field is an absent one, and null in a list an empty item.
 
     Raises WrongType.
     """
@@ -301,7 +301,7 @@ def _of_field(key: str, value: Any) -> Any:
 
 
 def on_wire(item: msgspec.Struct) -> dict[str, Any]:
-    """An object as the server would write it. Numbers of a file, which are a kind of text, are texts."""
+    """Return an object as the server would write it. Numbers of a file, which are a kind of text, are texts."""
     try:
         raw: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(item, enc_hook=str))
     except UnicodeEncodeError:
@@ -435,7 +435,7 @@ POLICIES = (LimitRange, ResourceQuota, RuntimeClass)
 
 
 def unreadable(policy: Any) -> str:
-    """The first quantity that is none, with its path; empty if all can be read."""
+    """Return the first quantity that is none, with its path; empty if all can be read."""
     for path, amounts in _lists(policy):
         for name, value in (amounts or {}).items():
             try:

@@ -106,7 +106,7 @@ class PodVolume(Base, frozen=True):
 
 
 def claim_template_in(volume: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The spec of the claim that is made for a volume as it stands; None if none is, or it was not read."""
+    """Return the spec of the claim that is made for a volume as it stands; None if none is, or it was not read."""
     source = volume.get("ephemeral")
     template = source.get("volumeClaimTemplate") if isinstance(source, Mapping) else None
     spec = template.get("spec") if isinstance(template, Mapping) else None

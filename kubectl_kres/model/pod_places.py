@@ -126,12 +126,12 @@ class PodPart(Struct, frozen=True):
     count: int
 
     def called(self, name: str) -> str:
-        """What the part of an object of this name is called."""
+        """Return what the part of an object of this name is called."""
         return f"{name}-{self.name}" if self.name else name
 
 
 def parts_of(raw: Mapping[str, Any]) -> tuple[PodPart, ...] | None:
-    """The templates of an object as sent; None for a kind that is not in the table."""
+    """Return the templates of an object as sent; None for a kind that is not in the table."""
     places = PLACES.get((_group(raw), sent_as(str(raw.get("kind", "")))))
     if places is None:
         return None
@@ -139,13 +139,13 @@ def parts_of(raw: Mapping[str, Any]) -> tuple[PodPart, ...] | None:
 
 
 def called(raw: Mapping[str, Any]) -> str:
-    """The kind of an object, by a name of its own where a built-in kind is called alike."""
+    """Return the kind of an object, by a name of its own where a built-in kind is called alike."""
     kind = str(raw.get("kind", ""))
     return OWN_NAMES.get(kind, kind) if has_places(_group(raw), kind) else kind
 
 
 def is_followed(raw: Mapping[str, Any]) -> bool:
-    """Whether all pods of an object run side by side and their number is known.
+    """Return whether all pods of an object run side by side and their number is known.
 
     Not of a workflow, whose steps follow each other, of Volcano's tasks that wait for others, nor of what is suspended.
     """
@@ -155,28 +155,30 @@ def is_followed(raw: Mapping[str, Any]) -> bool:
 
 
 def is_suspended(raw: Mapping[str, Any]) -> bool:
-    """Whether an object with parts makes no pods before somebody resumes it."""
+    """Return whether an object with parts makes no pods before somebody resumes it."""
     spec = mapping(raw, "spec")
     return bool(parts_of(raw)) and bool(spec.get("suspend") or mapping(spec, "runPolicy").get("suspend"))
 
 
 def makes_none(raw: Mapping[str, Any]) -> bool:
-    """Whether an object with parts makes no pods by itself, so that only its next ones can be evaluated."""
+    """Return whether an object with parts makes no pods by itself, so that only its next ones can be evaluated."""
     return bool(parts_of(raw)) and (is_suspended(raw) or raw.get("kind") in _LENDING)
 
 
 def has_places(group: str, kind: str) -> bool:
-    """Whether it is in the table where a kind of a group holds its templates."""
+    """Return whether it is in the table where a kind of a group holds its templates."""
     return (group, sent_as(kind)) in PLACES
 
 
 def is_of_others(group: str) -> bool:
-    """Whether an API group is not Kubernetes' own."""
+    """Return whether an API group is not Kubernetes' own."""
     return "." in group and not group.endswith(".k8s.io")
 
 
 def may_make_pods(group: str, kind: str) -> bool:
-    """Whether a kind that is in no table may make pods: one that is neither Kubernetes' own nor known to make none."""
+    """Return whether a kind that is in no table may make pods: one that is neither Kubernetes' own nor known to make
+    none.
+    """
     without = _WITHOUT_PODS.get(group, frozenset())
     return is_of_others(group) and without is not None and kind not in without
 
@@ -199,7 +201,7 @@ def _at(raw: Mapping[str, Any], place: PodPlace) -> Iterator[PodPart]:
 
 
 def _argo_spec(main: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, Any]:
-    """The pod of one of Argo's templates, without what its controller adds."""
+    """Return the pod of one of Argo's templates, without what its controller adds."""
     spec = {"containers": [{"name": "main", **_named(main)}, *_containers(template, "sidecars")]}
     before = _containers(template, "initContainers")
     return {**spec, **({"initContainers": before} if before else {}), "restartPolicy": "Never"}
@@ -261,7 +263,9 @@ def _number(node: Any, path: tuple[str, ...]) -> int:
 
 
 def _name(path: tuple[str | int, ...], element: Any) -> str:
-    """What tells the part from others: the name of its element, or the field that it stands in; empty if none does."""
+    """Return what tells the part from others: the name of its element, or the field that it stands in; empty if none
+    does.
+    """
     if isinstance(element, Mapping):
         for key in ("name", "groupName"):
             if isinstance(element.get(key), str) and element[key] and "metadata" not in element:

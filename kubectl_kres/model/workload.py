@@ -14,7 +14,7 @@ TEMPLATE_PATHS = (("spec", "template"), ("spec", "jobTemplate", "spec", "templat
 
 
 def template_in(raw: Any) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
-    """The pod template of an object as sent, with its path; None if no place holds a list of containers."""
+    """Return the pod template of an object as sent, with its path; None if no place holds a list of containers."""
     for path in TEMPLATE_PATHS:
         node = raw
         for key in path:

@@ -17,7 +17,7 @@ def effect_lines(policy_effects: PolicyEffects, *, color: bool, width: int) -> I
 
 
 def lines(policy_effects: PolicyEffects, width: int) -> Iterator[Line]:
-    """Each policy with its bindings, and what it makes of the pods that are there."""
+    """Yield each policy with its bindings, and what it makes of the pods that are there."""
     if not policy_effects.policies:
         blind = "as far as could be read " if not policy_effects.complete else ""
         yield [("", f"{blind}no admission policy matches pods of namespace {policy_effects.namespace}")]
@@ -33,7 +33,7 @@ def lines(policy_effects: PolicyEffects, width: int) -> Iterator[Line]:
 
 
 def policy_lines(effect: PolicyEffect, width: int) -> Iterator[Line]:
-    """A policy with its bindings, and what it makes of the pods that are there."""
+    """Yield a policy with its bindings, and what it makes of the pods that are there."""
     actions = f" ({', '.join(effect.actions)})" if effect.actions else ""
     bindings = f"binding{'s' * (len(effect.bindings) != 1)} {', '.join(effect.bindings)}"
     yield [("strong", f"{effect.kind}/{effect.name}"), ("", f"  {bindings}{actions}")]

@@ -30,7 +30,7 @@ class Source(Struct, frozen=True, omit_defaults=True, rename="camel"):
         return ObjectRef(self.kind, self.name, self.namespace)
 
     def at(self, field: str) -> Source:
-        """The same object, another field."""
+        """Return the same object, another field."""
         return Source(self.kind, self.name, self.namespace, field)
 
 
@@ -87,12 +87,12 @@ Journal = tuple[Entry, ...]
 
 
 def is_own_rule(rule: str) -> bool:
-    """Whether a rule looks at nothing but the manifest, which its reader has at hand."""
+    """Return whether a rule looks at nothing but the manifest, which its reader has at hand."""
     return rule.startswith(("manifest/", "defaulting/", "pod-level/", "quantity/", "qos/"))
 
 
 def by_path(journal: Iterable[Entry]) -> dict[str, Journal]:
-    """The entries about each path, in order."""
+    """Return the entries about each path, in order."""
     result: dict[str, list[Entry]] = {}
     for entry in journal:
         result.setdefault(entry.path, []).append(entry)
@@ -100,7 +100,7 @@ def by_path(journal: Iterable[Entry]) -> dict[str, Journal]:
 
 
 def replay(values: dict[str, str], journal: Iterable[Entry]) -> dict[str, str]:
-    """The values after every ``Set`` of the journal was applied to ``values``."""
+    """Return the values after every ``Set`` of the journal was applied to ``values``."""
     now = dict(values)
     for entry in journal:
         if isinstance(entry, Set):

@@ -40,12 +40,12 @@ def lines(
 
 
 def block(check_finding: CheckFinding, *, color: bool, width: int) -> Iterator[str]:
-    """A finding by itself, with an empty line behind it."""
+    """Yield a finding by itself, with an empty line behind it."""
     return (draw(line, color=color) for line in finding_lines(check_finding, width))
 
 
 def brief(check_finding: CheckFinding) -> Brief:
-    """A finding in few words."""
+    """Return a finding in few words."""
     place = (
         f"{check_finding.file}:{check_finding.line}: "
         if check_finding.line
@@ -75,7 +75,7 @@ def _remedy(check_finding: CheckFinding) -> str:
 
 
 def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
-    """The same, as lines of toned parts."""
+    """Yield the same, as lines of toned parts."""
     place = (
         f"{check_finding.file}:{check_finding.line}:{check_finding.column}: "
         if check_finding.line
@@ -99,7 +99,7 @@ def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
 
 
 def counted(check_findings: Sequence[CheckFinding], looked_at: str, excess: int) -> str:
-    """The last line: how many there are of each severity."""
+    """Return the last line: how many there are of each severity."""
     counts = Counter(check_finding.severity for check_finding in check_findings if check_finding.counts)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] != 1)}" for name in SEVERITIES if counts[name]]
     ignored, known = (
@@ -117,7 +117,7 @@ _INDEX: Final = {rule.code: place for place, rule in enumerate(RULES)}
 
 
 def document(check_findings: Sequence[CheckFinding], *, complete: bool) -> dict[str, Any]:
-    """One run with all rules. ``complete`` False: something could not be read."""
+    """Return one run with all rules. ``complete`` False: something could not be read."""
     return {
         "$schema": _SCHEMA,
         "version": "2.1.0",

@@ -17,7 +17,7 @@ _NAME, _MESSAGE = 40, 24
 def table(
     cluster_statuses: Sequence[ClusterStatus], total: Mapping[str, int | str], *, color: bool = False, width: int = 80
 ) -> Iterator[str]:
-    """Every line. ``cluster_statuses``: the worst first; ``total``: the sums, if they are to be shown.
+    """Yield every line. ``cluster_statuses``: the worst first; ``total``: the sums, if they are to be shown.
 
     Lines of clusters without an answer keep to ``width``; figures are never cut.
     """
@@ -33,7 +33,7 @@ def counts(cluster_statuses: Sequence[ClusterStatus]) -> str:
 
 
 def message(cluster_status: ClusterStatus) -> str:
-    """Why there is no answer, in one sentence; empty where there is one."""
+    """Return why there is no answer, in one sentence; empty where there is one."""
     if cluster_status.message:
         return " ".join(cluster_status.message.split())
     if cluster_status.state == "timed-out":
@@ -62,12 +62,12 @@ def same_origin(names: Sequence[str], server: str) -> str:
 
 
 def progress(report: str, done: int, of: int, failed: int) -> str:
-    """How far it is."""
+    """Return how far it is."""
     return f"{report}: {done} of {of} clusters{f', {failed} without an answer' if failed else ''}"
 
 
 def interrupted(done: int, of: int, *, kept: bool) -> str:
-    """What is left of a run that was stopped."""
+    """Return what is left of a run that was stopped."""
     rest = "; --resume goes on from here" if kept else ""
     return f"interrupted: {done} of {of} clusters are done{rest}"
 

@@ -21,12 +21,14 @@ EXPIRED = "a cluster keeps events for an hour by default: what was refused befor
 
 
 def describe_entry(entry: TimelineEntry) -> str:
-    """What happened, in a sentence; of what the cluster says its own words. Empty: created, nobody knows by whom."""
+    """Return what happened, in a sentence; of what the cluster says its own words. Empty: created, nobody knows by
+    whom.
+    """
     return _describe_entry(entry, _NAMED)
 
 
 def every_field(entry: TimelineEntry) -> str:
-    """The same with all fields that were edited."""
+    """Return the same with all fields that were edited."""
     return _describe_entry(entry, len(entry.fields))
 
 
@@ -45,7 +47,7 @@ def _describe_entry(entry: TimelineEntry, most: int) -> str:
 
 
 def lines(timeline: Timeline, now: str, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """The whole timeline; ``now`` as RFC 3339."""
+    """Yield the whole timeline; ``now`` as RFC 3339."""
     for line in _all(timeline, now, width):
         yield draw(line, color=color)
 
@@ -67,7 +69,7 @@ def _all(timeline: Timeline, now: str, width: int) -> Iterator[Line]:
 
 
 def _entry(row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width: int) -> Iterator[Line]:
-    """What happened stands beside the rest where there is room for it, and else below."""
+    """Yield what happened stands beside the rest where there is room for it, and else below."""
     text, column = describe_entry(entry), 2 + sum(sizes) + 2 * len(sizes)
     beside = size(text) <= width - column or width - column >= _ROOM
     sign, tone = SIGNS[entry.severity]

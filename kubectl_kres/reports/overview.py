@@ -1,10 +1,8 @@
-"""The overview: all areas of a namespace or of all namespaces, and what is worst in them with its remedy.
+"""The overview: all areas of a namespace or of all namespaces, with the worst problems and their remedies.
 
-An area of the overview: how many objects there are, how they fare, and what is wrong. A system adds its own.
-
-The areas of Kubernetes itself: quotas, LimitRanges, pods by class, and workloads whose pods are refused.
-
-The area that says how many workloads run, and which of them wait or fail although nothing refuses their pods.
+An area says how many objects there are, in what state they are, and what is wrong. Kubernetes' own areas are quotas,
+LimitRanges, pods by class, workloads whose pods are refused, and workloads that wait or fail although nothing refuses
+their pods; a system adds its own.
 """
 
 from __future__ import annotations
@@ -31,21 +29,21 @@ from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.reports.quota.denied import Denied, denied, denied_needs, subjects_of
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
-from kubectl_kres.reports.remedies.commands import asking, commands, keeper
+from kubectl_kres.reports.remedies.commands import asking, commands, keeper_of
 from kubectl_kres.reports.remedies.words import listed, sentence
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import modules
 
 
 class Problem(Record, frozen=True):
-    """One object that is not as it should be. ``state``: how it is, in a word.
+    """An object with a problem. ``state``: what it is, in a word.
 
     ``name``, ``used``, ``hard``, ``percent``: the resource that is nearest to its end, where there is one. ``lacks``:
-    what is missing, by resource. ``behind``: the resources for which others in a queue come first. ``reason``: the
-    server's or controller's word. ``verdict``: of the next pod, where pods are refused; ``missing`` of ``wanted`` pods
-    do not exist then. ``waiting``: how many wait for it. ``since``: since when, as RFC 3339. ``remedies``: what mends
-    it, each complete alone; empty: none is known, or it was not looked for. ``run_state``: of what waits or fails.
-    ``elsewhere``: it is in no namespace, and does not serve the one that is asked about.
+    what is missing, by resource. ``behind``: the resources that others in a queue get first. ``reason``: the server's
+    or controller's word. ``verdict``: of the next pod, where pods are refused; ``missing`` of ``wanted`` pods do not
+    exist then. ``waiting``: how many wait for it. ``since``: since when, as RFC 3339. ``remedies``: each complete
+    alone; empty: none is known, or none was looked for. ``run_state``: of a workload that waits or fails.
+    ``elsewhere``: it is in no namespace, and does not serve the selected one.
     """
 
     area: str
@@ -70,7 +68,7 @@ class Problem(Record, frozen=True):
 
 
 class AreaPart(Record, frozen=True):
-    """So many of an area fare like this."""
+    """The number of an area's objects in one state."""
 
     word: str
     count: int
@@ -78,7 +76,7 @@ class AreaPart(Record, frozen=True):
 
 
 class OverviewArea(Record, frozen=True):
-    """All objects of a kind. ``parts``: how they fare, the worst first; of pods their QoS classes.
+    """All objects of a kind. ``parts``: the objects by state, the worst first; of pods by QoS class.
 
     ``count``: how many objects; absent: not known, as ``state`` says: absent (the server has no such kind), denied,
     failed, unread. ``of``: what the parts count, where that is not the objects. ``problems``: the worst first.
@@ -94,7 +92,7 @@ class OverviewArea(Record, frozen=True):
 
     @property
     def severity(self) -> Severity:
-        """That of its worst part."""
+        """The severity of its worst part."""
         result = {part.severity for part in self.parts if part.count} | {problem.severity for problem in self.problems}
         return next((severity for severity in SEVERITIES if severity in result), "")
 
@@ -104,7 +102,7 @@ SEVERITIES: tuple[Severity, ...] = ("bad", "warn", "unknown", "")
 
 
 class AreaInput(NamedTuple):
-    """What areas are made from. ``namespace`` empty: all. ``quota``: the report of one; a text: why there is none."""
+    """The input of areas. ``namespace`` empty: all. ``quota``: the report of one; a text: why there is none."""
 
     store: Store
     namespace: str
@@ -117,14 +115,14 @@ def _none(_problem: Problem) -> tuple[Remedy, ...]:
 
 
 class Made(NamedTuple):
-    """An area, and what finds the remedies of one of its problems, which costs more than the area itself."""
+    """An area, and a function that finds the remedies of one of its problems, which costs more than the area itself."""
 
     area: OverviewArea
     remedies: Callable[[Problem], tuple[Remedy, ...]] = _none
 
 
 class AreaMaker(NamedTuple):
-    """``name``: what its list is called. ``kinds``: what it is made from, the counted one first.
+    """A function that makes an area. ``name``: what its list is called. ``kinds``: its input, the counted kind first.
 
     ``everywhere``: its objects are in no namespace.
     """
@@ -136,7 +134,7 @@ class AreaMaker(NamedTuple):
 
 
 def parts_of(counts: Mapping[str, int], order: Mapping[str, Severity]) -> tuple[AreaPart, ...]:
-    """The parts that are not empty, in that order."""
+    """Return the parts that are not empty, in that order."""
     return tuple(AreaPart(word, counts[word], severity) for word, severity in order.items() if counts.get(word))
 
 
@@ -156,13 +154,13 @@ QUOTA_STATES: Mapping[str, Severity] = {
 
 
 def tightest(report: QuotaReport) -> Use | None:
-    """The name with the least left in proportion; what is over comes before what is full."""
+    """Return the name with the least left in proportion; what is over comes before what is full."""
     used = [use for use in report.uses if use.used is not None]
     return max(used, key=lambda use: (use.over, -1 if use.percent is None else use.percent), default=None)
 
 
 def quota_state(report: QuotaReport | str) -> str:
-    """A word of ``QUOTA_STATES``; a text instead of a report says why it cannot be read."""
+    """Return a word of ``QUOTA_STATES``; a text instead of a report says why the quota cannot be read."""
     if isinstance(report, str):
         return "unreadable"
     if not report.enforced:
@@ -177,7 +175,7 @@ def quota_state(report: QuotaReport | str) -> str:
 
 
 def read_quota(store: Store, ask: EvaluationOptions, quota: ResourceQuota) -> QuotaReport | str:
-    """The report of one quota; a text where it holds what is no quantity."""
+    """Return the report of one quota; a text where a value is no quantity."""
     try:
         [report] = quota_reports(store, [quota], ask)
     except KresError as error:
@@ -212,7 +210,9 @@ def _quota_problem(quota: ResourceQuota, report: QuotaReport | str, state: str, 
 
 
 def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
-    """What ends that more is used than allowed; a quota that is only full is as its owner wants it."""
+    """Return the remedies of a quota that uses more than allowed; none for one that is only full, as its owner wants
+    it.
+    """
     quota = context.store.get("ResourceQuota", problem.subject.name, problem.subject.namespace)
     if problem.state != "over" or quota is None:
         return ()
@@ -221,7 +221,7 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     edits = tuple(
         RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
     )
-    kept = keeper(quota.metadata)
+    kept = keeper_of(problem.subject, quota.metadata)
     excess = listed([f"{-parse(use.left or '0')} of {use.name}" for use in over])
     made = commands(context.store.origin, edits, {problem.subject: kept} if kept else {})
     ask = asking(context.store.origin, problem.subject)
@@ -245,7 +245,7 @@ LIMITRANGES = AreaMaker("limitranges", ("LimitRange",), _limits)
 
 
 def pod_area(sums: Iterable[NamespaceSums]) -> OverviewArea:
-    """Pods by QoS class, out of sums of namespaces without their total."""
+    """Return the area of pods by QoS class, out of sums of namespaces without their total."""
     counts = {**dict.fromkeys(CLASSES, 0), "finished": 0}
     for namespace_sums in sums:
         for name, count in namespace_sums.classes.items():
@@ -255,7 +255,7 @@ def pod_area(sums: Iterable[NamespaceSums]) -> OverviewArea:
 
 
 def refused(store: Store, namespace: str, ask: EvaluationOptions) -> Iterator[Denied | None]:
-    """Every workload that is looked at, one after the other: its refusal, or None where its pods are not refused."""
+    """Yield the refusal of each workload in turn, or None where its pods are not refused."""
     for subject in tuple(subjects_of(store, namespace)):
         try:
             yield denied(store, subject, ask)
@@ -265,7 +265,7 @@ def refused(store: Store, namespace: str, ask: EvaluationOptions) -> Iterator[De
 
 
 def refused_area(refusals: Iterable[Denied | None]) -> OverviewArea:
-    """How many of those are refused, those that lack most pods first."""
+    """Return the area of refused workloads, those first that lack most pods."""
     looked, rows = 0, list[Denied]()
     for refusal in refusals:
         looked += 1
@@ -314,7 +314,7 @@ _NAME = "running"
 
 
 def running_area(states: Iterable[tuple[ObjectRef, RunState]]) -> OverviewArea:
-    """The states as counts; those that wait or fail, and what runs and was killed lately, are its problems."""
+    """Return the area of workloads by state; those that wait or fail, or were killed lately, are its problems."""
     counts: dict[str, int] = {}
     problems: list[Problem] = []
     for ref, state in states:
@@ -344,10 +344,10 @@ _UNKNOWN = frozenset({"denied", "failed", "unread"})
 
 
 class Overview(Record, frozen=True):
-    """``namespace`` empty: all of them. ``problems``: of all areas, the worst first; ``elsewhere``: those that are in
-    no namespace and do not serve this one.
+    """The overview of a namespace; ``namespace`` empty: of all.
 
-    ``unseen``: what could not be read; ``complete`` False: some of that would have to be counted.
+    ``problems``: of all areas, the worst first; ``elsewhere``: those that are in no namespace and do not serve this
+    one. ``unseen``: what could not be read; ``complete`` False: some of that would have to be counted.
     """
 
     namespace: str
@@ -359,13 +359,13 @@ class Overview(Record, frozen=True):
 
 
 def makers() -> tuple[AreaMaker, ...]:
-    """The areas that are made from a store alone, in the order in which they are shown."""
+    """Return the areas that are made from a store alone, in the order in which they are shown."""
     additions = (maker for module in modules("reports.overview") for maker in module.AREAS)
     return (QUOTAS, *additions, LIMITRANGES)
 
 
 def area_needs(namespace: str) -> tuple[ReadRequest, ...]:
-    """What those are made from; a cluster may have none of what is not required."""
+    """Return the reads of areas; a cluster may have none of what is not required."""
     additions = (
         ReadRequest(kind, namespace if BY_KIND[kind].namespaced else "", required=False)
         for kind in kinds_of("overview")
@@ -374,7 +374,7 @@ def area_needs(namespace: str) -> tuple[ReadRequest, ...]:
 
 
 def overview_needs(namespace: str) -> tuple[ReadRequest, ...]:
-    """All reads of the overview but for pods, which are added up page by page."""
+    """Return all reads of the overview but for pods, which are added up page by page."""
     needs = (ReadRequest("Namespace", name=namespace, required=False), *area_needs(namespace), *denied_needs(namespace))
     return tuple({(need.kind, need.namespace, need.name): need for need in reversed(needs)}.values())
 
@@ -414,7 +414,7 @@ def overview(
 
 
 def without_problems(store: Store, needs: Sequence[ReadRequest], area: OverviewArea) -> OverviewArea:
-    """The area without its problems; where its kind is not known, with the reason instead of a count."""
+    """Return the area without its problems; where its kind is not known, with the reason instead of a count."""
     need = next((need for need in needs if need.kind == area.kind), None)
     state = store.covered(need).state if need is not None else "read"
     if state == "absent" or (state in _UNKNOWN and not area.count):
@@ -423,7 +423,9 @@ def without_problems(store: Store, needs: Sequence[ReadRequest], area: OverviewA
 
 
 def worst_first(areas: Iterable[OverviewArea]) -> list[Problem]:
-    """Of all areas, faults before warnings; else in the order of the areas. An object is reported once."""
+    """Return the problems of all areas, faults before warnings, else in the order of the areas. An object is reported
+    once.
+    """
     result: dict[ObjectRef, Problem] = {}
     for problem in (problem for area in areas for problem in area.problems):
         result.setdefault(problem.subject, problem)

@@ -1,6 +1,6 @@
-"""What a resize of a running pod would do: allowed or not, what changes, what restarts, what quotas it costs.
+"""The effect of a resize of a running pod: allowed or not, what changes, what restarts, and how much more quotas use.
 
-A patch of the ``resize`` subresource laid over the stored pod, as ``kubectl patch --subresource resize`` does.
+The patch is merged into the stored pod as ``kubectl patch --subresource resize`` does.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ORDER = "$setElementOrder/"
 
 
 def patched(stored: Pod, patch: Any) -> tuple[Pod, tuple[str, ...]]:
-    """The pod as it would be sent, and the paths of the patch that a resize does not look at.
+    """Return the pod as it would be sent, and the paths of the patch that a resize does not look at.
 
     Containers merge by name, those of the patch in its order, maps merge, null removes. Raises UsageError for what is
     no patch of a pod.
@@ -69,7 +69,9 @@ def patched(stored: Pod, patch: Any) -> tuple[Pod, tuple[str, ...]]:
 
 
 def _containers(value: list[dict[str, Any]], sent: Any, path: str, order: Any) -> list[dict[str, Any]]:
-    """``order``: what ``kubectl edit`` says of how the list stood, None if nothing."""
+    """Return the containers after the patch. ``order``: the list's order in the patch of ``kubectl edit``, None if
+    absent.
+    """
     if not isinstance(sent, list):
         raise UsageError(f"--resize: {path} is a list, not {_shown(sent)}", hint=_FORM)
     by_name = {mapping["name"]: dict(mapping) for mapping in value if mapping.get("name")}
@@ -94,7 +96,8 @@ def _containers(value: list[dict[str, Any]], sent: Any, path: str, order: Any) -
 
 
 def _ordered(merged: list[dict[str, Any]], wanted: list[Any], stored: list[Any]) -> list[dict[str, Any]]:
-    """The order of a strategic merge: that of the patch, and what it does not name before what stood behind it.
+    """Return the containers in the order of a strategic merge: as in the patch, and unnamed ones before their old
+    successors.
 
     Source: apimachinery util/strategicpatch normalizeElementOrder, mergeSortedSlice.
     """
@@ -111,7 +114,7 @@ def _ordered(merged: list[dict[str, Any]], wanted: list[Any], stored: list[Any])
 
 
 def _merged(item: Any, sent: Any, path: str) -> Any:
-    """Maps key by key; whatever else is sent replaces what is there, and null removes it."""
+    """Return the maps merged key by key; any other value replaces the old one, and null removes it."""
     if not isinstance(sent, Mapping):
         return sent
     _refuse_directives(sent, path)
@@ -131,7 +134,8 @@ def _refuse_directives(sent: Mapping[str, Any], path: str) -> None:
 
 
 def refused_patch(patch: Mapping[str, Any], refusal: Refusal) -> Refusal:
-    """422 for a quantity that does not parse: the server blames the whole patch, in the form in which Go prints it.
+    """Return the 422 for a quantity that does not parse: the server names the whole patch, in the form in which Go
+    prints it.
 
     Source: apiserver endpoints/handlers/patch.go strategicPatchObject, which has used up lists with an order by then.
     """
@@ -145,7 +149,7 @@ def refused_patch(patch: Mapping[str, Any], refusal: Refusal) -> Refusal:
 
 
 def _printed(value: Any) -> str:
-    """As Go's %v has it."""
+    """Return the value as Go's %v prints it."""
     match value:
         case None:
             return "<nil>"
@@ -214,7 +218,9 @@ class Resize(Record, frozen=True):
 
 
 def resize(store: Store, subject: Subject, patch: Any, ask: EvaluationOptions) -> Resize:
-    """Raises UsageError for a bad patch or what is no pod, NotFound if the pod is not in the store."""
+    """Return the effect of a patch on a pod. Raises UsageError for a bad patch or what is no pod, NotFound if the pod
+    is not in the store.
+    """
     old = _stored(store, subject)
     new, ignored = patched(old, patch)
     known, node = policies(store, subject.ref.namespace, ask.server), node_of(store, old)
@@ -266,7 +272,7 @@ def _stored(store: Store, subject: Subject) -> Pod:
 
 
 def _blamed(patch: Any, outcome: Outcome) -> Outcome:
-    """A patch cannot be decoded by itself: what is no quantity in it is a fault of the patch."""
+    """Return the outcome with an undecodable quantity as an error of the whole patch."""
     refusal = outcome.refusal
     if refusal is None or refusal.code != 400:
         return outcome
@@ -284,7 +290,7 @@ def _places(pod: Pod) -> Iterator[tuple[str, Any]]:
 
 
 def _changes(old: Pod, outcome: Outcome, server: Server) -> Iterator[Change]:
-    """Of the pod level first, then of the containers."""
+    """Yield the changes of the pod level, then those of the containers."""
     if outcome.draft is None:
         return
     before, after = decoded_draft(old, server).pod, outcome.draft.pod
@@ -302,7 +308,7 @@ def _text(values: Quantities, resource: str) -> str | None:
 
 
 def _sums(before: Draft, after: Draft, node: Node | None) -> Iterator[Sum]:
-    """The figures that a node and quotas see, of which at least one is more than nothing."""
+    """Yield the figures that a node and quotas count, if one of the two is above zero."""
     room = parse_list(node.status.allocatable, "status.allocatable") if node is not None else {}
     for resource in RESIZABLE:
         for side in reversed(SIDES):

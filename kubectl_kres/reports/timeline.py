@@ -1,13 +1,10 @@
 """The timeline of a namespace: what decided about its pods, the newest first.
 
-A line of a timeline, and the timeline of a namespace.
+Its lines are creations and edits of objects that decide about pods, from creation times and managedFields, and what
+went wrong, each kind of trouble once, from events, conditions and ends of containers. The server keeps for each manager
+when it last changed a field that it owns, not each edit: of several edits by one manager the last is known.
 
-When objects that decide about pods were created and edited, by whom: from creation times and managedFields.
-
-The server keeps for each manager when it last changed a field that it owns, not each edit: of several edits by one
-manager the last is known. Source: apimachinery managedfields, buildManagerInfo; ManagedFieldsEntry.time.
-
-What the cluster says went wrong, each kind of trouble once: events, conditions, ends of containers.
+Source: apimachinery managedfields, buildManagerInfo; ManagedFieldsEntry.time.
 """
 
 from __future__ import annotations
@@ -34,7 +31,7 @@ CREATED, CHANGED, NEW_TEMPLATE = "Created", "Changed", "NewTemplate"
 
 
 class TimelineEntry(Record, frozen=True):
-    """Something that happened. ``time``: RFC 3339; of what repeats, the last time. ``count``: how often.
+    """A line of a timeline. ``time``: RFC 3339; of what repeats, the last time. ``count``: how often.
 
     ``reason``: Created, Changed, NewTemplate, or the cluster's own word. ``text``: the server's or the controller's
     words; empty where the object was edited. ``fields``: what the edit wrote; empty: the server does not say.
@@ -56,7 +53,9 @@ class TimelineEntry(Record, frozen=True):
 
 
 class Timeline(Record, frozen=True):
-    """``namespace`` empty: all of them. ``entries``: the newest first. ``unseen``: what could not be read."""
+    """The timeline of a namespace; ``namespace`` empty: of all. ``entries``: the newest first. ``unseen``: what could
+    not be read.
+    """
 
     namespace: str
     entries: tuple[TimelineEntry, ...] = ()
@@ -72,7 +71,7 @@ _AMOUNTS = (".hard", ".claim", ".defaults")
 
 
 def edits(ref: ObjectRef, metadata: ManagedMetadata) -> Iterator[TimelineEntry]:
-    """The creation of an object that decides, and the last edit of each manager."""
+    """Yield the creation of an object that decides, and the last edit of each manager."""
     created = metadata.creation_timestamp or ""
     writers = [(entry, fields) for entry in metadata.managed_fields or () if (fields := written(entry))]
     first = next((entry for entry, _ in writers if entry.time == created), None)
@@ -87,7 +86,7 @@ def edits(ref: ObjectRef, metadata: ManagedMetadata) -> Iterator[TimelineEntry]:
 
 
 def written(entry: ManagedFields) -> tuple[str, ...]:
-    """The fields of the specification that a manager owns, as ``spec.hard[requests.cpu]``; none of a status."""
+    """Return the fields of the specification that a manager owns, as ``spec.hard[requests.cpu]``; none of a status."""
     if entry.subresource == "status" or not isinstance(entry.fields_v1, Mapping):
         return ()
     tree = entry.fields_v1
@@ -108,7 +107,7 @@ def _leaves(tree: Any, path: str) -> Iterator[str]:
 
 
 def rollouts(replica_sets: Iterable[Workload]) -> Iterator[TimelineEntry]:
-    """When a Deployment got a template that it had not had: a ReplicaSet was made for it."""
+    """Yield an entry for each new template of a Deployment, when its ReplicaSet was made."""
     for replica_set in replica_sets:
         kind, name = controller(replica_set)
         meta = replica_set.metadata
@@ -127,19 +126,19 @@ _PARTS = frozenset({"ReplicaSet", "Job"})
 
 
 class PodNews:
-    """What pods say of themselves, and what made them; pods are looked at one by one, since there may be many."""
+    """The facts that pods report, and what made the pods, collected one by one, since there may be many."""
 
     def __init__(self) -> None:
         self.happenings: list[TimelineEvent] = []
         self._owners: dict[tuple[str, str], tuple[str, str]] = {}
 
     def add(self, pod: Pod) -> None:
-        """One more pod, which is not kept."""
+        """Add the facts of a pod, which is not kept."""
         self._owners[pod.metadata.namespace, pod.metadata.name] = controller(pod)
         self.happenings.extend(TimelineEvent(fact, _severity(fact)) for fact in of_pod(pod))
 
     def workload(self, store: Store, ref: ObjectRef) -> ObjectRef:
-        """Of a pod what made it; all else is itself."""
+        """Return what made a pod; any other object is returned itself."""
         kind, name = self._owners.get((ref.namespace, ref.name), ("", "")) if ref.kind == "Pod" else ("", "")
         return _maker(store, ObjectRef(kind, name, ref.namespace)) if name else ref
 
@@ -147,7 +146,9 @@ class PodNews:
 def troubles(
     store: Store, namespace: str, happenings: Iterable[TimelineEvent], news: PodNews
 ) -> Iterator[TimelineEntry]:
-    """Those of the store, of ``happenings`` and of pods; what says the same of pods of one workload is counted."""
+    """Yield the facts of the store, of ``happenings`` and of pods; equal facts about pods of one workload are
+    counted.
+    """
     merged: dict[tuple[ObjectRef, str, str], TimelineEntry] = {}
     events = (TimelineEvent(fact, _severity(fact)) for fact in event_facts(store, namespace))
     conditions = (TimelineEvent(fact, _severity(fact)) for fact in _conditions(store, namespace))
@@ -180,7 +181,7 @@ def _severity(fact: Fact) -> Severity:
 
 
 def _maker(store: Store, ref: ObjectRef) -> ObjectRef:
-    """What a Deployment or a CronJob makes for itself goes by its maker's name."""
+    """Return the Deployment or CronJob of what it made; any other object is returned itself."""
     item = store.get(ref.kind, ref.name, ref.namespace) if ref.kind in _PARTS else None
     kind, name = controller(item) if isinstance(item, Workload) else ("", "")
     return ObjectRef(kind, name, ref.namespace) if name else ref
@@ -191,7 +192,7 @@ _POLICIES = ("ResourceQuota", "LimitRange")
 
 
 def added_kinds() -> tuple[str, ...]:
-    """The kinds of systems that are looked at."""
+    """Return the kinds of systems that are looked at."""
     return tuple(
         dict.fromkeys(
             kind for system in systems() for kind in (*system.kinds.get("edited", ()), *system.kinds.get("events", ()))
@@ -200,7 +201,7 @@ def added_kinds() -> tuple[str, ...]:
 
 
 def timeline_needs(namespace: str) -> tuple[ReadRequest, ...]:
-    """The reads of a timeline but for pods; a cluster may have none of what is not required."""
+    """Return the reads of a timeline but for pods; a cluster may have none of what is not required."""
     own = tuple(ReadRequest(kind, namespace) for kind in (*_POLICIES, *TROUBLED))
     additions = tuple(
         ReadRequest(kind, namespace if BY_KIND[kind].namespaced else "", required=False) for kind in added_kinds()
@@ -209,9 +210,7 @@ def timeline_needs(namespace: str) -> tuple[ReadRequest, ...]:
 
 
 def timeline(store: Store, namespace: str, news: PodNews | None, after: str = "") -> Timeline:
-    """``news``: of the pods of the namespace; None: they could not be read. ``after``: RFC 3339, what is older is left
-    out; empty: nothing is.
-    """
+    """Return the timeline of a namespace. ``after``: RFC 3339, what is older is left out; empty: nothing is."""
     happenings = _of_systems(store, namespace)
     entries = [*_edits(store, namespace), *troubles(store, namespace, happenings, news or PodNews())]
     entries.sort(key=_newest_last, reverse=True)
@@ -244,7 +243,7 @@ def _of_systems(store: Store, namespace: str) -> Iterator[TimelineEvent]:
 
 
 def _objects(store: Store, kinds: Iterable[str], namespace: str) -> Iterator[tuple[str, Any]]:
-    """Those that stand in the namespace or decide about its pods; empty: all."""
+    """Yield the objects that are in the namespace or decide about its pods; empty: all."""
     for kind in kinds:
         if BY_KIND[kind].namespaced:
             yield from ((kind, item) for item in store.all(kind, namespace or None))

@@ -35,7 +35,7 @@ class DynamicResources:
 
 
 def _claims(pod: SchedulingPod, world: SchedulingWorld) -> Iterator[SchedulingDeviceClaim | str]:
-    """The claims, or why one of them is none. Source: foreachPodResourceClaim."""
+    """Yield the claims, or why one of them is none. Source: foreachPodResourceClaim."""
     namespace, pod_name = pod.metadata.namespace, pod.metadata.name
     made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses or ()}
     for entry in pod.spec.resource_claims or ():
@@ -59,7 +59,7 @@ def _claims(pod: SchedulingPod, world: SchedulingWorld) -> Iterator[SchedulingDe
 
 
 def _fault(claim: SchedulingDeviceClaim, world: SchedulingWorld) -> str:
-    """Why a claim cannot be used on any node; empty: none that can be reported."""
+    """Return why a claim cannot be used on any node; empty: none that can be reported."""
     if claim.status.allocation is not None:
         return ""
     for request in claim.spec.devices.requests or ():

@@ -17,7 +17,7 @@ _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
 def class_of(claim: StorageClaim) -> str:
-    """The name of a claim's storage class; empty: none. Source: GetPersistentVolumeClaimClass."""
+    """Return the name of a claim's storage class; empty: none. Source: GetPersistentVolumeClaimClass."""
     beta = (claim.metadata.annotations or {}).get(_BETA_CLASS)
     return beta if beta is not None else claim.spec.storage_class_name or ""
 
@@ -42,7 +42,7 @@ def room_of(capacity: CSIStorageCapacity) -> int:
 
 
 def reachable(volume: PersistentVolume, node: NodeInfo) -> bool:
-    """Whether the node is one that a volume can be reached from. Source: CheckNodeAffinity."""
+    """Return whether the node is one that a volume can be reached from. Source: CheckNodeAffinity."""
     affinity = volume.spec.node_affinity
     if affinity is None or affinity.required is None:
         return True
@@ -52,7 +52,7 @@ def reachable(volume: PersistentVolume, node: NodeInfo) -> bool:
 def find_volume(
     claim: StorageClaim, volumes: Iterable[PersistentVolume], node: NodeInfo, taken: Collection[str]
 ) -> PersistentVolume | None:
-    """The volume that was made for the claim, or else the smallest that suits it; None: there is none."""
+    """Return the volume that was made for the claim, or else the smallest that suits it; None: there is none."""
     smallest: PersistentVolume | None = None
     size = 0
     for volume in volumes:
@@ -88,7 +88,7 @@ def _belongs(volume: PersistentVolume, claim: StorageClaim) -> bool:
 
 
 def _is_free(volume: PersistentVolume, claim: StorageClaim) -> bool:
-    """Whether a volume of nobody can be bound to the claim."""
+    """Return whether a volume of nobody can be bound to the claim."""
     if volume.status.phase != "Available" or volume.spec.storage_class_name != class_of(claim):
         return False
     if claim.spec.selector is not None and not matches(claim.spec.selector, volume.metadata.labels or {}):

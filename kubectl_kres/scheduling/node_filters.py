@@ -29,7 +29,7 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
 
 
 def untolerated(taints: Iterable[Taint] | None, tolerations: Iterable[Toleration] | None) -> Taint | None:
-    """The first taint that keeps the pod off; None: there is none."""
+    """Return the first taint that keeps the pod off; None: there is none."""
     every = tuple(tolerations or ())
     for taint in taints or ():
         if taint.effect in _EFFECTS and not any(tolerates(toleration, taint) for toleration in every):
@@ -122,7 +122,7 @@ class NodeAffinity:
 
 
 def _names(terms: Iterable[NodeSelectorTerm]) -> frozenset[str] | None:
-    """The nodes that the terms name; None: a term names none, or there are no terms."""
+    """Return the nodes that the terms name; None: a term names none, or there are no terms."""
     names: frozenset[str] | None = None
     for term in terms:
         own: frozenset[str] | None = None

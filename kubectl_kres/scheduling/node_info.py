@@ -81,7 +81,7 @@ AnyPod = SchedulingPod | CountedPod
 
 
 def gather_pods(pages: Iterable[Sequence[AnyPod]]) -> PodsOnNodes:
-    """What the scheduler counts of all pods, page by page, so that no more than one page of them is held."""
+    """Return what the scheduler counts of all pods, page by page, so that no more than one page of them is held."""
     requests = CountedRequests()
     return collect_pods((node, bind(pod, requests)) for page in pages for pod in page if (node := node_of(pod)))
 
@@ -138,7 +138,7 @@ class NodeInfo(Struct, frozen=True):
 
 
 def bind(pod: AnyPod, requests: CountedRequests | None = None) -> BoundPod:
-    """What of a pod counts on its node. ``requests``: what is known of pods that are alike."""
+    """Return what of a pod counts on its node. ``requests``: what is known of pods that are alike."""
     spec, metadata = pod.spec, pod.metadata
     return BoundPod(
         metadata.namespace,
@@ -161,7 +161,7 @@ def share_labels(labels: Labels | None) -> Labels:
 
 @lru_cache(20_000)
 def _shared(labels: tuple[tuple[str, str], ...]) -> Labels:
-    """The same labels of many pods once."""
+    """Return the same labels of many pods once."""
     return dict(labels)
 
 
@@ -177,7 +177,7 @@ def _binds(volume: SchedulingVolume) -> bool:
 
 
 def build_node(node: SchedulingNode, pods: Iterable[BoundPod]) -> NodeInfo:
-    """A node with its pods counted."""
+    """Return a node with its pods counted."""
     counted = tuple(pods)
     amounts = read_amounts(node.status.allocatable)
     return NodeInfo(node, amounts, sum_requests(counted), counted, _guarded(counted))
@@ -188,14 +188,14 @@ def _guarded(pods: Iterable[BoundPod]) -> tuple[BoundPod, ...]:
 
 
 def changed_node(node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod]) -> NodeInfo:
-    """A node as if some of its pods were gone and others were there."""
+    """Return a node as if some of its pods were gone and others were there."""
     gone = set(map(id, removed))
     pods = (*(pod for pod in node.pods if id(pod) not in gone), *additions)
     return replace(node, pods=pods, requested=sum_requests(pods), guarded=_guarded(pods))
 
 
 def sum_requests(pods: Iterable[BoundPod]) -> Amounts:
-    """What pods request together."""
+    """Return what pods request together."""
     sums: dict[str, int] = {}
     for pod in pods:
         for name, amount in pod.requests.items():
@@ -204,7 +204,9 @@ def sum_requests(pods: Iterable[BoundPod]) -> Amounts:
 
 
 def host_ports(pod: AnyPod) -> list[HostPort]:
-    """The ports of the node that containers and sidecars take. Source: pkg/scheduler/util/utils.go GetHostPorts."""
+    """Yield the ports of the node that containers and sidecars take. Source: pkg/scheduler/util/utils.go
+    GetHostPorts.
+    """
     spec = pod.spec
     containers: Iterable[SchedulingContainer | CountedContainer] = spec.containers or ()
     if spec.init_containers:
@@ -219,7 +221,7 @@ def host_ports(pod: AnyPod) -> list[HostPort]:
 
 
 def required_terms(pod: AnyPod, terms: AffinityTerms | None) -> tuple[AffinityTerm, ...]:
-    """The required terms, each with its namespaces named and its matchLabelKeys in the selector.
+    """Return the required terms, each with its namespaces named and its matchLabelKeys in the selector.
 
     The API server writes the keys into the selector of a pod that it stores; once more changes nothing.
     Source: kube-scheduler framework/types.go newAffinityTerm, registry/core/pod/strategy.go.
@@ -238,7 +240,9 @@ def _resolved(pod: AnyPod, term: AffinityTerm) -> AffinityTerm:
 
 
 def with_keys(selector: LabelSelector, pod: AnyPod, keys: Iterable[str] | None, operator: str) -> LabelSelector:
-    """A selector that also asks for, or against, the pod's own values of some labels; absent ones are left out."""
+    """Return a selector that also asks for, or against, the pod's own values of some labels; absent ones are
+    left out.
+    """
     labels = pod.metadata.labels or {}
     more = tuple(Requirement(key, operator, (labels[key],)) for key in keys or () if key in labels)
     if not more:

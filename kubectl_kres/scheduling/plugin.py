@@ -74,11 +74,11 @@ class Filter:
     names: frozenset[str] | None = None
 
     def check(self, node: NodeInfo) -> Rejection | None:
-        """Why the node cannot take the pod; None: it can."""
+        """Return why the node cannot take the pod; None: it can."""
         raise NotImplementedError
 
     def change(self, _node: NodeInfo, _removed: Sequence[BoundPod], _added: Sequence[BoundPod], /) -> Filter:
-        """The filter if some pods of a node were gone and others were there."""
+        """Return the filter if some pods of a node were gone and others were there."""
         return self
 
 

@@ -35,7 +35,7 @@ class InterPodAffinity:
 
 
 def _merged(terms: Iterable[AffinityTerm], namespaces: Mapping[str, Labels]) -> tuple[AffinityTerm, ...]:
-    """The terms of the pod itself, their namespaceSelector replaced by the namespaces that it selects now."""
+    """Return the terms of the pod itself, their namespaceSelector replaced by the namespaces that it selects now."""
     merged = []
     for term in terms:
         if term.namespace_selector is not None and not is_empty(term.namespace_selector):

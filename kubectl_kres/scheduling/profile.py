@@ -44,7 +44,7 @@ _REST: tuple[Plugin, ...] = (
 
 
 def plugins(minor: int) -> tuple[Plugin, ...]:
-    """The filters of the default profile of version 1.N, in their order."""
+    """Return the filters of the default profile of version 1.N, in their order."""
     # 1.37 asks for the name of the node first.
     first = _UNSCHEDULABLE_FIRST if minor < 37 else _UNSCHEDULABLE_FIRST[::-1]
     rest = _REST if minor >= 36 else _REST[:-1]
@@ -64,7 +64,9 @@ class Filters(Struct, frozen=True):
     named_by: str = ""
 
     def check(self, node: NodeInfo) -> Rejection | None:
-        """What the first filter that rejects the node says of it; None: it can take the pod. Raises NotComputed."""
+        """Return what the first filter that rejects the node says of it; None: it can take the pod. Raises
+        NotComputed.
+        """
         if self.rejection is not None:
             return self.rejection
         if self.names is not None and node.name not in self.names:
@@ -77,7 +79,7 @@ class Filters(Struct, frozen=True):
         return None
 
     def change(self, node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod]) -> Filters:
-        """The filters as if some pods of a node were gone and others were there."""
+        """Return the filters as if some pods of a node were gone and others were there."""
         changed = tuple((name, plugin_filter.change(node, removed, additions)) for name, plugin_filter in self.filters)
         return Filters(changed, self.rejection, self.names, self.named_by)
 
@@ -125,7 +127,7 @@ class FilterAnswer(Struct, frozen=True):
 def check_nodes(
     pod: SchedulingPod, cluster: SchedulingCluster, nominated: Mapping[str, Sequence[BoundPod]] = {}
 ) -> FilterAnswer:
-    """What the filters say of each node.
+    """Return what the filters say of each node.
 
     ``nominated``: by node the pods, no less important than this one, that others have to make room for there.
     """
@@ -143,7 +145,7 @@ def check_nodes(
 
 
 def check_node(filters: Filters, node: NodeInfo, nominated: Sequence[BoundPod] = ()) -> Rejection | None:
-    """What the filters say of a node, also if the pods that it was promised to were there.
+    """Return what the filters say of a node, also if the pods that it was promised to were there.
 
     Source: RunFilterPluginsWithNominatedPods.
     """

@@ -44,7 +44,7 @@ def _decode(text: bytes) -> Iterable[tuple[str, Any]]:
 
 
 def _read(amounts: Iterable[tuple[str, Any]] | bytes) -> Exact:
-    """A resource list; what is no quantity, which no server stores, counts as nothing."""
+    """Return a resource list; what is no quantity, which no server stores, counts as nothing."""
     exact: Exact = {}
     for name, value in _decode(amounts) if isinstance(amounts, bytes) else amounts:
         try:
@@ -55,12 +55,12 @@ def _read(amounts: Iterable[tuple[str, Any]] | bytes) -> Exact:
 
 
 def is_pod_level(resource: str) -> bool:
-    """Whether a pod may ask for the resource as a whole."""
+    """Return whether a pod may ask for the resource as a whole."""
     return resource in {"cpu", "memory"} or resource.startswith("hugepages-")
 
 
 def is_counted(resource: str) -> bool:
-    """Whether nodes have the resource: those of Kubernetes, extended ones, huge pages, attachable volumes.
+    """Return whether nodes have the resource: those of Kubernetes, extended ones, huge pages, attachable volumes.
 
     Source: pkg/scheduler/util/pod_resources.go IsScalarResourceName.
     """
@@ -70,7 +70,7 @@ def is_counted(resource: str) -> bool:
 
 
 def whole(amounts: Mapping[str, Quantity]) -> Amounts:
-    """What the scheduler counts: CPU in thousandths, all else in units, both rounded up."""
+    """Return what the scheduler counts: CPU in thousandths, all else in units, both rounded up."""
     return {
         name: amount.milli() if name == "cpu" else amount.value()
         for name, amount in amounts.items()
@@ -79,7 +79,7 @@ def whole(amounts: Mapping[str, Quantity]) -> Amounts:
 
 
 def read_amounts(amounts: ResourceList | None) -> Amounts:
-    """The whole numbers of a resource list."""
+    """Return the whole numbers of a resource list."""
     return whole(_read((amounts or {}).items()))
 
 
@@ -116,7 +116,7 @@ class _Shape(NamedTuple):
 
 
 def requests_of(pod: SchedulingPod | CountedPod, *, on_node: bool) -> Amounts:
-    """What a pod requests in total. ``on_node``: it is bound, so what it was given counts where that is more.
+    """Return what a pod requests in total. ``on_node``: it is bound, so what it was given counts where that is more.
 
     The result is shared by all pods that are alike. Source: component-helpers resource/helpers.go PodRequests.
     """
@@ -229,7 +229,9 @@ def _sum(shape: _Shape) -> Amounts:
 
 
 def _effective(asked: _List, has: tuple[_List, _List] | None, *, infeasible: bool) -> Exact:
-    """The largest of what is asked, had and promised; after a resize that is infeasible what is asked counts not."""
+    """Return the largest of what is asked, had and promised; after a resize that is infeasible what is asked counts
+    not.
+    """
     amounts: Exact = _read(asked) if has is None or not infeasible else {}
     if has is not None:
         _raise(amounts, _read(has[0]))

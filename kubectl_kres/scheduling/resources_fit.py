@@ -34,7 +34,7 @@ class NodeResourcesFit:
 
 
 def device_class_of(resource: str, classes: Mapping[str, SchedulingDeviceClass]) -> SchedulingDeviceClass | None:
-    """The class whose devices can be asked for by an extended resource (gate DRAExtendedResource)."""
+    """Return the class whose devices can be asked for by an extended resource (gate DRAExtendedResource)."""
     prefix = "deviceclass.resource.kubernetes.io/"
     if resource.startswith(prefix):
         return classes.get(resource.removeprefix(prefix))
@@ -63,7 +63,7 @@ class ResourcesFilter(Filter):
         return Rejection(NodeResourcesFit.name, UNRESOLVABLE if unresolvable else UNSCHEDULABLE, reasons, short)
 
     def shortages(self, node: NodeInfo) -> Iterable[Shortage]:
-        """What the node has too little of. Raises NotComputed for a resource that devices may stand for."""
+        """Return what the node has too little of. Raises NotComputed for a resource that devices may stand for."""
         count, room = len(node.pods), node.allocatable.get("pods", 0)
         if count + 1 > room:
             yield Shortage("pods", 1, count, room)

@@ -40,7 +40,7 @@ def try_preemption(
     answer: FilterAnswer,
     nominated: Mapping[str, Sequence[BoundPod]] = {},
 ) -> Preemption:
-    """What preemption would do for a pod that fits no node. Raises NotComputed."""
+    """Return what preemption would do for a pod that fits no node. Raises NotComputed."""
     if pod.spec.preemption_policy == "Never":
         return Preemption(refused="not eligible due to preemptionPolicy=Never.")
     if answer.rejection is not None:
@@ -73,7 +73,7 @@ _AFTER_CLAIMS = frozenset({"DynamicResources", "NodeDeclaredFeatures"})
 
 
 def sentence_of(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption, nodes: int, minor: int) -> str | None:
-    """The message of the condition; None where it depends on what is not computed.
+    """Return the message of the condition; None where it depends on what is not computed.
 
     From 1.37 on it names the node and the number of pods that go for the pod.
     """
@@ -109,7 +109,9 @@ def _counted(statuses: Iterable[Rejection]) -> str:
 
 
 def _after(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption, nodes: int, minor: int) -> str:
-    """What the PostFilter plugins say: DynamicResources, then DefaultPreemption. Empty where pods go for this one."""
+    """Return what the PostFilter plugins say: DynamicResources, then DefaultPreemption. Empty where pods go for this
+    one.
+    """
     rejection = answer.rejection
     if rejection is not None and rejection.plugin not in _AFTER_CLAIMS:
         # DynamicResources misses what its own PreFilter step, to which it did not come, would have kept.
@@ -172,7 +174,7 @@ def schedule(
 def _preempt(
     pod: SchedulingPod, cluster: SchedulingCluster, answer: FilterAnswer, promised: Mapping[str, Sequence[BoundPod]]
 ) -> tuple[Preemption, bool]:
-    """What preemption comes to, and whether that was computed."""
+    """Return what preemption comes to, and whether that was computed."""
     if pod.spec.scheduling_gates:
         return Preemption(), True
     try:

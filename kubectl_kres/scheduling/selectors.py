@@ -11,7 +11,7 @@ Labels = Mapping[str, str]
 
 
 def matches(selector: LabelSelector | None, labels: Labels) -> bool:
-    """Whether a label selector selects labels; none selects nothing, an empty one everything."""
+    """Return whether a label selector selects labels; none selects nothing, an empty one everything."""
     if selector is None:
         return False
     for key, value in (selector.match_labels or {}).items():
@@ -21,12 +21,12 @@ def matches(selector: LabelSelector | None, labels: Labels) -> bool:
 
 
 def is_empty(selector: LabelSelector | None) -> bool:
-    """Whether a selector is there and selects everything."""
+    """Return whether a selector is there and selects everything."""
     return selector is not None and not selector.match_labels and not selector.match_expressions
 
 
 def meets(requirement: Requirement, labels: Labels) -> bool:
-    """Whether labels meet one expression. Source: apimachinery labels/selector.go Requirement.Matches."""
+    """Return whether labels meet one expression. Source: apimachinery labels/selector.go Requirement.Matches."""
     value, values = labels.get(requirement.key), requirement.values or ()
     match requirement.operator:
         case "In":
@@ -46,7 +46,7 @@ def meets(requirement: Requirement, labels: Labels) -> bool:
 
 
 def _integer(text: str | None) -> int | None:
-    """What Go's ParseInt reads; None for anything else."""
+    """Return what Go's ParseInt reads; None for anything else."""
     digits = (text or "").removeprefix("-") if (text or "").startswith("-") else (text or "").removeprefix("+")
     if not digits.isascii() or not digits.isdigit() or text is None:
         return None
@@ -55,7 +55,7 @@ def _integer(text: str | None) -> int | None:
 
 
 def is_valid(requirement: Requirement) -> bool:
-    """Whether an expression of a node selector can be parsed; a term with another one matches nothing."""
+    """Return whether an expression of a node selector can be parsed; a term with another one matches nothing."""
     values = requirement.values or ()
     match requirement.operator:
         case "In" | "NotIn":
@@ -72,7 +72,7 @@ def _is_valid_field(requirement: Requirement) -> bool:
 
 
 def term_matches(term: NodeSelectorTerm, labels: Labels, name: str) -> bool:
-    """Whether a node with these labels and this name is what a term asks for; an empty term asks for none.
+    """Return whether a node with these labels and this name is what a term asks for; an empty term asks for none.
 
     ``name`` empty: there is no node, so fields are not looked at. Source: component-helpers nodeaffinity.go.
     """
@@ -87,12 +87,12 @@ def term_matches(term: NodeSelectorTerm, labels: Labels, name: str) -> bool:
 
 
 def selector_matches(selector: NodeSelector, labels: Labels, name: str = "") -> bool:
-    """Whether any term of a node selector matches."""
+    """Return whether any term of a node selector matches."""
     return any(term_matches(term, labels, name) for term in selector.node_selector_terms or ())
 
 
 def topology_matches(terms: Sequence[TopologyTerm], labels: Labels) -> bool:
-    """Whether a volume may be made for a node; no terms allow all nodes, an empty one allows none."""
+    """Return whether a volume may be made for a node; no terms allow all nodes, an empty one allows none."""
     return not terms or any(
         term.match_label_expressions
         and all(
@@ -103,7 +103,7 @@ def topology_matches(terms: Sequence[TopologyTerm], labels: Labels) -> bool:
 
 
 def required_selector(pod: SchedulingPod) -> NodeSelector | None:
-    """What node affinity requires of a node; None: nothing."""
+    """Return what node affinity requires of a node; None: nothing."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return None
@@ -111,7 +111,7 @@ def required_selector(pod: SchedulingPod) -> NodeSelector | None:
 
 
 def node_matches(pod: SchedulingPod, node: SchedulingNode) -> bool:
-    """Whether a node is what nodeSelector and node affinity of a pod require.
+    """Return whether a node is what nodeSelector and node affinity of a pod require.
 
     Source: component-helpers nodeaffinity.go RequiredNodeAffinity.
     """

@@ -77,7 +77,7 @@ def _has_keys(node: NodeInfo, constraints: Sequence[_Constraint]) -> bool:
 
 
 def _included(constraint: _Constraint, pod: SchedulingPod, node: NodeInfo) -> bool:
-    """Whether the pods of the node count, by nodeAffinityPolicy and nodeTaintsPolicy."""
+    """Return whether the pods of the node count, by nodeAffinityPolicy and nodeTaintsPolicy."""
     if constraint.honors_affinity and not node_matches(pod, node.node):
         return False
     return not constraint.honors_taints or untolerated(node.node.spec.taints, pod.spec.tolerations) is None

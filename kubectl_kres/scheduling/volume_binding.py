@@ -27,7 +27,7 @@ WAITS_FOR_CONSUMER = "WaitForFirstConsumer"
 
 
 def claim_name(pod: SchedulingPod, volume: SchedulingVolume) -> str | None:
-    """The claim of a volume; None: it is no claim. Source: component-helpers storage/ephemeral/ephemeral.go."""
+    """Return the claim of a volume; None: it is no claim. Source: component-helpers storage/ephemeral/ephemeral.go."""
     if volume.persistent_volume_claim is not None:
         return volume.persistent_volume_claim.claim_name
     return f"{pod.metadata.name}-{volume.name}" if volume.ephemeral is not None else None
@@ -60,7 +60,7 @@ class VolumeBinding:
 
 
 def _fault(pod: SchedulingPod, volume: SchedulingVolume, name: str, world: SchedulingWorld) -> str:
-    """Why a claim cannot be used at all; empty: it can. Source: podHasPVCs."""
+    """Return why a claim cannot be used at all; empty: it can. Source: podHasPVCs."""
     namespace = pod.metadata.namespace
     claim = world.claims.get((namespace, name))
     if claim is None:
@@ -87,7 +87,9 @@ def _is_bound(claim: StorageClaim) -> bool:
 
 
 def _delays(claim: StorageClaim, world: SchedulingWorld) -> bool:
-    """Whether the claim waits for its first consumer. Source: component-helpers pv_helpers.go IsDelayBindingMode."""
+    """Return whether the claim waits for its first consumer. Source: component-helpers pv_helpers.go
+    IsDelayBindingMode.
+    """
     storage_class = world.classes.get(class_of(claim))
     return storage_class is not None and storage_class.volume_binding_mode == WAITS_FOR_CONSUMER
 
@@ -135,7 +137,7 @@ class _Binding(Filter):
             yield "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
 
     def _find(self, node: NodeInfo) -> tuple[bool, bool]:
-        """Whether the unbound claims find volumes or can be given one, and whether there is room for these."""
+        """Return whether the unbound claims find volumes or can be given one, and whether there is room for these."""
         if not self._unbound:
             return True, True
         provision: list[StorageClaim] = []
@@ -176,7 +178,9 @@ class _Binding(Filter):
         return True, True
 
     def _has_room(self, claim: StorageClaim, storage_class: BindingClass, node: NodeInfo) -> bool:
-        """Whether a driver that says how much room there is has enough for a claim. Source: hasEnoughCapacity."""
+        """Return whether a driver that says how much room there is has enough for a claim. Source:
+        hasEnoughCapacity.
+        """
         driver = self._world.drivers.get(storage_class.provisioner)
         if driver is None or not driver.spec.storage_capacity:
             return True

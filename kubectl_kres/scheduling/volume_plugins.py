@@ -63,7 +63,7 @@ def _claims(pod: BoundPod) -> set[str]:
 
 
 def _disks(volume: SchedulingVolume) -> tuple[DiskVolume | None, ...]:
-    """The disks of a volume by their kind; empty: it is none that needs a check."""
+    """Return the disks of a volume by their kind; empty: it is none that needs a check."""
     disks = (volume.gce_persistent_disk, volume.aws_elastic_block_store, volume.iscsi, volume.rbd)
     return disks if any(disk is not None for disk in disks) else ()
 
@@ -156,7 +156,9 @@ class _Limits(Filter):
         return None
 
     def _missing(self, csi_node: CSINode | None) -> str:
-        """A driver that a node lacks and that does not want pods there then; empty: none (gate VolumeLimitScaling)."""
+        """Return a driver that a node lacks and that does not want pods there then; empty: none (gate
+        VolumeLimitScaling).
+        """
         if self._world.minor < 37:
             return ""
         there = {driver.name for driver in (csi_node.spec.drivers or ())} if csi_node is not None else set()
@@ -246,7 +248,7 @@ class VolumeZone:
 
 
 def _volume_of(claim: StorageClaim, world: SchedulingWorld) -> PersistentVolume | str | None:
-    """The volume that a claim is bound to; None: it waits for the pod. A text: why neither is so."""
+    """Return the volume that a claim is bound to; None: it waits for the pod. A text: why neither is so."""
     name = claim.spec.volume_name
     if name:
         volume = world.volumes.get(name)

@@ -96,7 +96,7 @@ Step = Apply | Delete | ScaleStep | Patch | Settle | ParameterStep
 
 
 def key_of_step(step: Step) -> Key:
-    """The object that a step is about."""
+    """Return the object that a step is about."""
     if isinstance(step, ParameterStep):
         return key_of_step(step.step)
     if isinstance(step, Apply):
@@ -105,7 +105,7 @@ def key_of_step(step: Step) -> Key:
 
 
 def applied(step: Step, stored: Raw | None) -> dict[str, Any]:
-    """The object as it is sent to be stored. ``stored``: the one that is there."""
+    """Return the object as it is sent to be stored. ``stored``: the one that is there."""
     if isinstance(step, Apply):
         return _taken_over(step, stored)
     result = stored or {}
@@ -115,7 +115,7 @@ def applied(step: Step, stored: Raw | None) -> dict[str, Any]:
 
 
 def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
-    """What a file does not own stays: identity, status and, where the file says nothing, replicas."""
+    """Return what a file does not own stays: identity, status and, where the file says nothing, replicas."""
     sent = dict(step.object)
     if stored is None:
         return sent
@@ -134,7 +134,7 @@ def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
 
 
 def merged(stored: Any, patch: Any, key: str = "") -> Any:
-    """A strategic merge patch applied. Source: apimachinery strategicpatch."""
+    """Return a strategic merge patch applied. Source: apimachinery strategicpatch."""
     if isinstance(patch, Mapping):
         result = dict(stored) if isinstance(stored, Mapping) else {}
         for name, value in patch.items():

@@ -77,7 +77,9 @@ class Side(Struct, frozen=True):
     pools: Pools
 
     def final_states(self, space: str) -> tuple[FinalState, ...]:
-        """The usual rests of a namespace, in words: of very many those in which a workload gets least or most."""
+        """Return the usual rests of a namespace, in words: of very many those in which a workload gets least or
+        most.
+        """
         return self.words(space, self.states(space))
 
     def words(self, space: str, states: Iterable[State]) -> tuple[FinalState, ...]:
@@ -204,7 +206,9 @@ class Course:
             self._expected[space] = dict(namespace.tables.seen)
 
     def _local(self, steps: _Places, space: str) -> list[tuple[int, Step]]:
-        """The steps of one namespace, with those about classes of the cluster and parameters, each with its number."""
+        """Return the steps of one namespace, with those about classes of the cluster and parameters, each with its
+        number.
+        """
         result: list[tuple[int, _Local]] = [*steps.get(space, ())]
         for namespace, numbers in steps.items() if space else ():
             if namespace != space and (not namespace or namespace in self.parameters.spaces):
@@ -234,7 +238,7 @@ def carried_out(
     most: int = MOST_STATES,
     seen: bool = False,
 ) -> ChangeOutcome:
-    """Every end of the steps in all namespaces; the arguments are those of ``Course``."""
+    """Return every end of the steps in all namespaces; the arguments are those of ``Course``."""
     course = Course(store, steps, server, spaces, settled=settled, most=most, seen=seen)
     before: dict[str, tuple[NamespaceSimulation, Ends]] = {}
     after: dict[str, tuple[NamespaceSimulation, Ends]] = {}
@@ -245,12 +249,12 @@ def carried_out(
 
 
 def at_rest(store: Store, server: Server, spaces: Iterable[str], *, seen: bool = False) -> Side:
-    """The namespaces of a store as they come to rest when nobody changes anything."""
+    """Return the namespaces of a store as they come to rest when nobody changes anything."""
     return carried_out(store, (), server, spaces, seen=seen).before
 
 
 def _expected(spaces: Mapping[str, Mapping[Key, str]]) -> Iterator[str]:
-    """Which containers are expected since live pods were given them, by namespace and workload."""
+    """Yield which containers are expected since live pods were given them, by namespace and workload."""
     workloads: dict[str, list[str]] = {}
     for space, seen in spaces.items():
         for (kind, name), containers in seen.items():
@@ -306,7 +310,7 @@ def _note(
 
 
 def _what(step: Step) -> str:
-    """What a step does, in a word."""
+    """Return what a step does, in a word."""
     if isinstance(step, ScaleStep):
         return f"scale to {step.replicas}"
     if isinstance(step, Patch) and _releases(step):
@@ -368,7 +372,7 @@ def _through_capsule(
 
 
 def _with_own_quota(pools: Pools, placed: Placed, step: Step) -> Pools:
-    """The quotas that are nobody's but the namespace's are known to Capsule's world, too."""
+    """Return Capsule's world without a deleted quota of the namespace, and with any other unchanged."""
     kind, name = key_of_step(step)
     key = (placed.namespace, name)
     if kind != "ResourceQuota":
@@ -411,7 +415,7 @@ def _replayed(
 
 
 def _is_idle_release(step: Patch, claim: ResourcePoolClaim) -> bool:
-    """Whether a claim is to be released that no pod uses. Source: capsule claim_mutating.go."""
+    """Return whether a claim is to be released that no pod uses. Source: capsule claim_mutating.go."""
     return _releases(step) and not in_use(claim)
 
 
@@ -443,8 +447,8 @@ def _event(step: Step, kind: str, name: str, namespace: str, stored: Any) -> eve
 
 
 def difference(old: Raw, new: Raw) -> dict[str, Any]:
-    """A merge patch that makes of the stored object what a file holds: labels and annotations stay, the spec is the
-    file's.
+    """Return a merge patch that makes of the stored object what a file holds: labels and annotations stay, the spec is
+    the file's.
     """
     patch: dict[str, Any] = {}
     metadata = new.get("metadata") or {}
@@ -456,7 +460,7 @@ def difference(old: Raw, new: Raw) -> dict[str, Any]:
 
 
 def _replaced(old: Raw, new: Raw) -> dict[str, Any]:
-    """What of ``old`` has to change to be ``new``; what is gone is null."""
+    """Return what of ``old`` has to change to be ``new``; what is gone is null."""
     result: dict[str, Any] = {}
     for key, value in new.items():
         outcome = old.get(key)
@@ -471,7 +475,7 @@ def _replaced(old: Raw, new: Raw) -> dict[str, Any]:
 
 
 def _changed_quotas(before: Pools, after: Pools) -> list[_Local]:
-    """What a step of Capsule's did to quotas, as steps of the namespaces."""
+    """Return what a step of Capsule's did to quotas, as steps of the namespaces."""
     result: list[_Local] = []
     for key, quota in after.quotas.items():
         old = before.quotas.get(key)

@@ -44,7 +44,7 @@ def _resolved(value: object, total: int, *, up: bool) -> int:
 
 
 def synced(state: DeploymentState, *, may_create: Callable[[], bool]) -> DeploymentState | None:
-    """The Deployment after the controller's next move; None if it has nothing to do.
+    """Return the Deployment after the controller's next move; None if it has nothing to do.
 
     ``may_create``: whether the quota lets one more ReplicaSet in; it is asked only if one is needed.
     """
@@ -57,7 +57,7 @@ def synced(state: DeploymentState, *, may_create: Callable[[], bool]) -> Deploym
 
 
 def _annotated(state: DeploymentState, item: ReplicaSetState, wanted: int) -> ReplicaSetState:
-    """A set that was scaled carries what the Deployment wants now."""
+    """Return a set that was scaled carries what the Deployment wants now."""
     return item._replace(wanted=wanted, desired=state.replicas, most=state.replicas + state.surge)
 
 
@@ -84,7 +84,7 @@ def _scaled(state: DeploymentState) -> Sets:
 
 
 def _proportional(state: DeploymentState, active: Sequence[ReplicaSetState]) -> Sets:
-    """The pods that are added or taken away are shared among the sets by their size."""
+    """Return the sets with the pods that are added or taken away shared among them by their size."""
     allowed = state.replicas + state.surge if state.replicas else 0
     to_add = allowed - sum(item.wanted for item in active)
     age = {id(item): index for index, item in enumerate(state.sets)}
@@ -130,7 +130,7 @@ def _wanted_of_new(state: DeploymentState, have: int, total: int) -> int:
 
 
 def _with_new(state: DeploymentState, may_create: Callable[[], bool]) -> DeploymentState | None:
-    """The Deployment with a ReplicaSet for its template; None if the quota refuses it."""
+    """Return the Deployment with a ReplicaSet for its template; None if the quota refuses it."""
     if not may_create():
         return None
     new = _annotated(state, ReplicaSetState(state.template, 0), _wanted_of_new(state, 0, _total(state.sets)))
@@ -195,7 +195,7 @@ def _recreate(state: DeploymentState, may_create: Callable[[], bool]) -> Deploym
 
 
 def fewer(pods: Pods, wanted: int) -> tuple[Pods, ...]:
-    """Every way to be left with ``wanted`` pods: pods that are not ready go first, among equals any can go."""
+    """Return every way to be left with ``wanted`` pods: pods that are not ready go first, among equals any can go."""
     surplus = count(pods) - wanted
     if surplus <= 0:
         return (pods,)
@@ -208,7 +208,7 @@ def fewer(pods: Pods, wanted: int) -> tuple[Pods, ...]:
 
 
 def _left(pods: Pods, number: int) -> Iterator[Pods]:
-    """Every choice of ``number`` among the pods."""
+    """Yield every choice of ``number`` among the pods."""
     if not pods:
         yield ()
         return
@@ -221,7 +221,7 @@ def _left(pods: Pods, number: int) -> Iterator[Pods]:
 
 
 def missing(state: StatefulSetState) -> tuple[int, ...]:
-    """The ordinals that the controller tries to make now.
+    """Return the ordinals that the controller tries to make now.
 
     In order: the first that is not there, once all before it are ready. In parallel: those of one batch; batches of 1,
     2, 4, ... ordinals follow each other, and one that was refused ends the round.
@@ -251,14 +251,15 @@ def _batches(ordinals: range) -> Iterator[range]:
 
 
 def template_of(state: StatefulSetState, ordinal: int) -> int:
-    """The template of a new pod. Source: newVersionedStatefulSetPod."""
+    """Return the template of a new pod. Source: newVersionedStatefulSetPod."""
     if not state.on_delete and ordinal < state.start + state.partition:
         return state.current
     return state.template
 
 
 def taken_down(state: StatefulSetState) -> StatefulSetState | None:
-    """The set after pods were deleted: those beyond its ordinals, then those that an update replaces. None: none is.
+    """Return the set after pods were deleted: those beyond its ordinals, then those that an update replaces. None: none
+    is.
 
     Nothing is deleted while an ordinal is missing.
     """
@@ -289,7 +290,7 @@ def _updated(state: StatefulSetState, present: dict[int, Replica]) -> StatefulSe
 
 
 def _one_replaced(state: StatefulSetState, present: dict[int, Replica]) -> set[int]:
-    """The highest old ordinal, unless one above it is not ready. Source: updateStatefulSet without the gate."""
+    """Return the highest old ordinal, unless one above it is not ready. Source: updateStatefulSet without the gate."""
     for ordinal in reversed(state.ordinals):
         if ordinal < state.start + state.partition:
             break
@@ -317,5 +318,5 @@ def _several_replaced(state: StatefulSetState, present: dict[int, Replica]) -> s
 
 
 def with_replica(state: StatefulSetState, replica: Replica) -> StatefulSetState:
-    """The set and a new pod."""
+    """Return the set and a new pod."""
     return state._replace(pods=tuple(sorted((*state.pods, replica))))

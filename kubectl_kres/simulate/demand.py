@@ -53,7 +53,7 @@ class RoomDemand:
         self._surplus: dict[int, tuple[Common, list[int]]] = {}
 
     def movable(self, state: State) -> list[int]:
-        """The places of the active workloads, without those whose pods have no room now."""
+        """Return the places of the active workloads, without those whose pods have no room now."""
         busy, changed = self._busy_of(state), state.workloads.changed
         places = [place for place in _unlinked(busy.free) if place not in changed]
         for wish, linked in busy.waiting.items():
@@ -67,7 +67,9 @@ class RoomDemand:
         return sorted(places)
 
     def surplus(self, state: State) -> list[int]:
-        """The places of the workloads that have too many pods. Of no pod it is asked whether it would be admitted."""
+        """Return the places of the workloads that have too many pods. Of no pod it is asked whether it would be
+        admitted.
+        """
         changed, common = state.workloads.changed, state.workloads.common
         known = self._surplus.get(id(common))
         if known is None:
@@ -79,7 +81,7 @@ class RoomDemand:
         return sorted([*places, *(place for place, item in changed.items() if _has_surplus(item[1]))])
 
     def contended(self, state: State) -> set[int]:
-        """The measures that do not have room for all that can still be asked of them."""
+        """Return the measures that do not have room for all that can still be asked of them."""
         asked = list(state.used)
         for number, amount in self._busy_of(state).asked.items():
             asked[number] += amount
@@ -90,7 +92,7 @@ class RoomDemand:
         return {number for number, limit in enumerate(state.limits) if limit is not None and asked[number] > limit}
 
     def measures(self, state: State, workload: WorkloadState) -> frozenset[int]:
-        """The measures that a workload counts for."""
+        """Return the measures that a workload counts for."""
         return self._demand(state, workload)[1]
 
     def _add(self, asked: list[int], state: State, workload: WorkloadState, sign: int) -> None:
@@ -131,7 +133,7 @@ class RoomDemand:
         return Busy(common, free, waiting, asked)
 
     def _wish(self, state: State, workload: WorkloadState) -> Wish | None:
-        """What a workload waits for that can do nothing but make pods; None: it may do something else."""
+        """Return what a workload waits for that can do nothing but make pods; None: it may do something else."""
         world = self.tables.worlds[state.world]
         known = self._wishes.get((world.deciding, id(workload)))
         if known is None:
@@ -144,7 +146,7 @@ class RoomDemand:
         return known[1]
 
     def _lacking(self, workload: WorkloadState) -> set[int] | None:
-        """The templates of the pods that a workload lacks; None: its controllers may do something else."""
+        """Return the templates of the pods that a workload lacks; None: its controllers may do something else."""
         match workload:
             case DeploymentState():
                 if synced(workload, may_create=lambda: True) is not None:
@@ -165,14 +167,14 @@ class RoomDemand:
         return {item.template for item in sets if count(item.pods) < item.wanted}
 
     def _demand(self, state: State, workload: WorkloadState) -> tuple[dict[int, int], frozenset[int]]:
-        """What a workload can still ask for, and the measures that it counts for."""
+        """Return what a workload can still ask for, and the measures that it counts for."""
         key = (self.tables.worlds[state.world].deciding, workload)
         if key not in self._known:
             self._known[key] = self._growth(state, workload), self._measures(state, workload)
         return self._known[key]
 
     def _growth(self, state: State, workload: WorkloadState) -> dict[int, int]:
-        """The most that a workload can still ask for."""
+        """Return the most that a workload can still ask for."""
         most = wanted_of(workload) + getattr(workload, "surge", 0)
         more = most if isinstance(workload, DeploymentState) else max(0, most - pods_of(workload))
         grown: dict[int, int] = {}
@@ -197,7 +199,7 @@ class RoomDemand:
         return grown
 
     def _measures(self, state: State, workload: WorkloadState) -> frozenset[int]:
-        """The measures that a workload's pods and claims count for."""
+        """Return the measures that a workload's pods and claims count for."""
         world = self.tables.worlds[state.world]
         shapes = {shape for shape, _ in shapes_of(workload)}
         for template in self._templates(workload):

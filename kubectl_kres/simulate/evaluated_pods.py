@@ -34,7 +34,7 @@ class EvaluatedPods:
         self._known: dict[tuple[bytes, bytes], tuple[str, tuple[Stored, ...], tuple[Outcome, ...]]] = {}
 
     def get(self, deciding: bytes, template: Raw, pod: str) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
-        """Every way in which the pod is stored, and every refusal of it; both empty where it is not known."""
+        """Return every way in which the pod is stored, and every refusal of it; both empty where it is not known."""
         namesake, stored, refused = self._known.get((deciding, _likeness(template)), ("", (), ()))
         return (
             tuple((_named(item, template), request) for item, request in stored),
@@ -53,7 +53,7 @@ class EvaluatedPods:
 
 
 def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:
-    """A refusal of one pod as another one is reported it."""
+    """Return a refusal of one pod as another one is reported it."""
     refusal = outcome.refusal
     if refusal is None:
         return outcome

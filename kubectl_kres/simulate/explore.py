@@ -71,7 +71,7 @@ class Explorer:
         return Ends(tuple(states), len(usual), complete and all_of_them)
 
     def _after_steps(self, state: State) -> State:
-        """The state after all steps that have one answer each, up to where controllers act."""
+        """Return the state after all steps that have one answer each, up to where controllers act."""
         while not self._acts(state):
             next_answer = self._next(state, between=False)
             if len(next_answer) != 1:
@@ -127,7 +127,7 @@ class Explorer:
         return others, len(workloads), frozenset(marks)
 
     def _next(self, state: State, *, between: bool) -> list[State]:
-        """The states that can follow; none if the namespace is at rest."""
+        """Return the states that can follow; none if the namespace is at rest."""
         limits = self._limits(state)
         deletions = self.controllers.deletions(state, self.demand.surplus(state))
         if deletions:
@@ -151,7 +151,7 @@ class Explorer:
         return moves
 
     def _limits(self, state: State) -> tuple[int | None, ...]:
-        """What the quotas of the world say."""
+        """Return what the quotas of the world say."""
         if state.world not in self._limits_of:
             limits: list[int | None] = [None] * len(state.limits)
             for quota in self.tables.worlds[state.world].quotas:
@@ -161,7 +161,7 @@ class Explorer:
         return self._limits_of[state.world]
 
     def _moves(self, state: State, *, one_by_one: bool) -> Iterator[State]:
-        """The controllers' moves; of workloads that no other one can hinder, one goes after the other."""
+        """Yield the controllers' moves; of workloads that no other one can hinder, one goes after the other."""
         active = self.demand.movable(state)
         if one_by_one:
             begun = self._with_first_sets(state, active)
@@ -202,7 +202,7 @@ class Explorer:
             yield self._in_one_order(starts[number % len(starts)], number, lot)
 
     def _in_one_order(self, state: State, number: int, lot: Random) -> State:
-        """The rest that one order leads to. Only the moves of the workload whose turn it is are looked for."""
+        """Return the rest that one order leads to. Only the moves of the workload whose turn it is are looked for."""
         queue = self._queue(state, number)
         while True:
             if queue:
@@ -221,10 +221,12 @@ class Explorer:
             queue = queue or self._queue(state, number)
 
     def _queue(self, state: State, number: int) -> list[int]:
-        """The workloads whose controllers can act, those at the end that come first."""
+        """Return the workloads whose controllers can act, those at the end that come first."""
         return self.demand.movable(state)[:: -1 if number == 0 else 1] if self._acts(state) else []
 
     def _acts(self, state: State) -> bool:
-        """Whether it is the controllers' turn: every step up to the next wait was carried out, and quotas are seen."""
+        """Return whether it is the controllers' turn: every step up to the next wait was carried out, and quotas are
+        seen.
+        """
         waits = state.step >= len(self.steps) or isinstance(self.steps[state.step], Settle)
         return waits and self._limits(state) == state.limits

@@ -117,7 +117,7 @@ class StateReader:
         self._looks: dict[int, str] = {}
 
     def end(self, state: State) -> FinalState:
-        """The state, with the server's words to what is refused in it."""
+        """Return the state, with the server's words to what is refused in it."""
         world = self.tables.worlds[state.world]
         policies = self.requests.policies(state)
         workloads = tuple(
@@ -128,12 +128,12 @@ class StateReader:
         return FinalState(workloads, tuple(self.quotas(state)), tuple(sorted(state.claims)), answers)
 
     def workload(self, state: State, place: int) -> WorkloadEnd:
-        """One workload of a state, with the server's words to what is refused of it."""
+        """Return one workload of a state, with the server's words to what is refused of it."""
         world, policies = self.tables.worlds[state.world], self.requests.policies(state)
         return self._workload(*state.workloads[place], state, world, policies)
 
     def quotas(self, state: State) -> Iterator[QuotaEnd]:
-        """The quotas by name."""
+        """Yield the quotas by name."""
         measures = self.tables.measures
         for quota in self.tables.worlds[state.world].quotas:
             hard: dict[str, str] = {}
@@ -217,7 +217,8 @@ class StateReader:
     def refused_revision(
         self, key: Key, revision: tuple[str, str], policies: Policies, review: ObjectReview
     ) -> Iterator[Refused]:
-        """What refuses the ReplicaSet or ControllerRevision of a template, by its kind and resource; none: nothing.
+        """Yield what refuses the ReplicaSet or ControllerRevision of a template, by its kind and resource; none:
+        nothing.
 
         ``review``: what policies say of it, before any quota.
         """
@@ -269,7 +270,7 @@ class StateReader:
 
 
 def _is_whole(workload: WorkloadState) -> bool:
-    """Whether nothing that it wants is missing, so that nothing of it can be refused."""
+    """Return whether nothing that it wants is missing, so that nothing of it can be refused."""
     match workload:
         case DeploymentState():
             made = all(count(item.pods) >= item.wanted for item in workload.sets)
@@ -280,7 +281,7 @@ def _is_whole(workload: WorkloadState) -> bool:
 
 
 def _answers(outcomes: tuple[Outcome, ...]) -> tuple[StepAnswer, ...]:
-    """The refusals among the outcomes, each text once."""
+    """Return the refusals among the outcomes, each text once."""
     step_answers: dict[str, StepAnswer] = {}
     for outcome in outcomes:
         if not outcome.allowed and outcome.refusal is not None:

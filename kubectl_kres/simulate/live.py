@@ -66,23 +66,25 @@ _ENDED = frozenset({"Succeeded", "Failed"})
 
 
 def raw_of(item: Any) -> dict[str, Any]:
-    """An object that was read as JSON has it, as far as it was kept."""
+    """Return an object that was read as JSON has it, as far as it was kept."""
     kind = BY_KIND[item.kind]
     return {**on_wire(item), "kind": kind.kind, "apiVersion": kind.api_version}
 
 
 def class_of(item: Any, store: Store) -> dict[str, Any]:
-    """An object of the cluster. A storage class of which an old snapshot does not tell is taken to let claims grow."""
+    """Return an object of the cluster. A storage class of which an old snapshot does not tell is taken to let claims
+    grow.
+    """
     raw = raw_of(item)
     untold = item.kind == "StorageClass" and item.allow_volume_expansion is None and store.origin.kind == "snapshot"
     return {**raw, "allowVolumeExpansion": True} if untold else raw
 
 
 def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None) -> World:
-    """The objects of a namespace; ReplicaSets and Jobs that another object made are that one's.
+    """Return the objects of a namespace; ReplicaSets and Jobs that another object made are that one's.
 
-    ``classes``: those of the cluster, where they are known already; worlds that share them are reported to be alike
-    by it.
+    ``classes``: those of the cluster, where they are known already; worlds that share them are reported to be alike by
+    it.
     """
     result: list[Raw] = []
     for kind in (*IN_NAMESPACE, *OF_RUNS):
@@ -98,7 +100,7 @@ def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None)
 
 
 def state_of(namespace: NamespaceSimulation, world: World, store: Store, name: str, *, seen: bool = False) -> State:
-    """What the controllers have come to. What quotas say is used is believed; of new ones it is counted.
+    """Return what the controllers have come to. What quotas say is used is believed; of new ones it is counted.
 
     ``seen``: containers that pods of the newest template were given are expected of the next ones.
     """
@@ -203,7 +205,7 @@ class _Reading:
             self.tables.made[key] = MadeBy(key, alone=cost)
 
     def _told_whose(self, workloads: Container[Key]) -> None:
-        """Notes of pods and ReplicaSets that steps delete whose they are."""
+        """Note of pods and ReplicaSets that steps delete whose they are."""
         for name, (deployment, template) in self._sets_of.items():
             if ("ReplicaSet", name) in self.deleted:
                 self.tables.made["ReplicaSet", name] = MadeBy(deployment, template)
@@ -292,7 +294,9 @@ class _Reading:
         return tuple(sorted((shape, ready, number) for (shape, ready), number in counts.items()))
 
     def _sets(self, key: Key, fresh: DeploymentState, sets: list[Workload]) -> Iterator[ReplicaSetState]:
-        """The oldest first. Not all of a template is kept: of sets that look like the Deployment's the newest is it."""
+        """Yield the oldest first. Not all of a template is kept: of sets that look like the Deployment's the newest is
+        it.
+        """
         own = self.store.get(*key, self.name)
         shared = own.spec.template if own is not None else None
         pairs: list[tuple[Workload, Raw]] = []
@@ -383,7 +387,9 @@ def _names_in(spec: PodSpec) -> set[str]:
 
 
 def _rejected(raw: Raw) -> str:
-    """What a webhook says to pods of a workload, as its condition has it; empty where none is known to reject them."""
+    """Return what a webhook says to pods of a workload, as its condition has it; empty where none is known to reject
+    them.
+    """
     for condition in (raw.get("status") or {}).get("conditions") or ():
         text = str(condition.get("message", ""))
         if (condition.get("type"), condition.get("status")) == ("ReplicaFailure", "True") and _BY_WEBHOOK.search(text):
@@ -392,7 +398,7 @@ def _rejected(raw: Raw) -> str:
 
 
 def _told_apart(pod: Pod) -> bytes:
-    """What tells shapes of pods apart, as bytes: names, resources, and what scopes of quotas ask for."""
+    """Return what tells shapes of pods apart, as bytes: names, resources, and what scopes of quotas ask for."""
     spec, status = pod.spec, pod.status
     return _ENCODE(
         (
@@ -481,13 +487,13 @@ class LeanWorkloads:
 
 
 def lean() -> dict[str, Callable[[Any], Any]]:
-    """What a store that is filled for a simulation keeps of objects, by kind: what that needs, and no more."""
+    """Return what a store that is filled for a simulation keeps of objects, by kind: what that needs, and no more."""
     workloads = LeanWorkloads()
     return {"Pod": Lean(), "Deployment": workloads, "ReplicaSet": workloads}
 
 
 def parts_of(pod: Pod) -> dict[str, Any]:
-    """The parts of a pod that ``pruned`` shows, as JSON has them."""
+    """Return the parts of a pod that ``pruned`` shows, as JSON has them."""
     spec = pod.spec
     shown = {
         "containers": [
@@ -508,7 +514,7 @@ def _whole(text: str | None, default: int) -> int:
 
 
 def _without_hash(template: Raw) -> dict[str, Any]:
-    """The template of a ReplicaSet as its Deployment has it."""
+    """Return the template of a ReplicaSet as its Deployment has it."""
     metadata = template.get("metadata") or {}
     labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key != _HASH}
     return {**template, "metadata": {**metadata, "labels": labels}}

@@ -50,7 +50,7 @@ class State(NamedTuple):
     answers: tuple[int, ...] = ()
 
     def fits(self, cost: Cost) -> bool:
-        """Whether every quota has room."""
+        """Return whether every quota has room."""
         limits, used = self.limits, self.used
         for number, amount in cost:
             limit = limits[number]
@@ -59,11 +59,11 @@ class State(NamedTuple):
         return True
 
     def admits(self, shape: Shape) -> bool:
-        """Whether every quota has room for a pod of a shape, and none wants stated what it does not state."""
+        """Return whether every quota has room for a pod of a shape, and none wants stated what it does not state."""
         return self.fits(shape.cost) and all(self.limits[number] is None for number in shape.unstated)
 
     def room(self, cost: Cost, most: int) -> int:
-        """How often every quota has room for it, at most ``most``."""
+        """Return how often every quota has room for it, at most ``most``."""
         for number, amount in cost:
             limit = self.limits[number]
             if limit is not None and amount > 0:
@@ -71,7 +71,7 @@ class State(NamedTuple):
         return most
 
     def charged(self, cost: Cost, times: int = 1) -> State:
-        """The state once something was made, or with a negative number of times, is gone."""
+        """Return the state once something was made, or with a negative number of times, is gone."""
         if not cost or not times:
             return self
         used = list(self.used)
@@ -80,12 +80,12 @@ class State(NamedTuple):
         return State(self.world, self.step, tuple(used), *self[3:])
 
     def compacted(self) -> State:
-        """The same state; where many workloads have changed, those that follow have them in common."""
+        """Return the same state; where many workloads have changed, those that follow have them in common."""
         workloads = self.workloads.compacted()
         return self if workloads is self.workloads else self._replace(workloads=workloads)
 
     def having(self, place: int, workload: WorkloadState) -> State:
-        """The state with one workload changed."""
+        """Return the state with one workload changed."""
         return self._replace(workloads=self.workloads.having(place, workload))
 
 
@@ -107,7 +107,7 @@ class Controllers:
         self._common: dict[int, tuple[Common, list[int]]] = {}
 
     def active(self, state: State) -> list[int]:
-        """The places of the workloads whose controllers would do something, whatever room there is."""
+        """Return the places of the workloads whose controllers would do something, whatever room there is."""
         workloads, common = state.workloads, state.workloads.common
         known = self._common.get(id(common))
         if known is None:
@@ -119,7 +119,7 @@ class Controllers:
         return [place for place in places if not self.is_idle(workloads[place][1])]
 
     def is_idle(self, workload: WorkloadState) -> bool:
-        """Whether the controllers of a workload have nothing to do, whatever room there is."""
+        """Return whether the controllers of a workload have nothing to do, whatever room there is."""
         outcome = self._idle.get(id(workload))
         if outcome is None:
             outcome = self._idle[id(workload)] = workload, self._is_idle(workload)
@@ -138,7 +138,7 @@ class Controllers:
         return count(workload.pods) == workload.wanted
 
     def deletions(self, state: State, places: Iterable[int]) -> tuple[State, ...]:
-        """Every way in which the first controller that has too many pods deletes them; empty if none has."""
+        """Return every way in which the first controller that has too many pods deletes them; empty if none has."""
         for place in places:
             result = tuple(self.fewer(state, place))
             if result:
@@ -146,8 +146,8 @@ class Controllers:
         return ()
 
     def moves(self, state: State, place: int, *, alone: bool = False) -> Iterator[State]:
-        """Every other move of one workload's controllers. ``alone``: nobody can come between two of its pods, so that
-        all that have room come at once.
+        """Yield every other move of one workload's controllers. ``alone``: nobody can come between two of its pods, so
+        that all that have room come at once.
         """
         workload = state.workloads[place][1]
         match workload:
@@ -163,7 +163,7 @@ class Controllers:
                 yield from self._job(state, place, workload, alone=alone)
 
     def fitting(self, state: State, template: int) -> Iterator[int]:
-        """The shapes in which a new pod of a template would be admitted now."""
+        """Yield the shapes in which a new pod of a template would be admitted now."""
         world = self.tables.worlds[state.world]
         for shape in self.tables.options(template, world):
             if state.admits(self.tables.shapes[shape]):
@@ -172,7 +172,7 @@ class Controllers:
     def _lacking(
         self, state: State, item: ReplicaSetState | JobState, *, alone: bool
     ) -> Iterator[tuple[Pods, int, int]]:
-        """The pods with new ones, their shape and their number, for each shape."""
+        """Yield the pods with new ones, their shape and their number, for each shape."""
         missing = item.wanted - count(item.pods)
         if missing <= 0:
             return
@@ -182,7 +182,7 @@ class Controllers:
             yield with_pod(item.pods, shape, number, is_ready=self.kubelet.ready), shape, number
 
     def fewer(self, state: State, place: int) -> Iterator[State]:
-        """Every way in which the controllers of one workload delete pods of which there are too many."""
+        """Yield every way in which the controllers of one workload delete pods of which there are too many."""
         workload = state.workloads[place][1]
         if isinstance(workload, DeploymentState):
             for index, item in enumerate(workload.sets):

@@ -65,7 +65,7 @@ class StalledRollout(Struct, frozen=True):
 def stalled_rollouts(
     namespace: NamespaceSimulation, states: Iterable[State], at_once: int, asked: Container[Key] | None = None
 ) -> dict[Key, StalledRollout]:
-    """The workloads that have all their pods and in one of the states would not get through a restart of them.
+    """Return the workloads that have all their pods and in one of the states would not get through a restart of them.
 
     ``at_once``: so many are restarted together: each beside those others that ask for most of what is short. ``asked``:
     only these are restarted themselves; None: all.
@@ -145,7 +145,7 @@ class _Restarts:
                     break
 
     def _restarts(self, key: Key, workload: WorkloadState) -> Iterator[_Restart]:
-        """The workload, if it has all its pods and can replace them; alone only where it may not complete."""
+        """Yield the workload, if it has all its pods and can replace them; alone only where it may not complete."""
         if isinstance(workload, DeploymentState):
             left_out = workload.paused or any(count(item.pods) != item.wanted for item in workload.sets)
         elif isinstance(workload, StatefulSetState):
@@ -160,7 +160,7 @@ class _Restarts:
             yield _Restart(key, workload, dict(self.growth(workload)))
 
     def _new(self, workload: WorkloadState) -> list[Shape]:
-        """How its new pods are stored; none if they are refused whatever room there is."""
+        """Return how its new pods are stored; none if they are refused whatever room there is."""
         world, limits = self.tables.worlds[self.state.world], self.state.limits
         if self.tables.refusals(workload.template, world):
             return []
@@ -168,7 +168,7 @@ class _Restarts:
         return result if all(limits[number] is None for shape in result for number in shape.unstated) else []
 
     def _exchanges(self, workload: DeploymentState | StatefulSetState, new: Sequence[Shape]) -> bool:
-        """Whether each old pod makes room for a new one, so that a rollout alone completes."""
+        """Return whether each old pod makes room for a new one, so that a rollout alone completes."""
         used, limits = self.state.used, self.state.limits
         old = {number: self.tables.shapes[number] for number, _ in shapes_of(workload)}.values()
         if len(old) > 1 or [shape.cost for shape in old] != [shape.cost for shape in new]:
@@ -189,7 +189,9 @@ class _Restarts:
         return bool(workload.recreate or workload.unavailable) or all(map(self.state.fits, (item.cost for item in new)))
 
     def growth(self, workload: WorkloadState) -> Iterator[tuple[int, int]]:
-        """The most that it asks for on the way, beyond what its pods use now, of each measure that a quota bounds."""
+        """Yield the most that it asks for on the way, beyond what its pods use now, of each measure that a quota
+        bounds.
+        """
         world = self.tables.worlds[self.state.world]
         templates = {workload.template, *(item.template for item in getattr(workload, "sets", ()))}
         new = [self.tables.shapes[shape] for number in templates for shape in self.tables.options(number, world)]
@@ -203,7 +205,7 @@ class _Restarts:
         yield from self.tables.revision_cost(workload)
 
     def _groups(self, restart: _Restart, restarts: Sequence[_Restart]) -> Iterator[tuple[Key, ...]]:
-        """Who else is restarted, once for each measure that is short; nothing where it completes in any case."""
+        """Return who else is restarted, once for each measure that is short; nothing where it completes in any case."""
         if any(self._lacks(measure, growth) for measure, growth in restart.growth.items()):
             yield ()
         for measure in restart.growth if self.at_once > 1 else ():
@@ -218,7 +220,7 @@ class _Restarts:
         return limit is not None and self.state.used[measure] + growth + self.waiting.get(measure, 0) > limit
 
     def _outcome(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> StalledRollout | None:
-        """The worst of all ends, if the rollout does not complete in it."""
+        """Return the worst of all ends, if the rollout does not complete in it."""
         of = restart.workload.replicas - getattr(restart.workload, "partition", 0)
         if not beside and self._starts_never(restart.workload):
             return StalledRollout(restart.key, 0, 0, of, (), partial(self._messages, restart, beside, 0))
@@ -229,26 +231,26 @@ class _Restarts:
         return StalledRollout(restart.key, min(counts), min(max(counts), of), of, beside, tell)
 
     def _starts_never(self, workload: DeploymentState | StatefulSetState) -> bool:
-        """Whether not even the first new pod comes: it has no room, and nobody gives a pod up for it."""
+        """Return whether not even the first new pod comes: it has no room, and nobody gives a pod up for it."""
         if self.frees or not isinstance(workload, DeploymentState) or workload.recreate or workload.unavailable:
             return False
         return not any(self.state.admits(shape) for shape in self._new(workload))
 
     def _counts(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> list[int]:
-        """How many pods are updated, in each end."""
+        """Return how many pods are updated, in each end."""
         final_states = self._played({restart.key, *beside}, most)
         place = final_states[0].workloads.place(restart.key) or 0
         return [updated_of(end.workloads[place][1]) for end in final_states]
 
     def _messages(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> tuple[str, ...]:
-        """The server's words to the next pod in the worst end."""
+        """Return the server's words to the next pod in the worst end."""
         counts = self._counts(restart, beside, most)
         end = self._played({restart.key, *beside}, most)[counts.index(min(counts))]
         worst = self.namespace.reader.workload(end, end.workloads.place(restart.key) or 0)
         return tuple(dict.fromkeys(text for refused in worst.refused for text in refused.messages))
 
     def _played(self, keys: set[Key], most: int) -> tuple[State, ...]:
-        """The rests that the workloads come to, and those that wait for room: all others have what they want.
+        """Return the rests that the workloads come to, and those that wait for room: all others have what they want.
 
         Two orders are followed; if they end alike, all do. ``most``: states that are looked at otherwise.
         """
@@ -269,7 +271,7 @@ class _Restarts:
         return self._ends[together]
 
     def _rest(self, state: State, *, others_first: bool = False) -> State:
-        """The rest where workloads that come first in the state go first, or those that come last."""
+        """Return the rest where workloads that come first in the state go first, or those that come last."""
         controllers, order = self.namespace.controllers(Kubelet()), range(len(state.workloads))
         if others_first:
             order = order[::-1]
@@ -297,7 +299,7 @@ class _Restarts:
             state = after
 
     def _restarted(self, key: Key, template: int) -> int:
-        """The number of the template that kubectl rollout restart makes of it."""
+        """Return the number of the template that kubectl rollout restart makes of it."""
         present = self.tables.templates[template]
         metadata: Mapping[str, Any] = present.raw.get("metadata") or {}
         notes = {**(metadata.get("annotations") or {}), _RESTARTED: "now"}
@@ -318,7 +320,7 @@ class Next(Struct, frozen=True):
 
 
 def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key] = ()) -> Iterator[Next]:
-    """The next pod of everything that makes pods and has some, or wants some; not of what is ``known``."""
+    """Yield the next pod of everything that makes pods and has some, or wants some; not of what is ``known``."""
     tables = namespace.tables
     world = tables.worlds[state.world]
     for key, workload in state.workloads:
@@ -354,7 +356,7 @@ class _Replacement(NamedTuple):
 
 
 def _replacements(workload: WorkloadState) -> list[_Replacement]:
-    """The pods that can be next; of a StatefulSet one above its partition and one below."""
+    """Return the pods that can be next; of a StatefulSet one above its partition and one below."""
     shape = next((shape for shape, _ in shapes_of(workload)), None)
     match workload:
         case DeploymentState(paused=True, sets=[*_, newest]):

@@ -1,6 +1,6 @@
-"""What admission plugins beside LimitRanges and quotas say in the world of a change: Pod Security and policies.
+"""Admission plugins beside LimitRanges and quotas in the world of a change: Pod Security and policies.
 
-Steps of a change that are about objects which admission policies take parameters from.
+Steps about objects that admission policies take parameters from are handled here, too.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class Parameters(Struct, frozen=True):
     spaces: frozenset[str] = frozenset()
 
     def concern(self, step: Step) -> bool:
-        """Whether a step is about an object of a kind that policies take parameters from."""
+        """Return whether a step is about an object of a kind that policies take parameters from."""
         version = self.versions.get(key_of_step(step)[0])
         if version is None:
             return False
         return not isinstance(step, Apply) or step.object.get("apiVersion") == version
 
     def step(self, step: Step, namespace: str, space: str) -> ParameterStep | None:
-        """A step about an object in a namespace, or in none, as ``space`` sees it; None if it is none about parameters,
-        or if no policy looks there for objects of that space.
+        """Return a step about an object in a namespace, or in none, as ``space`` sees it; None if it is none about
+        parameters, or if no policy looks there for objects of that space.
         """
         if not self.concern(step) or not isinstance(step, Apply | Delete | Patch):
             return None
@@ -60,7 +60,9 @@ class Parameters(Struct, frozen=True):
 
 
 def parameters_of(policies: Iterable[Raw]) -> Parameters:
-    """The parameters of policies, by them and their bindings. Never a Secret, nor a kind that is simulated itself."""
+    """Return the parameters of policies, by them and their bindings. Never a Secret, nor a kind that is simulated
+    itself.
+    """
     versions: dict[str, str] = {}
     spaces: set[str] = set()
     for raw in policies:
@@ -76,20 +78,20 @@ def parameters_of(policies: Iterable[Raw]) -> Parameters:
 
 
 def parameter_key(step: ParameterStep) -> ParameterKey:
-    """The object that the step is about."""
+    """Return the object that the step is about."""
     kind, name = key_of_step(step.step)
     return kind_name(step.api_version, kind), step.namespace, name
 
 
 def stored_parameter(step: ParameterStep, look: Look) -> Raw | None:
-    """The object that the step is about as it is; None: there is none."""
+    """Return the object that the step is about as it is; None: there is none."""
     kind, name = key_of_step(step.step)
     result, _ = look(step.api_version, kind, step.namespace, {"name": name})
     return next((raw for raw in result if _place(raw)[1] == name), None)
 
 
 def after_changes(look: Look, changed: Mapping[ParameterKey, Raw | None]) -> Look:
-    """Where parameters are once some of them were changed; None: it was deleted."""
+    """Return where parameters are once some of them were changed; None: it was deleted."""
     return partial(_look, look, changed) if changed else look
 
 
@@ -135,8 +137,8 @@ class Plugins:
     def pod(
         self, raw: Raw, policies: Policies, *, whole: bool, additions: frozenset[str] = frozenset()
     ) -> tuple[Outcome, ...]:
-        """Every answer to a new pod. ``whole`` False: fields of it were not read, so that what asks for them is left
-        out and told. ``added``: its containers of which live pods alone tell.
+        """Return every answer to a new pod. ``whole`` False: fields of it were not read, so that what asks for them is
+        left out and told. ``added``: its containers of which live pods alone tell.
         """
         pod = decoded(raw, Pod)
         outcomes = admit(pod, policies, self.server, journal=False)
@@ -157,14 +159,14 @@ class Plugins:
             return outcomes
 
     def _pod(self, run: chain.Chain, request: Request, outcome: Outcome) -> Iterator[Outcome]:
-        """The outcome, or what refuses the pod before a quota does."""
+        """Yield the outcome, or what refuses the pod before a quota does."""
         if outcome.draft is None or not (outcome.allowed or _by_quota(outcome)):
             yield outcome
             return
         yield from self._reviewed(run, request.of(chain.prepared(request, outcome.draft)), outcome)
 
     def object(self, raw: Raw, old: Raw | None, policies: Policies, outcome: Outcome) -> Iterator[Outcome]:
-        """The answer to an object that is no pod, or what policies refuse it with."""
+        """Yield the answer to an object that is no pod, or what policies refuse it with."""
         if not outcome.allowed or undecodable(raw) is not None:
             yield outcome
             return
@@ -184,7 +186,9 @@ class Plugins:
         yield from self._reviewed(chain.Chain(request, policies, self.server, self.deciding), request, outcome)
 
     def review(self, raw: Raw, server: Server, *, whole: bool = True) -> ObjectReview:
-        """What policies say of an object that a controller makes. ``whole``: nothing of its maker was left out."""
+        """Return what policies say of an object that a controller makes. ``whole``: nothing of its maker was
+        left out.
+        """
         if undecodable(raw) is not None:
             return ObjectReview(raw)
         try:
@@ -220,7 +224,7 @@ class Plugins:
         ]  # fmt: skip
 
     def _without(self, withheld: frozenset[str], request: Request) -> PolicyObjects:
-        """The policies that ask for nothing that is not kept of an object that was read."""
+        """Return the policies that ask for nothing that is not kept of an object that was read."""
         validating = tuple(self._computable(withheld, self.deciding.validating, request, VALIDATING))
         mutating = tuple(self._computable(withheld, self.deciding.mutating, request, MUTATING))
         return msgspec.structs.replace(self.deciding, validating=validating, mutating=mutating)
@@ -244,7 +248,7 @@ def _by_quota(outcome: Outcome) -> bool:
 
 
 def plugins_of(world: World, server: Server, gaps: dict[str, None], look: Look) -> Plugins:
-    """What decides in a world. ``look``: where parameters of policies are."""
+    """Return what decides in a world. ``look``: where parameters of policies are."""
     namespace = (world.of_kind("Namespace") or [{"metadata": {"name": ""}}])[0]
     status = {"phase": "Active", **(namespace.get("status") or {})}
     deciding = world_of(
@@ -260,7 +264,7 @@ def plugins_of(world: World, server: Server, gaps: dict[str, None], look: Look) 
 
 
 def is_silent(plugins: Plugins) -> bool:
-    """Whether nothing of it can refuse or change a pod."""
+    """Return whether nothing of it can refuse or change a pod."""
     standard = standard_of((plugins.deciding.namespace or {}).get("metadata", {}).get("labels"))
     decide = plugins.deciding.validating or plugins.deciding.mutating
     return standard.privileged and not standard.faults and not decide

@@ -67,7 +67,7 @@ def _map(raw: Any, *path: str) -> Mapping[str, Any]:
 
 
 def started(raw: Raw, template: int, server: Server) -> WorkloadState:
-    """A workload that was just created and has no pods."""
+    """Return a workload that was just created and has no pods."""
     kind, spec = str(raw.get("kind")), _map(raw, "spec")
     if kind == "StatefulSet":
         return _stateful_set(raw, spec, template, server)
@@ -115,12 +115,12 @@ def _stateful_set(raw: Raw, spec: Raw, template: int, server: Server) -> Statefu
 
 
 def _at_once(share: Any, replicas: int) -> int:
-    """How many pods may be away at once. Source: stateful_set_utils.go getStatefulSetMaxUnavailable."""
+    """Return how many pods may be away at once. Source: stateful_set_utils.go getStatefulSetMaxUnavailable."""
     return 1 if share is None else max(1, share if isinstance(share, int) else fenceposts(0, share, replicas)[1])
 
 
 def changed(state: WorkloadState, raw: Raw, template: int, server: Server) -> WorkloadState:
-    """The workload after its object was updated: pods stay, what is wanted is new."""
+    """Return the workload after its object was updated: pods stay, what is wanted is new."""
     new = started(raw, template, server)
     match new, state:
         case DeploymentState(), DeploymentState():
@@ -171,7 +171,7 @@ class Requests:
         self._worlds.clear()
 
     def policies(self, state: State) -> Policies:
-        """What admission looks up now: quotas with what is used of them."""
+        """Return what admission looks up now: quotas with what is used of them."""
         world, measures = self.tables.worlds[state.world], self.tables.measures
         quotas = []
         for quota in world.quotas:
@@ -194,7 +194,7 @@ class Requests:
         return parse_list(quota.spec.hard, "spec.hard")
 
     def sent(self, state: State, step: Step) -> Iterator[State]:
-        """The namespace after each answer that the server can give to a step."""
+        """Yield the namespace after each answer that the server can give to a step."""
         if isinstance(step, ParameterStep):
             yield from self._parameter(state, step)
             return
@@ -278,7 +278,7 @@ class Requests:
     def _of_what_was_read(
         self, stored: Raw, raw: dict[str, Any], outcomes: Iterable[Outcome], policies: Policies, *, is_patch: bool
     ) -> set[str]:
-        """The faults that are none of a step: what was read of the object is not all of it.
+        """Return the faults that are none of a step: what was read of the object is not all of it.
 
         Of a patch those that the object has without it; of a file that a part is not what it was, where that is so in
         nothing that was read.
@@ -303,7 +303,7 @@ class Requests:
         return StepAnswer(allowed=False, code=404, message=f'{resource} "{key[1]}" not found')
 
     def _world(self, state: State, after: Callable[[], World]) -> int:
-        """The number of the world after a step that is allowed."""
+        """Return the number of the world after a step that is allowed."""
         key = (state.world, state.step)
         if key not in self._worlds:
             self._worlds[key] = self.tables.world(after())
@@ -336,7 +336,7 @@ class Requests:
         return self.tables.object_cost(raw, world)
 
     def _stored_pod(self, raw: Raw, outcome: Outcome) -> dict[str, Any]:
-        """A pod that no controller made, as it is once it runs."""
+        """Return a pod that no controller made, as it is once it runs."""
         stored = outcome.object or {}
         spec = {**(raw.get("spec") or {}), **(stored.get("spec") or {})}
         phase = "Running" if self.ready else "Pending"
@@ -387,7 +387,9 @@ class Requests:
         return state.charged(self.tables.revision_cost(workload), -revisions_of(workload) * times)
 
     def _replica(self, state: State, key: Key) -> State | None:
-        """A pod of a StatefulSet, which has a name of its own, is deleted."""
+        """Return the state without a deleted pod of a StatefulSet, which has a name of its own; None: it is not such a
+        pod.
+        """
         if key[0] != "Pod":
             return None
         for place, (_, workload) in enumerate(state.workloads):
@@ -401,7 +403,7 @@ class Requests:
         return None
 
     def _made(self, state: State, key: Key) -> State | None:
-        """A pod or a ReplicaSet that a controller made is deleted."""
+        """Return a pod or a ReplicaSet that a controller made is deleted."""
         made = self.tables.made.get(key)
         if made is None:
             return None
@@ -416,7 +418,7 @@ class Requests:
 
 
 def _having(world: World, step: Step, raw: Raw, parts: Iterable[Raw]) -> World:
-    """The world with an object; of ``parts`` nothing but the next pod is evaluated."""
+    """Return the world with an object; of ``parts`` nothing but the next pod is evaluated."""
     after = world.having(raw, whole=isinstance(step, Apply))
     for part in parts:
         after = after.having(part, whole=True)
@@ -452,7 +454,7 @@ def _unscalable(step: ScaleStep) -> StepAnswer | None:
 
 
 def _without(outcome: Outcome, texts: Container[str]) -> Outcome:
-    """The outcome without some of its faults; of one that has no other the request is admitted."""
+    """Return the outcome without some of its faults; of one that has no other the request is admitted."""
     refusal = outcome.refusal
     if refusal is None or outcome.code != _INVALID:
         return outcome
@@ -467,13 +469,15 @@ def _without(outcome: Outcome, texts: Container[str]) -> Outcome:
 
 
 def _with_defaults(raw: dict[str, Any]) -> dict[str, Any]:
-    """A workload as the server stores it around its template: a patch of a later step meets what it filled in."""
+    """Return a workload as the server stores it around its template: a patch of a later step meets what it
+    filled in.
+    """
     spec = defaulted(raw)["spec"]
     return {**raw, "spec": {**spec, "template": template} if (template := template_raw(raw)) else spec}
 
 
 def _alone(key: Key, part: PodPart) -> dict[str, Any]:
-    """A part of an object as if it were alone."""
+    """Return a part of an object as if it were alone."""
     spec = {"replicas": part.count, "template": part.template}
     return {"kind": key[0], "metadata": {"name": part.called(key[1])}, "spec": spec}
 
@@ -488,7 +492,9 @@ def _named(step: Apply, number: int) -> Apply:
 
 
 def _unknown(step: Step) -> tuple[str, ...]:
-    """The server's words to fields that it does not know: kubectl apply has them refused, a patch goes without them."""
+    """Return the server's words to fields that it does not know: kubectl apply has them refused, a patch goes without
+    them.
+    """
     if isinstance(step, Patch):
         return unknown_fields(step.patch, step.kind)
     return unknown_fields(step.object, key_of_step(step)[0]) if isinstance(step, Apply) and step.kept else ()

@@ -58,7 +58,7 @@ class Free(dict[int, int]):
     """What is left of each measure; a measure that no quota bounds is not in it. Below zero: used over hard."""
 
     def fits(self, cost: Cost) -> bool:
-        """Whether there is room. What costs nothing of a measure is not held against it."""
+        """Return whether there is room. What costs nothing of a measure is not held against it."""
         return all(amount <= 0 or measure not in self or self[measure] >= amount for measure, amount in cost)
 
     def take(self, cost: Cost, times: int = 1) -> None:
@@ -68,13 +68,14 @@ class Free(dict[int, int]):
                 self[measure] -= amount * times
 
     def room(self, cost: Cost) -> int | None:
-        """How many in a row fit; None: any number."""
+        """Return how many in a row fit; None: any number."""
         rooms = [self[measure] // amount for measure, amount in cost if amount > 0 and measure in self]
         return max(0, min(rooms)) if rooms else None
 
 
 def deployment_rests(state: DeploymentState, prices: Prices, free: Mapping[int, int]) -> tuple[RolloutRest, ...]:
-    """Every rest that a Deployment can come to, the usual one first. The template of ``state`` is the newest one.
+    """Return every rest that a Deployment can come to, the usual one first. The template of ``state`` is the newest
+    one.
 
     ``free``: what is left of each measure now, its pods counted.
     """
@@ -150,7 +151,7 @@ def _fitting(item: ReplicaSetState, prices: Prices, free: Free) -> int:
 def stateful_set_rests(
     state: StatefulSetState, prices: Prices, free: Mapping[int, int], *, claims: frozenset[int] = frozenset()
 ) -> tuple[RolloutRest, ...]:
-    """Every rest that a StatefulSet can come to, the usual one first. ``claims``: ordinals that have theirs."""
+    """Return every rest that a StatefulSet can come to, the usual one first. ``claims``: ordinals that have theirs."""
     orders = (False, True) if state.parallel else (False,)
     return tuple(dict.fromkeys(_stateful_set(state, prices, Free(free), set(claims), last=last) for last in orders))
 

@@ -60,7 +60,7 @@ class Measures:
                 self.items.append(Measure(quota.metadata.name, scopes, resource))
 
     def is_counted(self, number: int) -> bool:
-        """Whether objects of any kind count for a measure; only then the controller writes what is used."""
+        """Return whether objects of any kind count for a measure; only then the controller writes what is used."""
         resource = (self.items[number].resource,)
         count_alone = resource[0].startswith("count/") or resource[0] in ALIASES
         of_devices = resource[0].endswith(DEVICES)
@@ -71,7 +71,7 @@ class Measures:
         )
 
     def numbers(self, quota: ResourceQuota) -> Iterator[tuple[str, int]]:
-        """The resources of a quota with their numbers."""
+        """Yield the resources of a quota with their numbers."""
         shown = repr(requirements(quota.spec))
         for resource in quota.spec.hard or {}:
             yield resource, self._all[quota.metadata.name, shown, resource]
@@ -83,7 +83,7 @@ class Measures:
             yield number, hard[resource].nano
 
     def cost(self, request: QuotaRequest) -> Cost:
-        """What an object costs each quota that counts it."""
+        """Return what an object costs each quota that counts it."""
         pairs: list[tuple[int, int]] = []
         for number, measure in self._concerned(request):
             amount = request.usage.get(measure.resource)
@@ -93,7 +93,7 @@ class Measures:
         return tuple(pairs)
 
     def unstated(self, request: QuotaRequest) -> tuple[int, ...]:
-        """The measures that a container must state and does not."""
+        """Return the measures that a container must state and does not."""
         containers = request.containers
         if containers is None:
             return ()
@@ -106,7 +106,7 @@ class Measures:
         )
 
     def _concerned(self, request: QuotaRequest) -> list[tuple[int, Measure]]:
-        """The measures that objects of the request's kind count for."""
+        """Return the measures that objects of the request's kind count for."""
         known = self._concerned_by.get(request.resource)
         if known is None:
             numbered = enumerate(self.items)
@@ -116,7 +116,7 @@ class Measures:
 
 
 def summed(cost: Cost, other: Cost) -> Cost:
-    """Both together, each measure once."""
+    """Return both together, each measure once."""
     if not other:
         return cost
     amounts = dict(cost)
@@ -126,14 +126,14 @@ def summed(cost: Cost, other: Cost) -> Cost:
 
 
 def pod_of(template: Raw, owner: str, *, name: str = "") -> dict[str, Any]:
-    """The pod that a controller makes of a template. ``name``: the whole name, else one is generated."""
+    """Return the pod that a controller makes of a template. ``name``: the whole name, else one is generated."""
     metadata = {key: value for key, value in mapping(template, "metadata").items() if key in {"labels", "annotations"}}
     metadata["name"] = name or f"{owner}{SUFFIX}"
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec") or {}}
 
 
 def without_quotas(policies: Policies) -> Policies:
-    """The policies with no quota among them."""
+    """Return the policies with no quota among them."""
     return structs.replace(policies, quotas=())
 
 

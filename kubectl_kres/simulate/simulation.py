@@ -50,7 +50,7 @@ class NamespaceSimulation:
         self._controllers: dict[Kubelet, Controllers] = {}
 
     def empty(self, world: World) -> State:
-        """The state of a world in which no controller has made anything yet."""
+        """Return the state of a world in which no controller has made anything yet."""
         size = len(self.tables.measures.items)
         state = State(self.tables.world(world), 0, (0,) * size, (None,) * size, Workloads.of(), frozenset())
         for raw in world.objects.values():
@@ -67,25 +67,25 @@ class NamespaceSimulation:
         most: int = MOST_STATES,
         drawn: bool = True,
     ) -> Ends:
-        """Every rest after the steps. ``between``, ``most``, ``drawn``: see ``Explorer``."""
+        """Return every rest after the steps. ``between``, ``most``, ``drawn``: see ``Explorer``."""
         fresh = [state._replace(step=0, answers=()) for state in starts]
         self.requests.begin(ready=kubelet.ready)
         explorer = Explorer(self.requests, self.controllers(kubelet), steps, most)
         return explorer.final_states(fresh, between=between, drawn=drawn)
 
     def controllers(self, kubelet: Kubelet) -> Controllers:
-        """The controllers of the namespace over pods that fare like this."""
+        """Return the controllers of the namespace over pods that fare like this."""
         if kubelet not in self._controllers:
             self._controllers[kubelet] = Controllers(self.tables, kubelet)
         return self._controllers[kubelet]
 
     def end(self, state: State) -> FinalState:
-        """A rest in words."""
+        """Return a rest in words."""
         return self.reader.end(state)
 
 
 def _quotas(steps: Iterable[Step], world: World) -> Iterable[ResourceQuota]:
-    """Every form that a quota takes on the way, so that all its amounts are numbered."""
+    """Return every form that a quota takes on the way, so that all its amounts are numbered."""
     result: dict[tuple[str, str], Raw | None] = dict(world.objects)
     for step in steps:
         key = key_of_step(step)

@@ -70,17 +70,17 @@ class World:
 
     @classmethod
     def of(cls, objects: Iterable[Raw]) -> World:
-        """A world of objects as read."""
+        """Return a world of objects as read."""
         return cls({key_of(raw): raw for raw in objects})
 
     def having(self, raw: Raw, *, whole: bool = False) -> World:
-        """The world with an object in the place of any of its name."""
+        """Return the world with an object in the place of any of its name."""
         key = key_of(raw)
         written = self.whole.having(key, True) if whole and key not in self.whole else self.whole
         return self._keeping(World(self.objects.having(key, raw), written, self.parameters), key[0])
 
     def _keeping(self, world: World, kind: str) -> World:
-        """Return another world with what was found in this one and does not depend on objects of ``kind``."""
+        """Return another world with the cached answers of this one that do not depend on objects of ``kind``."""
         if kind != "ResourceQuota":
             world._quotas = self._quotas
         if kind not in _LOOKED_UP:
@@ -90,16 +90,16 @@ class World:
         return world
 
     def lacking(self, key: Key) -> World:
-        """The world without an object."""
+        """Return the world without an object."""
         objects = {other: raw for other, raw in self.objects.items() if other != key}
         return World(objects, {other: True for other in self.whole if other != key}, self.parameters)
 
     def with_parameter(self, key: tuple[str, str, str], raw: Raw | None) -> World:
-        """The world with a parameter of policies as it is now; None: there is none any more."""
+        """Return the world with a parameter of policies as it is now; None: there is none any more."""
         return World(self.objects, self.whole, {**self.parameters, key: raw})
 
     def of_kind(self, kind: str) -> list[Raw]:
-        """The objects of a kind, by name."""
+        """Return the objects of a kind, by name."""
         return [self.objects[key] for key in sorted(self.objects) if key[0] == kind]
 
     @property
@@ -159,7 +159,7 @@ def _is_default(raw: Raw) -> bool:
 
 
 def template_raw(raw: Raw) -> Raw:
-    """The pod template of a workload; empty without one."""
+    """Return the pod template of a workload; empty without one."""
     place = template_in(raw)
     return place[1] if place is not None else {}
 
@@ -202,7 +202,7 @@ Pods = tuple[tuple[int, bool, int], ...]
 
 
 def count(pods: Pods) -> int:
-    """All pods."""
+    """Return all pods."""
     total = 0
     for _, _, number in pods:  # mostly one: a generator costs more than it adds
         total += number
@@ -210,12 +210,12 @@ def count(pods: Pods) -> int:
 
 
 def ready(pods: Pods) -> int:
-    """Those that are ready."""
+    """Return those that are ready."""
     return sum(number for _, is_ready, number in pods if is_ready)
 
 
 def with_pod(pods: Pods, shape: int, number: int = 1, *, is_ready: bool = True) -> Pods:
-    """The pods with some more of a shape, or with fewer of it if ``number`` is negative."""
+    """Return the pods with some more of a shape, or with fewer of it if ``number`` is negative."""
     counts = {(kind, state): many for kind, state, many in pods}
     counts[shape, is_ready] = counts.get((shape, is_ready), 0) + number
     return tuple(sorted((*key, many) for key, many in counts.items() if many))
@@ -347,7 +347,7 @@ class Common:
         self.places: dict[Key, int] | None = None
 
     def place(self, key: Key) -> int | None:
-        """Where a workload stands: looked for among the newest, then in a table that those before have."""
+        """Return where a workload stands: looked for among the newest, then in a table that those before have."""
         common: Common = self
         for _ in range(_MOST_CHANGED):
             if common.places is not None or common.before is None:
@@ -404,7 +404,7 @@ class Workloads:
         return hash(tuple(self))
 
     def place(self, key: Key) -> int | None:
-        """Where a workload stands; None: there is none of this key."""
+        """Return where a workload stands; None: there is none of this key."""
         return self.common.place(key)
 
     def having(self, place: int, workload: WorkloadState) -> Workloads:
@@ -417,7 +417,7 @@ class Workloads:
         return Workloads(self.common, {**self.changed, **items})
 
     def compacted(self) -> Workloads:
-        """The same, with nothing changed where many were: what follows has them in common."""
+        """Return the same, with nothing changed where many were: what follows has them in common."""
         return Workloads(Common(self)) if len(self.changed) > _MOST_CHANGED else self
 
     def with_new(self, key: Key, workload: WorkloadState) -> Workloads:
@@ -432,7 +432,7 @@ class Workloads:
         return Workloads(self.common.without(place), kept)
 
     def places(self, other: Workloads) -> Collection[int]:
-        """The places in which they may differ from others."""
+        """Return the places in which they may differ from others."""
         if self.common is other.common:
             return {*self.changed, *other.changed}
         pairs = enumerate(zip_longest(self, other))
@@ -485,7 +485,9 @@ CONTROLLER_REVISION = "ControllerRevision", "controllerrevisions.apps"
 
 
 def revision_of(workload: WorkloadState) -> tuple[str, str]:
-    """What is made for each template of a workload: its kind, and the resource that quotas count; empty: nothing."""
+    """Return what is made for each template of a workload: its kind, and the resource that quotas count; empty:
+    nothing.
+    """
     match workload:
         case DeploymentState():
             return "ReplicaSet", "replicasets.apps"
@@ -495,7 +497,7 @@ def revision_of(workload: WorkloadState) -> tuple[str, str]:
 
 
 def revisions_of(workload: WorkloadState) -> int:
-    """How many of these a workload has."""
+    """Return how many of these a workload has."""
     return len(getattr(workload, "sets", ())) + len(getattr(workload, "revisions", ()))
 
 
@@ -512,7 +514,7 @@ class MadeBy(NamedTuple):
 
 
 def without(workload: WorkloadState, made: MadeBy) -> WorkloadState:
-    """The workload once somebody deleted a pod of it, or one of its ReplicaSets."""
+    """Return the workload once somebody deleted a pod of it, or one of its ReplicaSets."""
     if isinstance(workload, DeploymentState):
         sets = [(item, item.template == made.template) for item in workload.sets]
         if made.shape is None:
@@ -528,7 +530,7 @@ def _without(item: Any, made: MadeBy) -> Any:
 
 
 def wanted_of(workload: WorkloadState) -> int:
-    """How many pods the workload is to have."""
+    """Return how many pods the workload is to have."""
     match workload:
         case ReplicaSetState():
             return workload.wanted

@@ -73,7 +73,7 @@ class Variant:
         return f"{self.owner[1]}{SUFFIX}"
 
     def pod(self) -> Pod:
-        """The pod that a controller makes of it, under a generated name."""
+        """Return the pod that a controller makes of it, under a generated name."""
         if self._pod is None:
             self._pod = decoded(pod_of(self.raw, self.owner[1]), Pod)
         return self._pod
@@ -98,7 +98,7 @@ class Template(Variant):
         return self._key
 
     def is_like(self, other: Template) -> bool:
-        """Whether a controller takes them for the same. Mostly images or labels tell already, with less work."""
+        """Return whether a controller takes them for the same. Mostly images or labels tell already, with less work."""
         return self._images_and_labels() == other._images_and_labels() and self.key == other.key
 
     def _images_and_labels(self) -> tuple[list[Any], Mapping[str, Any]]:
@@ -156,12 +156,12 @@ class Tables:
         self.gaps: dict[str, None] = {}
 
     def world(self, world: World) -> int:
-        """The number of a world."""
+        """Return the number of a world."""
         self.worlds.append(world)
         return len(self.worlds) - 1
 
     def template(self, owner: Key, raw: Raw, *, whole: bool = False) -> int:
-        """The number of a workload's template; the same for one that its controller takes for the same."""
+        """Return the number of a workload's template; the same for one that its controller takes for the same."""
         forms = self._templates_of.setdefault(owner, [])
         for form, number in forms:
             if form == raw:
@@ -183,17 +183,17 @@ class Tables:
         self._rejecting[self.templates[template].owner] = message
 
     def _rejection(self, template: int) -> str:
-        """What a webhook says to pods of a template; empty where it is not known to reject them."""
+        """Return what a webhook says to pods of a template; empty where it is not known to reject them."""
         general = self._rejecting.get(self.templates[template].owner, "")
         return self._rejected.get(template, general if _CANNOT_BE_CALLED in general else "")
 
     def template_of(self, workload: Raw, *, whole: bool = False) -> int:
-        """The number of the template that a workload has now."""
+        """Return the number of the template that a workload has now."""
         name = str((workload.get("metadata") or {}).get("name", ""))
         return self.template((str(workload.get("kind")), name), template_raw(workload), whole=whole)
 
     def shape(self, shape: Shape) -> int:
-        """The number of a shape."""
+        """Return the number of a shape."""
         key = msgspec.json.encode((shape.stored, shape.cost, shape.unstated), enc_hook=str)
         if key not in self._shape_numbers:
             self._shape_numbers[key] = len(self.shapes)
@@ -201,17 +201,19 @@ class Tables:
         return self._shape_numbers[key]
 
     def shape_of_pod(self, pod: Pod, stored: Mapping[str, Any], world: World) -> int:
-        """The shape of a pod that exists."""
+        """Return the shape of a pod that exists."""
         request = pod_request(pod, self.server)
         cost = summed(self.measures.cost(request), self._objects_cost(pod, world))
         return self.shape(Shape(stored, cost, self.measures.unstated(request)))
 
     def options(self, template: int, world: World) -> tuple[int, ...]:
-        """The shapes that a new pod of a template can be stored in; none if it is refused whatever room there is."""
+        """Return the shapes that a new pod of a template can be stored in; none if it is refused whatever room there
+        is.
+        """
         return self._answers(template, world)[0]
 
     def refusals(self, template: int, world: World) -> tuple[Outcome, ...]:
-        """What a new pod of a template is refused with whatever room there is, in any order of LimitRanges."""
+        """Return what a new pod of a template is refused with whatever room there is, in any order of LimitRanges."""
         return self._answers(template, world)[1]
 
     def _answers(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
@@ -259,7 +261,7 @@ class Tables:
         return stored, refused
 
     def outcomes(self, template: int, world: World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:
-        """Every answer to a new pod of a template. ``name``: the whole name, else one is generated."""
+        """Return every answer to a new pod of a template. ``name``: the whole name, else one is generated."""
         variants = self._variants(template)
         return tuple(
             outcome for variant in variants for outcome in self._outcomes(template, variant, world, policies, name)
@@ -298,14 +300,14 @@ class Tables:
         return self._variants_of[template]
 
     def policies(self, world: World) -> Policies:
-        """What admission looks up in a world, and asks about objects that controllers make."""
+        """Return what admission looks up in a world, and asks about objects that controllers make."""
         plugins = self.plugins(world)
         if plugins is None or not (plugins.deciding.validating or plugins.deciding.mutating):
             return world.policies
         return msgspec.structs.replace(world.policies, reviewer=plugins.review)
 
     def plugins(self, world: World) -> Plugins | None:
-        """What else admits in a world; None: nothing does."""
+        """Return what else admits in a world; None: nothing does."""
         if world.deciding not in self._plugins:
             plugins = plugins_of(world, self.server, self.gaps, self.look)
             self._plugins[world.deciding] = None if is_silent(plugins) else plugins
@@ -317,7 +319,7 @@ class Tables:
         return self.shape(Shape(seen, cost, self.measures.unstated(request)))
 
     def _objects_cost(self, pod: Pod, world: World) -> Cost:
-        """What the objects cost that are made for a pod, without which it never starts."""
+        """Return what the objects cost that are made for a pod, without which it never starts."""
         cost: Cost = ()
         try:
             for creation in objects_of(pod, self.policies(world), self.server):
@@ -327,19 +329,19 @@ class Tables:
         return cost
 
     def refusals_of_objects(self, template: int, policies: Policies) -> Iterator[tuple[str, Refusal]]:
-        """What refuses the claims that are made for a pod of a template, each with the kind of the claim."""
+        """Yield what refuses the claims that are made for a pod of a template, each with the kind of the claim."""
         for variant in self._variants(template):
             yield from self.object_refusals(variant, policies)
 
     def object_refusals(self, variant: Variant, policies: Policies) -> Iterator[tuple[str, Refusal]]:
-        """The same for its pods with some containers more."""
+        """Yield what refuses the claims that are made for a pod of the variant, each with the kind of the claim."""
         with suppress(Unparsable):
             for creation in objects_of(variant.pod(), policies, self.server):
                 for refusal in refusals_of((creation,), policies, self.server):
                     yield creation.kind, refusal
 
     def claim_cost(self, workload: Raw, claim: str, world: World) -> Cost | None:
-        """What a claim of a StatefulSet costs; None if it is refused whatever room there is."""
+        """Return what a claim of a StatefulSet costs; None if it is refused whatever room there is."""
         name = str((workload.get("metadata") or {}).get("name", ""))
         key = (("StatefulSet", name), claim, world.deciding)
         if key not in self._claims:
@@ -355,7 +357,7 @@ class Tables:
         return self.measures.cost(claim_request(classed(claim, policies), self.server))
 
     def claim_outcomes(self, raw: Raw, policies: Policies) -> tuple[Outcome, ...]:
-        """Every answer to a claim that a StatefulSet makes."""
+        """Return every answer to a claim that a StatefulSet makes."""
         _, review = made_claim(decoded(raw, PersistentVolumeClaim), policies, self.server, raw)
         return with_review(create_claim(review.object or raw, policies, self.server), review)
 
@@ -363,24 +365,26 @@ class Tables:
         return claim_request(classed(decoded(raw, PersistentVolumeClaim), world.policies), self.server)
 
     def revision_cost(self, workload: WorkloadState) -> Cost:
-        """What one more ReplicaSet, or ControllerRevision, of a workload costs; nothing where it has none."""
+        """Return what one more ReplicaSet, or ControllerRevision, of a workload costs; nothing where it has none."""
         return self.count_cost(revision_of(workload)[1])
 
     def count_cost(self, resource: str) -> Cost:
-        """What an object costs of which quotas count the number alone; nothing of none."""
+        """Return what an object costs of which quotas count the number alone; nothing of none."""
         if resource and resource not in self._counted:
             self._counted[resource] = self.measures.cost(count_request(resource, ""))
         return self._counted.get(resource, ())
 
     def lacks_revision(self, workload: StatefulSetState) -> bool:
-        """Whether its template has no ControllerRevision yet, where a quota counts them: it does nothing before.
+        """Return whether its template has no ControllerRevision yet, where a quota counts them: it does nothing before.
 
         Source: stateful_set_control.go getStatefulSetRevisions.
         """
         return workload.template not in workload.revisions and (self.reviews or bool(self.revision_cost(workload)))
 
     def revision_review(self, key: Key, template: int, world: World) -> ObjectReview:
-        """What policies say of what is made for a template before any pod: a ReplicaSet, ControllerRevision or Job."""
+        """Return what policies say of what is made for a template before any pod: a ReplicaSet, ControllerRevision or
+        Job.
+        """
         policies, number = self.policies(world), (key, template, world.deciding)
         if policies.reviewer is None or key not in world.objects:
             return ObjectReview({})
@@ -393,11 +397,11 @@ class Tables:
         return self._reviews[number]
 
     def may_revise(self, key: Key, workload: WorkloadState, world: World) -> bool:
-        """Whether policies let in what is made for the template of a workload."""
+        """Return whether policies let in what is made for the template of a workload."""
         return not (self.reviews and self.revision_review(key, workload.template, world).refusals)
 
     def finished_cost(self, shape: int) -> Cost:
-        """What a pod still costs once it has ended."""
+        """Return what a pod still costs once it has ended."""
         if shape not in self._finished:
             items = self.measures.items
             cost = tuple(part for part in self.shapes[shape].cost if items[part[0]].resource == _COUNTED_ALONE)
@@ -405,7 +409,7 @@ class Tables:
         return self._finished[shape]
 
     def object_cost(self, raw: Raw, world: World) -> Cost:
-        """What an object itself costs, without what a controller makes of it."""
+        """Return what an object itself costs, without what a controller makes of it."""
         kind = str(raw.get("kind", ""))
         if kind in _NEVER_COUNTED:
             return ()
@@ -424,7 +428,7 @@ class Tables:
 
 
 def _with(template: Raw, additions: Added) -> tuple[Raw, frozenset[str]]:
-    """The template with the containers that it does not have itself, and their names."""
+    """Return the template with the containers that it does not have itself, and their names."""
     spec = dict(template.get("spec") or {})
     own = {item.get("name") for group in _GROUPS for item in spec.get(group) or ()}
     names: set[str] = set()
@@ -442,7 +446,7 @@ def _by_webhook(message: str) -> Outcome:
 
 
 def claim_raw(workload: Raw, claim: str, name: str) -> dict[str, Any]:
-    """The PersistentVolumeClaim that a StatefulSet makes of one of its templates."""
+    """Return the PersistentVolumeClaim that a StatefulSet makes of one of its templates."""
     templates: Sequence[Raw] = (workload.get("spec") or {}).get("volumeClaimTemplates") or ()
     template = next(item for item in templates if (item.get("metadata") or {}).get("name") == claim)
     metadata = {key: value for key, value in template["metadata"].items() if key in {"labels", "annotations"}}

@@ -21,12 +21,12 @@ class Moments(NamedTuple):
 
 
 def files(folder: str) -> list[str]:
-    """The paths of its snapshots, by name; what they hold was not looked at."""
+    """Return the paths of its snapshots, by name; what they hold was not looked at."""
     return sorted(str(path) for path in Path(folder).iterdir() if path.name.endswith(ENDINGS) and path.is_file())
 
 
 def moments(folder: str) -> Moments:
-    """Looks at headers only. Raises UsageError where there is none, or where they are of several clusters."""
+    """Look at headers only. Raises UsageError where there is none, or where they are of several clusters."""
     headers, broken = {}, []
     for path in files(folder):
         try:

@@ -87,7 +87,7 @@ def covered(coverage: Mapping[ReadRequest, Coverage]) -> tuple[Covered, ...]:
 
 
 def header(store: Store) -> Header:
-    """What a store's snapshot begins with."""
+    """Return what a store's snapshot begins with."""
     origin = store.origin
     return Header(
         origin=origin.name,
@@ -115,5 +115,5 @@ def page_decoder(kind: str, *, managed: bool) -> msgspec.json.Decoder[SnapshotPa
 
 
 def is_managed(item: Any) -> bool:
-    """Whether an object is a pod that came with its field managers."""
+    """Return whether an object is a pod that came with its field managers."""
     return isinstance(item, ManagedPod)

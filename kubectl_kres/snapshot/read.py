@@ -27,7 +27,7 @@ from kubectl_kres.store.store import Kept, Origin, Store
 
 
 def demo_path() -> Path:
-    """The bundled snapshot of a made-up shop."""
+    """Return the bundled snapshot of a made-up shop."""
     return Path(__file__).parents[1] / "demo" / "shop.kres"
 
 
@@ -53,12 +53,12 @@ class _Line(Struct, frozen=True, gc=False):
 
 
 def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> Store:
-    """The store in a snapshot; its origin is the file, with the server's version, time and context of the header.
+    """Return the store in a snapshot; its origin is the file, with the server's version, time and context of the
+    header.
 
     Objects of the kinds ``without`` are left out; what was known of them is still covered. What the scheduler looks at
-    is read when it is first asked for.
-    ``lean``: see ``Store.lean``.
-    Raises SnapshotError for a file that is no snapshot, is not whole or comes from a newer version.
+    is read when it is first asked for. ``lean``: see ``Store.lean``. Raises SnapshotError for a file that is no
+    snapshot, is not whole or comes from a newer version.
     """
     pairs: list[tuple[str, list[Any]]] = []
     header = Header()
@@ -91,7 +91,7 @@ def _view(load: Callable[[], dict[str, list[Any]]], kind: str) -> list[Any]:
 
 
 def _views(path: str) -> dict[str, list[Any]]:
-    """What the scheduler looks at, by kind. Raises SnapshotError."""
+    """Return what the scheduler looks at, by kind. Raises SnapshotError."""
     from kubectl_kres.snapshot.scheduling import read_placed  # noqa: PLC0415 - only a pod that waits for a node needs it
 
     result: dict[str, list[Any]] = {}
@@ -104,7 +104,7 @@ def _views(path: str) -> dict[str, list[Any]]:
 
 
 def pages(path: str, *kinds: str) -> Iterator[list[Any]]:
-    """The objects of some kinds, a page at a time, in the order of the file; one page is in memory.
+    """Yield the objects of some kinds, a page at a time, in the order of the file; one page is in memory.
 
     Raises SnapshotError as ``read`` does, but where the file is not whole possibly after some pages: what was made of
     them must not be shown.
@@ -115,7 +115,7 @@ def pages(path: str, *kinds: str) -> Iterator[list[Any]]:
 
 
 def header(path: str) -> Header:
-    """What a snapshot says of itself; the coverage that was known when writing began. Raises SnapshotError."""
+    """Return what a snapshot says of itself; the coverage that was known when writing began. Raises SnapshotError."""
     with contextlib.closing(_walk(path)) as walk:
         first = next(walk)
     assert isinstance(first, Header)
@@ -133,12 +133,12 @@ def _store(path: str, header: Header, covered: tuple[Covered, ...], pairs: list[
 
 
 def _flags(path: str) -> str:
-    """Those with which a command reads the file."""
+    """Return those with which a command reads the file."""
     return "--demo" if path == str(demo_path()) else f"--snapshot {shlex.quote(path)}"
 
 
 def _walk(path: str) -> Generator[Header | _Line | SnapshotEnd]:
-    """The header, the pages and, after the checksum agreed, the end."""
+    """Yield the header, the pages and, after the checksum agreed, the end."""
     with _opened(path) as stream:
         crc, header = 0, None
         result = lines(stream)
@@ -253,7 +253,7 @@ class Readable(Protocol):
 
 
 def lines(stream: Readable, *, size: int = _BUFFER) -> Iterator[memoryview]:
-    """Each line with its line feed, which a last line may lack. A line is valid until the next one is asked for.
+    """Yield each line with its line feed, which a last line may lack. A line is valid until the next one is asked for.
 
     Raises EOFError if none ends within LONGEST bytes.
     """

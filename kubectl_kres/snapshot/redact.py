@@ -76,7 +76,7 @@ class ManagersText(ManagedMetadata, frozen=True):
 
 @cache
 def with_text(struct: Any) -> Any:
-    """The same struct with its managers as text, where it has any."""
+    """Return the same struct with its managers as text, where it has any."""
     metadata = next((field.type for field in structs.fields(struct) if field.name == "metadata"), None)
     if metadata is not ManagedMetadata:
         return struct
@@ -85,7 +85,7 @@ def with_text(struct: Any) -> Any:
 
 
 def kept(entry: ManagedFields) -> Any:
-    """The part of an entry's tree that a snapshot keeps; None: nothing."""
+    """Return the part of an entry's tree that a snapshot keeps; None: nothing."""
     tree = entry.fields_v1
     if isinstance(tree, Raw):
         text = bytes(tree)
@@ -158,7 +158,9 @@ T = TypeVar("T", bound=Struct)
 
 
 def redact(item: T) -> T:
-    """The object with only what a snapshot keeps of each metadata in it; the object itself if that is all of it."""
+    """Return the object with only what a snapshot keeps of each metadata in it; the object itself if that is all
+    of it.
+    """
     changes: dict[str, Any] = _bare(item) if isinstance(item, DetailedSpec) else {}
     if isinstance(item, PodSpec) and changes == {} and item.volumes:
         changes["volumes"] = tuple(
@@ -209,7 +211,9 @@ def _annotations(annotations: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _applied_pod(text: str) -> str:
-    """The applied pod with what ``model.pod`` holds of it, so no values of variables; empty if the text is no pod."""
+    """Return the applied pod with what ``model.pod`` holds of it, so no values of variables; empty if the text is no
+    pod.
+    """
     try:
         pod = json.decode(text, type=Pod)
     except (MsgspecError, UnicodeError):
@@ -220,7 +224,9 @@ def _applied_pod(text: str) -> str:
 
 
 def _managed(entry: ManagedFields) -> ManagedFields | None:
-    """The entry with its resource fields; None if it owns none and is no tool's that keeps the object as it is."""
+    """Return the entry with its resource fields; None if it owns none and is no tool's that keeps the object as
+    it is.
+    """
     fields = kept(entry)
     if fields is None and not manager_of(entry.manager):
         return None
@@ -228,7 +234,7 @@ def _managed(entry: ManagedFields) -> ManagedFields | None:
 
 
 def _bare(spec: DetailedSpec) -> dict[str, Any]:
-    """The fields of the spec that are kept in another way than they stand."""
+    """Return the fields of the spec that are kept in another way than they stand."""
     volumes = spec.volumes
     return {
         "containers": _containers(spec.containers),

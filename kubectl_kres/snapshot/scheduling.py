@@ -75,7 +75,7 @@ def needs_beside(need: ReadRequest) -> tuple[ReadRequest, ...]:
 
 
 def asks_more(pod: SchedulingPod) -> bool:
-    """Whether the filters look at more than nodes and pods for it: volumes, devices."""
+    """Return whether the filters look at more than nodes and pods for it: volumes, devices."""
     containers = (*(pod.spec.containers or ()), *(pod.spec.init_containers or ()))
     requests = (name for each in containers if each.resources for name in each.resources.requests or ())
     return bool(pod.spec.volumes or pod.spec.resource_claims) or any("/" in name for name in requests)
@@ -160,7 +160,7 @@ def _containers(containers: tuple[SchedulingContainer, ...] | None) -> tuple[Sch
 
 
 def _volumes(volumes: tuple[SchedulingVolume, ...] | None) -> tuple[SchedulingVolume, ...]:
-    """Those that bind a pod to nodes: claims by name, disks by digest."""
+    """Return those that bind a pod to nodes: claims by name, disks by digest."""
     return tuple(kept for volume in volumes or () if (kept := _volume(volume)) is not None)
 
 
@@ -177,7 +177,7 @@ def _disk(disk: DiskVolume) -> DiskVolume:
 
 
 def _digest(text: str) -> str:
-    """What stands for the text; itself if it is a digest already."""
+    """Return what stands for the text; itself if it is a digest already."""
     if not text or text.startswith(_MARK):
         return text
     return _MARK + hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -48,7 +48,7 @@ KINDS = (tekton.Task, tekton.TaskRun, tekton.Pipeline, tekton.PipelineRun, tekto
 
 
 def quiet(item: T) -> T:
-    """One of Tekton's objects, or of its configuration, without the texts of people; any other object as it is.
+    """Return one of Tekton's objects, or of its configuration, without the texts of people; any other object as it is.
 
     Equal values of parameters stay equal, since a matrix is counted by them.
     """
@@ -99,7 +99,7 @@ class _Hush:
         self.numbers: dict[str, str] = {}
 
     def of(self, item: T) -> T:
-        """The struct with everything in it hushed; itself if there is nothing to hide."""
+        """Return the struct with everything in it hushed; itself if there is nothing to hide."""
         changes: dict[str, Any] = {}
         for field in item.__struct_fields__:
             result = getattr(item, field)
@@ -158,7 +158,7 @@ class _Hush:
 
 
 def _place(path: str) -> str:
-    """A working directory that leads to the same containers, with the variable at its start."""
+    """Return a working directory that leads to the same containers, with the variable at its start."""
     start = _START.match(path)
     if start is None:
         return path and ("/workspace/x" if needs_directory(path) else "/")
@@ -167,7 +167,7 @@ def _place(path: str) -> str:
 
 
 def _root(text: str) -> str:
-    """Where a text leads that is used as a path."""
+    """Return where a text leads that is used as a path."""
     return "/workspace/" if text.startswith("/workspace/") else "/" if text.startswith("/") else ""
 
 
@@ -208,7 +208,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
 
 def _sync(directory: Path) -> None:
-    """Makes a new name in a directory last, on systems where a directory can be opened."""
+    """Make a new name in a directory last, on systems where a directory can be opened."""
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:
@@ -224,7 +224,7 @@ _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
 def write(store: Store, path: str) -> int:
-    """Writes a store; returns the number of objects, views for the scheduler apart. Equal stores make equal bytes.
+    """Write a store; returns the number of objects, views for the scheduler apart. Equal stores make equal bytes.
 
     ``-`` is standard output; a name that ends in ``.gz`` is gzipped. The file appears whole or not at all, readable by
     its owner only. Raises SnapshotError if it cannot be written.
@@ -241,7 +241,7 @@ def write_stream(
     *,
     coverage: Callable[[], Mapping[ReadRequest, Coverage]] | None = None,
 ) -> int:
-    """Writes pages (a kind and its objects) as they come, so that one is in memory; returns the number of objects.
+    """Write pages (a kind and its objects) as they come, so that one is in memory; returns the number of objects.
 
     coverage: asked after the last page, for reading that goes on while writing; it replaces the header's. As ``write``
     otherwise; what ``pages`` raises is raised, and then nothing is written.
@@ -297,7 +297,7 @@ def _redact_view(item: Any) -> Any:
 
 
 def _objects(store: Store, kind: str) -> Iterator[Any]:
-    """Those of a kind; the store has pods on nodes as one object."""
+    """Yield those of a kind; the store has pods on nodes as one object."""
     if kind != kinds.BOUND_PODS:
         return store.all(kind)
     from kubectl_kres.snapshot.scheduling import write_placed  # noqa: PLC0415 - only what is read for the scheduler

@@ -13,7 +13,7 @@ _SIGNS = {"In": "in", "NotIn": "notin"}
 
 
 def parameter_need(api_version: str, kind: str, namespace: str, reference: Raw) -> ReadRequest:
-    """What is read for a paramRef that is asked about in a namespace."""
+    """Return what is read for a paramRef that is asked about in a namespace."""
     name = str(reference.get("name") or "")
     selector = "" if name else ",".join(_terms(reference.get("selector") or {}))
     space = str(reference.get("namespace") or namespace)
@@ -21,12 +21,12 @@ def parameter_need(api_version: str, kind: str, namespace: str, reference: Raw) 
 
 
 def kind_need(api_version: str, kind: str) -> ReadRequest:
-    """Whether the server has the kind: of an object that no server has, so that only discovery is asked."""
+    """Return whether the server has the kind: of an object that no server has, so that only discovery is asked."""
     return ReadRequest(kind_name(api_version, kind), name=".", required=False)
 
 
 def _terms(selector: Raw) -> Sequence[str]:
-    """The selector as a query has it."""
+    """Return the selector as a query has it."""
     terms = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
     for match_expression in selector.get("matchExpressions") or ():
         key, operator, values = (

@@ -73,7 +73,7 @@ class _Recent:
         self._old: dict[Any, Any] = {}
 
     def kept(self, key: Any, value: Any) -> Any:
-        """What is remembered for the key, else the value from now on."""
+        """Return what is remembered for the key, else the value from now on."""
         kept = self._new.get(key)
         if kept is None:
             kept = self._old.get(key, value)
@@ -91,7 +91,7 @@ class Sharing:
         self._encode = msgspec.json.Encoder().encode
 
     def share(self, item: Any) -> None:
-        """Puts parts of earlier objects in the place of equal ones. Nothing else can tell the difference.
+        """Put parts of earlier objects in the place of equal ones. Nothing else can tell the difference.
 
         What is read for the scheduler has other structs, and stays as it is.
         """
@@ -141,7 +141,7 @@ class Siblings:
         self._last: dict[str, Any] = {}
 
     def share(self, item: Any) -> None:
-        """Puts parts of the last one in the place of equal ones."""
+        """Put parts of the last one in the place of equal ones."""
         other = self._last.get(item.metadata.generate_name)
         if other is not None and type(other) is type(item):
             share_with(other, item)
@@ -159,7 +159,7 @@ class Siblings:
 
 
 def share_with(before: Any, item: Any) -> None:
-    """Puts parts of an object that ``item`` takes the place of, or is like, in the place of equal ones.
+    """Put parts of an object that ``item`` takes the place of, or is like, in the place of equal ones.
 
     Both are a server's, which writes all quantities as texts.
     """
@@ -189,7 +189,7 @@ def _replaceable(item: Any) -> Iterator[tuple[Any, _Names]]:
 
 
 def _holders(item: Any) -> Iterator[tuple[Any, _Names]]:
-    """The structs of an object that hold parts worth sharing."""
+    """Yield the structs of an object that hold parts worth sharing."""
     yield item, _POD if isinstance(item, Pod) else _ITEM
     yield item.metadata, _METADATA
     if isinstance(spec := getattr(item, "spec", None), PodSpec):

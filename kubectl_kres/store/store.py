@@ -1,8 +1,6 @@
-"""Objects by kind, namespace and name, with what could not be read beside them.
+"""The objects that were read, by kind, namespace and name, with what could not be read beside them.
 
-What an answer needs, and whether it could be read.
-
-What became of a store in one go.
+A ``ReadRequest`` says what an answer needs, and ``Changes`` what became of a store in one go.
 """
 
 from __future__ import annotations
@@ -53,7 +51,9 @@ class Coverage(Struct, frozen=True, omit_defaults=True):
         return self.state in {"read", "absent"}
 
     def error(self, otherwise: str = "") -> ClusterError:
-        """What it is to those who cannot do without it. ``otherwise``: the message where nothing else is known."""
+        """Return what it is to those who cannot do without it. ``otherwise``: the message where nothing else is
+        known.
+        """
         message = self.message or otherwise
         if self.state == "denied":
             return Forbidden(message, code=403, reason=self.reason or "Forbidden", hint=self.hint)
@@ -63,7 +63,7 @@ class Coverage(Struct, frozen=True, omit_defaults=True):
 
 
 def fallen_short(state: ReadState, error: ClusterError) -> Coverage:
-    """The coverage of a read that ended with an error."""
+    """Return the coverage of a read that ended with an error."""
     if isinstance(error, StatusError):
         return Coverage(state, error.message, error.code, error.reason, error.hint)
     return Coverage(state, error.message, hint=error.hint)
@@ -126,7 +126,7 @@ class Store:
         self.deferred: dict[str, Callable[[], Iterable[Any]]] = {}
 
     def copied(self) -> Store:
-        """Another store with the same objects; what is put into one of them is not in the other."""
+        """Return another store with the same objects; what is put into one of them is not in the other."""
         other = Store(self.origin)
         other.deferred = dict(self.deferred)
         other.files, other.written, other.beneath = dict(self.files), dict(self.written), dict(self.beneath)
@@ -137,11 +137,11 @@ class Store:
         return other
 
     def revision(self, *kinds: str) -> tuple[int, ...]:
-        """A number for each kind that rises whenever its objects, or what is known of them, may have changed."""
+        """Return a number for each kind that rises whenever its objects, or what is known of them, may have changed."""
         return tuple(self._revisions.get(kind, 0) for kind in kinds)
 
     def revision_beside(self, kind: str) -> int:
-        """A number that rises whenever anything but objects of the kind may have changed."""
+        """Return a number that rises whenever anything but objects of the kind may have changed."""
         return self.changes - self._revisions.get(kind, 0)
 
     def _changed(self, kind: str) -> None:
@@ -181,7 +181,7 @@ class Store:
         return self._objects.get(kind, {}).get(namespace, {}).get(name)
 
     def read(self, kind: str, name: str, namespace: str = "") -> Any | None:
-        """What is there apart from the files; None where nothing is known of it."""
+        """Return what is there apart from the files; None where nothing is known of it."""
         ref = ObjectRef(kind, name, namespace)
         return self.beneath.get(ref) if ref in self.files else self.get(kind, name, namespace)
 
@@ -201,7 +201,7 @@ class Store:
             yield from ((space, name) for name in spaces.get(space, ()))
 
     def namespaces(self, kind: str) -> tuple[str, ...]:
-        """Those of the objects of a kind, in no order."""
+        """Return those of the objects of a kind, in no order."""
         return tuple(space for space, objects in self._objects.get(kind, {}).items() if objects)
 
     def forget(self, kind: str) -> None:
@@ -239,7 +239,9 @@ class Store:
         self._by_place.get((need.kind, need.namespace, need.name), {}).pop(need, None)
 
     def covered(self, need: ReadRequest) -> Coverage:
-        """How reading ``need`` went; a wider need that was read (all names, all namespaces) covers a narrower one."""
+        """Return how reading ``need`` went; a wider need that was read (all names, all namespaces) covers a narrower
+        one.
+        """
         exact = self._coverage.get(need)
         if exact is not None:
             return exact
@@ -260,14 +262,14 @@ class Store:
                         yield other
 
     def wants(self, need: ReadRequest) -> bool:
-        """Whether it is worth reading: nobody asked, or only for more than that, which a tenant may not read."""
+        """Return whether it is worth reading: nobody asked, or only for more than that, which a tenant may not read."""
         coverage = self.covered(need)
         if coverage.state == "unread":
             return True
         return not coverage.known and need.kind in _OWN and need not in self._coverage
 
     def gaps(self) -> dict[ReadRequest, Coverage]:
-        """What was asked for and is not known, in the order of asking."""
+        """Return what was asked for and is not known, in the order of asking."""
         return {need: coverage for need, coverage in self._coverage.items() if not coverage.known}
 
     def asked(self, kind: str) -> Iterator[ReadRequest]:
@@ -301,7 +303,7 @@ class Changes:
         self.needs: dict[ReadRequest, None] = {}
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Return whether there is any."""
         return bool(self.added or self.changed or self.gone or self.needs)
 
     @property

@@ -179,7 +179,7 @@ class Kres(WhatIfKeys):
         old.remove()
 
     def want(self) -> None:
-        """Reads what the screen needs, and what the screens need that are on the way back."""
+        """Read what the screen needs, and what the screens need that are on the way back."""
         trail = {self._key(place) for place in self.history.trail}
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
         tried = whatif.needs(self.session.store, self.tries) if self.tries else ()
@@ -190,7 +190,7 @@ class Kres(WhatIfKeys):
             self.session.want(needs)
 
     def tick(self) -> None:
-        """Takes in what arrived, adds up for a while, and lets the screen follow."""
+        """Take in what arrived, adds up for a while, and lets the screen follow."""
         self._ticks += 1
         # What is drained before there is a screen would be shown by none.
         if self.pane is None or not self.pane.is_mounted or not self.screen_stack:
@@ -320,7 +320,7 @@ class Kres(WhatIfKeys):
         self._ahead.sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
 
     def searched(self) -> tuple[ReadRequest, ...]:
-        """What the palette looks for names in: the objects of every list."""
+        """Return what the palette looks for names in: the objects of every list."""
         kinds = dict.fromkeys(listing.kinds[0] for listing in LISTINGS.values())
         space = self.session.namespace
         return tuple(

@@ -65,7 +65,7 @@ def parse_command(text: str, session: Session) -> Meant:
 
 
 def _context(name: str, session: Session) -> Meant:
-    """Another cluster of the kubeconfig; without a name which there are."""
+    """Return another cluster of the kubeconfig; without a name which there are."""
     if session.setting.switch is None:
         return Meant(fault="there is one cluster here: :ctx is for live ones")
     known = session.setting.contexts()
@@ -79,7 +79,7 @@ def _context(name: str, session: Session) -> Meant:
 
 
 def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) -> Meant:
-    """A list, of a namespace and filtered if that is said; or the one object that is named."""
+    """Return a list, of a namespace and filtered if that is said; or the one object that is named."""
     selector = next((word for word in rest if "=" in word), "")
     filtered = f"-l {selector}" if selector else next((word[1:] for word in rest if word.startswith("/")), "")
     names = [word.removeprefix("@") for word in rest if "=" not in word and not word.startswith(("/", "-"))]
@@ -96,7 +96,7 @@ def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) ->
 
 
 def start(texts: Sequence[str], session: Session) -> Trail:
-    """The trail that the words of a command line lead to. Raises UsageError for a word that names nothing."""
+    """Return the trail that the words of a command line lead to. Raises UsageError for a word that names nothing."""
     if not texts:
         return (HOME,)
     head, _, tail = texts[0].partition("/")
@@ -114,7 +114,7 @@ def start(texts: Sequence[str], session: Session) -> Trail:
 
 
 def _namespaces_to_search(kind: Kind, name: str, session: Session) -> Sequence[str]:
-    """The namespaces in which to look for a name before anything is read."""
+    """Return the namespaces in which to look for a name before anything is read."""
     if not kind.namespaced:
         return ("",)
     if session.namespace:
@@ -124,7 +124,9 @@ def _namespaces_to_search(kind: Kind, name: str, session: Session) -> Sequence[s
 
 
 def _parted(text: str) -> list[str]:
-    """The words. ``pod/web`` is a type and a name; ``shop/web`` further on a namespace and what is filtered by."""
+    """Return the words. ``pod/web`` is a type and a name; ``shop/web`` further on a namespace and what is
+    filtered by.
+    """
     head, *rest = text.split() or [""]
     kind, slash, name = head.partition("/")
     texts = [kind, name] if slash and kind and name else [head.replace("/", " /", 1)] if kind and slash else [head]
@@ -152,7 +154,7 @@ def _object(head: str, rest: Sequence[str], session: Session) -> Meant:
 
 
 def _named(kind: Kind, name: str, spaces: Sequence[str]) -> Meant:
-    """The screen of an object; where several namespaces have one of that name, the list of them."""
+    """Return the screen of an object; where several namespaces have one of that name, the list of them."""
     listing = list_registry.find(kind.plural)
     if len(spaces) > 1 and listing is not None:
         return Meant(Location(listing.id, filter=name))
@@ -166,7 +168,9 @@ def _named(kind: Kind, name: str, spaces: Sequence[str]) -> Meant:
 
 
 def _spaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:
-    """The namespaces to look in: the one that was said, the one that is shown, or wherever there is such a name."""
+    """Return the namespaces to look in: the one that was said, the one that is shown, or wherever there is such
+    a name.
+    """
     if not kind.namespaced:
         return [""]
     if len(names) > 1:
@@ -179,7 +183,7 @@ def _spaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:
 
 
 def words(text: str, session: Session) -> Iterator[str]:
-    """What the text could be the beginning of."""
+    """Yield what the text could be the beginning of."""
     head, blank, rest = text.partition(" ")
     if not blank:
         every = (*list_registry.words(), *_OVERVIEW[:1], *_KINDS[:1], *_HELP[:1], *_CONTEXT[:1], *_objects())

@@ -37,7 +37,7 @@ class DataFeed(Protocol):
         ...
 
     def states(self) -> Mapping[ReadRequest, FeedState]:
-        """How the reading of each need goes."""
+        """Return how the reading of each need goes."""
         ...
 
     def close(self) -> None:
@@ -108,7 +108,7 @@ class ReadOnce:
         return changes
 
     def look(self, find: Callable[[], T]) -> T:
-        """What is found in the source between two pages: it belongs to the thread that reads it."""
+        """Return what is found in the source between two pages: it belongs to the thread that reads it."""
         with self._lock:
             return find()
 

@@ -136,13 +136,13 @@ MOVING = (
 
 
 def moves() -> list[BindingType]:
-    """The bindings of a widget that has lines: a table opens a row, a text copies the command to type in it."""
+    """Return the bindings of a widget that has lines: a table opens a row, a text copies the command to type in it."""
     result: list[BindingType] = [Binding(keys, action, show=False) for keys, action in _MOVES]
     return [*result, Binding("enter", "open", show=False)]
 
 
 def bindings() -> list[BindingType]:
-    """All keys, as actions of the app."""
+    """Return all keys, as actions of the app."""
     result: list[BindingType] = [
         Binding(key.keys, f"app.act('{key.id}')", key.word, show=False, priority=key.id in STARTING)
         for key in KEYS
@@ -153,12 +153,12 @@ def bindings() -> list[BindingType]:
 
 
 def hints(ids: Iterable[str]) -> list[tuple[str, str]]:
-    """What the footer says: key and word."""
+    """Return what the footer says: key and word."""
     return [(BY_ID[name].shown, BY_ID[name].word) for name in ids]
 
 
 def groups() -> dict[str, list[Key]]:
-    """The keys as the help lists them; the digits are one line."""
+    """Return the keys as the help lists them; the digits are one line."""
     keys: dict[str, list[Key]] = {}
     for key in KEYS:
         if not key.id.startswith("ns-") or key.id == "ns-all":

@@ -62,7 +62,7 @@ class History:
             self._walk((*self.trail[:-1], place))
 
     def up(self) -> bool:
-        """One step back on the trail; False at the start."""
+        """Return one step back on the trail; False at the start."""
         if len(self.trail) < 2:
             return False
         self._walk(self.trail[:-1])

@@ -41,7 +41,7 @@ Stamp = tuple[object, ...]
 
 
 def unseen(session: Session, need: ReadRequest) -> str:
-    """Why nothing is known of a kind, in a word or two; empty if something is, or may still come."""
+    """Return why nothing is known of a kind, in a word or two; empty if something is, or may still come."""
     coverage, state = session.store.covered(need), session.feed.states().get(read_as(need))
     if coverage.state in _UNSEEN:
         return _UNSEEN[coverage.state]
@@ -70,7 +70,7 @@ class Areas:
         self._fared_until = 0.0
 
     def needs(self) -> tuple[ReadRequest, ...]:
-        """What the areas are made from; once that is there, what tells which workloads are refused."""
+        """Return what the areas are made from; once that is there, what tells which workloads are refused."""
         space = self._session.namespace
         first = area_needs(space)
         if any(self._session.loading((*first, ReadRequest("Pod", space)))) or not self._settled(first):
@@ -78,7 +78,7 @@ class Areas:
         return tuple(dict.fromkeys((*first, *self._late())))
 
     def _late(self) -> tuple[ReadRequest, ...]:
-        """What tells which workloads are refused, which the quotas decide with."""
+        """Return what tells which workloads are refused, which the quotas decide with."""
         stamp = self._stamp(("ResourceQuota",))
         if self._wanted[0] != stamp:
             space = self._session.namespace
@@ -86,7 +86,7 @@ class Areas:
         return self._wanted[1]
 
     def _settled(self, needs: tuple[ReadRequest, ...]) -> bool:
-        """Whether nothing of that is only about to be read."""
+        """Return whether nothing of that is only about to be read."""
         store, states = self._session.store, self._session.feed.states()
         return all(store.covered(need).state != "unread" or read_as(need) in states for need in needs)
 
@@ -95,7 +95,7 @@ class Areas:
         return without_problems(self._session.store, self.needs(), self._made(maker).area)
 
     def problems(self) -> list[Problem]:
-        """What is wrong in all areas, the worst first, with the remedies that are known by now."""
+        """Return what is wrong in all areas, the worst first, with the remedies that are known by now."""
         areas = [self._refused, self._running, *(self._made(maker).area for maker in self.makers)]
         problems = worst_first(areas)
         return [
@@ -104,11 +104,11 @@ class Areas:
         ]
 
     def refused(self) -> OverviewArea:
-        """The workloads whose pods are refused, as of the last look; ``state`` unread before the first one."""
+        """Return the workloads whose pods are refused, as of the last look; ``state`` unread before the first one."""
         return self._refused
 
     def running(self) -> OverviewArea:
-        """How what makes pods fares, as of the last look; ``state`` unread before the first one."""
+        """Return how what makes pods fares, as of the last look; ``state`` unread before the first one."""
         return self._running
 
     @property
@@ -119,7 +119,7 @@ class Areas:
         return self._work is not None or self._is_due() or next(self._unmended(), None) is not None
 
     def step(self, seconds: float) -> bool:
-        """Looks at workloads, then for remedies, for a while; whether anything is new."""
+        """Look at workloads, then for remedies, for a while; whether anything is new."""
         end = perf_counter() + seconds
         if self._work is None and self._is_due() and perf_counter() >= self._rested:
             self._begin()
@@ -180,14 +180,14 @@ class Areas:
     # What runs
 
     def _is_stale(self) -> bool:
-        """Whether pods, or what makes them, are not as they were looked at last."""
+        """Return whether pods, or what makes them, are not as they were looked at last."""
         session, kinds = self._session, (*ASKED, "Pod")
         known = session.store.covered(ReadRequest("Pod", session.namespace)).known
         unread = any(session.store.covered(need).state == "unread" for need in self._late() if need.required)
         return known and not unread and self._stamp(kinds) != self._fared
 
     def _step_running(self, end: float) -> bool:
-        """Looks at pods until then; whether anything is new."""
+        """Look at pods until then; whether anything is new."""
         if self._look is None:
             if not self._is_stale() or perf_counter() < self._fared_until:
                 return False
@@ -201,7 +201,7 @@ class Areas:
         return before != self._running
 
     def _looked_at(self) -> Iterator[None]:
-        """One pod, then one object that makes pods, after the other."""
+        """Yield one pod, then one object that makes pods, after the other."""
         session = self._session
         states = PodStates(session.store, session.ask.now)
         for pod in list(session.store.all("Pod", session.namespace or None)):
@@ -216,7 +216,7 @@ class Areas:
     # Remedies
 
     def _unmended(self) -> Iterator[Problem]:
-        """The worst problems whose remedies were not looked for since something of theirs changed."""
+        """Yield the worst problems whose remedies were not looked for since something of theirs changed."""
         if self._work is not None:
             return
         made = {maker.name: self._made(maker) for maker in self.makers}

@@ -33,7 +33,7 @@ def gap_lines(session: Session, needs: Iterable[ReadRequest], width: int) -> Ite
 
 
 def rule_lines(need: ReadRequest) -> Iterator[str]:
-    """The RBAC rule, as it stands in a Role."""
+    """Yield the RBAC rule, as it stands in a Role."""
     kind = BY_KIND[need.kind]
     scope = f"Role in {need.namespace}" if need.namespace and kind.namespaced else "ClusterRole"
     yield f"  a {scope} would need the rule"
@@ -43,5 +43,5 @@ def rule_lines(need: ReadRequest) -> Iterator[str]:
 
 
 def rule_text(need: ReadRequest) -> str:
-    """The rule alone, to paste."""
+    """Return the rule alone, to paste."""
     return "\n".join(line[4:] for line in list(rule_lines(need))[1:])

@@ -20,7 +20,7 @@ _LONGEST = 80
 
 
 def svg(app: App[None], title: str) -> str:
-    """The screen as a picture that stands alone."""
+    """Return the screen as a picture that stands alone."""
     picture = app.export_screenshot(title=title)
     # Some viewers drop blanks at the ends of texts, which is where columns get their places from.
     picture = picture.replace("<svg ", '<svg xml:space="preserve" ', 1)
@@ -28,7 +28,7 @@ def svg(app: App[None], title: str) -> str:
 
 
 def name(crumb: str, *, table: bool) -> str:
-    """A file's name for a screen, of which nothing has to be quoted in a shell."""
+    """Return a file's name for a screen, of which nothing has to be quoted in a shell."""
     plain = re.sub(r"[^A-Za-z0-9.]+", "-", crumb).strip("-.")[:_LONGEST]
     return f"kres-{plain}.{'csv' if table else 'svg'}"
 
@@ -41,7 +41,7 @@ def screen(app: App[None], table: str | None, path: str) -> str:
 
 
 def write(path: str, text: str) -> str:
-    """Writes a new file; empty, or why it could not be written."""
+    """Write a new file; empty, or why it could not be written."""
     try:
         with Path(path).expanduser().open("x", encoding="utf-8", errors="replace", newline="") as file:
             file.write(text)
@@ -53,7 +53,7 @@ def write(path: str, text: str) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """What a table shows, as CSV."""
+    """Return what a table shows, as CSV."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow([column.head for column in table.shown])

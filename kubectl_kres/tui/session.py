@@ -107,7 +107,7 @@ class Trends:
         self._samples: dict[ObjectRef, deque[Sample]] = {}
 
     def note(self, ref: ObjectRef, sample: Sample) -> None:
-        """Keeps what is seen now."""
+        """Keep what is seen now."""
         samples = self._samples.setdefault(ref, deque(maxlen=_MOST))
         samples.append(sample)
         while len(samples) > 1 and samples[1].at < sample.at - KEPT:
@@ -138,7 +138,7 @@ class Trends:
 
     @staticmethod
     def _at(samples: deque[Sample], time: float) -> Sample | None:
-        """The last sample up to a moment; None: nothing had been seen yet."""
+        """Return the last sample up to a moment; None: nothing had been seen yet."""
         return next((sample for sample in reversed(samples) if sample.at <= time), None)
 
 
@@ -257,7 +257,7 @@ class Session:
         return self._amounts
 
     def of_kinds(self, kinds: tuple[str, ...], make: Callable[[Store], T]) -> T:
-        """What is made of all objects of some kinds, made anew only once one of them has changed."""
+        """Return what is made of all objects of some kinds, made anew only once one of them has changed."""
         stamp = self.store.revision(*kinds)
         outcome = self._made.get((make, kinds))
         if outcome is None or outcome[0] != stamp:
@@ -266,7 +266,7 @@ class Session:
         return result
 
     def once(self, ref: ObjectRef, item: Any, make: Callable[[], T]) -> T:
-        """What is made of an object alone, made anew only once it is another one."""
+        """Return what is made of an object alone, made anew only once it is another one."""
         outcome = self._kept.get(ref)
         if outcome is None or outcome[0] is not item:
             outcome = self._kept[ref] = (item, make())
@@ -278,7 +278,7 @@ class Session:
         self.feed.want(dict.fromkeys(map(read_as, needs)))
 
     def drain(self) -> Changes:
-        """Takes in what arrived."""
+        """Take in what arrived."""
         changes = self.feed.drain(self.store)
         if not self.store.origin.version and (version := self.setting.version()):
             self.store.origin = replace(self.store.origin, version=version)
@@ -299,7 +299,7 @@ class Session:
             self.recent = [namespace, *self.recent][:_DIGITS]
 
     def digits(self) -> tuple[str, ...]:
-        """The namespaces behind the keys 1 to 9: the last used, then by name."""
+        """Return the namespaces behind the keys 1 to 9: the last used, then by name."""
         fromkeys = dict.fromkeys(self.recent)
         for namespace in self.store.all("Namespace"):
             if len(fromkeys) >= _DIGITS:
@@ -308,7 +308,7 @@ class Session:
         return tuple(fromkeys)[:_DIGITS]
 
     def command(self, words: str, namespace: str | None = None) -> str:
-        """What prints the same. ``namespace`` empty: of all."""
+        """Return what prints the same. ``namespace`` empty: of all."""
         if self.what_if is not None:
             # Other commands would print what is.
             words, namespace = self.what_if.flags, None
@@ -332,7 +332,7 @@ class Session:
 
 
 def connecting(session: Session) -> bool:
-    """Whether another context could be chosen while nothing has been heard from this one."""
+    """Return whether another context could be chosen while nothing has been heard from this one."""
     states = list(session.feed.states().values())
     silent = bool(states) and not any(state.heard for state in states)
     return silent and session.setting.switch is not None

@@ -52,7 +52,7 @@ def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
 
 
 def drawn(origin: str, way: str, size: tuple[int, int], *, ascii_only: bool) -> str:
-    """The lines where those of the screen will be; empty where there is no room for them."""
+    """Return the lines where those of the screen will be; empty where there is no room for them."""
     width, height = size
     if width < LEAST[0] or height < LEAST[1]:
         return ""

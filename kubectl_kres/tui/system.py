@@ -23,7 +23,7 @@ class TuiSystem:
     namespace_kinds: tuple[str, ...] = ()
 
     def listings(self) -> tuple[Any, ...]:
-        """A ``lists.list_spec.Listing`` for each of its lists."""
+        """Return a ``lists.list_spec.Listing`` for each of its lists."""
         return ()
 
     def panes(self) -> Mapping[str, Any]:
@@ -39,9 +39,9 @@ class TuiSystem:
         return ()
 
     def of_namespaces(self, session: Any) -> OfNamespaces | None:
-        """What the rows of namespaces say of it; None: nothing."""
+        """Return what the rows of namespaces say of it; None: nothing."""
 
 
 def systems() -> tuple[TuiSystem, ...]:
-    """All of them, in the order of registration."""
+    """Return all of them, in the order of registration."""
     return cast("tuple[TuiSystem, ...]", registered("screens"))

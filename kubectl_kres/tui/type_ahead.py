@@ -77,7 +77,9 @@ class TypeAhead:
             await self._app.on_event(event)
 
     def _under_way(self) -> Iterator[bool]:
-        """What is not done: messages on the way from the widget that got the key up to the app, or a screen to come."""
+        """Yield what is not done: messages on the way from the widget that got the key up to the app, or a screen to
+        come.
+        """
         app = self._app
         screen, pane = app.screen, app.pane
         focused = app.focused
@@ -100,5 +102,5 @@ def _up(pump: MessagePump) -> Iterator[MessagePump]:
 
 
 def _inside(pump: MessagePump | None, ancestor: MessagePump) -> bool:
-    """Whether a widget, if there is one, stands in another."""
+    """Return whether a widget, if there is one, stands in another."""
     return pump is not None and any(node is ancestor for node in _up(pump))

@@ -59,7 +59,7 @@ class WhatIfKeys(App[None]):
         self.ask_for("suppose", proposal.text)
 
     def try_number(self, text: str) -> None:
-        """Waits for what has to be read: what becomes of the number is said at a tick."""
+        """Wait for what has to be read: what becomes of the number is said at a tick."""
         if self._aim is None or not text:
             return
         if "=" not in text:
@@ -103,7 +103,7 @@ class WhatIfKeys(App[None]):
         )
 
     def _without_trying(self) -> Trail:
-        """The way here but for what became of a number."""
+        """Return the way here but for what became of a number."""
         return tuple(place for place in self.history.trail if place.view != "whatif")
 
     def do_unsuppose(self) -> None:

@@ -79,7 +79,7 @@ class WhatIf(Struct, frozen=True):
     refs: frozenset[ObjectRef]
 
     def concerns(self, ref: ObjectRef) -> bool:
-        """Whether an object, or something in a namespace, is different."""
+        """Return whether an object, or something in a namespace, is different."""
         return ref in self.refs or (
             ref.kind == "Namespace" and any(object_ref.namespace == ref.name for object_ref in self.refs)
         )
@@ -131,7 +131,7 @@ def proposal(store: Store, ref: ObjectRef | None, name: str = "", now: str = "")
 
 
 def _share(item: Any, name: str, hard: Any) -> float:
-    """How much of a name is used, as far as the object says so."""
+    """Return how much of a name is used, as far as the object says so."""
     used = (getattr(item.status, "used", None) or {}).get(name)
     try:
         limit = parse(str(hard)).nano
@@ -141,7 +141,7 @@ def _share(item: Any, name: str, hard: Any) -> float:
 
 
 def tried(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
-    """What was typed, as a step. Raises UsageError where it cannot be one."""
+    """Return what was typed, as a step. Raises UsageError where it cannot be one."""
     # A name that was typed behind the name that stood there takes its place.
     name, value = (part.strip() for part in text.split("=")[-2:]) if "=" in text else ("", "")
     if not name or not value:
@@ -174,7 +174,9 @@ def tried(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
 
 
 def _path(store: Store, ref: ObjectRef, name: str, label: str) -> list[tuple[str, bool]]:
-    """The steps to a value, each with whether it is written in brackets: a key of a map, or an element's name."""
+    """Return the steps to a value, each with whether it is written in brackets: a key of a map, or an element's
+    name.
+    """
     if ref.kind in _AMOUNTS:
         return [*((step, False) for step in _AMOUNTS[ref.kind]), (name, True)]
     raw = raw_of(store.get(ref.kind, ref.name, ref.namespace))
@@ -193,7 +195,7 @@ def _path(store: Store, ref: ObjectRef, name: str, label: str) -> list[tuple[str
 
 
 def _nested(path: Sequence[tuple[str, bool]], value: str) -> Any:
-    """The patch that sets it; an element of a list is found by its name."""
+    """Return the patch that sets it; an element of a list is found by its name."""
     (step, _), rest = path[0], path[1:]
     if not rest:
         return {step: value}
@@ -211,7 +213,7 @@ def _inside(raw: Raw, path: Iterable[str]) -> Mapping[str, Any]:
 
 
 def needs(store: Store, tries: Sequence[TypedNumber]) -> Iterator[ReadRequest]:
-    """What has to be read before it can be said what becomes of the change."""
+    """Yield what has to be read before it can be said what becomes of the change."""
     spaces = tuple(
         dict.fromkeys(typed_number.placed.namespace for typed_number in tries if typed_number.placed.namespace)
     )
@@ -224,7 +226,7 @@ def needs(store: Store, tries: Sequence[TypedNumber]) -> Iterator[ReadRequest]:
 
 
 def played(session: Session, tries: Sequence[TypedNumber]) -> tuple[ChangeReport, Altered]:
-    """What becomes of the change, as ``simulate`` says it, and the objects that it leaves behind."""
+    """Return what becomes of the change, as ``simulate`` says it, and the objects that it leaves behind."""
     store, steps = session.store, tuple(typed_number.placed for typed_number in tries)
     spaces = tuple(dict.fromkeys(step.namespace for step in steps if step.namespace))
     outcome = carried_out(store, steps, session.server, spaces, seen=True)
@@ -237,7 +239,7 @@ def played(session: Session, tries: Sequence[TypedNumber]) -> tuple[ChangeReport
 
 
 def supposing(real: Session, tries: Sequence[TypedNumber], change_report: ChangeReport, after: Altered) -> Session:
-    """A session on the state that the change leads to. What else arrives from the cluster is in it, too."""
+    """Return a session on the state that the change leads to. What else arrives from the cluster is in it, too."""
     store = real.store.copied()
     after.applied(store)
     session = Session(store, _Mirror(real, after.refs), real.setting, real.namespace)
@@ -248,7 +250,7 @@ def supposing(real: Session, tries: Sequence[TypedNumber], change_report: Change
 
 
 def marked(lines: Iterable[Line], before: Iterable[Line] | None) -> Iterator[Line]:
-    """The lines, with a sign before those that did not stand there before; None: nothing is tried."""
+    """Yield the lines, with a sign before those that did not stand there before; None: nothing is tried."""
     if before is None:
         yield from lines
         return

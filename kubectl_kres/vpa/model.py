@@ -115,13 +115,13 @@ class VerticalPodAutoscaler(Base, frozen=True):
 
 
 def mode_of(vpa: VerticalPodAutoscaler) -> str:
-    """The update mode, which is Recreate unless said. Source: pkg/utils/vpa/api.go GetUpdateMode."""
+    """Return the update mode, which is Recreate unless said. Source: pkg/utils/vpa/api.go GetUpdateMode."""
     policy = vpa.spec.update_policy
     return (policy.update_mode if policy is not None else "") or "Recreate"
 
 
 def has_boost(vpa: VerticalPodAutoscaler) -> bool:
-    """Whether it gives more cpu to containers that start. Source: pkg/utils/vpa/api.go HasStartupBoost."""
+    """Return whether it gives more cpu to containers that start. Source: pkg/utils/vpa/api.go HasStartupBoost."""
     policy = vpa.spec.resource_policy
     policies = (policy.container_policies if policy is not None else None) or ()
     return vpa.spec.startup_boost is not None or any(each.startup_boost is not None for each in policies)

@@ -11,6 +11,19 @@ from architecture.modules import trees
 NAMES = {
     *("told", "held", "judged", "policed", "worded", "barring", "beyond", "folded", "made_by", "scene", "moment"),
     *("heeded", "uncollected", "gist", "barren", "judging", "tally"),
+    *(
+        "meant",
+        "following",
+        "resting",
+        "added",
+        "reply",
+        "ends",
+        "glimpse",
+        "tabled",
+        "mended",
+        "scenes_of",
+        "scene_needs",
+    ),
     *("Scene", "Judged", "Tries", "Broken", "Place", "Way", "Rest", "Need", "Known", "Found", "Ask", "Start", "Tally"),
     *("Frame", "AnswerTurn", "Answered", "Happening", "Likeness", "Overrun", "Most", "End", "Standing", "Turn"),
 }

@@ -92,5 +92,5 @@ def test_many_that_race_for_room_cost_as_they_are_many(
     many, said = explained(tmp_path, monkeypatch, capsys, objects(400))
     whole = 2 if share == "none" else 200
     assert f"web-{whole:03} 0 of 2" in said and f"{whole} others get all their pods" in said
-    assert "the first in the files came first; at least " in said
+    assert "counted in the order of the files; at least " in said
     assert many < 8 * few, (few, many)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -48,3 +49,13 @@ def written(terminal: int) -> bytes:
         pass  # how Linux says that nobody has it open any more
     os.close(terminal)
     return found
+
+
+#: What stands in quotes, and what joins commands: the same in all shells.
+_QUOTED = re.compile(r"'[^']*'|\"[^\"`$]*\"")
+_JOINED = re.compile(r" (?:&&|\|\|?|>|<) |\\\\$|(?<= )~(?=/)")
+
+
+def is_plain(line: str) -> bool:
+    """Whether a command means the same in sh, bash and zsh: no pattern, comment or expansion stands outside quotes."""
+    return re.search(r"[][*?~^!#(){}<>;&|`$\\]", _JOINED.sub(" ", _QUOTED.sub("", line))) is None

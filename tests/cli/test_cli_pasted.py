@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from cli.running import Kres
+from cli.running import Kres, is_plain
 
 from kubectl_kres.cli.program import commands
 from kubectl_kres.snapshot import read as demo
@@ -74,9 +74,21 @@ def test_what_answers_propose_runs(kres: Kres):
         found += [(words, one) for one in proposed(out + err) if "usage" not in one]
     assert found
     for words, one in found:
-        asked = shlex.split(one, comments=True)
+        assert is_plain(one), (words, one)
+        asked = shlex.split(one)
         code, _, err = kres("", *asked, *(() if "--demo" in asked else ("--demo",)))
         assert code in {0, 1}, (words, one, err)
+
+
+def test_commands_are_the_same_in_sh_bash_and_zsh(kres: Kres):
+    """Those of kubectl that make a fix, too; each stands alone on its line, or behind a label."""
+    found = []
+    for words in ANSWERS:
+        _, out, _ = kres(f"{words} --demo")
+        found += re.findall(r"^(?: *[a-z0-9 ]{0,7} +)?(kubectl .*)$", out, re.MULTILINE)
+    assert len({line.split()[1] for line in found}) > 3
+    assert [line for line in found if not is_plain(line)] == []
+    assert not is_plain("kubectl kres quota team  # who uses it") and not is_plain("kubectl get pods[0]")
 
 
 @pytest.mark.parametrize("command", commands())

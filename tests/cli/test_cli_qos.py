@@ -33,7 +33,7 @@ def shop(api: Api) -> Api:
 
 
 def test_one_pod(kres: Kres, shop: Api):
-    code, out, err = kres("qos pod/web --cgroup v2")
+    code, out, err = kres("qos pod/web --cgroup v2 --all")
     assert (code, err) == (0, "")
     assert out.startswith("Burstable: shop/Pod/web, container app has no cpu limit\n")
     assert "  container app  969      memory request 256Mi\n" in out

@@ -92,7 +92,7 @@ def test_two_deployments_that_do_not_fit_together(kres: Kres, tmp_path: Path):
     code, out, _ = kres(f"simulate --offline -f {path} --exit-code")
     assert code == 1
     assert "Deployment/a  new: 0 to 3 of 3 pods" in out
-    assert "4 ends are possible" in out
+    assert "4 outcomes are possible" in out
 
 
 def test_releasing_a_claim_that_is_not_used_is_refused_in_the_webhooks_words(kres: Kres):

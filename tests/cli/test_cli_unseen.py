@@ -16,7 +16,7 @@ from kubectl_kres.cli.output.printer import same_terminal
 
 SAID = "failed quota: team: must specify limits.memory for: app"
 FAR = {**LIMITS, "metadata": {"name": "limits", "namespace": "far"}}
-BARE = "failed quota: team: must specify limits.memory for: bare"
+BARE = "quota team requires limits.memory on every container"
 
 
 @pytest.fixture
@@ -49,8 +49,11 @@ def tenant(api):
         ("quota --fit pod/plain", "no such pod fits as far as seen: shop/Pod/plain"),
         ("diff pod/plain", "# refused as far as seen: shop/Pod/plain"),
         ("explain ns/shop", f"without requests and limits is refused as far as seen: {BARE}"),
-        ("explain ns/shop", "limits.memory; LimitRanges, which may fill that in, could not be read"),
-        ("explain quota/team", "limits.memory; LimitRanges, which may fill that in, could not be read"),
+        ("explain ns/shop", "limits.memory on every container; LimitRanges, which may fill that in, could not be read"),
+        (
+            "explain quota/team",
+            "limits.memory on every container; LimitRanges, which may fill that in, could not be read",
+        ),
         ("explain quota", "shop team ok-as-far-as-seen limits.memory is used to 25%"),
     ],
 )

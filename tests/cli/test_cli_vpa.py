@@ -49,5 +49,5 @@ def test_values_name_their_source_in_json(kres: Kres) -> None:
 
 
 def test_simulate_says_that_it_does_not_follow_it(kres: Kres) -> None:
-    _, out, _ = kres(f"simulate -n shop --offline -f {FILE}")
-    assert "what a VerticalPodAutoscaler writes into pods is not simulated" in " ".join(out.split())
+    _, _, err = kres(f"simulate -n shop --offline -f {FILE}")
+    assert "what a VerticalPodAutoscaler writes into pods is not simulated" in " ".join(err.split())

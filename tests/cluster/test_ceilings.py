@@ -179,6 +179,39 @@ def test_a_list_of_too_many_objects(server: Server, connection: Connection, monk
         names(connection)
 
 
+def test_a_list_whose_pages_take_too_long(
+    server: Server, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each comes in time and holds something new, and there is always a next one."""
+    clock = iter(range(0, 10_000, 100))
+    monkeypatch.setattr(fill_store, "monotonic", lambda: next(clock))
+    for number in range(20):
+        item = {"metadata": {"name": f"p{number}"}}
+        server.on(PODS, {"kind": "PodList", "metadata": {"continue": str(number)}, "items": [item]})
+    with pytest.raises(ClusterError, match=r"^the list of pods is left: its pages take more than 600 seconds$"):
+        names(connection)
+    assert len(server.requests) == 7
+
+
+def test_a_list_of_parameters_whose_pages_take_too_long(
+    server: Server, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(0, 10_000, 400))
+    monkeypatch.setattr(fill_store, "monotonic", lambda: next(clock))
+    kind = BY_KIND["ConfigMap.v1"]
+    resource = {"name": "configmaps", "kind": "ConfigMap", "namespaced": True}
+    server.on("/api/v1", {"kind": "APIResourceList", "resources": [resource]})
+    for number in range(3):
+        item = {"metadata": {"name": f"c{number}"}}
+        server.on(
+            "/api/v1/namespaces/a/configmaps",
+            {"kind": "ConfigMapList", "metadata": {"continue": str(number)}, "items": [item]},
+        )
+    found, coverage = fill_store.read(connection, kind, ReadRequest(kind.kind, "a"))
+    assert (found, coverage.state) == ([], "failed")
+    assert coverage.message.endswith("is left: its pages take more than 600 seconds")
+
+
 def test_a_long_gzip_body_is_unpacked_as_it_comes(
     server: Server, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from cli.running import is_plain
 from golden.kept import WRITING
 
 from kubectl_kres.cli.main import entry
@@ -62,6 +63,16 @@ def test_what_is_to_be_typed_is_understood(words: str):
         found, command, arguments = program.resolve_command(context, [name, *rest])
         assert found is not None and command is not None
         command.make_context(found, arguments, parent=context)
+
+
+def test_what_is_to_be_typed_is_the_same_in_sh_bash_and_zsh():
+    """An interactive zsh takes what stands behind # as arguments, and an unquoted bracket as a pattern of files."""
+    blocks = re.compile(r"```sh\n(.*?)```|```console\n\$ ([^\n]*)\n", re.DOTALL)
+    typed = [
+        line for page in PAGES for match in blocks.findall(page.read_text()) for line in "".join(match).splitlines()
+    ]
+    assert len(typed) > 70
+    assert [line for line in typed if not line.startswith("#") and not is_plain(line)] == []
 
 
 def test_pages_link_to_files_that_exist():

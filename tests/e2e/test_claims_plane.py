@@ -40,9 +40,9 @@ def test_what_refuses_a_claim(controlplane: ControlPlane, kres: Kres, namespace:
     assert {name: one.get("message") for name, one in said.items() if name != "small"} == told(controlplane, namespace)
     # Two of its pods are there; one more is what the quota has no room for, either.
     assert said["small"]["allowed"] is True
-    lines = kres("explain", "statefulsets", "-n", namespace).stdout.splitlines()
-    assert lines[0].split()[:2] == ["NAMESPACE", "NAME"]
-    assert [line.split()[4] for line in lines[1:4]] == ["refused", "admitted", "refused"]
+    head, *rows = kres("explain", "statefulsets", "-n", namespace).stdout.splitlines()
+    assert head.split()[:2] == ["NAMESPACE", "NAME"]
+    assert [row[head.index("OUTCOME") :].split()[0] for row in rows[:3]] == ["refused", "admitted", "refused"]
     denied = kres("quota", "--denied", "-n", namespace).stdout
     assert [name for name in said if f"StatefulSet/{name} " in denied] == ["big", "twice"]
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import build
 import pytest
+import yaml
 from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane
 from e2e.plugin import Kres, environment, plugin
 from vpa_webhook import plane as vpa_plane
@@ -95,6 +96,31 @@ def test_the_program_reads_and_computes_it(plane: ControlPlane, kubectl: Path, t
     assert "webhook vpa.k8s.io" in text
     bare = json.loads(kres(*words, "-o", "json").stdout)
     assert {(value["side"], value["resource"]): value["value"] for value in _values(bare)}["requests", "cpu"] == "100m"
+
+
+def test_who_may_not_read_autoscalers_is_told(plane: ControlPlane, kubectl: Path, tmp_path: Path) -> None:
+    """All rights that the program asks for but this one: the answer says how far it goes, and what is missing."""
+    kres: Kres = plugin(kubectl, environment(plane.kubeconfig, kubectl, tmp_path), tmp_path)
+    made = played(plane, 2001, {"vpas": [vpa([rec("c0", {"cpu": "2"})])], "pod": pod(HALF)})
+    rbac = "/apis/rbac.authorization.k8s.io/v1"
+    words = ("explain", "deploy/app", "-n", made.space, "--as", "reader")
+    roles = list(yaml.safe_load_all(kres("version", "--rbac").stdout))
+    rules = [rule for role in roles for rule in role["rules"]]
+    assert [rule["verbs"] for rule in rules if rule["resources"] == ["verticalpodautoscalers"]] == [
+        ["get", "list", "watch"]
+    ]
+    less = [rule for rule in rules if rule["resources"] != ["verticalpodautoscalers"]]
+    vpa_plane.sent(plane, "POST", f"{rbac}/clusterroles", {"metadata": {"name": "reader"}, "rules": less})
+    subject = {"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}
+    reference = {"kind": "ClusterRole", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}
+    binding = {"metadata": {"name": "reader"}, "roleRef": reference, "subjects": [subject]}
+    vpa_plane.sent(plane, "POST", f"{rbac}/clusterrolebindings", binding)
+    with vpa_plane.serving(plane):
+        done = kres(*words)
+    text = " ".join(done.stdout.split())
+    assert "admitted as far as seen" in text
+    assert 'User "reader" cannot list resource "verticalpodautoscalers"' in text
+    assert "webhook vpa-webhook-config (fail open) is not computed" in text
 
 
 def _values(answer: dict[str, Any]) -> list[dict[str, Any]]:

@@ -66,7 +66,7 @@ def test_a_quota_that_somebody_keeps_has_no_command():
     kept = {"labels": {"app.kubernetes.io/managed-by": "Helm"}, "annotations": {"meta.helm.sh/release-name": "base"}}
     [over] = asked(store_of(quota("a", "5Gi", **kept))).problems
     assert over.remedies[1].commands == ()
-    assert "Helm owns it" in over.remedies[1].why
+    assert "Helm owns ResourceQuota/" in over.remedies[1].why
 
 
 def test_refused_workloads_come_first_with_their_remedy():

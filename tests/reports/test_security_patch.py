@@ -52,7 +52,7 @@ def test_an_owner_gets_no_command():
     owner = deployment(box(image="i"))
     owner["metadata"]["annotations"] = {"argocd.argoproj.io/tracking-id": "x"}
     found = explain(store_of(owner, space(enforce="restricted")), subject("Deployment/w"), ASK)
-    assert found.remedies[0].commands == () and "Argo CD owns it" in found.remedies[0].why
+    assert found.remedies[0].commands == () and "Argo CD owns Deployment/w:" in found.remedies[0].why
 
 
 def test_of_a_job_it_is_said_that_its_template_is_fixed():

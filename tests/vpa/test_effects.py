@@ -12,7 +12,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.store.store import Coverage, Origin, ReadRequest, Store
 from kubectl_kres.vpa.reports.effects import VpaEffects, vpa_effects
 from kubectl_kres.vpa.rules.updater import Evictions, follow_evictions
-from kubectl_kres.vpa.text.effects import effects_lines
+from kubectl_kres.vpa.text.effects import effects_lines, summary
 
 HOOK = {"name": "vpa.k8s.io", "failurePolicy": "Ignore", "rules": []}
 SMALL = {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": "200m", "memory": "128Mi"}}
@@ -150,3 +150,22 @@ def test_a_limit_by_ratio_is_beyond_a_maximum() -> None:
 def test_evictions_stop_at_half(wanted: int, old: int, least: int | None, admitted: int, result: Evictions) -> None:
     """As the updater with its settings as shipped: half of the wanted pods, rounded down, may be away."""
     assert follow_evictions(wanted, old, least, lambda _, new: new < admitted) == result
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ({}, "if the updater runs now, it evicts 4 of 4 pods, and all come back"),
+        ({"updatePolicy": {"updateMode": "Off"}}, "nothing is evicted in this updateMode"),
+        ({"updatePolicy": {"minReplicas": 5}}, "nothing is evicted: 4 running are fewer than minReplicas"),
+        ({"resourcePolicy": _MAX_SMALL}, "nothing is evicted: 4 of 4 pods are within what it recommends"),
+        (
+            {"updatePolicy": {"updateMode": "InPlaceOrRecreate"}},
+            "if the updater runs now, it resizes pods in place; the API server lets it",
+        ),
+    ],
+)
+def test_a_line_for_each_of_several(more: dict[str, Any], sentence: str) -> None:
+    line = summary(effects_of(store_of(**more)), color=False)
+    assert line.startswith("VerticalPodAutoscaler/web  Deployment/web  ")
+    assert line.endswith(sentence)

@@ -1,6 +1,7 @@
 """A pod on its way through admission: its quantities, slot by slot, and the changes rules make to them.
 
-The Warning headers that the server sends for resources: fractions of a byte, and hidden environment variables.
+It also has the Warning headers that the server sends for resources: fractions of a byte, and hidden environment
+variables.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Slot:
         return self.limits if side == "limits" else self.requests
 
     def at(self, side: Side, resource: str) -> str:
-        """The path of one value, as the server writes it."""
+        """Return the path of one value, as the server writes it."""
         return f"{self.path}.resources.{side}[{resource}]"
 
     def copy(self) -> Slot:
@@ -103,7 +104,7 @@ class Draft:
         return twin
 
     def values(self) -> dict[str, Quantity]:
-        """Every request, limit and overhead by its path."""
+        """Return every request, limit and overhead by its path."""
         quantities = {
             slot.at(side, name): quantity
             for slot in self.slots()
@@ -143,7 +144,7 @@ def parse_list(
     journal: list[Entry] | None = None,
     read: Callable[[Any], Quantity] = stored,
 ) -> Quantities:
-    """A resource list as the server decodes it: parsed, rounded up to thousandths, in canonical notation.
+    """Return a resource list as the server decodes it: parsed, rounded up to thousandths, in canonical notation.
 
     ``read`` from_json leaves the rounding to later. Raises Unparsable. A text that changes is recorded.
     Source: apis/core/v1/defaults.go SetDefaults_ResourceList.
@@ -178,7 +179,7 @@ def reread(draft: Draft) -> None:
 
 
 def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> Draft:
-    """The quantities of a pod as decoded, before any default and not rounded yet. Raises Unparsable."""
+    """Return the quantities of a pod as decoded, before any default and not rounded yet. Raises Unparsable."""
     spec = pod.spec
     containers = [
         _slot(container, f"spec.containers[{index}]", "container", journal)

@@ -1,8 +1,7 @@
 """The answer of the API server to one request, or one of several where its order is arbitrary.
 
-Field errors in the API server's words: path, reason and detail, and how a list of them reads.
-
-The API server that admission is computed for: version, feature gates, plugin configuration.
+Its errors have the server's words: path, reason and detail. ``Server`` is what admission is computed for: version,
+feature gates, plugin configuration.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class Server(Struct, frozen=True):
     without: frozenset[str] = frozenset()
 
     def on(self, gate: str) -> bool:
-        """Whether a gate is on: as configured if the version knows it, else the version's default."""
+        """Return whether a gate is on: as configured if the version knows it, else the version's default."""
         known, minor = GATES[gate], self.version[1]
         if minor < known.exists or not all(self.on(other) for other in known.needs):
             return False
@@ -55,7 +54,9 @@ class Server(Struct, frozen=True):
         return self.gates.get(gate, known.on is not None and minor >= known.on)
 
     def behaves(self, change: str) -> bool:
-        """Whether it does what ``CHANGES`` of ``admission.base.versions`` names: by its gate, else by its version."""
+        """Return whether it does what ``CHANGES`` of ``admission.base.versions`` names: by its gate, else by its
+        version.
+        """
         known = CHANGES[change]
         if change in self.without:
             return False
@@ -90,12 +91,12 @@ class FieldError(Struct, frozen=True):
 
 
 def quote(text: str) -> str:
-    """The text as Go's strconv.Quote prints it, which is what ``%q`` does."""
+    """Return the text as Go's strconv.Quote prints it, which is what ``%q`` does."""
     return f'"{"".join(map(_shown, text))}"'
 
 
 def as_json(value: object) -> str:
-    """A value as Go's JSON encoder prints it, with ``<``, ``>`` and ``&`` escaped."""
+    """Return a value as Go's JSON encoder prints it, with ``<``, ``>`` and ``&`` escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -173,7 +174,7 @@ def not_found(field: str, value: str, detail: str = "", rule: str = "") -> Field
 
 
 def joined(texts: Iterable[str]) -> str:
-    """One text as it is, several in brackets; equal texts once. The server's order is arbitrary, ours is sorted.
+    """Return one text as it is, several in brackets; equal texts once. The server's order is arbitrary, ours is sorted.
 
     Source: apimachinery util/errors Aggregate.
     """

@@ -50,22 +50,22 @@ def is_native(name: str) -> bool:
 
 @lru_cache(4096)
 def is_extended(name: str) -> bool:
-    """A name that device plugins use. Source: core/v1/helper IsExtendedResourceName."""
+    """Return a name that device plugins use. Source: core/v1/helper IsExtendedResourceName."""
     return not is_native(name) and not name.startswith("requests.") and not qualified_faults(f"requests.{name}")
 
 
 def may_overcommit(name: str) -> bool:
-    """Whether a limit may exceed the request. Source: core/v1/helper IsOvercommitAllowed."""
+    """Return whether a limit may exceed the request. Source: core/v1/helper IsOvercommitAllowed."""
     return is_native(name) and not is_huge_page(name)
 
 
 def is_integer(name: str) -> bool:
-    """Whether only whole numbers are accepted. Source: apis/core/helper IsIntegerResourceName."""
+    """Return whether only whole numbers are accepted. Source: apis/core/helper IsIntegerResourceName."""
     return name in _COUNTS or is_extended(name)
 
 
 def is_pod_level(name: str) -> bool:
-    """Whether ``spec.resources`` takes the name. Source: component-helpers IsSupportedPodLevelResource."""
+    """Return whether ``spec.resources`` takes the name. Source: component-helpers IsSupportedPodLevelResource."""
     return name in {"cpu", "memory"} or is_huge_page(name)
 
 
@@ -79,7 +79,7 @@ def is_standard_quota(name: str) -> bool:
 
 @lru_cache(1000)
 def qualified_faults(text: str) -> tuple[str, ...]:
-    """What keeps ``text`` from being ``[prefix/]name``. Source: apimachinery validate/content IsLabelKey."""
+    """Return what keeps ``text`` from being ``[prefix/]name``. Source: apimachinery validate/content IsLabelKey."""
     prefix, slash, name = text.rpartition("/")
     if text.count("/") > 1:
         return (
@@ -115,7 +115,7 @@ def _name_faults(name: str) -> Iterator[str]:
 
 
 def label_faults(text: str) -> Iterator[str]:
-    """What keeps ``text`` from being a DNS label. Source: apimachinery util/validation IsDNS1123Label."""
+    """Yield what keeps ``text`` from being a DNS label. Source: apimachinery util/validation IsDNS1123Label."""
     if _octets(text) > 63:
         yield "must be no more than 63 characters"
     if re.fullmatch(_LABEL, text):
@@ -124,7 +124,7 @@ def label_faults(text: str) -> Iterator[str]:
 
 
 def subdomain_faults(text: str) -> Iterator[str]:
-    """What keeps ``text`` from being a DNS subdomain. Source: apimachinery util/validation IsDNS1123Subdomain."""
+    """Yield what keeps ``text`` from being a DNS subdomain. Source: apimachinery util/validation IsDNS1123Subdomain."""
     if _octets(text) > 253:
         yield "must be no more than 253 characters"
     if not re.fullmatch(_SUBDOMAIN, text):
@@ -138,12 +138,14 @@ _LONGEST_BEGINNING = 58
 
 
 def given_name(name: str, generate_name: str) -> str:
-    """The name, or one like that which the server makes of ``generateName``; empty if there is neither."""
+    """Return the name, or one like that which the server makes of ``generateName``; empty if there is neither."""
     return name or (f"{generate_name[:_LONGEST_BEGINNING]}{RANDOM}" if generate_name else "")
 
 
 def beginning(name: str) -> str:
-    """A name that may be the beginning of one, in which a hyphen at the end is none. Source: maskTrailingDash."""
+    """Return a name that may be the beginning of one, in which a hyphen at the end is none. Source:
+    maskTrailingDash.
+    """
     return f"{name[:-2]}a" if len(name) > 1 and name.endswith("-") else name
 
 

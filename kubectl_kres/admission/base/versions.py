@@ -188,7 +188,7 @@ CHANGES: Mapping[str, VersionChange] = {
 
 
 def changes_between(old: Version, new: Version) -> Iterator[tuple[str, VersionChange]]:
-    """The changes that a server of the newer version has and one of the older version has not."""
+    """Yield the changes that a server of the newer version has and one of the older version has not."""
     for name, change in CHANGES.items():
         if old[1] < change.minor <= new[1]:
             yield name, change
@@ -205,7 +205,9 @@ def parse(text: str) -> Version | None:
 
 
 def nearest(text: str) -> tuple[Version, str]:
-    """The version whose rules are used for a server's ``gitVersion``, and what that supposes; empty if nothing."""
+    """Return the version whose rules are used for a server's ``gitVersion``, and what that supposes; empty if
+    nothing.
+    """
     asked = parse(text)
     if asked is None:
         return NEWEST, f"the server's version is not known: the rules of Kubernetes {shown(NEWEST)} are used"
@@ -213,7 +215,7 @@ def nearest(text: str) -> tuple[Version, str]:
 
 
 def beyond_rules(text: str) -> str:
-    """What is said of answers for a server older or newer than the rules; empty for any other one."""
+    """Return what is said of answers for a server older or newer than the rules; empty for any other one."""
     asked = parse(text)
     if asked is None or OLDEST <= asked <= NEWEST:
         return ""
@@ -229,7 +231,7 @@ def binary(text: str) -> Version | None:
 
 
 def emulating(git_version: str, major: str, minor: str) -> str:
-    """A ``gitVersion`` with what the server says that it emulates, if that is another version."""
+    """Return a ``gitVersion`` with what the server says that it emulates, if that is another version."""
     numbers = f"{major}.{minor}"
     other = parse(git_version) is not None and parse(numbers) not in {None, parse(git_version)}
     return f"{git_version} (emulates {numbers})" if other else git_version

@@ -61,7 +61,7 @@ _TREES: Mapping[str, _Tree] = {
 
 
 def first_unparsable(raw: Mapping[str, Any], kind: str) -> Unparsable | None:
-    """What the server names in its 400; None if every quantity of the object parses.
+    """Return what the server names in its 400; None if every quantity of the object parses.
 
     Other clients may send fields in another order than sorted. Source: json decoding into apis/core/v1 types, which
     ends at the first error.
@@ -129,7 +129,7 @@ GATED_SOURCES: Mapping[str, str] = {
 
 
 def without_gated(raw: Raw, server: Server) -> Raw:
-    """The pod without claims, container restart policies and volumes of images that the server has not.
+    """Return the pod without claims, container restart policies and volumes of images that the server has not.
 
     The very same where the server knows all. Source: api/pod/util.go dropDisabledFields.
     """
@@ -158,7 +158,8 @@ def _kept_raw(raw: Raw, *, claims: bool, rules: bool, init: bool) -> Raw:
 
 
 def with_known_volumes(raw: Raw, server: Server) -> Raw:
-    """A pod or template as sent, without volumes of images, what mounts them, and projected sources that are gated.
+    """Return a pod or template as sent, without volumes of images, what mounts them, and projected sources that are
+    gated.
 
     Source: api/pod/util.go dropImageVolumes, dropDisabledClusterTrustBundleProjection.
     """
@@ -200,7 +201,7 @@ def _with_sources(volume: Raw, unknown: set[str]) -> Raw:
 
 
 def with_known_strategy(raw: Raw, server: Server) -> Raw:
-    """A StatefulSet as sent without maxUnavailable where the server drops it; anything else as it is.
+    """Return a StatefulSet as sent without maxUnavailable where the server drops it; anything else as it is.
 
     Source: registry/apps/statefulset/strategy.go dropStatefulSetDisabledFields.
     """

@@ -47,10 +47,10 @@ def table() -> FieldTable:
 
 
 def unknown_fields(raw: Mapping[str, Any], kind: str) -> tuple[str, ...]:
-    """The server's warnings for an object as sent, in the order of its fields; no more than ``MOST``.
+    """Return the server's warnings for an object as sent, in the order of its fields; no more than ``MOST``.
 
-    Empty for kinds that are not in the table, and for another group or version of one that is. Fields are those of
-    the newest version that rules are known of: an older server knows fewer. Source: sigs.k8s.io/json UnmarshalStrict.
+    Empty for kinds that are not in the table, and for another group or version of one that is. Fields are those of the
+    newest version that rules are known of: an older server knows fewer. Source: sigs.k8s.io/json UnmarshalStrict.
     """
     known = BY_KIND.get(kind)
     if (
@@ -68,7 +68,8 @@ _STEP = re.compile(r"([^.\[\]]+)(\[\d+\])?\.?")
 
 
 def better_place(kind: str, path: str) -> str:
-    """Where an unknown field (its path as the server writes it) was probably meant to be; empty if nothing is near.
+    """Return where an unknown field (its path as the server writes it) was probably meant to be; empty if nothing is
+    near.
 
     In order: the same name in a field beside it (``limits`` for ``resources.limits``), the same name further out, a
     name that is written alike.
@@ -144,17 +145,19 @@ class ValuePlace(Struct, frozen=True):
         return ValuePlace(self.struct, self.go_path, f"{self.path}{place}")
 
     def unfit(self, value: Any, go: str, *, number: bool) -> str:
-        """What encoding/json says of a value that the type ``go`` cannot hold; ``number``: it names the number, too."""
+        """Return what encoding/json says of a value that the type ``go`` cannot hold; ``number``: it names the number,
+        too.
+        """
         shown = f"{json_type(value)} {value}" if number else json_type(value)
         return f"json: cannot unmarshal {shown} into Go struct field {self.struct}.{self.go_path} of type {go}"
 
 
 def first_mistyped(raw: Mapping[str, Any], kind: str) -> Mistyped | None:
-    """What the server names in its 400, in the order that kubectl sends fields; None if every type fits.
+    """Return what the server names in its 400, in the order that kubectl sends fields; None if every type fits.
 
-    Types with a decoder of their own (quantities, times) are not looked at, and none of
-    a kind or version that is not in the table. A quantity that does not parse is reported before. Source:
-    sigs.k8s.io/json decode.go, which goes on after such a fault and reports the first.
+    Types with a decoder of their own (quantities, times) are not looked at, and none of a kind or version that is not
+    in the table. A quantity that does not parse is reported before. Source: sigs.k8s.io/json decode.go, which goes on
+    after such a fault and reports the first.
     """
     known = BY_KIND.get(kind)
     if (

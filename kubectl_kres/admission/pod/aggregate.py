@@ -30,7 +30,7 @@ def _raise_to(sums: Quantities, other: Mapping[str, Quantity]) -> None:
 
 
 def of_containers(containers: Iterable[Slot], inits: Sequence[Slot], side: Side) -> Quantities:
-    """What containers, sidecars and init containers need together; a name nobody mentions is absent.
+    """Return what containers, sidecars and init containers need together; a name nobody mentions is absent.
 
     Sidecars run beside the containers; an init container runs alone with the sidecars started before it.
     Source: component-helpers resource.AggregateContainerRequests, AggregateContainerLimits.
@@ -56,10 +56,10 @@ def of_containers(containers: Iterable[Slot], inits: Sequence[Slot], side: Side)
 
 
 def of_pod(draft: Draft, side: Side, *, overhead: bool = True) -> Quantities:
-    """The figure that quota and scheduler use.
+    """Return the figure that quota and scheduler use.
 
-    Pod-level values replace the sums; overhead is added to every request, and to limits only where a limit that is
-    not zero exists. Source: component-helpers resource.PodRequests, PodLimits.
+    Pod-level values replace the sums; overhead is added to every request, and to limits only where a limit that is not
+    zero exists. Source: component-helpers resource.PodRequests, PodLimits.
     """
     sums = of_containers(draft.containers, draft.inits, side)
     if draft.pod is not None:
@@ -73,7 +73,7 @@ def of_pod(draft: Draft, side: Side, *, overhead: bool = True) -> Quantities:
 
 
 def of_stored_pod(draft: Draft, status: PodStatus, side: Side) -> Quantities:
-    """The figure of a pod that exists: what its containers have or were promised counts, where that is more.
+    """Return the figure of a pod that exists: what its containers have or were promised counts, where that is more.
 
     While a resize is under way the largest of spec, actual and allocated counts: from 1.37 on of their sums, before of
     each container's. After an infeasible resize the spec does not count.
@@ -105,7 +105,9 @@ def reported_sizes(pod_status: PodStatus) -> dict[str, ContainerStatus]:
 
 
 def _as_reported(draft: Draft, reported: Mapping[str, ContainerStatus], *, actual: bool, infeasible: bool) -> Draft:
-    """The pod with what its containers have (``actual``), or were promised; what is not reported is as in the spec."""
+    """Return the pod with what its containers have (``actual``), or were promised; what is not reported is as in the
+    spec.
+    """
     twin = draft.copy()
     for slot in (*twin.containers, *twin.inits):
         status = reported.get(slot.name)
@@ -123,7 +125,7 @@ def _as_reported(draft: Draft, reported: Mapping[str, ContainerStatus], *, actua
 
 
 def _with_largest(draft: Draft, reported: Mapping[str, ContainerStatus], *, infeasible: bool) -> Draft:
-    """The pod with the largest of each container's figures. Only containers and sidecars with resources differ.
+    """Return the pod with the largest of each container's figures. Only containers and sidecars with resources differ.
 
     Source: component-helpers resource determineEffectiveRequests, determineEffectiveLimits, up to 1.36.
     """
@@ -136,7 +138,7 @@ def _with_largest(draft: Draft, reported: Mapping[str, ContainerStatus], *, infe
 
 
 def _infeasible(status: PodStatus) -> bool:
-    """Whether the node can never fulfil the resize; the first condition of the type decides."""
+    """Return whether the node can never fulfil the resize; the first condition of the type decides."""
     pending = [condition for condition in status.conditions or () if condition.type == "PodResizePending"]
     return bool(pending) and pending[0].reason == "Infeasible"
 
@@ -154,7 +156,7 @@ def _take_effective(slot: Slot, status: ContainerStatus, *, infeasible: bool) ->
 
 
 def both_sums(draft: Draft, side: Side) -> tuple[Quantities, Quantities]:
-    """What containers and sidecars need together, and the same with init containers."""
+    """Return what containers and sidecars need together, and the same with init containers."""
     sidecars = [slot for slot in draft.inits if slot.role == "sidecar"]
     return (
         of_containers(draft.containers, sidecars, side),
@@ -165,7 +167,7 @@ def both_sums(draft: Draft, side: Side) -> tuple[Quantities, Quantities]:
 def explain_total(
     draft: Draft, side: Side, resource: str, value: Quantity, sums: tuple[Quantities, Quantities] | None = None
 ) -> Derive:
-    """How ``value`` of ``of_pod`` came about: each part with its path, kept or outweighed.
+    """Return how ``value`` of ``of_pod`` came about: each part with its path, kept or outweighed.
 
     ``sums``: of ``both_sums``, which whoever asks for many resources makes once.
     """
@@ -234,7 +236,7 @@ def _sums(slots: Iterable[Slot], side: Side) -> Quantities:
 
 
 def deciding(draft: Draft) -> tuple[Slot, ...]:
-    """What decides the class: the pod level, or all containers."""
+    """Return what decides the class: the pod level, or all containers."""
     pod = draft.pod
     if pod is not None and (
         not draft.server.behaves("qos/empty-pod-level") or any(map(is_pod_level, (*pod.limits, *pod.requests)))
@@ -262,7 +264,7 @@ def class_of(draft: Draft) -> str:
 
 
 def _shape(slot: Slot, name: str) -> str:
-    """The class that one resource of one container makes for. Source: qos.go resourceQOS."""
+    """Return the class that one resource of one container makes for. Source: qos.go resourceQOS."""
     request, limit = slot.requests.get(name, ZERO), slot.limits.get(name, ZERO)
     if request != limit:
         return "Burstable"
@@ -270,7 +272,8 @@ def _shape(slot: Slot, name: str) -> str:
 
 
 def explain(draft: Draft, brought: str = "") -> QoS:
-    """The class with what decides it. ``brought``: what the pod says of itself, which the server stores unchecked.
+    """Return the class with what decides it. ``brought``: what the pod says of itself, which the server stores
+    unchecked.
 
     Source: registry/core/pod strategy.go PrepareForCreate; apis/core/v1/helper/qos GetPodQOS.
     """

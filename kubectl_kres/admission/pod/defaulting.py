@@ -31,7 +31,7 @@ def default_pod(draft: Draft, ref: ObjectRef, journal: list[Entry] | None) -> No
 
 
 def decoded_draft(pod: Pod, server: Server) -> Draft:
-    """A stored pod's values as the server has them once it has decoded it. Raises Unparsable."""
+    """Return a stored pod's values as the server has them once it has decoded it. Raises Unparsable."""
     draft = draft_pod(pod, server)
     default_pod(draft, ObjectRef("Pod", pod.metadata.name), None)
     return draft
@@ -102,7 +102,7 @@ def _pod_requests_from_limits(draft: Draft, at: Source) -> Iterator[Put]:
 
 
 def _pod_limits_from_containers(draft: Draft, at: Source) -> Iterator[Put]:
-    """Where every container has a limit: their sum, or the pod level's request if that is more."""
+    """Yield where every container has a limit: their sum, or the pod level's request if that is more."""
     pod = draft.pod
     if pod is None:
         return
@@ -124,7 +124,7 @@ def _pod_limits_from_containers(draft: Draft, at: Source) -> Iterator[Put]:
 
 
 def without_unknown(pod: Pod, server: Server) -> Pod:
-    """The pod without claims and container restart policies where the server has none of them.
+    """Return the pod without claims and container restart policies where the server has none of them.
 
     The very same where it has them; ``without_gated`` of ``decoding`` does it with the pod as JSON has it.
 

@@ -32,7 +32,7 @@ NameErrors = Callable[[str, str], list[FieldError]]
 
 
 def validate_containers(draft: Draft, server: Server) -> list[FieldError]:
-    """Every error about resources outside the pod level. Source: validation.go ValidatePodSpec."""
+    """Return every error about resources outside the pod level. Source: validation.go ValidatePodSpec."""
     errors: list[FieldError] = []
     spec = draft.spec
     declared = tuple(claim.name for claim in spec.resource_claims or ())
@@ -140,7 +140,7 @@ _CLAIM = "validation/resource-claim"
 
 
 def claim_errors(claims: Sequence[ResourceClaimEntry], path: str, declared: Sequence[str]) -> Iterator[FieldError]:
-    """Each claim once and declared in the pod. Source: validation.go validateResourceClaimNames."""
+    """Yield each claim once and declared in the pod. Source: validation.go validateResourceClaimNames."""
     seen: set[str] = set()
     for index, claim in enumerate(claims):
         at = f"{path}[{index}]"
@@ -154,7 +154,7 @@ def claim_errors(claims: Sequence[ResourceClaimEntry], path: str, declared: Sequ
 
 
 def _repeated(claim: ResourceClaimEntry, at: str, seen: set[str]) -> Iterator[FieldError]:
-    """A claim as a whole overlaps with each of its requests. Takes the claim into ``seen``."""
+    """Yield a claim as a whole overlaps with each of its requests. Takes the claim into ``seen``."""
     if claim.name in seen:
         yield duplicate(at, claim.name, _CLAIM)
         return
@@ -209,7 +209,9 @@ def _policy_list_errors(policies: Sequence[ResizePolicy], path: str, *, never: b
 
 
 def validate_pod_level(draft: Draft) -> list[FieldError]:
-    """Every error about the stanza; none if it is absent or dropped. Source: validation.go validatePodResources."""
+    """Return every error about the stanza; none if it is absent or dropped. Source: validation.go
+    validatePodResources.
+    """
     pod = draft.pod
     if pod is None:
         return []

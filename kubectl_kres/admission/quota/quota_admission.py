@@ -158,7 +158,7 @@ def _of_webhooks(
     counted: bool,
     old: QuotaRequest | None,
 ) -> QuotaVerdict:
-    """Every refusal of quotas that a webhook enforces: it asks one after the other, in any order."""
+    """Return every refusal of quotas that a webhook enforces: it asks one after the other, in any order."""
     refusals: list[Refusal] = []
     charges: list[QuotaCharge] = []
     for quota in concerned(request, quotas):
@@ -212,7 +212,7 @@ def _of_plugin(
 
 
 def _delta(request: QuotaRequest, old: QuotaRequest | None) -> Quantities:
-    """What is used more than before, names without any left out. Source: quota SubtractWithNonNegativeResult."""
+    """Return what is used more than before, names without any left out. Source: quota SubtractWithNonNegativeResult."""
     before = old.usage if old is not None else {}
     more = {name: quantity - before[name] if name in before else quantity for name, quantity in request.usage.items()}
     return {name: quantity for name, quantity in more.items() if quantity.nano > 0}
@@ -235,7 +235,9 @@ def _charged(
 
 
 def charges(request: QuotaRequest, quotas: Sequence[Quota], old: QuotaRequest | None = None) -> tuple[QuotaCharge, ...]:
-    """What the request would cost each quota that is concerned, whether it fits or not. ``old``: see ``evaluate``."""
+    """Return what the request would cost each quota that is concerned, whether it fits or not. ``old``: see
+    ``evaluate``.
+    """
     if old is not None:
         costs = ((quota, _delta(request, old if concerned(old, [quota]) else None)) for quota in quotas)
         of_change = (_charge(quota, delta)[0] for quota, delta in costs if concerned(request, [quota]))
@@ -246,13 +248,13 @@ def charges(request: QuotaRequest, quotas: Sequence[Quota], old: QuotaRequest | 
 
 
 def with_used(quotas: Iterable[Quota], costs: Iterable[QuotaCharge]) -> tuple[Quota, ...]:
-    """The quotas as they are once the costs are in ``used``."""
+    """Return the quotas as they are once the costs are in ``used``."""
     after = {cost.quota: {name: parse(text) for name, text in cost.after.items()} for cost in costs}
     return tuple(quota.using({**quota.used, **after.get(quota.name, {})}) for quota in quotas)
 
 
 def concerned(request: QuotaRequest, quotas: Sequence[Quota]) -> list[Quota]:
-    """The quotas that name something of the kind and whose scopes all match. Source: generic.Matches."""
+    """Return the quotas that name something of the kind and whose scopes all match. Source: generic.Matches."""
     return [quota for quota in quotas if request.names(quota.hard) and all(map(request.in_scope, quota.scopes))]
 
 
@@ -307,7 +309,7 @@ def _charge(quota: Quota, delta: Quantities) -> tuple[QuotaCharge | None, list[s
 
 
 def as_stored(quantity: Quantity) -> str:
-    """How a status that was written shows when it is read back: 1000000000 of binary notation has become 1G.
+    """Return how a status that was written shows when it is read back: 1000000000 of binary notation has become 1G.
 
     What is finer than thousandths was rounded up. Source: apis/core/v1/defaults.go SetDefaults_ResourceList.
     """
@@ -462,7 +464,7 @@ def device_request(claim: ResourceClaim, server: Server, extended: Mapping[str, 
 
 
 def pod_request(pod: Pod, server: Server, *, draft: Draft | None = None, now: datetime | None = None) -> QuotaRequest:
-    """A pod that exists, as the plugin and the controller see it: status included. Raises Unparsable.
+    """Return a pod that exists, as the plugin and the controller see it: status included. Raises Unparsable.
 
     ``draft``: its quantities, where they were read already.
     """
@@ -509,7 +511,7 @@ class PodRequests:
 def request_of(
     item: Any, server: Server, *, now: datetime | None = None, extended: Mapping[str, str] | None = None
 ) -> QuotaRequest:
-    """The request of an object that exists, by its struct. Raises Unparsable."""
+    """Return the request of an object that exists, by its struct. Raises Unparsable."""
     if isinstance(item, Pod):
         return pod_request(item, server, now=now)
     if isinstance(item, PersistentVolumeClaim):

@@ -29,7 +29,7 @@ _RULE = "quota/object-scope"
 
 
 def validate(spec: ResourceQuotaSpec, hard: Quantities, path: str = "spec") -> list[FieldError]:
-    """What the server refuses in a quota, all of it. Source: validation.go ValidateResourceQuotaSpec."""
+    """Return what the server refuses in a quota, all of it. Source: validation.go ValidateResourceQuotaSpec."""
     errors: list[FieldError] = []
     for name, quantity in hard.items():
         at = f"{path}.hard[{name}]"
@@ -55,7 +55,7 @@ def warnings(hard: Quantities) -> Iterator[str]:
 def validate_update(
     spec: ResourceQuotaSpec, hard: Quantities, old: ResourceQuotaSpec, path: str = "spec"
 ) -> list[FieldError]:
-    """The same, and that scopes never change. Source: validation.go ValidateResourceQuotaUpdate."""
+    """Return the same, and that scopes never change. Source: validation.go ValidateResourceQuotaUpdate."""
     errors = validate(spec, hard, path)
     if set(spec.scopes or ()) != set(old.scopes or ()):
         shown = list(spec.scopes) if spec.scopes is not None else None
@@ -64,7 +64,7 @@ def validate_update(
 
 
 def stored_spec(raw: Mapping[str, Any], hard: Quantities) -> dict[str, Any]:
-    """The spec as stored: what is empty or unknown is left out, quantities are canonical."""
+    """Return the spec as stored: what is empty or unknown is left out, quantities are canonical."""
     spec = raw.get("spec") or {}
     shown: dict[str, Any] = (
         {"hard": {name: str(read_back(quantity)) for name, quantity in hard.items()}} if hard else {}
@@ -137,7 +137,7 @@ def _operator_errors(expression: ScopedRequirement, path: str) -> Iterator[Field
 
 
 def _dump(selector: ScopeSelector) -> dict[str, Any]:
-    """The selector as the server's internal type prints, with Go's field names."""
+    """Return the selector as the server's internal type prints, with Go's field names."""
     return {
         "MatchExpressions": [
             {"ScopeName": e.scope_name, "Operator": e.operator, "Values": None if e.values is None else list(e.values)}

@@ -1,8 +1,6 @@
-"""What an object counts for in a quota, and which names of a quota concern its kind.
+"""The amounts that quotas count for an object: which names concern its kind, which scopes select it.
 
-Scopes of a quota: which pods and claims it counts.
-
-What a ResourceClaim (dynamic resource allocation) counts for in a quota.
+Pods, PersistentVolumeClaims, Services and ResourceClaims (dynamic resource allocation) are counted here.
 """
 
 from __future__ import annotations
@@ -68,14 +66,17 @@ def compute_usage(requests: Quantities, limits: Quantities) -> Quantities:
 
 
 def pod_usage(draft: Draft, *, terminal: bool = False) -> Quantities:
-    """What one pod counts for; a terminal pod only for ``count/pods``. Source: evaluator/core/pods.go PodUsageFunc."""
+    """Return what one pod counts for; a terminal pod only for ``count/pods``. Source: evaluator/core/pods.go
+    PodUsageFunc.
+    """
     if terminal:
         return {"count/pods": _ONE}
     return {"count/pods": _ONE, **compute_usage(of_pod(draft, "requests"), of_pod(draft, "limits"))}
 
 
 def stored_pod_usage(pod: Pod, draft: Draft, now: datetime | None = None) -> Quantities:
-    """What a pod that exists counts for: like a new one, with a resize that is under way; less when it is finished.
+    """Return what a pod that exists counts for: like a new one, with a resize that is under way; less when it is
+    finished.
 
     ``draft``: its spec. ``now`` None: a deletion whose grace period is over is not noticed.
     """
@@ -86,7 +87,7 @@ def stored_pod_usage(pod: Pod, draft: Draft, now: datetime | None = None) -> Qua
 
 
 def is_terminal(pod: Pod, now: datetime | None = None) -> bool:
-    """Whether only ``count/pods`` still counts the pod. Source: evaluator/core/pods.go QuotaV1Pod."""
+    """Return whether only ``count/pods`` still counts the pod. Source: evaluator/core/pods.go QuotaV1Pod."""
     if pod.status.phase in {"Failed", "Succeeded"}:
         return True
     deleted, grace = pod.metadata.deletion_timestamp, pod.metadata.deletion_grace_period_seconds
@@ -97,7 +98,7 @@ def is_terminal(pod: Pod, now: datetime | None = None) -> bool:
 
 
 def counts_by_class(hard: Iterable[str]) -> bool:
-    """Whether a quota counts claims by their storage class, so that also the default one matters."""
+    """Return whether a quota counts claims by their storage class, so that also the default one matters."""
     return any(_STORAGE_CLASS in name for name in hard)
 
 
@@ -130,7 +131,9 @@ def claim_usage(
 
 
 def storage_class_of(claim: PersistentVolumeClaim) -> str:
-    """The annotation of old wins over the field; empty without either. Source: GetPersistentVolumeClaimClass."""
+    """Return the storage class of a claim: the annotation of old wins over the field; empty without either. Source:
+    GetPersistentVolumeClaimClass.
+    """
     annotations = claim.metadata.annotations or {}
     return annotations.get(BETA_STORAGE_CLASS, claim.spec.storage_class_name or "")
 
@@ -178,7 +181,7 @@ def requirements(spec: ResourceQuotaSpec) -> tuple[ScopedRequirement, ...]:
 
 
 def matches_pod(requirement: ScopedRequirement, spec: PodSpec, priority_class: str, qos_class: str) -> bool:
-    """Whether a pod is in the scope. ``qos_class``: the stored class if there is one, else the computed one.
+    """Return whether a pod is in the scope. ``qos_class``: the stored class if there is one, else the computed one.
 
     ``priority_class``: the pod's, or the global default that it was given; empty without one.
 
@@ -203,7 +206,9 @@ def matches_pod(requirement: ScopedRequirement, spec: PodSpec, priority_class: s
 
 
 def matches_claim(requirement: ScopedRequirement, claim: PersistentVolumeClaim) -> bool:
-    """Whether a claim is in the scope: by any attributes class in spec or status. Source: pvcMatchesScopeFunc."""
+    """Return whether a claim is in the scope: by any attributes class in spec or status. Source:
+    pvcMatchesScopeFunc.
+    """
     if requirement.scope_name != "VolumeAttributesClass":
         return False
     target = claim.status.modify_volume_status
@@ -238,7 +243,7 @@ def _crosses_namespaces(affinity: Affinity | None) -> bool:
 
 
 def _any_crosses(group: PodAffinity | None) -> bool:
-    """A term crosses with namespaces named, or with any namespaceSelector, even an empty one."""
+    """Return whether a term crosses namespaces: it names some, or has a namespaceSelector, even an empty one."""
     if group is None:
         return False
     preferred = group.preferred_during_scheduling_ignored_during_execution or ()
@@ -270,7 +275,7 @@ def device_names(hard: Iterable[str], server: Server, extended: Mapping[str, str
 
 
 def may_count_devices(hard: Iterable[str]) -> bool:
-    """Whether claims on devices may count for a name, whatever device classes stand for."""
+    """Return whether claims on devices may count for a name, whatever device classes stand for."""
     for name in hard:
         if name == _COUNT or name.endswith(DEVICES):
             return True

@@ -47,7 +47,7 @@ class Drift(Struct, frozen=True, omit_defaults=True, rename="camel"):
 def recount(
     quota: ResourceQuota, objects: RequestsByKind, server: Server, *, extended: Mapping[str, str] | None = None
 ) -> Quantities:
-    """What the controller finds used, by the names of ``spec.hard``, as it is stored; scopes are respected.
+    """Return what the controller finds used, by the names of ``spec.hard``, as it is stored; scopes are respected.
 
     A name is absent if no kind counts for it, as in ``status.used``, or if objects that count for it could not be read.
     Sums have the notation of the first that is not zero; the server's order of objects is arbitrary.
@@ -74,7 +74,7 @@ def recount(
 def status_after(
     quota: ResourceQuota, objects: RequestsByKind, server: Server, *, extended: Mapping[str, str] | None = None
 ) -> ResourceQuotaStatus:
-    """The status once the controller has looked at the quota; the very same where no value changes.
+    """Return the status once the controller has looked at the quota; the very same where no value changes.
 
     What could not be read keeps the use it had. Source: resource_quota_controller.go syncResourceQuota.
     """
@@ -151,5 +151,5 @@ def _suspects(quota: ResourceQuota, pods: Sequence[Pod], server: Server, now: da
 
 
 def _alive(pod: Pod) -> Pod:
-    """The pod as if it still ran."""
+    """Return the pod as if it still ran."""
     return Pod(Metadata(pod.metadata.name), pod.spec, PodStatus(phase="Running", qos_class=pod.status.qos_class))

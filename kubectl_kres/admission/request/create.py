@@ -93,7 +93,9 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
 
 
 def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """Every answer to a CREATE of a built-in kind: its template, then the quotas that count it. Raises Unparsable."""
+    """Return every answer to a CREATE of a built-in kind: its template, then the quotas that count it. Raises
+    Unparsable.
+    """
     path, template = template_in(raw) or _without_containers(raw)
     at, pod = ".".join(path), decoded(template, Pod)
     refused = invalid_workload(raw, at, mapping(template, "spec"), pod, server)
@@ -109,7 +111,7 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
 
 
 def _without_containers(raw: Raw) -> tuple[tuple[str, ...], Raw]:
-    """Where the template of a built-in kind stands, and what of it is there."""
+    """Return where the template of a built-in kind stands, and what of it is there."""
     path, result = template_path(str(raw.get("kind", ""))), raw
     for key in path:
         result = mapping(result, key)
@@ -131,7 +133,7 @@ def _in_template(error: FieldError) -> FieldError:
 
 
 def _metadata_at(raw: Raw, path: str) -> Raw:
-    """The metadata of the template at a path."""
+    """Return the metadata of the template at a path."""
     result = raw
     for key in (*path.split("."), "metadata"):
         result = mapping(result, key)
@@ -139,7 +141,7 @@ def _metadata_at(raw: Raw, path: str) -> Raw:
 
 
 def counting_request(raw: Raw) -> QuotaRequest:
-    """What quotas count a workload as that does not exist yet."""
+    """Return what quotas count a workload as that does not exist yet."""
     return count_request(resource_of(str(raw.get("kind", "")), str(raw.get("apiVersion", "v1"))), name_of(raw))
 
 
@@ -156,7 +158,9 @@ def _refused(refusal: Refusal, draft: Any) -> Outcome:
 
 
 def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """Every answer that a CREATE of the object as sent can get, with the decoder's warnings of unknown fields."""
+    """Return every answer that a CREATE of the object as sent can get, with the decoder's warnings of unknown
+    fields.
+    """
     kind = str(raw.get("kind", ""))
     if kind == "Pod":
         return create_pod(raw, policies, server)
@@ -177,7 +181,9 @@ def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[
 
 
 def create_decoded(item: Any, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """Every answer to a CREATE of an object that is known as its struct: what that leaves out is taken as valid."""
+    """Return every answer to a CREATE of an object that is known as its struct: what that leaves out is taken as
+    valid.
+    """
     if isinstance(item, Pod):
         return admit(item, policies, server)
     if isinstance(item, PersistentVolumeClaim):
@@ -189,7 +195,7 @@ def create_decoded(item: Any, policies: Policies, server: Server) -> tuple[Outco
 
 
 def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """A pod as sent, with the errors and warnings that need what the model leaves out."""
+    """Return a pod as sent, with the errors and warnings that need what the model leaves out."""
     undecoded = undecodable(raw)
     if undecoded is not None:
         return (undecoded,)
@@ -231,7 +237,7 @@ def _create_service(raw: Mapping[str, Any], policies: Policies, server: Server) 
 def admit_service(
     service: Service, policies: Policies, server: Server, warnings: Sequence[str] = ()
 ) -> tuple[Outcome, ...]:
-    """The quotas' answer to a Service that is valid."""
+    """Return the quotas' answer to a Service that is valid."""
     name = given_name(service.metadata.name, service.metadata.generate_name)
     stored = {"metadata": {"name": name}, "spec": {"type": service.spec.type, "ports": len(service.spec.ports or ())}}
     return answered(stored, service_request(service), policies, server, warnings=warnings)

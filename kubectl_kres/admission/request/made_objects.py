@@ -20,7 +20,7 @@ _APPS = "apps/v1"
 
 
 def revision_raw(workload: Raw, name: str) -> dict[str, Any]:
-    """The ReplicaSet of a Deployment's template, or the ControllerRevision of a StatefulSet's or DaemonSet's."""
+    """Return the ReplicaSet of a Deployment's template, or the ControllerRevision of a StatefulSet's or DaemonSet's."""
     kind, spec, template = (
         str(workload.get("kind")),
         mapping(workload, "spec"),
@@ -46,7 +46,7 @@ def revision_raw(workload: Raw, name: str) -> dict[str, Any]:
 
 
 def job_raw(cron_job: Raw, name: str) -> dict[str, Any]:
-    """The next Job of a CronJob."""
+    """Return the next Job of a CronJob."""
     template = mapping(mapping(cron_job, "spec"), "jobTemplate")
     given = {key: value for key, value in mapping(template, "metadata").items() if key in {"labels", "annotations"}}
     metadata = {**given, **_metadata(cron_job, name)}
@@ -54,7 +54,7 @@ def job_raw(cron_job: Raw, name: str) -> dict[str, Any]:
 
 
 def of_struct(item: Any, api_version: str, kind: str) -> dict[str, Any]:
-    """An object that was decoded, as JSON has it."""
+    """Return an object that was decoded, as JSON has it."""
     return {**on_wire(item), "apiVersion": api_version, "kind": kind}
 
 

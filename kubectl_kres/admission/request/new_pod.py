@@ -131,12 +131,12 @@ class Policies(Struct, frozen=True):
     reviewer: Reviewer | None = None
 
     def review(self, raw: Mapping[str, Any], server: Server, *, whole: bool = True) -> ObjectReview:
-        """What policies say of an object that a controller makes."""
+        """Return what policies say of an object that a controller makes."""
         return ObjectReview(raw) if self.reviewer is None else self.reviewer(raw, server, whole=whole)
 
 
 def for_owner_of(pod: Pod, policies: Policies) -> Policies:
-    """The policies for pods like this one that do not name its controller."""
+    """Return the policies for pods like this one that do not name its controller."""
     owners = pod.metadata.owner_references or ()
     owner = next(((owner.kind, owner.name) for owner in owners if owner.controller), None)
     return structs.replace(policies, webhooks=tuple(webhook.for_owner(owner) for webhook in policies.webhooks))
@@ -148,7 +148,9 @@ def policies_of(
     priorities: Iterable[PriorityClass] | None = None,
     runtimes: Iterable[RuntimeClass] | None = None,
 ) -> Policies:
-    """The policies of one namespace, parsed once. Raises Unparsable for a policy that no server would have stored."""
+    """Return the policies of one namespace, parsed once. Raises Unparsable for a policy that no server would have
+    stored.
+    """
     return Policies(
         tuple(limitrange_object.parse(item) for item in sorted(limit_ranges, key=lambda item: item.metadata.name)),
         tuple(parse_quota(item) for item in sorted(quotas, key=lambda item: item.metadata.name)),
@@ -168,13 +170,12 @@ def admit(
     journal: bool = True,
     counted: bool = False,
 ) -> tuple[Outcome, ...]:
-    """Every answer that a CREATE of ``pod`` can get; exactly one unless LimitRanges or quotas compete.
+    """Return every answer that a CREATE of ``pod`` can get; exactly one unless LimitRanges or quotas compete.
 
     decoded: warnings that come with every answer (unknown fields); warnings: those that come only after validation.
     faults: what validation finds beside resources; None: a template that was stored has passed it, but for what only
-    pods are refused for.
-    journal False: keep only the outcome (lists of many pods). counted: the pod exists already and is in ``used`` of the
-    quotas. Raises nothing: a quantity that does not parse is an outcome, too.
+    pods are refused for. journal False: keep only the outcome (lists of many pods). counted: the pod exists already and
+    is in ``used`` of the quotas. Raises nothing: a quantity that does not parse is an outcome, too.
     Source: admission.md section 1; apiserver handlers/create.go.
     """
     pod = without_unknown(pod, server)
@@ -201,7 +202,7 @@ def _name(pod: Pod) -> str:
 def mutated(
     draft: Draft, policies: Policies, steps: list[Entry] | None, server: Server
 ) -> Iterator[tuple[tuple[str, ...], Draft, list[Entry] | None]]:
-    """The pod after the LimitRanges' defaults, once for every order that can matter."""
+    """Yield the pod after the LimitRanges' defaults, once for every order that can matter."""
     if "LimitRanger" in server.disabled_plugins:
         yield (), draft, steps
         return
@@ -226,7 +227,7 @@ def mutated(
 def _after_webhooks(
     draft: Draft, ref: ObjectRef, policies: Policies, steps: list[Entry] | None, server: Server
 ) -> Iterator[tuple[tuple[str, ...], Draft, list[Entry] | None]]:
-    """The pod after LimitRanges and the mutating webhooks, once for every order of LimitRanges.
+    """Yield the pod after LimitRanges and the mutating webhooks, once for every order of LimitRanges.
 
     What a webhook changed is defaulted and goes through LimitRanger again; where that changed it, each webhook that
     wants it is asked once more, else those whose pod a later one changed.
@@ -258,7 +259,7 @@ def _called(webhook: PodWebhook, draft: Draft, ref: ObjectRef, entries: list[Ent
 
 
 def _look(draft: Draft) -> tuple[Any, ...]:
-    """The same for drafts that nothing later tells apart."""
+    """Return the same for drafts that nothing later tells apart."""
     sides = (slot.side(side) for slot in draft.slots() for side in SIDES)
     return draft.annotation, *(tuple((name, id(quantity)) for name, quantity in side.items()) for side in sides)
 
@@ -340,7 +341,7 @@ class _Run:
             yield self._admitted(draft, verdict, order, entries, warnings)
 
     def _bounds(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
-        """One refusal for each violated LimitRange: any of them can be the one that answers."""
+        """Yield one refusal for each violated LimitRange: any of them can be the one that answers."""
         if "LimitRanger" in self.server.disabled_plugins:
             return
         for limits in self.policies.limits:
@@ -395,19 +396,23 @@ class _Run:
 
 
 def quota_request(pod: Pod, draft: Draft) -> QuotaRequest:
-    """The pod as the quota plugin sees it."""
+    """Return the pod as the quota plugin sees it."""
     qos_class = brought_class(pod, draft.server) or qos.class_of(draft)
     in_scope = partial(matches_pod, spec=draft.spec, priority_class=draft.priority_class, qos_class=qos_class)
     return QuotaRequest("pods", _name(pod), pod_usage(draft), pod_names, in_scope, stated_names(draft))
 
 
 def brought_class(pod: Pod, server: Server) -> str:
-    """The QoS class in the status of a new pod, which servers before 1.37 store unchecked; empty: it is computed."""
+    """Return the QoS class in the status of a new pod, which servers before 1.37 store unchecked; empty: it is
+    computed.
+    """
     return "" if server.behaves("qos/not-brought") else pod.status.qos_class
 
 
 def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:
-    """The pod as stored, pruned to what resources depend on; empty parts are left out, an empty pod level is not."""
+    """Return the pod as stored, pruned to what resources depend on; empty parts are left out, an empty pod level is
+    not.
+    """
     metadata: dict[str, Any] = {"name": _name(pod)}
     written = (pod.metadata.annotations or {}).get(limitrange_admission.ANNOTATION)
     annotation = draft.annotation or written

@@ -61,7 +61,7 @@ class Creation(Struct, frozen=True):
 
 
 def ephemeral_volumes(spec: PodSpec) -> Iterator[EphemeralVolume]:
-    """The volumes of a pod, or of a template, for which a claim is made."""
+    """Yield the volumes of a pod, or of a template, for which a claim is made."""
     for index, volume in enumerate(spec.volumes or ()):
         raw: Mapping[str, Any] = volume if isinstance(volume, Mapping) else on_wire(volume)
         if raw.get("ephemeral") is not None:
@@ -71,19 +71,19 @@ def ephemeral_volumes(spec: PodSpec) -> Iterator[EphemeralVolume]:
 
 
 def template_names(spec: PodSpec) -> Iterator[tuple[str, str]]:
-    """The claims on devices that are made from a template: name of the claim in the pod, name of the template."""
+    """Yield the claims on devices that are made from a template: name of the claim in the pod, name of the template."""
     for claim in spec.resource_claims or ():
         if claim.resource_claim_template_name:
             yield claim.name, claim.resource_claim_template_name
 
 
 def makes_objects(spec: PodSpec) -> bool:
-    """Whether anything is made for such pods."""
+    """Return whether anything is made for such pods."""
     return any(True for _ in ephemeral_volumes(spec)) or bool(spec.resource_claims)
 
 
 def objects_of(pod: Pod, policies: Policies, server: Server) -> tuple[Creation, ...]:
-    """What is made for a pod, as far as it is known. Raises Unparsable."""
+    """Return what is made for a pod, as far as it is known. Raises Unparsable."""
     if not (pod.spec.volumes or pod.spec.resource_claims):
         return ()
     return (*_volume_claims(pod, policies, server), *_device_claims(pod, policies, server))
@@ -122,21 +122,21 @@ def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
 
 
 def made_pod(pod: Pod, policies: Policies, server: Server) -> ObjectReview:
-    """What policies say of a pod that a system builds, of which its resources are known and little else."""
+    """Return what policies say of a pod that a system builds, of which its resources are known and little else."""
     if policies.reviewer is None:
         return ObjectReview({})
     return policies.review(of_struct(pod, "v1", "Pod"), server, whole=False)
 
 
 def object_charges(creations: Sequence[Creation], quotas: Sequence[Quota]) -> Iterator[QuotaCharge]:
-    """What objects cost each quota, one after the other."""
+    """Yield what objects cost each quota, one after the other."""
     for creation in creations:
         for _ in range(creation.count):
             yield from charges(creation.request, quotas)
 
 
 def refusals_of(creations: Sequence[Creation], policies: Policies, server: Server) -> tuple[Refusal, ...]:
-    """What refuses the first of some objects that is refused, those before it being there. Raises Unparsable."""
+    """Return what refuses the first of some objects that is refused, those before it being there. Raises Unparsable."""
     quotas = policies.quotas
     for creation in creations:
         refusals = _refusals(creation, structs.replace(policies, quotas=quotas), server)

@@ -53,7 +53,7 @@ UpdateRule = Callable[[Raw, Raw, Policies, Server], tuple[Outcome, ...]]
 
 
 def update(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """Every answer to a PUT, or to a patch once it is applied: ``old`` as stored, ``new`` as sent, both whole.
+    """Return every answer to a PUT, or to a patch once it is applied: ``old`` as stored, ``new`` as sent, both whole.
 
     Kinds that are only counted are counted at creation: an update costs them nothing.
     """
@@ -103,7 +103,7 @@ def _update_counted(_old: Raw, new: Raw, policies: Policies, server: Server) -> 
 
 
 def _update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """Every answer to an UPDATE of a built-in kind: quotas counted it at its creation. Raises Unparsable.
+    """Return every answer to an UPDATE of a built-in kind: quotas counted it at its creation. Raises Unparsable.
 
     Source: validation.go ValidateStatefulSetUpdate, ValidateDeploymentUpdate, ValidateJobUpdate; apps strategies.
     """
@@ -129,13 +129,13 @@ def _stored(new: Raw, policies: Policies, server: Server, warnings: Sequence[str
 
 
 def _called(raw: Raw) -> str:
-    """The kind with its group, as errors name it."""
+    """Return the kind with its group, as errors name it."""
     kind, group = str(raw.get("kind", "")), str(raw.get("apiVersion", "")).rpartition("/")[0]
     return f"{kind}.{group}" if group else kind
 
 
 def _kept_template(old: Raw, new: Raw) -> tuple[str, ...] | None:
-    """The path of the template, if the update leaves it as it is."""
+    """Return the path of the template, if the update leaves it as it is."""
     before, after = template_in(old), template_in(new)
     if before is None or after is None or changed(before[1], after[1]):
         return None
@@ -167,7 +167,9 @@ def _stateful_errors(old: Mapping[str, Any], new: Mapping[str, Any], server: Ser
 
 
 def _differs(old: Any, new: Any) -> bool:
-    """Whether what both say is not the same; of what was read some fields are not known, and defaults are not sent."""
+    """Return whether what both say is not the same; of what was read some fields are not known, and defaults are not
+    sent.
+    """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return any(_differs(value, new[key]) for key, value in old.items() if key in new)
     if isinstance(old, list) and isinstance(new, list):
@@ -178,7 +180,7 @@ def _differs(old: Any, new: Any) -> bool:
 
 
 def _amount(value: Any) -> Any:
-    """A quantity as a number, whatever its notation; other values as they are."""
+    """Return a quantity as a number, whatever its notation; other values as they are."""
     try:
         return parse(str(value)).nano
     except QuantityError:
@@ -202,7 +204,7 @@ def _shown(spec: Mapping[str, Any]) -> str:
 def _update_pod(
     old_raw: Mapping[str, Any], new_raw: Mapping[str, Any], policies: Policies, server: Server
 ) -> tuple[Outcome, ...]:
-    """Every answer to an UPDATE of a pod as stored to the pod as sent. Raises Unparsable.
+    """Return every answer to an UPDATE of a pod as stored to the pod as sent. Raises Unparsable.
 
     LimitRanges play no part. Quotas are asked only if the deadline is set or cleared; the controller then lowers those
     of the other scope. The server's 422 goes on with a dump of both specs, which is left out here.
@@ -226,7 +228,7 @@ def _update_pod(
 
 
 def _with_pod_level(old: Mapping[str, Any], new: Mapping[str, Any], server: Server) -> Mapping[str, Any]:
-    """The pod as sent, with the pod-level resources that it leaves out. Source: strategy.go PrepareForUpdate."""
+    """Return the pod as sent, with the pod-level resources that it leaves out. Source: strategy.go PrepareForUpdate."""
     level, spec = (old.get("spec") or {}).get("resources"), new.get("spec") or {}
     if level is None or spec.get("resources") is not None or not server.behaves("pod-level/kept-by-update"):
         return new
@@ -268,14 +270,14 @@ def _deadline_errors(old: int | None, new: int | None) -> Iterator[FieldError]:
 
 
 def _grace_moves(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """A negative period, which counts as 1, may be corrected to 1."""
+    """Return a negative period, which counts as 1, may be corrected to 1."""
     key = "terminationGracePeriodSeconds"
     corrected = new.get(key) == 1 and (old.get(key) or 0) < 0
     return not corrected and changed(old.get(key), new.get(key))
 
 
 def _fixed(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """What must stay: no image, no deadline or tolerations; resources are compared as quantities elsewhere."""
+    """Return what must stay: no image, no deadline or tolerations; resources are compared as quantities elsewhere."""
     gated = {"nodeSelector", "affinity"} if spec.get("schedulingGates") else set()
     free = {"activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers", "resources", "overhead",
             "terminationGracePeriodSeconds"}  # fmt: skip

@@ -1,6 +1,6 @@
 """PersistentVolumeClaims through the API server: created, grown, bounded by LimitRanges, charged to quotas.
 
-Whether an update changes a part of an object that may not change.
+It also says whether an update changes a part that may not change.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from kubectl_kres.quantity import ZERO, Quantity, read_back
 
 
 def changed(old: Any, new: Any) -> bool:
-    """Whether ``new`` says something else than the stored ``old``, both as JSON values.
+    """Return whether ``new`` says something else than the stored ``old``, both as JSON values.
 
     What ``new`` leaves out is no change: the server fills it in as it did before. Empty and absent are the same.
     """
@@ -55,7 +55,7 @@ _IMMUTABLE = "spec is immutable after creation except resources.requests and vol
 
 
 def create_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """Every answer to a CREATE. A status that the request brings is dropped. Raises Unparsable."""
+    """Return every answer to a CREATE. A status that the request brings is dropped. Raises Unparsable."""
     spec = raw.get("spec")
     faults = (*metadata_errors(raw, server), *claim_errors(_sourced(spec if isinstance(spec, Mapping) else {}), server))
     return admit_claim(decoded(raw, PersistentVolumeClaim), policies, server, faults=faults)
@@ -64,7 +64,7 @@ def create_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> 
 def admit_claim(
     claim: PersistentVolumeClaim, policies: Policies, server: Server, *, faults: Sequence[FieldError] = ()
 ) -> tuple[Outcome, ...]:
-    """The same of a claim as decoded. ``faults``: what validation finds in what the struct leaves out."""
+    """Return the same of a claim as decoded. ``faults``: what validation finds in what the struct leaves out."""
     claim = classed(_without_class(msgspec.structs.replace(claim, status=ClaimStatus()), server), policies)
     name, requests = given_name(claim.metadata.name, claim.metadata.generate_name), _requests(claim)
     errors = [*faults, *size_errors(requests.get("storage"))]
@@ -80,7 +80,7 @@ def admit_claim(
 def made_claim(
     claim: PersistentVolumeClaim, policies: Policies, server: Server, raw: Mapping[str, Any] | None = None
 ) -> tuple[PersistentVolumeClaim, ObjectReview]:
-    """A claim that a controller makes as policies leave it, and what they say of it. ``raw``: as it is sent."""
+    """Return a claim that a controller makes as policies leave it, and what they say of it. ``raw``: as it is sent."""
     if policies.reviewer is None:
         return claim, ObjectReview({})
     review = policies.review(raw or of_struct(claim, "v1", "PersistentVolumeClaim"), server)
@@ -88,20 +88,21 @@ def made_claim(
 
 
 def with_review(outcomes: tuple[Outcome, ...], review: ObjectReview) -> tuple[Outcome, ...]:
-    """Every answer to such a claim: policies are asked before quotas, and after what it is and LimitRanges."""
+    """Return every answer to such a claim: policies are asked before quotas, and after what it is and LimitRanges."""
     late = all(outcome.allowed or is_late(outcome) for outcome in outcomes)
     return _refused(review.refusals, ()) if review.refusals and late else outcomes
 
 
 def is_late(outcome: Outcome) -> bool:
-    """Whether a quota refuses, which is asked last."""
+    """Return whether a quota refuses, which is asked last."""
     return outcome.refusal is not None and outcome.refusal.findings[0].rule.startswith("quota/")
 
 
 def update_claim(
     old_raw: Mapping[str, Any], new_raw: Mapping[str, Any], policies: Policies, server: Server
 ) -> tuple[Outcome, ...]:
-    """Every answer to an UPDATE, whatever it changes: LimitRanges are held against the size again. Raises Unparsable.
+    """Return every answer to an UPDATE, whatever it changes: LimitRanges are held against the size again. Raises
+    Unparsable.
 
     Source: validation.go ValidatePersistentVolumeClaimUpdate; plugin/pkg/admission/storage/persistentvolume/resize.
     """
@@ -136,7 +137,7 @@ def _sourced(spec: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def classed(claim: PersistentVolumeClaim, policies: Policies) -> PersistentVolumeClaim:
-    """The claim with the default class, if it names none.
+    """Return the claim with the default class, if it names none.
 
     Source: plugin/pkg/admission/storage/storageclass/setdefault/admission.go.
     """
@@ -148,7 +149,9 @@ def classed(claim: PersistentVolumeClaim, policies: Policies) -> PersistentVolum
 
 
 def _without_class(claim: PersistentVolumeClaim, server: Server) -> PersistentVolumeClaim:
-    """A server without attributes classes drops the field. Source: api/persistentvolumeclaim DropDisabledFields."""
+    """Return the claim without its attributes class, if the server does not know the field. Source:
+    api/persistentvolumeclaim DropDisabledFields.
+    """
     if server.on("VolumeAttributesClass"):
         return claim
     spec = msgspec.structs.replace(claim.spec, volume_attributes_class_name=None)
@@ -173,7 +176,7 @@ def _warnings(claim: PersistentVolumeClaim) -> Iterator[str]:
 
 
 def _bounds(name: str, requests: Quantities, policies: Policies, server: Server) -> Iterator[Refusal]:
-    """One refusal for each violated LimitRange: any of them can be the one that answers."""
+    """Yield one refusal for each violated LimitRange: any of them can be the one that answers."""
     for limits in policies.limits if "LimitRanger" not in server.disabled_plugins else ():
         findings = limitrange_admission.claim_violations(requests, limits)
         if findings:
@@ -185,7 +188,7 @@ def _refused(refusals: Sequence[Refusal], warnings: Sequence[str]) -> tuple[Outc
 
 
 def _stored(claim: PersistentVolumeClaim) -> dict[str, Any]:
-    """The claim as stored, pruned; what is empty is left out."""
+    """Return the claim as stored, pruned; what is empty is left out."""
     spec, resources = claim.spec, claim.spec.resources
     limits = parse_list(resources.limits, "spec.resources.limits") if resources else {}
     sides = {"requests": _requests(claim), "limits": limits}
@@ -233,7 +236,7 @@ def _update_errors(
 
 
 def _rest(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """What no update may change; the volume's name is set once, by the controller."""
+    """Return what no update may change; the volume's name is set once, by the controller."""
     free = {"resources", "storageClassName", "volumeAttributesClassName", "volumeName"}
     return {key: value for key, value in (raw.get("spec") or {}).items() if key not in free}
 
@@ -250,7 +253,9 @@ def _annotation_moves(old: PersistentVolumeClaim, new: PersistentVolumeClaim) ->
 
 
 def _class_moves(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> bool:
-    """Whether the storage class changes otherwise than from nothing, or from the annotation of old to the field."""
+    """Return whether the storage class changes otherwise than from nothing, or from the annotation of old to the
+    field.
+    """
     was, is_ = old.spec.storage_class_name, new.spec.storage_class_name
     if was == is_:
         return False

@@ -78,7 +78,7 @@ def _needed(old: Draft, new: Draft, *, bounded: bool) -> Iterator[str]:
 
 
 def _emptied(slot: Slot, raw: Container, *, bounded: bool) -> bool:
-    """Whether a side that holds nothing is empty instead of absent, as it is stored: to the server a difference.
+    """Return whether a side that holds nothing is empty instead of absent, as it is stored: to the server a difference.
 
     LimitRanges make both sides, whether or not they give them anything. Source: limitranger mergeContainerResources.
     """
@@ -88,7 +88,8 @@ def _emptied(slot: Slot, raw: Container, *, bounded: bool) -> bool:
 
 
 def _kept_by_node(slot: Slot, raw: Container) -> set[tuple[str, ...]]:
-    """The values as the server holds them in memory, where ``10m`` and ``0.01`` differ: it compares that, not amounts.
+    """Return the values as the server holds them in memory, where ``10m`` and ``0.01`` differ: it compares that, not
+    amounts.
 
     Source: nodedeclaredfeatures nonsidecar_initcontainers_resize.go InferForUpdate; reflect.DeepEqual of Quantity.
     """
@@ -182,11 +183,11 @@ def resize(
     decoded: Sequence[str] = (),
     journal: bool = True,
 ) -> tuple[Outcome, ...]:
-    """Every answer to a PUT of ``patched`` to the resize subresource of the stored pod ``old``.
+    """Return every answer to a PUT of ``patched`` to the resize subresource of the stored pod ``old``.
 
     A patch is applied to the stored pod first. Of what was sent only resources and resize policies are kept. ``node``:
-    the one that runs the pod (see ``check_node``). ``decoded``: the decoder's warnings.
-    Order: LimitRange defaults, 422, LimitRange bounds, what the node can do, its capacity, quota by what grows.
+    the one that runs the pod (see ``check_node``). ``decoded``: the decoder's warnings. Order: LimitRange defaults,
+    422, LimitRange bounds, what the node can do, its capacity, quota by what grows.
     Source: registry/core/pod/strategy.go podResizeStrategy.
     """
     name = old.metadata.name or patched.metadata.name
@@ -211,7 +212,8 @@ def resize(
 
 
 def _kept(old: Pod, patched: Pod, server: Server) -> Pod:
-    """The pod that would be stored; containers that are not the same stay as sent, which validation then refuses.
+    """Return the pod that would be stored; containers that are not the same stay as sent, which validation then
+    refuses.
 
     Source: registry/core/pod/strategy.go dropNonResizeUpdates.
     """
@@ -226,7 +228,7 @@ def _kept(old: Pod, patched: Pod, server: Server) -> Pod:
 
 
 def _as_many(old: Pod, new: Pod) -> bool:
-    """Whether both have as many containers, and as many init containers."""
+    """Return whether both have as many containers, and as many init containers."""
     counts = [[len(listed or ()) for listed in (pod.spec.containers, pod.spec.init_containers)] for pod in (old, new)]
     return counts[0] == counts[1]
 
@@ -295,7 +297,7 @@ class _Run:
             yield from self._of_node(draft, entries)
 
     def _of_node(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
-        """What the plugins that look at the node refuse; the first of them answers."""
+        """Yield what the plugins that look at the node refuse; the first of them answers."""
         disabled, pod = self.server.disabled_plugins, self.old.pod
         refusals: list[Refusal] = []
         if self.server.on("NodeDeclaredFeatures") and "NodeDeclaredFeatureValidator" not in disabled:
@@ -306,14 +308,14 @@ class _Run:
         yield from refusals
 
     def _bounds(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
-        """One refusal for each violated LimitRange: any of them can be the one that answers."""
+        """Yield one refusal for each violated LimitRange: any of them can be the one that answers."""
         for limits in self.policies.limits:
             findings = limitrange_admission.violations(draft, limits, entries)
             if findings:
                 yield forbidden_object("pods", self.ref.name, findings)
 
     def _changed(self, draft: Draft) -> bool:
-        """Whether the generation would rise."""
+        """Return whether the generation would rise."""
         return draft.values() != self.old.draft.values() or (draft.pod is None) != (self.old.draft.pod is None)
 
     def _quota(self, draft: Draft, entries: list[Entry] | None) -> QuotaVerdict:

@@ -41,12 +41,12 @@ class PodVersion:
 
 
 def same_containers(old: Pod, new: Pod) -> bool:
-    """Whether the names of both are the same, in the same order."""
+    """Return whether the names of both are the same, in the same order."""
     return not [*_order_errors(old, new)]
 
 
 def resize_errors(old: PodVersion, new: PodVersion, server: Server) -> list[FieldError]:
-    """Every error, as far as the server goes on looking. Source: validation.go ValidatePodResize."""
+    """Return every error, as far as the server goes on looking. Source: validation.go ValidatePodResize."""
     errors = [error for error in validate_containers(new.draft, server) if error.rule != "validation/ephemeral"]
     errors += validate_pod_level(new.draft)
     if MIRROR in (old.pod.metadata.annotations or {}):
@@ -154,17 +154,17 @@ def _removed(was: Slot, is_: Slot) -> Iterator[FieldError]:
 
 
 def _others(slot: Slot | None) -> list[Quantities]:
-    """What of a stanza is not cpu or memory; an absent stanza holds nothing."""
+    """Return what of a stanza is not cpu or memory; an absent stanza holds nothing."""
     if slot is None:
         return [{}, {}]
     return [{name: value for name, value in slot.side(side).items() if name not in RESIZABLE} for side in SIDES]
 
 
 def _fixed(was: Container, is_: Container, *, claims_lost: bool = True) -> bool:
-    """Whether something besides quantities differs: the resize policy, or claims.
+    """Return whether something besides quantities differs: the resize policy, or claims.
 
-    ``claims_lost``: the server compares the new container without its claims, so that one with claims never passes;
-    up to 1.36 it does.
+    ``claims_lost``: the server compares the new container without its claims, so that one with claims never passes; up
+    to 1.36 it does.
     """
     claims = [(container.resources or ResourceRequirements()).claims or () for container in (was, is_)]
     return (was.resize_policy or ()) != (is_.resize_policy or ()) or claims[0] != (() if claims_lost else claims[1])
@@ -187,7 +187,7 @@ class Change(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 def changes(old: Pod, outcome: Outcome, server: Server) -> tuple[Change, ...]:
-    """What an outcome of ``resize`` changes in the containers that run, and which changes restart them.
+    """Return what an outcome of ``resize`` changes in the containers that run, and which changes restart them.
 
     Source: kuberuntime_manager.go computePodResizeAction.
     """

@@ -1,10 +1,7 @@
-"""What validation finds in a Job, or in the Jobs of a CronJob, beside their pods.
+"""Validation of Jobs and CronJobs beside their pods: names, policies, schedules.
 
-What keeps a text from being a schedule of a CronJob. Source: github.com/robfig/cron/v3 parser.go ParseStandard.
-
-What validation finds in the policies of a Job: when a failed pod fails it, and when it has succeeded.
-
-Source: batch/validation validatePodFailurePolicy, validateSuccessPolicy.
+Source: batch/validation validatePodFailurePolicy, validateSuccessPolicy; github.com/robfig/cron/v3 parser.go
+ParseStandard.
 """
 
 from __future__ import annotations
@@ -55,7 +52,9 @@ class _FaultError(ValueError):
 
 
 def schedule_fault(schedule: str) -> str:
-    """The parser's sentence; empty if it takes the text. Time zones and the length of ``@every`` are taken as valid."""
+    """Return the parser's sentence; empty if it takes the text. Time zones and the length of ``@every`` are taken as
+    valid.
+    """
     if schedule.startswith(("TZ=", "CRON_TZ=")):
         return ""
     if schedule.startswith("@"):
@@ -235,7 +234,7 @@ def _success_errors(rule: Mapping[str, object], completions: int, path: str) -> 
 
 
 def _counted(text_: str, completions: int) -> tuple[int, str]:
-    """How many indexes a list of ranges names, or 0 and what is wrong with it. Source: validateIndexesFormat."""
+    """Return how many indexes a list of ranges names, or 0 and what is wrong with it. Source: validateIndexesFormat."""
     total, last = 0, -1
     for part in text_.split(",") if text_ else ():
         final_states = part.split("-")
@@ -414,7 +413,9 @@ def _generated_errors(selector: Raw, labels: Raw, wanted: Mapping[str, str]) -> 
 
 
 def _name_errors(raw: Raw) -> Iterator[FieldError]:
-    """A job's name becomes two labels of its pods, and of the job where it has none of its own."""
+    """Yield the faults of a job's name, which becomes two labels of its pods, and of the job where it has none of its
+    own.
+    """
     metadata, name = mapping(raw, "metadata"), name_of(raw)
     template = mapping(mapping(mapping(raw, "spec"), "template"), "metadata")
     shared = not metadata.get("labels") and isinstance(template.get("labels"), dict)
@@ -425,7 +426,7 @@ def _name_errors(raw: Raw) -> Iterator[FieldError]:
 
 
 def cron_errors(raw: Raw) -> Iterator[FieldError]:
-    """Which time zones there are is not looked at. Source: batch/validation validateCronJobSpec."""
+    """Yield which time zones there are is not looked at. Source: batch/validation validateCronJobSpec."""
     spec = mapping(raw, "spec")
     inner = mapping(mapping(spec, "jobTemplate"), "spec")
     schedule = text(spec, "schedule")
@@ -457,7 +458,7 @@ def cron_errors(raw: Raw) -> Iterator[FieldError]:
 
 
 def _zone_errors(zone: str) -> Iterator[FieldError]:
-    """Which zones there are is not known here. Source: batch/validation validateTimeZone."""
+    """Yield which zones there are is not known here. Source: batch/validation validateTimeZone."""
     path = "spec.timeZone"
     if not zone:
         yield invalid(path, zone, "timeZone must be nil or non-empty string", _RULE)

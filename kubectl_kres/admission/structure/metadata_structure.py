@@ -174,6 +174,6 @@ def _shown(owner: Raw) -> str:
 
 
 def name_of(raw: Raw) -> str:
-    """The name, or one like that which the server makes of ``generateName``."""
+    """Return the name, or one like that which the server makes of ``generateName``."""
     metadata = mapping(raw, "metadata")
     return given_name(text(metadata, "name"), text(metadata, "generateName"))

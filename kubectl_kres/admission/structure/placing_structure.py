@@ -147,7 +147,7 @@ def _term_errors(term: Raw, labels: Raw, path: str) -> Iterator[FieldError]:
 
 
 def _key_errors(term: Raw, labels: Raw, path: str) -> Iterator[FieldError]:
-    """What a pod's own labels say of the keys is put into its selector before.
+    """Yield what a pod's own labels say of the keys is put into its selector before.
 
     Source: validation.go ValidateMatchLabelKeysAndMismatchLabelKeys; registry/core/pod strategy.go
     mutateMatchLabelKeysAndMismatchLabelKeys.

@@ -221,7 +221,7 @@ def creation_errors(spec: Raw) -> Iterator[FieldError]:
 
 
 def whole_containers(spec: Raw) -> Mapping[str, Raw]:
-    """Every container by its path. Source: pods/helpers VisitContainersWithPath."""
+    """Return every container by its path. Source: pods/helpers VisitContainersWithPath."""
     kinds = ("initContainers", "containers", "ephemeralContainers")
     return {f"spec.{kind}[{index}]": item for kind in kinds for index, item in enumerate(items(spec, kind))}
 
@@ -240,7 +240,7 @@ _NOT_EPHEMERAL = ("ports", "lifecycle", *PROBES, "resizePolicy", "restartPolicy"
 
 
 def pod_errors(raw: Raw, server: Server) -> tuple[FieldError, ...]:
-    """What validation finds in a pod as sent beside resources."""
+    """Return what validation finds in a pod as sent beside resources."""
     spec, metadata = mapping(raw, "spec"), mapping(raw, "metadata")
     name = text(metadata, "name")
     return (

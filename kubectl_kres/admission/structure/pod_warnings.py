@@ -119,7 +119,7 @@ def _profiles(annotations: Raw, spec: Raw) -> Iterator[str]:
 
 
 def _app_armor(annotation: Any) -> Raw | None:
-    """The field that an annotation stands for. Source: api/pod/util.go ApparmorFieldForAnnotation."""
+    """Return the field that an annotation stands for. Source: api/pod/util.go ApparmorFieldForAnnotation."""
     kinds = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
     if annotation in kinds:
         return {"type": kinds[annotation], **_NO_PROFILE}

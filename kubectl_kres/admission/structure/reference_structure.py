@@ -57,7 +57,9 @@ def field_errors(reference: Raw, fields: tuple[str, ...], path: str) -> Iterator
 
 
 def _subscripted(name: str) -> tuple[str, str | None]:
-    """The path before ``['KEY']`` and the key; None: there is none. Source: fieldpath SplitMaybeSubscriptedPath."""
+    """Return the path before ``['KEY']`` and the key; None: there is none. Source: fieldpath
+    SplitMaybeSubscriptedPath.
+    """
     head, bracket, key = name.removesuffix("']").partition("['")
     return (head, key) if name.endswith("']") and bracket and head else (name, None)
 
@@ -219,7 +221,7 @@ def _each(ports: Sequence[Raw], path: str) -> Iterator[FieldError]:
 
 
 def _taken_twice(ports: Sequence[Raw], path: str, taken: set[str]) -> Iterator[FieldError]:
-    """Takes what is used into ``taken``."""
+    """Take what is used into ``taken``."""
     for index, port in enumerate(ports):
         host = _number(port, "hostPort")
         key = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{host}"

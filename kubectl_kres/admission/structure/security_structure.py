@@ -73,7 +73,7 @@ def _escalation_errors(context: Raw, path: str) -> Iterator[FieldError]:
 
 
 def _internal(context: Raw) -> str:
-    """The server prints its own struct, whose fields are called otherwise."""
+    """Return the struct as the server prints it, whose fields are called otherwise."""
     capabilities, selinux = pointer(context, "capabilities"), pointer(context, "seLinuxOptions")
     windows, seccomp = pointer(context, "windowsOptions"), pointer(context, "seccompProfile")
     armor = pointer(context, "appArmorProfile")

@@ -78,7 +78,7 @@ def _type_errors(spec: Raw, kind: str, ports: Sequence[Raw]) -> Iterator[FieldEr
 
 
 def _port_errors(port: Raw, path: str, names: set[str], *, several: bool) -> Iterator[FieldError]:
-    """Takes the port's name into ``names``. Source: validation.go validateServicePort."""
+    """Take the port's name into ``names``. Source: validation.go validateServicePort."""
     name, own, target, protocol = (port.get(key) for key in ("name", "port", "targetPort", "protocol"))
     if name:
         yield from (invalid(f"{path}.name", name, fault, _RULE) for fault in label_faults(str(name)))
@@ -99,7 +99,7 @@ def _port_errors(port: Raw, path: str, names: set[str], *, several: bool) -> Ite
 
 
 def _repeated(ports: Sequence[Raw]) -> Iterator[FieldError]:
-    """The same number under the same protocol. What is shown of the port is the server's internal type."""
+    """Yield the same number under the same protocol. What is shown of the port is the server's internal type."""
     taken: set[tuple[str, str, Any]] = set()
     for index, port in enumerate(ports):
         protocol = str(port.get("protocol") or "TCP")
@@ -113,7 +113,9 @@ def _repeated(ports: Sequence[Raw]) -> Iterator[FieldError]:
 
 
 def _allocated_twice(ports: Sequence[Raw]) -> Iterator[FieldError]:
-    """A number of the nodes serves one port. Source: registry/core/service/storage alloc.go allocNodePorts."""
+    """Yield the faults of node ports: a number of the nodes serves one port. Source: registry/core/service/storage
+    alloc.go allocNodePorts.
+    """
     allocated: dict[Any, int] = {}
     for index, port in enumerate(ports):
         wanted, own = int(port.get("nodePort") or 0), port.get("port")
@@ -133,7 +135,7 @@ def _twice(path: str, key: str, protocol: str, value: Any) -> FieldError:
 
 
 def service_notices(raw: Raw, server: Server) -> Iterator[str]:
-    """The Warning headers for a Service. Source: pkg/api/service/warnings.go GetWarningsForService."""
+    """Yield the Warning headers for a Service. Source: pkg/api/service/warnings.go GetWarningsForService."""
     metadata, result = raw.get("metadata"), raw.get("spec")
     spec: Raw = result if isinstance(result, Mapping) else {}
     annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
@@ -158,7 +160,7 @@ def service_notices(raw: Raw, server: Server) -> Iterator[str]:
 
 
 def _ignored(spec: Raw) -> Iterator[str]:
-    """What a headless Service says in vain."""
+    """Yield what a headless Service says in vain."""
     for key in ("loadBalancerIP", "externalIPs"):
         if spec.get(key):
             yield f"spec.{key} is ignored for headless services"

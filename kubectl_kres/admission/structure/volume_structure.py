@@ -97,7 +97,7 @@ def claim_warnings(raw: Raw) -> Iterator[str]:
 
 
 def _templates(raw: Raw) -> Iterator[tuple[int, Raw]]:
-    """The spec of each, with its place."""
+    """Yield the spec of each, with its place."""
     spec = raw.get("spec")
     volume_claim_templates = spec.get("volumeClaimTemplates") if isinstance(spec, Mapping) else None
     for index, template in enumerate(volume_claim_templates if isinstance(volume_claim_templates, list) else ()):
@@ -126,7 +126,8 @@ _LONGEST_DRIVER = 63
 
 
 def volume_errors(spec: Raw, pod_name: str, server: Server, *, pod: bool) -> tuple[list[FieldError], Mapping[str, Raw]]:
-    """The errors, and the volumes without any by name. ``pod_name`` is empty for a template; ``pod``: it is none.
+    """Return the errors, and the volumes without any by name. ``pod_name`` is empty for a template; ``pod``: it is
+    none.
 
     Source: validation.go ValidateVolumes.
     """
@@ -312,7 +313,7 @@ def _projected_files(source: Raw, path: str, volume: str, taken: set[str]) -> It
 
 
 def _taken_twice(file: str, shown: str, volume: str, taken: set[str]) -> Iterator[FieldError]:
-    """Takes the file into ``taken``."""
+    """Take the file into ``taken``."""
     if file and file in taken:
         yield invalid(volume, shown, "conflicting duplicate paths", RULE)
     taken.add(file)

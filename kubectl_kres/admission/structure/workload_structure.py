@@ -56,12 +56,12 @@ _PLACES = {"CronJob": ("spec", "jobTemplate", "spec", "template"), "PodTemplate"
 
 
 def template_path(kind: str) -> tuple[str, ...]:
-    """Where the template of a built-in kind stands, whether or not there is one."""
+    """Return where the template of a built-in kind stands, whether or not there is one."""
     return _PLACES.get(kind, ("spec", "template"))
 
 
 def skips_template(raw: Raw) -> bool:
-    """Whether nobody looks at the template: for a selector that is refused, or since there is none."""
+    """Return whether nobody looks at the template: for a selector that is refused, or since there is none."""
     kind, spec = raw.get("kind"), mapping(raw, "spec")
     if kind == "ReplicationController":
         return spec.get("template") is None
@@ -70,7 +70,8 @@ def skips_template(raw: Raw) -> bool:
 
 
 def checked_spec(raw: Raw, spec: Raw) -> Raw:
-    """The pod's spec as it is validated: that of a StatefulSet has the volumes of its claims, and no name of a host.
+    """Return the pod's spec as it is validated: that of a StatefulSet has the volumes of its claims, and no name of a
+    host.
 
     Source: apps/validation ValidateStatefulSetSpec, where several claims come in an arbitrary order.
     """

@@ -44,13 +44,13 @@ T = TypeVar("T")
 
 
 def find_object(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | None:
-    """The object, if the objects of its namespace are known."""
+    """Return the object, if the objects of its namespace are known."""
     result = world.objects.get(namespace, ())
     return next((item for item in result if (item.kind, item.metadata.name) == (kind, name)), None)
 
 
 def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
-    """A pod or another object that quotas count: refused where one has no room, else counted.
+    """Return a pod or another object that quotas count: refused where one has no room, else counted.
 
     LimitRanges are no part of a world: what is created states all that it is to have.
     """
@@ -73,7 +73,7 @@ def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
 
 
 def stored(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
-    """The object as it is now; of a quota that a pool manages the pool undoes the change."""
+    """Return the object as it is now; of a quota that a pool manages the pool undoes the change."""
     space, name = item.metadata.namespace, item.metadata.name
     if isinstance(item, ResourceQuota):
         old = world.quotas.get((space, name))
@@ -91,7 +91,7 @@ def deleted(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
 
 
 def merged(item: T, patch: Mapping[str, Any]) -> T:
-    """An object after a JSON merge patch. Raises WrongType for a value of a wrong type."""
+    """Return an object after a JSON merge patch. Raises WrongType for a value of a wrong type."""
     return converted(merge(msgspec.to_builtins(item, enc_hook=str), patch), type(item))
 
 
@@ -116,13 +116,13 @@ def _recounted(world: PoolWorld, space: str, objects: tuple[Any, ...]) -> tuple[
 
 
 def _counted(now: PoolWorld, before: PoolWorld, space: str) -> tuple[PoolWorld, ...]:
-    """The pools of quotas whose use has changed look again."""
+    """Return the pools of quotas whose use has changed look again."""
     changed = [quota for quota in quotas_in(now, space) if quota.status != before.quotas[_key(quota)].status]
     return settle(now, pools=[pool_of(quota) for quota in changed if pool_of(quota)])
 
 
 def _charged(world: PoolWorld, space: str, charges: tuple[QuotaCharge, ...]) -> PoolWorld:
-    """The quotas with what a request cost them."""
+    """Return the quotas with what a request cost them."""
     resource_quotas: dict[ClaimKey, ResourceQuota] = {}
     for charge in charges:
         quota = world.quotas[space, charge.quota]
@@ -145,7 +145,7 @@ def _key(quota: ResourceQuota) -> ClaimKey:
 
 
 def namespace_stored(world: PoolWorld, namespace: Namespace) -> tuple[PoolWorld, ...]:
-    """A new namespace, or one with other labels: the pools that select it or list it look again."""
+    """Return a new namespace, or one with other labels: the pools that select it or list it look again."""
     name = namespace.metadata.name
     now = with_namespace(world, namespace)
     if name not in world.namespaces:
@@ -160,7 +160,7 @@ def namespace_stored(world: PoolWorld, namespace: Namespace) -> tuple[PoolWorld,
 
 
 def ending(world: PoolWorld, namespace: Namespace) -> PoolWorld:
-    """The deletion begins, which wakes nobody: pools go on to list the namespace."""
+    """Return the deletion begins, which wakes nobody: pools go on to list the namespace."""
     metadata = structs.replace(namespace.metadata, deletion_timestamp=ENDING)
     return with_namespace(world, structs.replace(namespace, metadata=metadata))
 
@@ -232,7 +232,7 @@ WorldEvent = Create | PatchEvent | DeleteEvent | CreatedTogether | Wait
 
 
 def replay(world: PoolWorld, event: WorldEvent) -> tuple[WorldOutcome, ...]:
-    """Every outcome of an event, each at rest; a refused event leaves the world as it is.
+    """Return every outcome of an event, each at rest; a refused event leaves the world as it is.
 
     Raises WrongType for a patch that puts a value of a wrong type into a field.
     """
@@ -250,7 +250,7 @@ def replay(world: PoolWorld, event: WorldEvent) -> tuple[WorldOutcome, ...]:
 
 
 def replay_all(world: PoolWorld, events: Iterable[WorldEvent]) -> tuple[PoolWorld, ...]:
-    """Every world after some events, one after the other. A refused event changes nothing."""
+    """Return every world after some events, one after the other. A refused event changes nothing."""
     worlds: tuple[PoolWorld, ...] = (world,)
     for event in events:
         pool_worlds = [outcome.world for world in worlds for outcome in replay(world, event)]

@@ -23,7 +23,7 @@ _EXPONENT_FROM, _EXPONENT_BELOW = 6, -4
 
 
 def lines(world: PoolWorld) -> tuple[str, ...]:
-    """What Capsule's endpoint says of these pools and claims, but for what it has not cleaned up."""
+    """Return what Capsule's endpoint says of these pools and claims, but for what it has not cleaned up."""
     texts = [line for pool in world.pools.values() for line in _of_pool(pool)]
     texts += [line for claim in world.claims.values() for line in _of_claim(claim)]
     return tuple(sorted(texts))
@@ -63,7 +63,9 @@ def _of_namespaces(pool: ResourcePool, hard: Amounts) -> Iterator[str]:
 
 
 def _summed(total: Quantity, parts: Sequence[Quantity]) -> Quantity:
-    """The sum as the server's library has it: in 64 bits, with the finest scale of the parts, where these are."""
+    """Return the sum as the server's library has it: in 64 bits, with the finest scale of the parts, where these
+    are.
+    """
     scales = [part.scale for part in parts if part.nano]
     finest = min((scale for scale in scales if scale is not None), default=None)
     if None in scales or finest is None or abs(total.nano) >= 2**63 * 10 ** (9 + finest):

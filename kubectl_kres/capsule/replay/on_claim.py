@@ -30,7 +30,7 @@ from kubectl_kres.model.objects import ManagedMetadata, ObjectRef
 
 
 def claim_created(world: PoolWorld, claim: ResourcePoolClaim) -> tuple[WorldOutcome, ...]:
-    """A new claim: a pool is chosen if none is named, then it is assigned and its pool allocates."""
+    """Return a new claim: a pool is chosen if none is named, then it is assigned and its pool allocates."""
     fault = _fault(claim)
     if fault is not None:
         return (WorldOutcome(world, unreadable(fault)),)
@@ -60,8 +60,8 @@ def created_together(world: PoolWorld, claims: Sequence[ResourcePoolClaim]) -> t
 
 
 def claim_updated(world: PoolWorld, old: ResourcePoolClaim, new: ResourcePoolClaim) -> tuple[WorldOutcome, ...]:
-    """A changed claim: refused while it is in use, except for metadata. Only a changed spec makes it be assigned anew;
-    any change makes its pool allocate, and takes an annotation for release into account.
+    """Return a changed claim: refused while it is in use, except for metadata. Only a changed spec makes it be assigned
+    anew; any change makes its pool allocate, and takes an annotation for release into account.
     """
     fault = _fault(new)
     if fault is not None:
@@ -84,7 +84,7 @@ def claim_updated(world: PoolWorld, old: ResourcePoolClaim, new: ResourcePoolCla
 
 
 def claim_deleted(world: PoolWorld, claim: ResourcePoolClaim) -> tuple[WorldOutcome, ...]:
-    """A claim that goes frees its share; refused while it is in use."""
+    """Return a claim that goes frees its share; refused while it is in use."""
     refusal = refuse_deletion(claim)
     if refusal is not None:
         return (WorldOutcome(world, refusal),)
@@ -92,7 +92,9 @@ def claim_deleted(world: PoolWorld, claim: ResourcePoolClaim) -> tuple[WorldOutc
 
 
 def gone(world: PoolWorld, claims: Sequence[ResourcePoolClaim]) -> tuple[PoolWorld, ...]:
-    """The worlds without some claims, whatever their state: the API server or its garbage collector removed them."""
+    """Return the worlds without some claims, whatever their state: the API server or its garbage collector removed
+    them.
+    """
     kept = dropped(world.claims, *map(key_of, claims))
     return distinct(settle(structs.replace(world, claims=kept), pools=pools_of(world, claims)))
 
@@ -104,7 +106,7 @@ def _new(claim: ResourcePoolClaim) -> ResourcePoolClaim:
 
 
 def _fault(claim: ResourcePoolClaim) -> AmountFault | None:
-    """The first amount that is none."""
+    """Return the first amount that is none."""
     faults: list[AmountFault] = []
     ref = ObjectRef("ResourcePoolClaim", claim.metadata.name, claim.metadata.namespace)
     readable(claim.spec.claim, ref, "spec.claim", faults)
@@ -116,7 +118,7 @@ ENDING = "deleted"
 
 
 def pool_created(world: PoolWorld, pool: ResourcePool) -> tuple[WorldOutcome, ...]:
-    """A new pool reconciles, and claims that wait for it by name are assigned."""
+    """Return a new pool reconciles, and claims that wait for it by name are assigned."""
     fault = _pool_fault(pool)
     if fault is not None:
         return (WorldOutcome(world, unreadable(fault)),)
@@ -136,7 +138,9 @@ def _new_uid(world: PoolWorld, pool: ResourcePool) -> str:
 
 
 def pool_updated(world: PoolWorld, old: ResourcePool, new: ResourcePool) -> tuple[WorldOutcome, ...]:
-    """A changed pool; refused if it holds less than what claims hold of it. Each refusal is an outcome of its own."""
+    """Return a changed pool; refused if it holds less than what claims hold of it. Each refusal is an outcome of its
+    own.
+    """
     fault = _pool_fault(new)
     if fault is not None:
         return (WorldOutcome(world, unreadable(fault)),)
@@ -169,8 +173,8 @@ def pool_deleted(world: PoolWorld, pool: ResourcePool) -> tuple[PoolWorld, ...]:
 
 
 def _chosen(texts: Sequence[Sequence[ResourcePoolClaim]]) -> Iterator[Sequence[ResourcePoolClaim]]:
-    """One of its variants for each claim, in every combination; of very many only those where all are reported the
-    same.
+    """Yield one of its variants for each claim, in every combination; of very many only those where all are reported
+    the same.
     """
     if prod(map(len, texts)) <= MOST_WORLDS:
         yield from product(*texts)
@@ -184,7 +188,7 @@ def _settled(world: PoolWorld, pool: ResourcePool) -> tuple[WorldOutcome, ...]:
 
 
 def _pool_fault(pool: ResourcePool) -> AmountFault | None:
-    """The first amount that is none."""
+    """Return the first amount that is none."""
     faults: list[AmountFault] = []
     ref = ObjectRef("ResourcePool", pool.metadata.name)
     readable(pool.spec.quota.hard, ref, "spec.quota.hard", faults)

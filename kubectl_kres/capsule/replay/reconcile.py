@@ -56,7 +56,7 @@ _COUNT = "count/"
 
 
 def counted(world: PoolWorld, quota: ResourceQuota) -> ResourceQuota:
-    """The quota with the status that the quota controller gives it. Without ``hard`` it has none."""
+    """Return the quota with the status that the quota controller gives it. Without ``hard`` it has none."""
     if not quota.spec.hard:
         return structs.replace(quota, status=ResourceQuotaStatus())
     objects = world.objects.get(quota.metadata.namespace)
@@ -76,7 +76,9 @@ def _uncounted(quota: ResourceQuota) -> ResourceQuota:
 
 
 def _requests(objects: tuple[Any, ...], quota: ResourceQuota, server: Server) -> dict[str, list[QuotaRequest]]:
-    """What each object counts for, by resource; a resource that is named in the quota has objects, if only none."""
+    """Return what each object counts for, by resource; a resource that is named in the quota has objects, if
+    only none.
+    """
     named = (name.removeprefix(_COUNT) for name in quota.spec.hard or () if name.startswith(_COUNT))
     quota_requests: dict[str, list[QuotaRequest]] = {
         resource: [] for resource in (*(kind.qualified for kind in KINDS), *named)
@@ -96,7 +98,7 @@ class Reconciled(NamedTuple):
 
 
 def reconcile(world: PoolWorld, name: str) -> Reconciled:
-    """The world after the pool controller has looked at one pool once. ``world.pools`` must hold it.
+    """Return the world after the pool controller has looked at one pool once. ``world.pools`` must hold it.
 
     A pool that lists a claim whose name its status may not hold keeps its old status; the rest is written.
     Source: capsule internal/controllers/resourcepools/pool_controller.go reconcile.
@@ -119,12 +121,12 @@ def reconcile(world: PoolWorld, name: str) -> Reconciled:
 
 
 def listable(shares: Iterable[ClaimShare]) -> bool:
-    """Whether a pool's status can hold these claims: no dot in a name, at most 63 characters."""
+    """Return whether a pool's status can hold these claims: no dot in a name, at most 63 characters."""
     return all(is_writable(share.name) for share in shares)
 
 
 def shares_of(pool: ResourcePool, faults: list[AmountFault] | None = None) -> list[ClaimShare]:
-    """What the pool's status says is allocated, by namespace and within it in the order of allocation."""
+    """Return what the pool's status says is allocated, by namespace and within it in the order of allocation."""
     ref = ObjectRef("ResourcePool", pool.metadata.name)
     return [
         ClaimShare(
@@ -141,7 +143,7 @@ def shares_of(pool: ResourcePool, faults: list[AmountFault] | None = None) -> li
 def _queue(
     world: PoolWorld, pool: ResourcePool, spaces: Iterable[str], faults: list[AmountFault]
 ) -> list[ClaimCandidate]:
-    """The claims that take part, in their order; an amount that is none is left out."""
+    """Return the claims that take part, in their order; an amount that is none is left out."""
     inside, result = frozenset(spaces), []
     for claim in world.claims.values():
         meta = claim.metadata
@@ -152,7 +154,7 @@ def _queue(
 
 
 def _allocated(pool: ResourcePool, queue: Sequence[ClaimCandidate], faults: list[AmountFault]) -> Allocation:
-    """A claim that is not in the queue any more holds nothing."""
+    """Return the allocation of a pool. A claim that is not in the queue any more holds nothing."""
     ref = ObjectRef("ResourcePool", pool.metadata.name)
     hard = readable(pool.spec.quota.hard, ref, "spec.quota.hard", faults)
     present = {candidate.uid for candidate in queue}
@@ -161,8 +163,8 @@ def _allocated(pool: ResourcePool, queue: Sequence[ClaimCandidate], faults: list
 
 
 def lowered_in(hard: Amounts) -> frozenset[str]:
-    """The resources whose amount the controller changes while it adds up. The server keeps a large one, as 100Ti or
-    1Pi, in arbitrary precision, which copies share; status.allocation.hard is such a copy of spec.quota.hard.
+    """Return the resources whose amount the controller changes while it adds up. The server keeps a large one, as 100Ti
+    or 1Pi, in arbitrary precision, which copies share; status.allocation.hard is such a copy of spec.quota.hard.
 
     Source: capsule api/v1beta2/resourcepool_func.go CalculateAvailableResources; recorded from 0.14.0.
     """
@@ -170,8 +172,8 @@ def lowered_in(hard: Amounts) -> frozenset[str]:
 
 
 def _written_back(world: PoolWorld, name: str, allocation: Allocation) -> PoolWorld:
-    """The pool's spec with the amounts that became less: the controller patches it so, unless its own webhook refuses
-    to go below what is claimed.
+    """Return the pool's spec with the amounts that became less: the controller patches it so, unless its own webhook
+    refuses to go below what is claimed.
     """
     pool = world.pools[name]
     hard, ref = pool.spec.quota.hard or {}, ObjectRef("ResourcePool", name)
@@ -202,7 +204,7 @@ def _cleaned(world: PoolWorld, pool: ResourcePool, spaces: Sequence[str], queue:
 
 
 def _claim_with_turn(turn: ClaimTurn) -> ResourcePoolClaim:
-    """The claim with what its turn says: claimable or exhausted."""
+    """Return the claim with what its turn says: claimable or exhausted."""
     claim = turn.candidate.claim
     generation = claim.metadata.generation
     if turn.allocated:
@@ -212,7 +214,7 @@ def _claim_with_turn(turn: ClaimTurn) -> ResourcePoolClaim:
 
 
 def _with(claim: ResourcePoolClaim, condition: CapsuleCondition) -> ResourcePoolClaim:
-    """The claim with one condition written; the very same if nothing is new."""
+    """Return the claim with one condition written; the very same if nothing is new."""
     capsule_conditions = conditions.put(claim.status.conditions, condition)
     if capsule_conditions is claim.status.conditions and claim.status.condition is None:
         return claim
@@ -222,7 +224,9 @@ def _with(claim: ResourcePoolClaim, condition: CapsuleCondition) -> ResourcePool
 def _with_quotas(
     world: PoolWorld, pool: ResourcePool, spaces: Sequence[str], shares: Sequence[ClaimShare]
 ) -> tuple[PoolWorld, str]:
-    """The managed quotas as the API server takes them, counted; and what it says of the first that it refuses."""
+    """Return the managed quotas as the API server takes them, counted; and what it says of the first that it
+    refuses.
+    """
     message, written, name = "", dict[ClaimKey, ResourceQuota](), quota_name(pool.metadata.name)
     by_space: dict[str, list[ClaimShare]] = {}
     for share in shares:
@@ -239,7 +243,7 @@ def _with_quotas(
 
 
 def _bound(world: PoolWorld, pool: ResourcePool, turns: Sequence[ClaimTurn]) -> dict[ClaimKey, ResourcePoolClaim]:
-    """The claims with their Bound condition: waiting, unused, or needed for what is used in the namespace."""
+    """Return the claims with their Bound condition: waiting, unused, or needed for what is used in the namespace."""
     hard, name = tuple(pool.spec.quota.hard or ()), quota_name(pool.metadata.name)
     holders: dict[str, list[ClaimCandidate]] = {}
     for turn in turns:
@@ -260,7 +264,7 @@ def _bound(world: PoolWorld, pool: ResourcePool, turns: Sequence[ClaimTurn]) -> 
 
 
 def _status(pool: ResourcePool, spaces: Sequence[str], allocation: Allocation, message: str) -> ResourcePoolStatus:
-    """What the controller writes into the pool. ``claims`` stays an empty map once there was one."""
+    """Return what the controller writes into the pool. ``claims`` stays an empty map once there was one."""
     pool_claims: dict[str, tuple[PoolClaim, ...]] = {}
     for share in allocation.shares:
         pool_claim = PoolClaim(share.name, share.namespace, share.uid, texts(share.amounts))
@@ -306,7 +310,7 @@ class _Task(NamedTuple):
 
 
 def settle(world: PoolWorld, claims: Iterable[ClaimKey] = (), pools: Iterable[str] = ()) -> tuple[PoolWorld, ...]:
-    """Every world at rest that this one can lead to, once its controllers look at these claims and pools.
+    """Return every world at rest that this one can lead to, once its controllers look at these claims and pools.
 
     Assignments come before reconciles, in the order given: claims that became assignable together are served in the
     order of the queue. A reconcile that gives or takes a share leads to another one, as the controller's writes do.
@@ -324,7 +328,9 @@ def settle(world: PoolWorld, claims: Iterable[ClaimKey] = (), pools: Iterable[st
 
 
 def pools_of(world: PoolWorld, claims: Sequence[ResourcePoolClaim | None]) -> tuple[str, ...]:
-    """The pools that an event of a claim wakes: those that the claim has an owner reference to, before or after."""
+    """Return the pools that an event of a claim wakes: those that the claim has an owner reference to, before or
+    after.
+    """
     owners = {
         owner_reference
         for claim in claims
@@ -335,7 +341,7 @@ def pools_of(world: PoolWorld, claims: Sequence[ResourcePoolClaim | None]) -> tu
 
 
 def unassigned(world: PoolWorld, namespaces: Iterable[str]) -> tuple[ClaimKey, ...]:
-    """The claims without a pool in some namespaces, in the order of the queue."""
+    """Return the claims without a pool in some namespaces, in the order of the queue."""
     spaces = frozenset(namespaces)
     resource_pool_claims = [
         claim for (space, _), claim in world.claims.items() if space in spaces and not is_assigned(claim)
@@ -344,7 +350,7 @@ def unassigned(world: PoolWorld, namespaces: Iterable[str]) -> tuple[ClaimKey, .
 
 
 def _assigned(task: _Task, most: int) -> list[_Task]:
-    """The first claim looked at; a task for each message that it can get. Last in the list is followed first."""
+    """Return the first claim looked at; a task for each message that it can get. Last in the list is followed first."""
     key, rest = task.claims[0], task.claims[1:]
     claim = task.world.claims.get(key)
     if claim is None:

@@ -44,7 +44,7 @@ def world_of(
     objects: Mapping[str, Iterable[Any]] | None = None,
     server: Server | None = None,
 ) -> PoolWorld:
-    """A world of objects as they were read, statuses as they are."""
+    """Return a world of objects as they were read, statuses as they are."""
     return PoolWorld(
         {namespace.metadata.name: namespace for namespace in namespaces},
         {pool.metadata.name: pool for pool in pools},
@@ -64,7 +64,7 @@ def with_pool(world: PoolWorld, pool: ResourcePool) -> PoolWorld:
 
 
 def with_claims(world: PoolWorld, claims: Mapping[ClaimKey, ResourcePoolClaim]) -> PoolWorld:
-    """The claims given replace those of the same name."""
+    """Return the claims given replace those of the same name."""
     return structs.replace(world, claims={**world.claims, **claims}) if claims else world
 
 
@@ -84,24 +84,24 @@ def without_quotas(world: PoolWorld, gone: Iterable[ClaimKey]) -> PoolWorld:
 
 
 def without_pool(world: PoolWorld, name: str) -> PoolWorld:
-    """The world in which the pool is gone; no other one gets its uid."""
+    """Return the world in which the pool is gone; no other one gets its uid."""
     uids = {world.pools[name].metadata.uid} if name in world.pools else set()
     return structs.replace(world, pools=dropped(world.pools, name), ended=world.ended | uids)
 
 
 def dropped(mapping: Mapping[K, V], *keys: K) -> dict[K, V]:
-    """A mapping without some keys."""
+    """Return a mapping without some keys."""
     gone = {*keys}
     return {key: value for key, value in mapping.items() if key not in gone}
 
 
 def quotas_in(world: PoolWorld, namespace: str) -> Iterator[ResourceQuota]:
-    """The quotas of one namespace."""
+    """Yield the quotas of one namespace."""
     return (quota for (space, _), quota in world.quotas.items() if space == namespace)
 
 
 def distinct(worlds: Iterable[PoolWorld]) -> tuple[PoolWorld, ...]:
-    """The worlds, equal ones once."""
+    """Return the worlds, equal ones once."""
     pool_worlds: list[PoolWorld] = []
     for world in worlds:
         if world not in pool_worlds:
@@ -124,7 +124,9 @@ class WorldOutcome(Struct, frozen=True):
 
 
 def unreadable(fault: AmountFault) -> Refusal:
-    """What the mutating webhook answers to an amount that is no quantity: it comes before the schema. No reason."""
+    """Return what the mutating webhook answers to an amount that is no quantity: it comes before the schema. No
+    reason.
+    """
     hook, word = _DECODING[fault.ref.kind]
     message = f'admission webhook "{hook}" denied the request: failed to decode {word}: {fault.text}'
     return Refusal(500, "", message, (Finding(fault.text, "quantity/unparsable", fault.path),))

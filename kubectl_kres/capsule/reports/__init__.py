@@ -228,7 +228,8 @@ _OF_TENANT = "controller"
 
 
 def kept(metadata: ManagedMetadata) -> str:
-    """A sentence for a LimitRange or quota that Capsule distributes; empty for any other, and for quotas of pools.
+    """Return a sentence for a LimitRange or quota that Capsule distributes; empty for any other, and for quotas of
+    pools.
 
     Source: capsule internal/controllers/resources and internal/controllers/tenant; read, not recorded.
     """
@@ -250,7 +251,7 @@ def kept(metadata: ManagedMetadata) -> str:
 
 
 def _signs_of_capsule(metadata: ManagedMetadata) -> Iterator[str]:
-    """What tells that Capsule owns it."""
+    """Yield what tells that Capsule owns it."""
     for entry in metadata.managed_fields or ():
         if entry.manager.startswith(MANAGER):
             yield f"field manager {entry.manager}"
@@ -282,7 +283,7 @@ SYSTEM = System(
         "pods": (
             Right("ResourcePool", _BOTH, "what a pool has left"),
             Right("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
-            Right("Tenant", _GET, "the rules that a Tenant has for pods"),
+            Right("Tenant", _BOTH, "the rules that a Tenant has for pods"),
             Right("RuleStatus", _LIST, "the same where Tenants may not be read"),
             Right("GlobalResourceQuota", _LIST, "quotas over several namespaces that refuse pods"),
             Right("CustomResourceDefinition", _GET, "Capsule's version", (f"tenants.{GROUP}",)),

@@ -49,12 +49,12 @@ FEW = 60
 
 
 def claim_severity(report: ClaimReport) -> Severity:
-    """A claim that has what it asks for can still have something odd about it."""
+    """Return the severity of a claim's state; a served claim with a note is a warning."""
     return CLAIM_STATES[report.state] or ("warn" if report.notes else "")
 
 
 def since(claim: ResourcePoolClaim, report: ClaimReport) -> str:
-    """When the condition that decides came to be as it is; else when the claim was created."""
+    """Return when the condition that decides came to be as it is; else when the claim was created."""
     decides = "Exhausted" if report.state in WAITING else "Ready"
     result = {condition.type: condition.last_transition_time for condition in claim.status.conditions or ()}
     return result.get(decides) or report.created
@@ -102,12 +102,12 @@ def _claim(claim: ResourcePoolClaim, report: ClaimReport) -> Problem:
 
 
 def tight_use(report: PoolReport) -> PoolUse | None:
-    """The resource with the least left in proportion."""
+    """Return the resource with the least left in proportion."""
     return max(report.uses, key=lambda use: (use.over, use.wanted is not None, use.percent or 0), default=None)
 
 
 def pool_state(report: PoolReport) -> str:
-    """A word of ``POOL_STATES``."""
+    """Return a word of ``POOL_STATES``."""
     if any(use.over for use in report.uses):
         return "over-claimed"
     if report.ready is False:
@@ -170,7 +170,7 @@ _SEVERITIES: Mapping[str, Severity] = {
 
 
 def timeline_events(item: ResourcePool | ResourcePoolClaim) -> Iterator[TimelineEvent]:
-    """A condition with what it says; that all is well with the object itself is left out.
+    """Yield a condition with what it says; that all is well with the object itself is left out.
 
     Of a claim that holds nothing ``Bound`` repeats what ``Exhausted`` says.
     """

@@ -14,7 +14,7 @@ from kubectl_kres.reports.remedies.context import RemedyContext
 
 
 def _resources(case: RemedyContext) -> Iterator[str]:
-    """The value that the rule asks for, and that its object can be changed instead."""
+    """Yield the value that the rule asks for, and that its object can be changed instead."""
     finding = case.finding
     side: Side = "requests" if finding.at.side == "requests" else "limits"
     slot, name = case.slot(), finding.resource
@@ -56,7 +56,7 @@ def _within_ratio(case: RemedyContext, slot: Slot | None, name: str, request: Qu
 
 
 def _ratio(case: RemedyContext) -> Quantity | None:
-    """The factor of the rule, which the check of the value notes."""
+    """Return the factor of the rule, which the check of the value notes."""
     checks = [
         entry
         for entry in case.journal

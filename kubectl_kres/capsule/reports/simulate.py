@@ -54,7 +54,7 @@ class Prediction(NamedTuple):
     undecided: frozenset[ObjectRef] = frozenset()
 
     def noted(self, ref: ObjectRef, report: ClaimReport) -> ClaimReport:
-        """A claim's report that says whether it is predicted, and for sure."""
+        """Return a claim's report that says whether it is predicted, and for sure."""
         if ref not in self.made:
             return report
         if ref not in self.undecided:
@@ -63,7 +63,7 @@ class Prediction(NamedTuple):
 
 
 def predicted(store: Store) -> Prediction:
-    """The very store if no file holds a pool or claim without status; one with a status is taken as it is."""
+    """Return the very store if no file holds a pool or claim without status; one with a status is taken as it is."""
     made = {
         ref
         for ref in store.files
@@ -101,7 +101,7 @@ def predicted(store: Store) -> Prediction:
 
 
 def _said(refusal: Refusal) -> str:
-    """The server's words, and the field that it does not name."""
+    """Return the server's words, and the field that it does not name."""
     paths = [finding.path for finding in refusal.findings if finding.path and finding.path not in refusal.message]
     return f"{refusal.message} ({', '.join(paths)})" if paths else refusal.message
 
@@ -111,7 +111,9 @@ def _bare(item: Any) -> bool:
 
 
 def _event(store: Store, ref: ObjectRef) -> WorldEvent:
-    """What exists is edited, and keeps its time of creation, its status and its place; what does not is created."""
+    """Return what exists is edited, and keeps its time of creation, its status and its place; what does not is
+    created.
+    """
     item, result = _item(store, ref), store.beneath.get(ref)
     if result is None:
         return Create(item)
@@ -123,7 +125,7 @@ def _item(store: Store, ref: ObjectRef) -> Any:
 
 
 def _world(store: Store, made: Iterable[ObjectRef]) -> PoolWorld:
-    """What there is without the files: of a namespace that was not read the name alone is known."""
+    """Return what there is without the files: of a namespace that was not read the name alone is known."""
     gone = set(made)
 
     def there(kind: str) -> Iterable[Any]:
@@ -155,7 +157,7 @@ def _unlabelled(store: Store, made: Iterable[ObjectRef]) -> Iterable[str]:
 
 
 def _with(store: Store, world: PoolWorld) -> Store:
-    """The objects of a world as a store, with what is known of the old one."""
+    """Return the objects of a world as a store, with what is known of the old one."""
     result = Store(store.origin)
     result.files.update(store.files)
     for need, coverage in store.needs().items():
@@ -178,7 +180,7 @@ def _with(store: Store, world: PoolWorld) -> Store:
 def undecided(
     world: PoolWorld, claims: Sequence[ResourcePoolClaim], after: Sequence[PoolWorld]
 ) -> tuple[ClaimKey, ...]:
-    """Those claims, in the queue's order.
+    """Return those claims, in the queue's order.
 
     ``world``: without the claims. ``after``: what can come of their order in the files. Beside it are tried: all at
     once, the other way round, and each as the first. A controller looks at claims when it gets to it, not when they

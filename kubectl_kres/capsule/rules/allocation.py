@@ -34,7 +34,7 @@ class AmountFault(Struct, frozen=True, rename="camel"):
 
 
 def amounts(raw: ResourceList | None) -> dict[str, Quantity]:
-    """The amounts as read, neither rounded nor renamed. Raises QuantityError at the first that is none."""
+    """Return the amounts as read, neither rounded nor renamed. Raises QuantityError at the first that is none."""
     if not raw:
         return {}
     try:
@@ -46,7 +46,7 @@ def amounts(raw: ResourceList | None) -> dict[str, Quantity]:
 def readable(
     raw: ResourceList | None, ref: ObjectRef, path: str, faults: list[AmountFault] | None
 ) -> dict[str, Quantity]:
-    """The amounts that can be read; each other one is a fault. ``faults`` None: they are of no interest."""
+    """Return the amounts that can be read; each other one is a fault. ``faults`` None: they are of no interest."""
     try:
         return amounts(raw)
     except QuantityError:
@@ -67,7 +67,7 @@ def texts(quantities: Amounts) -> dict[str, str] | None:
 
 
 def canonical(raw: ResourceList | None) -> dict[str, Any] | None:
-    """A list as the mutating webhook re-encodes it: ``1024Mi`` becomes ``1Gi``, the number 3 becomes "3".
+    """Return a list as the mutating webhook re-encodes it: ``1024Mi`` becomes ``1Gi``, the number 3 becomes "3".
 
     What is no quantity stays as it is. An empty list stays empty.
     """
@@ -83,7 +83,7 @@ def canonical(raw: ResourceList | None) -> dict[str, Any] | None:
 
 
 def add_amounts(lists: Iterable[Amounts]) -> dict[str, Quantity]:
-    """The sum by resource, each in the notation of its first amount that is not zero.
+    """Return the sum by resource, each in the notation of its first amount that is not zero.
 
     A sum is a new amount even where it is of one: ``1e0``, which is kept as it was written, becomes 1.
     """
@@ -95,12 +95,12 @@ def add_amounts(lists: Iterable[Amounts]) -> dict[str, Quantity]:
 
 
 def same(left: Amounts, right: Amounts) -> bool:
-    """Whether both name the same resources with equal amounts, whatever the notation."""
+    """Return whether both name the same resources with equal amounts, whatever the notation."""
     return left.keys() == right.keys() and all(left[name].nano == right[name].nano for name in left)
 
 
 def unchanged(left: Amounts, right: Amounts) -> bool:
-    """Whether both are the same to the controller, to which ``1Gi`` and ``1073741824`` differ."""
+    """Return whether both are the same to the controller, to which ``1Gi`` and ``1073741824`` differ."""
     return same(left, right) and all(left[name].format == right[name].format for name in left)
 
 
@@ -167,7 +167,7 @@ class ClaimTurn(Struct, frozen=True, gc=False):
         return self.result not in {"pool", "queue"}
 
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Why the claim waits, resource by resource; empty if it does not."""
+        """Return why the claim waits, resource by resource; empty if it does not."""
         return tuple(self._comparison(resource) for resource in self.short)
 
     def _comparison(self, resource: str) -> Comparison:
@@ -178,7 +178,9 @@ class ClaimTurn(Struct, frozen=True, gc=False):
         return Comparison(resource, asked, room, missing=nano is None)
 
     def message(self) -> str:
-        """What the claim's Exhausted condition says; the controller writes queued lines in any order, here sorted."""
+        """Return what the claim's Exhausted condition says; the controller writes queued lines in any order, here
+        sorted.
+        """
         text = conditions.queued_text if self.result == "queue" else conditions.short_text
         return conditions.joined(
             text(comparison.resource, comparison.asked, comparison.room) for comparison in self.comparisons()
@@ -211,7 +213,7 @@ class Allocation(Struct, frozen=True):
 
 
 def uid_of(claim: ResourcePoolClaim) -> str:
-    """The claim's UID; its name where it has none, as in a file."""
+    """Return the claim's UID; its name where it has none, as in a file."""
     return claim.metadata.uid or f"{claim.metadata.namespace}/{claim.metadata.name}"
 
 
@@ -220,13 +222,13 @@ def key_of(claim: ResourcePoolClaim) -> ClaimKey:
 
 
 def place(claim: ResourcePoolClaim) -> tuple[str, str, str]:
-    """What the queue is sorted by: time of creation in whole seconds, then name, then namespace."""
+    """Return what the queue is sorted by: time of creation in whole seconds, then name, then namespace."""
     meta = claim.metadata
     return meta.creation_timestamp or _NEVER, meta.name, meta.namespace
 
 
 def in_order(candidates: Iterable[ClaimCandidate]) -> list[ClaimCandidate]:
-    """The queue."""
+    """Return the queue."""
     return sorted(candidates, key=lambda candidate: place(candidate.claim))
 
 
@@ -238,7 +240,8 @@ def allocate(
     ordered: bool,
     lowered: Collection[str] = (),
 ) -> Allocation:
-    """One pass over the ``queue`` (see ``in_order``). ``shares``: what is allocated already, in order of allocation.
+    """Return one pass over the ``queue`` (see ``in_order``). ``shares``: what is allocated already, in order of
+    allocation.
 
     ``lowered``: resources of which ``hard`` itself becomes less by all that is allocated each time the controller adds
     up, see ``reconcile.lowered_in``; the result has what is left of it.
@@ -261,13 +264,13 @@ def allocate(
 
 
 def used_of(hard: Amounts, shares: Iterable[ClaimShare]) -> dict[str, Quantity]:
-    """What claims hold of each resource of ``hard``, and of each other that one of them names."""
+    """Return what claims hold of each resource of ``hard``, and of each other that one of them names."""
     quantities = add_amounts(share.amounts for share in sorted(shares, key=lambda share: share.namespace))
     return {**dict.fromkeys(hard, ZERO), **quantities}
 
 
 def left_of(hard: Amounts, used: Amounts) -> dict[str, Quantity]:
-    """What is left, hard - used, in the notation of hard; negative where more is claimed than there is."""
+    """Return what is left, hard - used, in the notation of hard; negative where more is claimed than there is."""
     return {name: quantity - used.get(name, ZERO) for name, quantity in hard.items()}
 
 
@@ -299,11 +302,11 @@ class _Pass:
             self._seen_room = None
 
     def hard_now(self, name: str) -> int:
-        """What is left of hard, in billionths."""
+        """Return what is left of hard, in billionths."""
         return self._room[name] + self._used[name]
 
     def turn(self, candidate: ClaimCandidate) -> ClaimTurn:
-        """The next claim's."""
+        """Return the next claim's."""
         share = self.shares.get(candidate.uid) if self.shares else None
         if share is not None:
             if unchanged(share.amounts, candidate.asks):
@@ -323,7 +326,7 @@ class _Pass:
         return {name: Exhausted(self._left[name], asked, self._first[name]) for name, asked in self._asked.items()}
 
     def _changed(self, candidate: ClaimCandidate, share: ClaimShare) -> ClaimTurn:
-        """The old amounts count as free for the new ones; if these do not fit, all is lost.
+        """Return the old amounts count as free for the new ones; if these do not fit, all is lost.
 
         Of a resource of which nothing is left, or that the pool has no more, the old amount is all there is.
         """
@@ -383,7 +386,7 @@ class _Pass:
 
 
 def in_use(used: Amounts, hard: Collection[str], candidates: Sequence[ClaimCandidate]) -> list[ClaimCandidate]:
-    """The claims that are marked as used, in the order in which they are chosen; ``candidates`` in queue order.
+    """Return the claims that are marked as used, in the order in which they are chosen; ``candidates`` in queue order.
 
     used: of the managed quota; only resources of the pool's ``hard`` count. The claim that covers most comes first,
     cores and bytes added as plain numbers; of equal ones the earlier. Nothing else is chosen once no claim covers any.
@@ -428,7 +431,7 @@ def _scanned(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
 
 
 def _score(left: Nanos, asks: Nanos) -> int:
-    """What is covered already counts for nothing, not even against a claim of a negative amount."""
+    """Return what is covered already counts for nothing, not even against a claim of a negative amount."""
     return sum(min(left[name], nano) for name, nano in asks.items() if left[name])
 
 

@@ -32,7 +32,9 @@ class AssignmentStep(NamedTuple):
 
 
 def steps(claim: ResourcePoolClaim, pools: Pools) -> tuple[AssignmentStep, ...]:
-    """The checks up to the first that fails. Source: capsule internal/controllers/resourcepools/claim_controller.go."""
+    """Return the checks up to the first that fails. Source: capsule
+    internal/controllers/resourcepools/claim_controller.go.
+    """
     name, resource_pool = claim.spec.pool, pools.get(claim.spec.pool)
     if not name:
         return (AssignmentStep("capsule/pool-named", (conditions.NO_POOL,)),)
@@ -56,19 +58,21 @@ def steps(claim: ResourcePoolClaim, pools: Pools) -> tuple[AssignmentStep, ...]:
 
 
 def is_writable(name: str) -> bool:
-    """Whether a status can hold the name: no dot, at most 63 characters. Pools and claims may have other names."""
+    """Return whether a status can hold the name: no dot, at most 63 characters. Pools and claims may have other
+    names.
+    """
     return len(name) <= LONGEST_NAME and _WRITABLE.fullmatch(name) is not None
 
 
 def foreign_resources(claim: ResourcePoolClaim, pool: ResourcePool) -> tuple[str, ...]:
-    """What the claim asks for and the pool's status does not have, sorted."""
+    """Return what the claim asks for and the pool's status does not have, sorted."""
     ref = ObjectRef("ResourcePool", pool.metadata.name)
     hard = readable(pool.status.allocation.hard, ref, "status.allocation.hard", None)
     return tuple(sorted(name for name in claim.spec.claim or () if name not in hard))
 
 
 def assign(claim: ResourcePoolClaim, pools: Pools) -> tuple[ResourcePoolClaim, ...]:
-    """The claim after the controller has looked at it: several where the message that it writes is random.
+    """Return the claim after the controller has looked at it: several where the message that it writes is random.
 
     Assigned means ``status.pool`` and an owner reference, not a share. A claim that fails keeps the pool it had. One
     whose pool has a name that its status cannot hold stays as it is: the controller tries that again and again.
@@ -85,12 +89,12 @@ def assign(claim: ResourcePoolClaim, pools: Pools) -> tuple[ResourcePoolClaim, .
 
 
 def is_assigned(claim: ResourcePoolClaim) -> bool:
-    """Whether the claim belongs to a pool."""
+    """Return whether the claim belongs to a pool."""
     return claim.status.pool is not None
 
 
 def belongs(claim: ResourcePoolClaim, pool: ResourcePool) -> bool:
-    """Whether the claim belongs to this pool: by UID where both have one, else by name."""
+    """Return whether the claim belongs to this pool: by UID where both have one, else by name."""
     ref = claim.status.pool
     if ref is None:
         return False
@@ -99,7 +103,7 @@ def belongs(claim: ResourcePoolClaim, pool: ResourcePool) -> bool:
 
 
 def owns(reference: OwnerReference, pool: ResourcePool) -> bool:
-    """Whether an owner reference is to this pool."""
+    """Return whether an owner reference is to this pool."""
     if reference.kind != "ResourcePool":
         return False
     uid = pool.metadata.uid
@@ -107,7 +111,7 @@ def owns(reference: OwnerReference, pool: ResourcePool) -> bool:
 
 
 def _owned(claim: ResourcePoolClaim, pool: ResourcePool) -> tuple[OwnerReference, ...]:
-    """The claim's owners with this pool instead of any other."""
+    """Return the claim's owners with this pool instead of any other."""
     others = tuple(
         owner_reference
         for owner_reference in claim.metadata.owner_references or ()
@@ -155,22 +159,22 @@ def selected(pool: ResourcePool, namespaces: Iterable[Namespace]) -> dict[str, t
 
 
 def is_active(namespace: Namespace) -> bool:
-    """Whether a namespace can belong to a pool."""
+    """Return whether a namespace can belong to a pool."""
     return not namespace.metadata.deletion_timestamp and namespace.status.phase in {"", "Active"}
 
 
 def is_empty(selector: LabelSelector) -> bool:
-    """Whether a selector has no fields: in a pool it selects nothing."""
+    """Return whether a selector has no fields: in a pool it selects nothing."""
     return not selector.match_labels and not selector.match_expressions
 
 
 def is_usable(selector: LabelSelector) -> bool:
-    """Whether a selector can select anything: it has fields and they parse."""
+    """Return whether a selector can select anything: it has fields and they parse."""
     return not is_empty(selector) and not fault(selector)
 
 
 def fault(selector: LabelSelector) -> str:
-    """Why a selector does not parse; empty if it does. The controller skips such a selector without a word.
+    """Return why a selector does not parse; empty if it does. The controller skips such a selector without a word.
 
     Source: apimachinery meta/v1/helpers.go LabelSelectorAsSelector, labels.NewRequirement.
     """
@@ -187,7 +191,7 @@ def fault(selector: LabelSelector) -> str:
 
 
 def fits(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
-    """Whether labels fit a selector that parses: all of its labels and all of its expressions."""
+    """Return whether labels fit a selector that parses: all of its labels and all of its expressions."""
     wanted = selector.match_labels or {}
     if any(labels.get(key) != value for key, value in wanted.items()):
         return False

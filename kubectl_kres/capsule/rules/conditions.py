@@ -56,27 +56,27 @@ def pool_exhausted(generation: int, *, exhausted: bool) -> CapsuleCondition:
 
 
 def short_text(resource: str, asked: Quantity, room: Quantity) -> str:
-    """One line of a PoolExhausted message."""
+    """Return one line of a PoolExhausted message."""
     return f"requested: {resource}={asked}, available: {resource}={room}"
 
 
 def queued_text(resource: str, asked: Quantity, queued: Quantity) -> str:
-    """One line of a QueueExhausted message."""
+    """Return one line of a QueueExhausted message."""
     return f"requested: {resource}={asked}, queued: {resource}={queued}"
 
 
 def joined(lines: Iterable[str]) -> str:
-    """The lines of an Exhausted message as one text. See ``lines`` for the way back."""
+    """Return the lines of an Exhausted message as one text. See ``lines`` for the way back."""
     return "; ".join(lines)
 
 
 def lines(message: str) -> frozenset[str]:
-    """The lines of an Exhausted message, whose order changes from one reconcile to the next."""
+    """Return the lines of an Exhausted message, whose order changes from one reconcile to the next."""
     return frozenset(message.split("; "))
 
 
 def normalize_message(condition: CapsuleCondition) -> str:
-    """The message; its queued lines sorted, which Capsule writes in another order with each reconcile."""
+    """Return the message; its queued lines sorted, which Capsule writes in another order with each reconcile."""
     if condition.reason != "QueueExhausted":
         return condition.message
     return joined(sorted(lines(condition.message)))
@@ -102,23 +102,23 @@ def in_use_elsewhere(pool: str) -> str:
 
 
 def find(conditions: Sequence[CapsuleCondition] | None, kind: str) -> CapsuleCondition | None:
-    """The condition of a type; their order means nothing."""
+    """Return the condition of a type; their order means nothing."""
     return next((condition for condition in conditions or () if condition.type == kind), None)
 
 
 def is_true(conditions: Sequence[CapsuleCondition] | None, kind: str) -> bool:
-    """Whether there is such a condition and it holds."""
+    """Return whether there is such a condition and it holds."""
     capsule_condition = find(conditions, kind)
     return capsule_condition is not None and capsule_condition.status == "True"
 
 
 def in_use(claim: ResourcePoolClaim) -> bool:
-    """Whether the claim is marked as needed: then it can neither be changed nor deleted."""
+    """Return whether the claim is marked as needed: then it can neither be changed nor deleted."""
     return is_true(claim.status.conditions, BOUND)
 
 
 def put(conditions: Conditions | None, new: CapsuleCondition) -> Conditions:
-    """The conditions with a new one in the place of its type; the very same if it says what the old one said.
+    """Return the conditions with a new one in the place of its type; the very same if it says what the old one said.
 
     A new condition has no time: it was computed, not observed.
     """
@@ -133,7 +133,7 @@ def put(conditions: Conditions | None, new: CapsuleCondition) -> Conditions:
 
 
 def without(conditions: Conditions | None, kinds: Collection[str]) -> Conditions | None:
-    """The conditions except those of some types; None if none is left."""
+    """Return the conditions except those of some types; None if none is left."""
     return tuple(condition for condition in conditions or () if condition.type not in kinds) or None
 
 

@@ -40,7 +40,7 @@ def hard_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> dict[str, Quant
 
 
 def terms_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> tuple[Derive, ...]:
-    """Where each amount of a managed quota comes from: a term for each claim that names it, and its default."""
+    """Return where each amount of a managed quota comes from: a term for each claim that names it, and its default."""
     claim_shares, defaults = tuple(shares), _defaults(pool)
     source = Source("ResourcePool", pool.metadata.name)
     result = []
@@ -59,7 +59,8 @@ def terms_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> tuple[Derive, 
 def managed_quota(
     pool: ResourcePool, namespace: str, shares: Iterable[ClaimShare], stored: ResourceQuota | None = None
 ) -> ResourceQuota:
-    """The quota as the pool writes it. ``stored``: what is there under its name, whose other labels and status stay.
+    """Return the quota as the pool writes it. ``stored``: what is there under its name, whose other labels and status
+    stay.
 
     It is not written where nothing differs but the notation of an amount.
     """
@@ -75,7 +76,7 @@ def managed_quota(
 
 
 def _without_blanks(pool: ResourcePool) -> ScopeSelector | None:
-    """The scope selector as a quota is stored with it: an empty list of values is none."""
+    """Return the scope selector as a quota is stored with it: an empty list of values is none."""
     selector = pool.spec.quota.scope_selector
     if selector is None:
         return None
@@ -87,7 +88,7 @@ def _without_blanks(pool: ResourcePool) -> ScopeSelector | None:
 
 
 def _says(quota: ResourceQuota) -> tuple[object, ...]:
-    """What two quotas are compared by; equal amounts are equal in any notation."""
+    """Return what two quotas are compared by; equal amounts are equal in any notation."""
     meta, spec = quota.metadata, quota.spec
     hard = readable(spec.hard, ObjectRef("ResourceQuota", meta.name, meta.namespace), "spec.hard", None)
     owners = [owner_reference for owner_reference in meta.owner_references or () if owner_reference.controller]
@@ -95,7 +96,9 @@ def _says(quota: ResourceQuota) -> tuple[object, ...]:
 
 
 def refused(quota: ResourceQuota, stored: ResourceQuota | None = None) -> Refusal | None:
-    """Why the API server would not take the quota: names, negative amounts, scopes that do not fit or would change."""
+    """Return why the API server would not take the quota: names, negative amounts, scopes that do not fit or would
+    change.
+    """
     try:
         hard = parse_list(quota.spec.hard, "spec.hard")
     except Unparsable:
@@ -111,7 +114,7 @@ def refused(quota: ResourceQuota, stored: ResourceQuota | None = None) -> Refusa
 
 
 def sync_fault(refusal: Refusal) -> str:
-    """What the pool's Ready condition says of it."""
+    """Return what the pool's Ready condition says of it."""
     return f"sync resourcequotas: {refusal.message}"
 
 

@@ -43,7 +43,8 @@ class Choice(Struct, frozen=True):
 
 
 def choose(namespace: str, asks: Amounts, pools: Iterable[ResourcePool]) -> Choice:
-    """What the webhook writes into an empty ``spec.pool``. It goes by the status of the pools, room is no condition.
+    """Return what the webhook writes into an empty ``spec.pool``. It goes by the status of the pools, room is no
+    condition.
 
     Source: capsule internal/webhook/resourcepool/claim_mutating.go.
     """
@@ -77,12 +78,12 @@ RELEASE = "projectcapsule.dev/release"
 
 
 def wants_release(claim: ResourcePoolClaim) -> bool:
-    """Whether the claim carries the release annotation with a value that counts."""
+    """Return whether the claim carries the release annotation with a value that counts."""
     return (claim.metadata.annotations or {}).get(RELEASE, "").lower() == "true"
 
 
 def without_release(claim: ResourcePoolClaim) -> ResourcePoolClaim:
-    """The claim without the annotation, whatever its value."""
+    """Return the claim without the annotation, whatever its value."""
     annotations = claim.metadata.annotations or {}
     if RELEASE not in annotations:
         return claim
@@ -91,7 +92,7 @@ def without_release(claim: ResourcePoolClaim) -> ResourcePoolClaim:
 
 
 def disassociate(claim: ResourcePoolClaim, pool: ResourcePool) -> ResourcePoolClaim:
-    """The claim as the pool lets go of it. Ready stays as it was, and the claim is not queued again.
+    """Return the claim as the pool lets go of it. Ready stays as it was, and the claim is not queued again.
 
     With ``deleteBoundResources`` the owner reference stays, unless the claim was released: the garbage collector
     deletes it with the pool.
@@ -110,7 +111,9 @@ def disassociate(claim: ResourcePoolClaim, pool: ResourcePool) -> ResourcePoolCl
 
 
 def is_orphan(claim: ResourcePoolClaim, pools: Collection[ResourcePool]) -> bool:
-    """Whether the garbage collector deletes the claim: it has owners, all of them pools, and none of them exists."""
+    """Return whether the garbage collector deletes the claim: it has owners, all of them pools, and none of them
+    exists.
+    """
     owners = claim.metadata.owner_references or ()
     if any(owner.kind != "ResourcePool" for owner in owners):
         return False
@@ -122,8 +125,8 @@ _CLAIMS = "resourcepoolclaims.validating.projectcapsule.dev"
 
 
 def stored_pool(pool: ResourcePool) -> ResourcePool:
-    """The pool as the mutating webhook leaves it: amounts canonical; with ``defaultsZero`` a default of 0 for each
-    resource that has none. A default is never taken away, and an empty list of them stays.
+    """Return the pool as the mutating webhook leaves it: amounts canonical; with ``defaultsZero`` a default of 0 for
+    each resource that has none. A default is never taken away, and an empty list of them stays.
 
     Source: capsule internal/webhook/resourcepool/pool_mutating.go.
     """
@@ -138,7 +141,7 @@ def stored_pool(pool: ResourcePool) -> ResourcePool:
 
 
 def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
-    """Each answer that an update can be refused with; one of them is given. Empty: it is allowed.
+    """Return each answer that an update can be refused with; one of them is given. Empty: it is allowed.
 
     Only what claims hold by the pool's status is protected. Creation and deletion are never refused.
     Source: capsule internal/webhook/resourcepool/pool_validation.go.
@@ -177,7 +180,7 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
 def stored_claim(
     claim: ResourcePoolClaim, pools: Iterable[ResourcePool], old: ResourcePoolClaim | None = None
 ) -> tuple[ResourcePoolClaim, ...]:
-    """The claim as the mutating webhook leaves it, one for each pool that an empty ``spec.pool`` can become.
+    """Return the claim as the mutating webhook leaves it, one for each pool that an empty ``spec.pool`` can become.
 
     A release annotation that counts is taken off again unless ``old``, the stored claim, is in use. None: the claim is
     created, and the annotation goes whatever its value.
@@ -194,7 +197,8 @@ def stored_claim(
 
 
 def refuse_claim(new: ResourcePoolClaim, old: ResourcePoolClaim | None = None) -> Refusal | None:
-    """Why a claim cannot be created, or changed from ``old``: amounts missing, or it is in use. None: it is allowed.
+    """Return why a claim cannot be created, or changed from ``old``: amounts missing, or it is in use. None: it is
+    allowed.
 
     Another notation of an amount passes if its canonical text is the same. Source: capsule
     internal/webhook/resourcepool/claim_validating.go.
@@ -211,7 +215,7 @@ def refuse_claim(new: ResourcePoolClaim, old: ResourcePoolClaim | None = None) -
 
 
 def refuse_deletion(claim: ResourcePoolClaim) -> Refusal | None:
-    """Why a claim cannot be deleted: it is in use. None: it can."""
+    """Return why a claim cannot be deleted: it is in use. None: it can."""
     if not in_use(claim):
         return None
     text = f"cannot delete the pool while claim is used in resourcepool {_pool_name(claim)}"

@@ -86,7 +86,7 @@ def sign(row: ClaimEntry) -> tuple[str, Tone]:
 
 
 def short(report: ClaimReport) -> str:
-    """What is missing, in a few words."""
+    """Return what is missing, in a few words."""
     if report.lacks:
         return brief_words(report.lacks)
     if report.state == "queued":
@@ -132,7 +132,7 @@ def _tone(row: ClaimEntry) -> Tone:
 
 
 def _pool(row: ClaimEntry) -> str:
-    """The pool that it is in, else the one that it names; empty: none."""
+    """Return the pool that it is in, else the one that it names; empty: none."""
     status = row.claim.status.pool
     return (status.name if status is not None else "") or row.claim.spec.pool
 
@@ -196,7 +196,7 @@ def needs(namespace: str) -> tuple[ReadRequest, ...]:
 
 
 def also(session: Session, namespace: str) -> Iterable[ReadRequest]:
-    """Who else waits for the pools."""
+    """Return who else waits for the pools."""
     return claims_needs(session.store, (namespace,) if namespace else ())
 
 
@@ -227,5 +227,5 @@ LISTING = Listing(
 
 
 def pool_place(name: str) -> Location | None:
-    """The screen of a pool; None without one."""
+    """Return the screen of a pool; None without one."""
     return Location("object", ref=ObjectRef("ResourcePool", name)) if name else None

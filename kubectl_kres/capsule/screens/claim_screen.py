@@ -89,7 +89,7 @@ class ClaimPane(OutlinePane):
         yield from sections.section("not visible", map(self._unseen, () if self.late else report.unseen))
 
     def _queue(self, claim_explanation: ClaimExplanation) -> Iterator[OutlineItem]:
-        """Who takes part before it; those that only keep what they hold are one line."""
+        """Return who takes part before it; those that only keep what they hold are one line."""
         kept = [turn for turn in claim_explanation.turns if turn.result == "kept" and not turn.own]
         if kept:
             yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", place=self.owner())
@@ -106,7 +106,7 @@ class ClaimPane(OutlinePane):
             yield OutlineItem((), "not visible", said="still being read" if self.late else text, tone="warn")
 
     def _queue_lines(self, item: OutlineItem, width: int) -> Iterator[Line]:
-        """The queue as a picture, with who gets in after each remedy, and what is compared at its own turn."""
+        """Yield the queue as a picture, with who gets in after each remedy, and what is compared at its own turn."""
         context = scene_of(self.session)
         name = self.report.pool or self.report.wanted_pool
         pool: Any = self.session.store.get("ResourcePool", name) if name else None
@@ -143,7 +143,7 @@ class ClaimPane(OutlinePane):
 
 
 def _amounts(report: ClaimReport) -> Iterator[OutlineItem]:
-    """Each resource; of a claim that has what it asks for, just that."""
+    """Yield each resource; of a claim that has what it asks for, just that."""
     known = {amount.name: amount for amount in report.amounts}
     for name, asked in report.asks.items():
         amount = known.get(name)

@@ -16,7 +16,7 @@ from kubectl_kres.tui.widgets.items import OutlineItem
 
 
 def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
-    """The smallest change first; where there is none, why."""
+    """Yield the smallest change first; where there is none, why."""
     for number, way in enumerate(report.ways):
         commands = "\n".join(deed.command for deed in way.deeds if deed.command)
         yield OutlineItem(
@@ -35,7 +35,7 @@ def _lines(report: ClaimReport, way: UnblockOption, number: int, width: int) -> 
 
 
 def _then(way: UnblockOption) -> str:
-    """What becomes of the others, in a few words."""
+    """Return what becomes of the others, in a few words."""
     if not way.replayed:
         return ""
     parts = [f"+{way.gained} in" if way.gained else "", f"{len(way.out)} out" if way.out else ""]
@@ -44,7 +44,7 @@ def _then(way: UnblockOption) -> str:
 
 
 def turn_item(queue_turn: QueueTurn, place: int) -> OutlineItem:
-    """A claim's turn in a pass over a queue. ``place``: among those that do not have their share; 0: it has."""
+    """Return a claim's turn in a pass over a queue. ``place``: among those that do not have their share; 0: it has."""
     ref, own = queue_turn.subject, queue_turn.own
     tone: Tone = "strong" if own else ""
     text = f"{RESULTS[queue_turn.result]}{' (this one)' * own}"
@@ -68,7 +68,7 @@ def _turn_lines(queue_turn: QueueTurn, width: int) -> Iterator[Line]:
 
 
 def condition_item(says: Says) -> OutlineItem:
-    """A condition in the controller's words."""
+    """Return a condition in the controller's words."""
     return OutlineItem(
         (),
         says.type,

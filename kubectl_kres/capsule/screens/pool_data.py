@@ -38,7 +38,7 @@ class RowScene:
         self._whole: tuple[ResourcePoolClaim, ClaimReport | None] | None = None
 
     def late(self, session: Session) -> bool:
-        """Whether something has changed since they were looked at, and it is not time yet for another look."""
+        """Return whether something has changed since they were looked at, and it is not time yet for another look."""
         self.look(session)
         return self._outdated(session)
 
@@ -46,7 +46,7 @@ class RowScene:
         return self._stamp != session.store.revision(*KINDS)
 
     def look(self, session: Session) -> Claims:
-        """All of them, looked at anew if it is time."""
+        """Return all of them, looked at anew if it is time."""
         rested = perf_counter() - self._made >= _TIMES * self._cost
         if self._claims is None or (rested and self._outdated(session)):
             began = thread_time()
@@ -61,7 +61,7 @@ class RowScene:
         return self._claims
 
     def report(self, session: Session, claim: ResourcePoolClaim) -> ClaimReport:
-        """What a row tells of a claim."""
+        """Return what a row tells of a claim."""
         claims, key = self.look(session), (claim.metadata.namespace, claim.metadata.name)
         known = self._reports.get(key)
         if known is not None and known[0] is claim:
@@ -73,7 +73,7 @@ class RowScene:
         return report
 
     def whole(self, session: Session, claim: ResourcePoolClaim) -> ClaimReport | None:
-        """The claim in full; None where its pool has so many claims that this takes its time."""
+        """Return the claim in full; None where its pool has so many claims that this takes its time."""
         claims = self.look(session)
         if self._whole is None or self._whole[0] is not claim:
             few = len(claims.scene.of_pool(self.report(session, claim).pool)) <= FEW

@@ -40,7 +40,7 @@ class PoolRow(Struct, frozen=True):
 
 
 def pool_row(session: Session, pool: ResourcePool) -> PoolRow:
-    """The row of one pool."""
+    """Return the row of one pool."""
     report = pool_report(scene_of(session), pool)
     return PoolRow(report, tight_use(report), session.setting.ascii_only)
 
@@ -51,7 +51,7 @@ def sign(row: PoolRow) -> tuple[str, Tone]:
 
 
 def state(row: PoolRow) -> str:
-    """What the sign says, in a word."""
+    """Return what the sign says, in a word."""
     return pool_state(row.report)
 
 
@@ -64,7 +64,7 @@ def _tight(field: str) -> Column:
 
 
 def use_bar(use: PoolUse, *, ascii_only: bool) -> str:
-    """How much of a resource claims hold, as a bar and in percent."""
+    """Return how much of a resource claims hold, as a bar and in percent."""
     if use.percent is None:
         return f"{fine_bar(None, _BAR, ascii_only=ascii_only)} over" if use.over else ""
     shown = f"{use.percent:>3}%" if use.percent < 10_000 else "over"

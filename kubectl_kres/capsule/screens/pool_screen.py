@@ -102,7 +102,7 @@ class PoolPane(OutlinePane):
         yield from sections.section("last changed", map(said_item, edited(report.edits)))
 
     def _first(self) -> ClaimReport | None:
-        """The claim that waits first, with what would unblock it."""
+        """Return the claim that waits first, with what would unblock it."""
         queue = self.report.queue
         claim: Any = self.session.get(queue[0].subject) if queue else None
         return claim_detail(Claims(scene_of(self.session)), claim) if claim is not None else None
@@ -118,7 +118,7 @@ class PoolPane(OutlinePane):
         return OutlineItem((), use.name, cells, text, sign, tone, partial(_use_lines, use, edit))
 
     def _holds(self) -> Iterator[OutlineItem]:
-        """A bar a resource; the pane has the legend."""
+        """Yield a bar a resource; the pane has the legend."""
         ascii_only = self.session.setting.ascii_only
         rooms = of_pool(self.report)
         letters = ranked(rooms)
@@ -129,7 +129,9 @@ class PoolPane(OutlinePane):
             yield OutlineItem((), room.name, said=drawn, tone="warn" if room.wanted is not None else "", about=about)
 
     def _queue(self, first: ClaimReport | None) -> Iterator[OutlineItem]:
-        """Who waits, behind a line whose pane has the picture: who blocks, who follows, and what remedies change."""
+        """Return who waits, behind a line whose pane has the picture: who blocks, who follows, and what remedies
+        change.
+        """
         queue, now = self.report.queue, self.session.setting.now()
         ways, ascii_only = first.ways if first is not None else (), self.session.setting.ascii_only
         about = partial(queue_lines, self.report, ways, ascii_only=ascii_only)
@@ -190,7 +192,7 @@ def _namespace(pool_namespace: PoolNamespace) -> OutlineItem:
 
 
 def _sign(note: str) -> tuple[str, Tone]:
-    """The mark of a line that has something odd."""
+    """Return the mark of a line that has something odd."""
     return ("!", "warn") if note else ("", "")
 
 

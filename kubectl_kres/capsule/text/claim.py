@@ -25,7 +25,7 @@ _WAY = 7
 
 
 def lines(report: ClaimReport, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Every line of the answer."""
+    """Yield every line of the answer."""
     for line in claim_lines(report, width):
         yield draw(line, color=color)
 
@@ -49,7 +49,7 @@ def claim_brief(report: ClaimReport, more: str) -> Brief:
 
 
 def claim_lines(report: ClaimReport, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     yield from head(report, width)
     yield from amounts_table(report.amounts, width)
     yield from ways_lines(report, width)
@@ -82,7 +82,7 @@ def state_lines(report: ClaimReport, width: int) -> Iterator[Line]:
 
 
 def status_lines(report: ClaimReport, width: int) -> Iterator[Line]:
-    """What the controller says, and the place in the queue."""
+    """Yield what the controller says, and the place in the queue."""
     place = report.place
     if report.message and report.message != "reconciled":
         yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
@@ -123,7 +123,7 @@ def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
 
 
 def ways_lines(report: ClaimReport, width: int, *, texts: bool = False) -> Iterator[Line]:
-    """What would unblock it, numbered, the smallest change first. ``told``: that nothing does was said before."""
+    """Yield what would unblock it, numbered, the smallest change first. ``told``: that nothing does was said before."""
     if not report.ways:
         if report.waits and not texts:
             yield [("", "")]
@@ -137,7 +137,7 @@ def ways_lines(report: ClaimReport, width: int, *, texts: bool = False) -> Itera
 
 
 def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
-    """What would unblock it, without a heading: DO the smallest change, OR another one."""
+    """Yield what would unblock it, without a heading: first the smallest change, then other ones."""
     if not report.ways and report.waits:
         yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
     for number, way in enumerate(report.ways):
@@ -145,7 +145,7 @@ def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
 
 
 def way_lines(report: ClaimReport, way: UnblockOption, lead: str, width: int) -> Iterator[Line]:
-    """One of the ways: what to do, as something to type, and what becomes of the others."""
+    """Yield one of the ways: what to do, as something to type, and what becomes of the others."""
     yield from toned("", wrapped(way.text, width, first=lead, rest=" " * len(lead)))
     indent = " " * max(_WAY, len(lead))
     for deed in way.deeds:
@@ -154,7 +154,7 @@ def way_lines(report: ClaimReport, way: UnblockOption, lead: str, width: int) ->
 
 
 def nothing_helps(report: ClaimReport) -> str:
-    """Why there is nothing to propose."""
+    """Return why there is nothing to propose."""
     if report.state == "pending":
         return "nothing to do but wait for the controller"
     if any(unseen.kind in {"ResourcePool", "ResourcePoolClaim"} for unseen in report.unseen):
@@ -193,14 +193,14 @@ def _after(way: UnblockOption, width: int, indent: str, *, others: bool) -> Iter
 
 
 def _some(refs: Sequence[ObjectRef], count: int) -> str:
-    """The first of so many claims."""
+    """Return the first of so many claims."""
     if count <= _NAMED + 1:
         return listed((ref.key for ref in refs), _NAMED)
     return f"{', '.join(ref.key for ref in refs[:_NAMED])} and {count - _NAMED} more"
 
 
 def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
-    """The managed quota: what it says, how that adds up, what pods use."""
+    """Yield the managed quota: what it says, how that adds up, what pods use."""
     yield [("", "")]
     name = quota.subject.name
     if quota.missing:

@@ -48,7 +48,7 @@ RESULTS = {
 
 
 def summary(value: ClaimExplanation | PoolExplanation, *, color: bool = False) -> str:
-    """One line for one of many objects."""
+    """Return one line for one of many objects."""
     if isinstance(value, ClaimExplanation):
         claim = value.claim
         rest = claim.ways[0].text if claim.ways else claim.because if claim.waits else ""
@@ -72,7 +72,7 @@ def brief(value: ClaimExplanation | PoolExplanation, more: str) -> Brief:
 def claim_lines(
     claim_explanation: ClaimExplanation, *, steps: bool = False, color: bool = False, width: int = 80
 ) -> Iterator[str]:
-    """Every line about a claim. ``steps``: with every turn of the queue and every term of the quota."""
+    """Yield every line about a claim. ``steps``: with every turn of the queue and every term of the quota."""
     for line in claim_page(claim_explanation, steps=steps, width=width):
         yield draw(line, color=color)
 
@@ -85,13 +85,13 @@ def explain_pool_lines(
     color: bool = False,
     width: int = 80,
 ) -> Iterator[str]:
-    """Every line about a pool."""
+    """Yield every line about a pool."""
     for line in pool_page(pool_explanation, steps=steps, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
 
 
 def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int) -> Iterator[Line]:
-    """The same as ``claim_lines``, not drawn yet."""
+    """Yield the same as ``claim_lines``, not drawn yet."""
     claim = claim_explanation.claim
     name = claim.subject.key
     state = f"would be {claim.state}" if claim.predicted else claim.state
@@ -136,7 +136,7 @@ def _titled(title: str, texts: Sequence[str], width: int) -> Iterator[Line]:
 
 
 def option_text(pool_option: PoolOption) -> str:
-    """How a pool that serves the namespace suits the claim."""
+    """Return how a pool that serves the namespace suits the claim."""
     named = " (named)" if pool_option.named else ""
     if pool_option.missing:
         chance = ", which of the two is seen first is random" if pool_option.verdict == "either" else ""
@@ -192,7 +192,7 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
 
 
 def compared_text(compared: Compared) -> str:
-    """How one resource fares at a claim's turn."""
+    """Return how one resource fares at a claim's turn."""
     asks = f"{compared.resource}: asks for {compared.asked}"
     if compared.closed_by is not None:
         return f"{asks}; blocked by {compared.closed_by.key}"
@@ -200,7 +200,7 @@ def compared_text(compared: Compared) -> str:
 
 
 def _left_out(kept: int, waiting: int) -> str:
-    """What of a pass is not shown."""
+    """Return what of a pass is not shown."""
     parts = [f"{kept} claim{'s' * (kept != 1)} with an unchanged share"] if kept else []
     parts += [f"{waiting} more that wait{'s' * (waiting == 1)}"] if waiting else []
     return f"not shown: {' and '.join(parts)}" if parts else ""
@@ -233,7 +233,7 @@ def _term(path: str) -> str:
 
 
 def pool_page(pool_explanation: PoolExplanation, *, steps: bool, ascii_only: bool, width: int) -> Iterator[Line]:
-    """The same as ``explain_pool_lines``, not drawn yet."""
+    """Yield the same as ``explain_pool_lines``, not drawn yet."""
     yield from pool_lines(pool_explanation.pool, whole=True, ascii_only=ascii_only, width=width)
     if pool_explanation.pool.glimpse:
         return
@@ -254,26 +254,26 @@ def pool_page(pool_explanation: PoolExplanation, *, steps: bool, ascii_only: boo
 
 
 def tenant_lines(tenant_explanation: TenantExplanation, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Every line."""
+    """Yield every line."""
     for line in _page(tenant_explanation, width):
         yield draw(line, color=color)
 
 
 def users_lines(tenant_users: TenantUsers, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Who uses what its namespaces are allowed: every line."""
+    """Return who uses what its namespaces are allowed: every line."""
     for line in users_page(tenant_users, width):
         yield draw(line, color=color)
 
 
 def users_page(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     yield from users_head(tenant_users, width)
     yield from tree_lines(tenant_users.tree, tenant_users.names, width)
     yield from remarks((), (), tenant_users.unseen, width)
 
 
 def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
-    """How many namespaces there are, and what all of them use together."""
+    """Return how many namespaces there are, and what all of them use together."""
     count, limited = len(tenant_users.namespaces), len(tenant_users.tree)
     with_quotas = "" if limited == count else f", {limited or 'none'} with quotas"
     text = f"{tenant_users.tenant}: {count} namespace{'s' * (count != 1)}{with_quotas}"
@@ -284,7 +284,7 @@ def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
 
 
 def tenant_summary(tenant_explanation: TenantExplanation, *, color: bool = False) -> str:
-    """One line for one of many."""
+    """Return one line for one of many."""
     tone, word = _word(tenant_explanation)
     return draw(
         [(tone, padded(word, 11)), ("", f"{padded(str(tenant_explanation.tenant), 40)} {_about(tenant_explanation)}")],

@@ -33,7 +33,7 @@ TONES: Mapping[ClaimState, Tone] = {
 
 
 def table(reports: Sequence[ClaimReport], *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Every line of a list. Lines keep to ``width`` but for a single word that is longer."""
+    """Yield every line of a list. Lines keep to ``width`` but for a single word that is longer."""
     for line in _table(reports, width):
         yield draw(line, color=color)
 
@@ -67,7 +67,7 @@ def _table(reports: Sequence[ClaimReport], width: int) -> Iterator[Line]:
 
 
 def _row(report: ClaimReport, state: str, tail: str, column: int, width: int) -> Iterator[Line]:
-    """What is asked for stands in the last column, or below if there is too little room for it."""
+    """Yield what is asked for stands in the last column, or below if there is too little room for it."""
     asks, tone = asks_words(report.asks), TONES[report.state]
     if column + _ASKS > width and size(asks) + column > width:
         yield [(tone, state), ("", tail.rstrip())]
@@ -105,7 +105,7 @@ def _cells(report: ClaimReport, *, several: bool) -> tuple[str, str, str, str]:
 
 
 def why(report: ClaimReport) -> Iterator[tuple[Tone, str]]:
-    """What is short, or the controller's own words, and what does not fit together."""
+    """Yield what is short, or the controller's own words, and what does not fit together."""
     short = list(filter(None, map(short_words, report.amounts)))
     if short:
         yield "", "; ".join(short)
@@ -137,7 +137,7 @@ _UNKNOWN = "whether the pool has that much left is not known: it could not be re
 
 
 def trail_lines(trail: PoolTrail, width: int) -> Iterator[Line]:
-    """The pool, what to claim, and the namespace's claims on it."""
+    """Yield the pool, what to claim, and the namespace's claims on it."""
     yield [("", "")]
     lacks = ", ".join(f"{name} {amount}" for name, amount in trail.lacks.items())
     kept = f"quota {trail.quota} is kept by Capsule for pool {trail.pool}"

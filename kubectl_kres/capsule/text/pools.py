@@ -25,7 +25,7 @@ _FREE, _END = ("·", "."), ("▏", "|")
 
 
 def queue_lines(report: PoolReport, ways: Sequence[UnblockOption], width: int, *, ascii_only: bool) -> Iterator[Line]:
-    """A bar for each resource that somebody waits for: what is free, then what each claim asks for, by its place.
+    """Yield a bar for each resource that somebody waits for: what is free, then what each claim asks for, by its place.
 
     ``ways``: the remedies of the claim that waits first. Nothing where nobody waits.
     """
@@ -57,7 +57,7 @@ def queue_lines(report: PoolReport, ways: Sequence[UnblockOption], width: int, *
 
 
 def _bar(use: PoolUse, queue: Sequence[Queued], cells: int, *, ascii_only: bool) -> Line:
-    """What is free, then a digit a claim as often as its amount has cells."""
+    """Return what is free, then a digit a claim as often as its amount has cells."""
     free = max(0, parse(use.available).nano)
     asks = [(queued, parse(queued.asks[use.name]).nano) for queued in queue if use.name in queued.asks]
     total = free + sum(amount for _, amount in asks)
@@ -93,7 +93,7 @@ def _listed(places: Sequence[int]) -> str:
 
 
 def of_pool(report: PoolReport) -> list[Room]:
-    """The resources of a pool with its claims, those that somebody waits for first."""
+    """Return the resources of a pool with its claims, those that somebody waits for first."""
     rooms = [
         Room(
             use.name,
@@ -117,13 +117,13 @@ _BRIEFLY = 3
 def lines(
     report: PoolReport, *, whole: bool, ascii_only: bool = False, color: bool = False, width: int = 80
 ) -> Iterator[str]:
-    """Every line of one pool. ``whole``: with namespaces, holders, queue and options."""
+    """Yield every line of one pool. ``whole``: with namespaces, holders, queue and options."""
     for line in pool_lines(report, whole=whole, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
 
 
 def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     yield from head_lines(report, width)
     if report.glimpse:
         yield from _glimpse(report, width)
@@ -147,7 +147,7 @@ def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int)
 
 
 def pool_word(report: PoolReport) -> tuple[str, Tone]:
-    """How a pool fares, in a word."""
+    """Return how a pool fares, in a word."""
     if report.glimpse:
         return "not seen", "warn"
     if report.ready is False:
@@ -171,7 +171,7 @@ def pool_brief(report: PoolReport, more: str) -> Brief:
 
 
 def _counts(report: PoolReport) -> str:
-    """How many namespaces and claims it has."""
+    """Return how many namespaces and claims it has."""
     count, spaces = report.claims, len(report.namespaces)
     parts = [
         f"{spaces} namespace{'s' * (spaces != 1)}",
@@ -198,7 +198,7 @@ def head_lines(report: PoolReport, width: int) -> Iterator[Line]:
 
 
 def _picture(report: PoolReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
-    """Who holds how much of what."""
+    """Return who holds how much of what."""
     drawn = list(holders_lines(of_pool(report), width, ascii_only=ascii_only, figures=False))
     if drawn:
         yield [("", "")]
@@ -206,7 +206,7 @@ def _picture(report: PoolReport, *, ascii_only: bool, width: int) -> Iterator[Li
 
 
 def _glimpse(report: PoolReport, width: int) -> Iterator[Line]:
-    """What its quotas and the claims of some namespaces say, and that this is not all."""
+    """Yield what its quotas and the claims of some namespaces say, and that this is not all."""
     for namespace in report.namespaces:
         yield from _quota(namespace, width)
     yield from _holders(report, width)

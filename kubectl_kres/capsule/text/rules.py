@@ -9,7 +9,7 @@ from kubectl_kres.reports.common.parts import RuleSummary
 
 
 def rule_lines(rules: Sequence[RuleSummary], width: int) -> Iterator[Line]:
-    """What each rule does, in their order; of several about one value the last one decides."""
+    """Yield what each rule does, in their order; of several about one value the last one decides."""
     if not rules:
         return
     yield []

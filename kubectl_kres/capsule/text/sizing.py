@@ -20,7 +20,7 @@ _HEADS = ("A POD", "ALL", "PEAK", "HARD", "USED", "CLAIM", "POOL LEFT")
 
 
 def lines(sizing: Sizing, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Every line of the answer."""
+    """Yield every line of the answer."""
     for line in _all(sizing, width):
         yield draw(line, color=color)
 
@@ -50,14 +50,14 @@ def brief(sizing: Sizing, more: str, ahead: Callable[[ObjectRef], str]) -> Brief
 
 
 def _lacking(pool: SizedPool) -> str:
-    """What the pool has not left; empty: nothing."""
+    """Return what the pool has not left; empty: nothing."""
     lacks = {amount.name: amount.lacks for amount in pool.amounts if amount.lacks is not None}
     words = ", ".join(f"{resource} {amount}" for resource, amount in lacks.items())
     return f"the pool lacks {words}" if lacks else ""
 
 
 def _behind(pool: SizedPool) -> str:
-    """Who comes first in its queue; empty: nobody."""
+    """Return who comes first in its queue; empty: nobody."""
     if not pool.closed:
         return ""
     names = [object_ref.key for object_ref in pool.behind]
@@ -130,7 +130,7 @@ def _table(pool: SizedPool) -> Iterator[Line]:
 
 
 def _manifest(pool: SizedPool, space: str, name: str) -> Iterator[Line]:
-    """A claim that kubectl apply takes."""
+    """Yield a claim that kubectl apply takes."""
     yield from toned(
         "",
         (

@@ -31,7 +31,7 @@ class NamedObjects(NamedTuple):
 def asked(
     words: Sequence[str], *, program: str = "kubectl kres explain", listing: bool = True
 ) -> tuple[NamedObjects, ...]:
-    """What the words ask for, in their order. ``listing``: a type alone is enough.
+    """Return what the words ask for, in their order. ``listing``: a type alone is enough.
 
     Raises UsageError in kubectl's words. Source: cli-runtime resource/builder.go ResourceTypeOrNameArgs.
     """
@@ -64,7 +64,7 @@ def _pair(word: str) -> NamedObjects:
 
 
 def _types(text: str) -> tuple[str, ...]:
-    """The types in ``pods,deploy``, each once."""
+    """Return the types in ``pods,deploy``, each once."""
     return tuple(dict.fromkeys(text.split(",")))
 
 
@@ -80,7 +80,7 @@ def refuse_selectors(options: Options, *, slashes: bool = False) -> None:
 
 
 def name_of(kind: Kind, word: str, example: str) -> str:
-    """The name in a word for a command that is about one kind: ``green`` and ``pool/green`` are the same.
+    """Return the name in a word for a command that is about one kind: ``green`` and ``pool/green`` are the same.
 
     Raises UsageError for another type, and shows ``example``.
     """
@@ -132,7 +132,7 @@ _FIELDS: Mapping[str, Mapping[str, Callable[[Any], str]]] = {
 
 
 def labels_match(selector: str) -> Test:
-    """Whether labels fit a selector such as ``app=web,tier in (a,b),!old``; an empty one fits all.
+    """Return whether labels fit a selector such as ``app=web,tier in (a,b),!old``; an empty one fits all.
 
     Raises UsageError for a text that is none. Source: apimachinery labels.Parse, Requirement.Matches.
     """
@@ -141,7 +141,7 @@ def labels_match(selector: str) -> Test:
 
 
 def fields_match(selector: str, kind: str) -> Callable[[Any], bool]:
-    """Whether an object of a kind fits a selector such as ``status.phase=Running,metadata.name!=a``.
+    """Return whether an object of a kind fits a selector such as ``status.phase=Running,metadata.name!=a``.
 
     Raises UsageError for a text that is none and for a field that the API server does not select by.
     """
@@ -159,7 +159,7 @@ def fields_match(selector: str, kind: str) -> Callable[[Any], bool]:
 
 
 def _parts(selector: str) -> Iterator[str]:
-    """The requirements, split at the commas outside of parentheses."""
+    """Yield the requirements, split at the commas outside of parentheses."""
     if not selector.strip():
         return
     parts = [part.strip() for part in _PART.findall(selector)]

@@ -42,7 +42,8 @@ class CommandLine(NamedTuple):
 def split(
     arguments: Iterable[str], flags: Iterable[click.Parameter], ctx: click.Context, *, stop: bool = False
 ) -> CommandLine:
-    """The flags among the arguments; behind ``--`` there are none. ``stop``: end at the first word that is no flag.
+    """Return the flags among the arguments; behind ``--`` there are none. ``stop``: end at the first word that is no
+    flag.
 
     Raises click.UsageError for unknown flags and missing values, in kubectl's words, and for kubectl's flags that do
     not exist here. Source: spf13/pflag parseArgs.
@@ -85,7 +86,7 @@ def values(
 
 
 def unknown(name: str, names: Iterable[str], ctx: click.Context) -> click.UsageError:
-    """The error for a flag that does not exist, naming the nearest that does."""
+    """Return the error for a flag that does not exist, naming the nearest that does."""
     names = list(names)
     import difflib  # one start in a thousand needs it
 
@@ -109,7 +110,9 @@ def _long(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: cl
 
 
 def _short(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: click.Context) -> list[GivenFlag]:
-    """The flags of a word as ``-An``: switches, and at its end one that may take the rest of the word as its value."""
+    """Return the flags of a word as ``-An``: switches, and at its end one that may take the rest of the word as its
+    value.
+    """
     given: list[GivenFlag] = []
     for at, letter in enumerate(word[1:], start=1):
         flag = known.get(f"-{letter}")
@@ -124,7 +127,7 @@ def _short(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: c
 
 
 def _value(flag: click.Option, rest: list[str], missing: str, ctx: click.Context) -> str:
-    """The value in the next word, if the flag takes one."""
+    """Return the value in the next word, if the flag takes one."""
     if flag.is_flag:
         return "true"
     if flag.name in _OPTIONAL and not (rest and rest[-1].isdigit()):
@@ -165,15 +168,15 @@ _TOKEN = "--token ..."  # noqa: S105, none
 
 
 def access_flags(options: Options) -> str:
-    """Those that were given of the flags that choose server and user, quoted for a shell; a token is left for the user
-    to fill in.
+    """Return those that were given of the flags that choose server and user, quoted for a shell; a token is left for
+    the user to fill in.
     """
     return " ".join(_access(options))
 
 
 def same_source(options: Options) -> str:
-    """The flags with which another of our commands looks at the same objects, quoted for a shell: without a cluster
-    nobody is asked.
+    """Return the flags with which another of our commands looks at the same objects, quoted for a shell: without a
+    cluster nobody is asked.
     """
     text = " ".join(_source(options))
     alone = options.demo or options.snapshot or options.offline
@@ -181,8 +184,8 @@ def same_source(options: Options) -> str:
 
 
 def explaining(options: Options, ref: ObjectRef, file: str = "", *, command: str = "explain") -> str:
-    """The command that gives the whole answer about an object; about one of a file by its file. Empty where that was
-    standard input.
+    """Return the command that gives the whole answer about an object; about one of a file by its file. Empty where that
+    was standard input.
     """
     if "-" in options.filenames:
         return ""

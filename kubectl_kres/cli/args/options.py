@@ -111,7 +111,7 @@ class Options(NamedTuple):
 
 
 def _whole(highest: int | None = None) -> Callable[[click.Context, click.Parameter, str], int]:
-    """Reads a whole number from 0 to ``highest``, if that is given."""
+    """Read a whole number from 0 to ``highest``, if that is given."""
 
     def read(ctx: click.Context, param: click.Parameter, value: str) -> int:
         if value.isascii() and value.isdigit() and (highest is None or int(value) <= highest):
@@ -143,7 +143,7 @@ def _invalid(text: str, param: click.Parameter, ctx: click.Context, why: str) ->
 
 
 def _printable(ctx: click.Context, _param: click.Parameter, value: str) -> str:
-    """The format asked for, if the command has it. Raises click.UsageError in kubectl's words."""
+    """Return the format asked for, if the command has it. Raises click.UsageError in kubectl's words."""
     formats: tuple[str, ...] = getattr(ctx.command, "formats", ())
     if value in formats:
         return value
@@ -158,12 +158,12 @@ def _printable(ctx: click.Context, _param: click.Parameter, value: str) -> str:
 
 
 def _named(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """The namespaces that are named: as in kubectl an empty text, of a variable that is not set, names none."""
+    """Return the namespaces that are named: as in kubectl an empty text, of a variable that is not set, names none."""
     return tuple(filter(None, values))
 
 
 def _flag(field: str, *names: str, metavar: str = "", text: str, **settings: Any) -> click.Option:
-    """A flag whose value is ``Options.field``; what is absent has the default there."""
+    """Return a flag whose value is ``Options.field``; what is absent has the default there."""
     default = Options._field_defaults[field]
     if isinstance(default, bool):
         settings["is_flag"] = True

@@ -51,10 +51,11 @@ ServerOf = Callable[[str], tuple[Server, tuple[str, ...]]]
 
 
 def described(options: Options) -> ServerOf:
-    """The server that the flags describe, once it is known which version it says of itself, empty if it does not.
+    """Return the server that the flags describe, once it is known which version it says of itself, empty if it does
+    not.
 
-    The result also gives what is supposed about that server. ``--kube-version`` wins over what the server says.
-    Raises UsageError for a bad version or gate, InputError for a bad file.
+    The result also gives what is supposed about that server. ``--kube-version`` wins over what the server says. Raises
+    UsageError for a bad version or gate, InputError for a bad file.
     """
     if options.kube_version and parse(options.kube_version) is None:
         raise UsageError(

@@ -22,7 +22,7 @@ from kubectl_kres.cli.run.run_loop import (
     gc_disabled,
     read_yaml,
 )
-from kubectl_kres.cli.select.checked import scenes
+from kubectl_kres.cli.select.checked import check_contexts
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.errors import InputError, UsageError, on_one_line
 from kubectl_kres.manifests.manifest import Manifest
@@ -108,7 +108,7 @@ class CheckPage(Page):
         located = _Located(given, same_source(self.options))
         kept: dict[str, list[CheckFinding]] = {name: [] for name in SEVERITIES}
         spaces = objects = 0
-        for context in scenes(source, given, self.options, ask):
+        for context in check_contexts(source, given, self.options, ask):
             spaces, objects = spaces + bool(context.namespace), objects + len(context.subjects)
             for check_finding in against(check(context, self._codes), self._known):
                 if len(kept[check_finding.severity]) < MOST:

@@ -30,6 +30,7 @@ from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod import qos as render
 from kubectl_kres.render.pod import qos_page as short
+from kubectl_kres.render.text.line import wrapped
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.system import makes_one_pod
 from kubectl_kres.reports.pod.needs import needs_with_node
@@ -67,6 +68,7 @@ class QosPage(Page):
         super().__init__(options)
         self._classes: dict[str, int] = {}
         self._refused = self._differing = 0
+        self._figures = False
         self._reaches = LikeReaches()
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
@@ -87,6 +89,7 @@ class QosPage(Page):
                 self._classes[pod_quality.qos.name] = self._classes.get(pod_quality.qos.name, 0) + 1
                 self._refused += bool(pod_quality.refused)
                 self._differing += pod_quality.differs
+                self._figures = self._figures or render.has_figures(pod_quality)
             drawn: Callable[[], Iterable[str]] = partial(self._lines, pod_quality, many=batch.many, whole=whole)
             if options.output == "brief":
                 more, explained = (explaining(options, subject.ref, subject.file, command=name) for name in _ASKED)
@@ -114,6 +117,8 @@ class QosPage(Page):
         del run_summary
         if self._classes:
             yield render.counts(self._classes, self._refused, self._differing)
+        if self._figures:
+            yield from wrapped(render.SHORT_SAID, self.width, rest="  ")
 
 
 def _asked(options: Options, subject: Subject) -> str:

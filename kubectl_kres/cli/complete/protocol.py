@@ -67,7 +67,8 @@ class CompletionContext(NamedTuple):
 def named(
     takes: Callable[[Kind], bool], words: Sequence[str], typed: str, options: Options, *, slash: bool = False
 ) -> CompletionContext:
-    """The slot behind ``words``. ``takes``: which kinds they may be of. ``slash``: only ``TYPE/NAME`` is understood.
+    """Return the slot behind ``words``. ``takes``: which kinds they may be of. ``slash``: only ``TYPE/NAME`` is
+    understood.
 
     Names are none where a list is asked for, by a selector or over all namespaces.
     """
@@ -104,7 +105,7 @@ _ENTRIES = {"context": "contexts", "contexts": "contexts", "cluster": "clusters"
 
 
 def find(words: Sequence[str]) -> CompletionContext:
-    """The slot of the last word. Without candidates where the words before it cannot be understood."""
+    """Return the slot of the last word. Without candidates where the words before it cannot be understood."""
     *before, typed = words or [""]
     program = Program()
     ctx = click.Context(program, info_name="kubectl kres")
@@ -128,7 +129,9 @@ def find(words: Sequence[str]) -> CompletionContext:
 def _split(
     before: Sequence[str], typed: str, known: Iterable[click.Parameter], ctx: click.Context, *, stop: bool = False
 ) -> tuple[CommandLine, str]:
-    """The words with a mark for the last one, and what of that one stands before the mark: ``--output=``, ``-n``."""
+    """Return the words with a mark for the last one, and what of that one stands before the mark: ``--output=``,
+    ``-n``.
+    """
     by_name = {name: flag for flag in known if isinstance(flag, click.Option) for name in flag.opts}
     rest = ""
     if typed.startswith("--") and "=" in typed:
@@ -164,7 +167,7 @@ def _inside(command: Command, line: CommandLine, rest: str, typed: str) -> Compl
 
 
 def _word(command: Command, words: Sequence[str], typed: str, options: Options) -> CompletionContext:
-    """One of the words that are no flags, as the command declares them."""
+    """Return one of the words that are no flags, as the command declares them."""
     completes = command.completes
     if isinstance(completes, tuple):
         return CompletionContext(typed, words=() if words else tuple(map(Completion, completes)))
@@ -175,7 +178,9 @@ def _word(command: Command, words: Sequence[str], typed: str, options: Options) 
 
 
 def _value(flag: click.Option, command: Command | None, rest: str, typed: str, options: Options) -> CompletionContext:
-    """The value of a flag. ``rest``: what stands before it in the same word; a shell takes off ``--flag=`` itself."""
+    """Return the value of a flag. ``rest``: what stands before it in the same word; a shell takes off ``--flag=``
+    itself.
+    """
     slot = CompletionContext(typed[len(rest) :], "" if rest.endswith("=") else rest, options=options)
     if flag.metavar in {"FILE", "DIR", "DIR|GLOB"}:
         return slot._replace(directive=FOLDERS if flag.metavar == "DIR" else FILES)
@@ -207,7 +212,7 @@ def _commands() -> tuple[Completion, ...]:
 
 
 def _names(known: Iterable[click.Parameter], line: CommandLine) -> tuple[Completion, ...]:
-    """The flags that may follow: all that are not given yet or may be repeated."""
+    """Return the flags that may follow: all that are not given yet or may be repeated."""
     given = {given_flag.field for given_flag in line.given}
     return tuple(
         Completion(name, (flag.help or "").partition(". ")[0].rstrip("."))
@@ -222,7 +227,9 @@ def _flag(field: str, known: Iterable[click.Parameter]) -> click.Option:
 
 
 def _options(line: CommandLine) -> Options:
-    """The flags that are given before the cursor; numbers keep their defaults, since nothing here depends on them."""
+    """Return the flags that are given before the cursor; numbers keep their defaults, since nothing here depends on
+    them.
+    """
     values: dict[str, Any] = {}
     for given_flag in line.given:
         default = Options._field_defaults.get(given_flag.field)
@@ -242,7 +249,7 @@ _SAFE = re.compile(r"[A-Za-z0-9@_][A-Za-z0-9@._:/+=,%~-]*")
 
 
 def complete(words: Sequence[str]) -> int:
-    """Prints the answer for the words typed so far. Ends the process, and all that was started to get the answer."""
+    """Print the answer for the words typed so far. Ends the process, and all that was started to get the answer."""
     began = monotonic()
     _withdraw()
     try:
@@ -257,7 +264,7 @@ def complete(words: Sequence[str]) -> int:
 
 
 def answer(words: Sequence[str], began: float) -> str:
-    """The candidates and the directive, in lines. ``began``: the monotonic time from which the limit counts."""
+    """Return the candidates and the directive, in lines. ``began``: the monotonic time from which the limit counts."""
     slot = find(words)
     known = [f"{slot.before}{word}\t{about}".rstrip("\t") for word, about in slot.words if word.startswith(slot.typed)]
     read = [f"{slot.before}{name}" for name in _read(slot, began + LIMIT)]

@@ -54,7 +54,7 @@ _PIECE = 1 << 16
 
 
 def dump(document: Mapping[str, Any], output: str) -> str:
-    """A document as JSON or YAML, with a newline at its end, or in the user's form."""
+    """Return a document as JSON or YAML, with a newline at its end, or in the user's form."""
     if isinstance(output, Shaped):
         return output.of(msgspec.json.decode(data.encoded(document)))
     return data.to_json(dict(document)) + "\n" if output == "json" else data.to_yaml(dict(document))
@@ -135,7 +135,7 @@ class Alike(Generic[Report]):
         self._patterns: dict[bytes, _Pattern[Report] | None] = {}
 
     def known(self, like: CacheKey) -> tuple[Report, Item] | None:
-        """The first report of those that are alike, and the item of this one; None: it has to be made."""
+        """Return the first report of those that are alike, and the item of this one; None: it has to be made."""
         pattern = self._patterns.get(like.key)
         if pattern is None or not pattern.proven or not _fits(like.texts):
             return None
@@ -155,13 +155,13 @@ class Alike(Generic[Report]):
 
 
 def _fits(texts: tuple[str, ...]) -> bool:
-    """Whether each can be told from the others wherever it stands."""
+    """Return whether each can be told from the others wherever it stands."""
     apart = not any(name in other for name, other in permutations(texts, 2))
     return apart and all(_PLAIN.fullmatch(text) for text in texts)
 
 
 def _written(pattern: _Pattern[Report], texts: tuple[str, ...]) -> Item:
-    """The pattern with other texts in place of its own."""
+    """Return the pattern with other texts in place of its own."""
     text = pattern.item.text
     for old, new in zip(pattern.texts, texts, strict=True):
         text = text.replace(old, new)

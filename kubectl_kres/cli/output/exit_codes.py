@@ -47,7 +47,7 @@ _CANNOT = (
 
 
 def worst(codes: Iterable[int]) -> int:
-    """The exit code of a run over several objects."""
+    """Return the exit code of a run over several objects."""
     numbers = set(codes)
     return next((code for code in _ORDER if code in numbers), Exit.ANSWERED)
 
@@ -105,7 +105,7 @@ class _Heedless:
 
 
 def guarded(run: Callable[[], int], *, verbose: bool = False, whole: bool = False) -> int:
-    """What ``run`` returns, or the code of the error that it ended with, which is told on stderr.
+    """Return what ``run`` returns, or the code of the error that it ended with, which is told on stderr.
 
     A closed stdout ends quietly. ``verbose``: with a traceback for every error. ``whole``: the exit code is asked for,
     and needs the whole run even if nobody reads what it prints. What nobody raises on purpose is a bug, told with its
@@ -160,7 +160,7 @@ def tell(error: KresError) -> None:
 
 
 def lines(error: KresError, access: str) -> Iterator[str]:
-    """The error as kubectl words it, then what to do. ``access``: the flags that choose server and user."""
+    """Yield the error as kubectl words it, then what to do. ``access``: the flags that choose server and user."""
     if isinstance(error, InputErrors):
         yield from (f"error: {error.message}" for error in error.errors)
         if error.more > 0:
@@ -184,7 +184,7 @@ def lines(error: KresError, access: str) -> Iterator[str]:
 
 
 def may_i(message: str, access: str) -> str:
-    """A line with the command that shows whether a refused read is allowed by now; empty if unclear.
+    """Return a line with the command that shows whether a refused read is allowed by now; empty if unclear.
 
     ``message``: the server's own words of a 403. ``access``: the flags that choose server and user.
     Source: apiserver rbac authorizer, responsewriters.Forbidden.

@@ -24,7 +24,7 @@ _UNBROKEN = 1 << 20
 
 
 def colored(choice: str) -> bool:
-    """Whether to colour: ``always``, ``never``, or ``auto``, which asks the terminal and the environment."""
+    """Return whether to colour: ``always``, ``never``, or ``auto``, which asks the terminal and the environment."""
     if choice != "auto":
         return choice == "always"
     return is_terminal() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
@@ -38,12 +38,14 @@ def width(*, wide: bool) -> int:
 
 
 def is_terminal() -> bool:
-    """Whether standard output is one."""
+    """Return whether standard output is one."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
 def same_terminal() -> bool:
-    """Whether standard output and standard error are one terminal, so that whoever reads one has read the other."""
+    """Return whether standard output and standard error are one terminal, so that whoever reads one has read the
+    other.
+    """
     out, err = sys.stdout, sys.stderr
     if out is None or err is None or not (out.isatty() and err.isatty()):
         return False
@@ -51,7 +53,7 @@ def same_terminal() -> bool:
 
 
 def speaks_unicode() -> bool:
-    """Whether standard output takes more than ASCII, as far as the user or the terminal says.
+    """Return whether standard output takes more than ASCII, as far as the user or the terminal says.
 
     Python writes UTF-8 where the locale is C; who sets LC_ALL to it, or PYTHONIOENCODING, wants ASCII all the same.
     """

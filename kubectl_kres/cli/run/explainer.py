@@ -29,20 +29,20 @@ class Explainer:
 
     @classmethod
     def choose(cls, options: Options, words: Sequence[str]) -> Choose | None:
-        """How all its objects are found where they are asked about together; None: as any others."""
+        """Return how all its objects are found where they are asked about together; None: as any others."""
         del options, words
         return None
 
     @classmethod
     def by_value(cls, options: Options, words: Sequence[str]) -> Query | None:
-        """What ``--by value`` asks about the objects that are named; None: it says nothing about them."""
+        """Return what ``--by value`` asks about the objects that are named; None: it says nothing about them."""
         del options, words
         return None
 
     def reports(
         self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
-        """The explanation of one object; with it the verdict of one that is shown by a line and counted by it.
+        """Yield the explanation of one object; with it the verdict of one that is shown by a line and counted by it.
 
         One without an explanation is missed. Raises UsageError for flags that ask about a pod.
         """
@@ -50,7 +50,7 @@ class Explainer:
 
 
 def explainer_of(kind: Kind) -> type[Explainer] | None:
-    """Who explains objects of a kind; None: what explains pods and policies does."""
+    """Return who explains objects of a kind; None: what explains pods and policies does."""
     name = answers_about(kind).explained
     where = next((system.explainer for system in systems() if system.name == name), None)
     if where is None:

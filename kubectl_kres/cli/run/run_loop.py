@@ -68,13 +68,13 @@ class RunSummary:
         return self._failed and not self.count
 
     def assumes(self, texts: Iterable[str]) -> None:
-        """Notes what is supposed about the server."""
+        """Note what is supposed about the server."""
         for text in texts:
             self.note(f"assumed: {text}")
             self._supposed = self._supposed or _SUPPOSED in text
 
     def watched(self, lines: Iterable[str]) -> Iterator[str]:
-        """The lines; notes whether they say that the server is older or newer than the rules."""
+        """Yield the lines; notes whether they say that the server is older or newer than the rules."""
         last = ""
         for line in lines:
             text = line.strip()
@@ -204,7 +204,7 @@ class RunSummary:
 
 
 def _absent(source: ObjectSource) -> list[str]:
-    """The namespaces that were asked about and do not exist."""
+    """Return the namespaces that were asked about and do not exist."""
     from kubectl_kres.reports.pod.preflight import namespace_needs, no_namespace
 
     result = []
@@ -216,7 +216,7 @@ def _absent(source: ObjectSource) -> list[str]:
 
 
 def _unread(error: KresError) -> bool:
-    """Whether an object has no answer because something could not be read, not because it is not there."""
+    """Return whether an object has no answer because something could not be read, not because it is not there."""
     return isinstance(error, ClusterError) and not isinstance(error, NotFound)
 
 
@@ -230,7 +230,7 @@ def _nothing(namespaces: tuple[str, ...], options: Options) -> str:
 
 
 def read_yaml(text: str) -> Any:
-    """The value of YAML inside an object. Raises InputError."""
+    """Return the value of YAML inside an object. Raises InputError."""
     from kubectl_kres.documents import yaml_text
 
     return yaml_text.value(text)
@@ -279,7 +279,7 @@ class Page:
         self._briefs = 0
 
     def brief(self, value: Brief) -> Callable[[], list[str]]:
-        """The lines of an answer in few words, apart from the one before."""
+        """Return the lines of an answer in few words, apart from the one before."""
         from kubectl_kres.render.verdict import brief
 
         gap = [""] * (self._briefs > 0)
@@ -324,7 +324,7 @@ class Page:
 
 
 def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], run_summary: RunSummary) -> bool:
-    """Gives ``take`` all pods of a namespace (empty: of all), page by page; False where they may not be read, which is
+    """Give ``take`` all pods of a namespace (empty: of all), page by page; False where they may not be read, which is
     told.
     """
     try:
@@ -368,7 +368,7 @@ def prepare_run(options: Options, query: Query) -> RunContext:
 
 
 def answer(options: Options, query: Query) -> int:
-    """Prints the answers as they are made; returns the exit code."""
+    """Print the answers as they are made; returns the exit code."""
     frame, page = prepare_run(options, query), query.page()
     run_summary = RunSummary(options, say)
     drawn: list[ObjectAnswer] = []
@@ -397,7 +397,7 @@ def answer(options: Options, query: Query) -> int:
 
 
 def _document(output: str) -> AbstractContextManager[Items | None]:
-    """What takes in the reports where one document is asked for."""
+    """Return what takes in the reports where one document is asked for."""
     if output not in DOCUMENTS:
         return nullcontext()
     from kubectl_kres.cli.output.documents import Items
@@ -410,7 +410,7 @@ Plan = Callable[[Options, tuple[str, ...]], Query]
 
 
 def answering(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
-    """The function that runs a command which answers once."""
+    """Return the function that runs a command which answers once."""
     return lambda options, words: answer(options, plan(options, words))
 
 

@@ -1,4 +1,4 @@
-"""The scenes of a check: one namespace after another with its pods, then what stands beside namespaces."""
+"""The contexts of a check: one namespace after another with its pods, then what is in no namespace."""
 
 from __future__ import annotations
 
@@ -32,8 +32,12 @@ from kubectl_kres.tekton.reports.needs import pipeline_needs
 _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 
 
-def scenes(source: ObjectSource, given: Input, options: Options, ask: EvaluationOptions) -> Iterator[CheckContext]:
-    """Each holds until the next one is asked for. Raises ClusterError where nothing can be read at all."""
+def check_contexts(
+    source: ObjectSource, given: Input, options: Options, ask: EvaluationOptions
+) -> Iterator[CheckContext]:
+    """Yield the contexts to check; each is valid until the next one is requested. Raises ClusterError where nothing can
+    be read at all.
+    """
     tries = RemedyBudget()
     if options.filenames:
         yield from _of_files(source, given, options, ask, tries)
@@ -89,7 +93,7 @@ def _of_files(
 
 
 def _running(store: Store, subjects: Sequence[Subject]) -> Iterator[ReadRequest]:
-    """What the cluster has of files' workloads, where a quota decides what becomes of a rollout."""
+    """Yield what the cluster has of files' workloads, where a quota decides what becomes of a rollout."""
     for subject in subjects:
         ref = subject.ref
         if subject.raw is None or ref.kind not in ROLLED or not any(store.all("ResourceQuota", ref.namespace)):
@@ -100,7 +104,9 @@ def _running(store: Store, subjects: Sequence[Subject]) -> Iterator[ReadRequest]
 
 
 def _targets(given: Input, known: Collection[ObjectRef]) -> list[Subject]:
-    """The workloads that autoscalers of the files scale and that stand in no file: what the cluster has of them."""
+    """Return the workloads that autoscalers of the files scale and that stand in no file: what the cluster has
+    of them.
+    """
     result: dict[ObjectRef, None] = {}
     for horizontal_pod_autoscaler in given.policies.all("HorizontalPodAutoscaler"):
         target = horizontal_pod_autoscaler.spec.scale_target_ref
@@ -112,7 +118,7 @@ def _targets(given: Input, known: Collection[ObjectRef]) -> list[Subject]:
 def _applied(
     source: ObjectSource, files: Files, options: Options, ask: EvaluationOptions
 ) -> tuple[Store, Together | None]:
-    """The store with quotas that count what is there, and how far several workloads of the files get."""
+    """Return the store with quotas that count what is there, and how far several workloads of the files get."""
     if not files.counting:
         return source.store, None
     source.fill(() if options.offline else files.needs())
@@ -228,7 +234,7 @@ def _make_context(
 
 
 def _by_namespace(pages: Iterable[list[Pod]]) -> Iterator[tuple[str, list[Pod]]]:
-    """The pods of one namespace after another; a list has them in this order."""
+    """Yield the pods of one namespace after another; a list has them in this order."""
     space, pods = "", list[Pod]()
     for page in pages:
         for pod in page:

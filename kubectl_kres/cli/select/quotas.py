@@ -46,7 +46,7 @@ def quotas(
 
 
 def _filed(given: Input) -> tuple[str, ...]:
-    """The namespaces of the quotas that files hold."""
+    """Return the namespaces of the quotas that files hold."""
     return tuple(dict.fromkeys(item.metadata.namespace for item in given.policies.all(_QUOTA.kind)))
 
 
@@ -136,7 +136,7 @@ def _counted(
 def fitted(
     source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
-    """The one object whose template is to fit, from the files if it stands there."""
+    """Yield the one object whose template is to fit, from the files if it stands there."""
     del program
     if (options.fit or "").startswith("-"):
         raise UsageError(
@@ -151,7 +151,7 @@ def fitted(
 def workloads(
     source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
-    """All that keeps a number of pods, by namespace."""
+    """Yield all that keeps a number of pods, by namespace."""
     del given, program
     labels = labels_match(options.selector)
     if words:
@@ -171,7 +171,9 @@ def workloads(
 
 
 def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tuple[Subject, ...]:
-    """What can lack pods in a namespace (empty: in any), with what its answers need of the namespaces asked about."""
+    """Return what can lack pods in a namespace (empty: in any), with what its answers need of the namespaces asked
+    about.
+    """
     source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
     subjects = [
         Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])

@@ -82,12 +82,12 @@ def chosen(
     *,
     changed: bool = False,
 ) -> Iterator[Selection]:
-    """The objects that files or words name: all at once, or page by page where a type is listed.
+    """Yield the objects that files or words name: all at once, or page by page where a type is listed.
 
     ``wants``: for objects that are named; of those in a list only what every answer needs is read. ``takes``: which
     kinds there are answers about; beside: the same beside files' workloads, if that is more. ``changed``: files beside
-    TYPE/NAME are a change, and what is named is asked about after it.
-    Raises UsageError, ClusterError if the type or the list cannot be read.
+    TYPE/NAME are a change, and what is named is asked about after it. Raises UsageError, ClusterError if the type or
+    the list cannot be read.
     """
     single = bool(options.container or options.question)
     if options.filenames and changed and words and all("/" in word for word in words):
@@ -126,7 +126,7 @@ def _after_change(
     wants: Wants,
     takes: Callable[[Kind], bool],
 ) -> Selection:
-    """What is named, as the files have it where they hold it."""
+    """Return what is named, as the files have it where they hold it."""
     written = {(subject.ref.kind, subject.ref.name): subject for subject in asked_for(source, given, in_files(given))}
     pairs = [(require_answers(source.kind(name.type), takes), name) for name in names]
     own = tuple(
@@ -146,7 +146,7 @@ def _after_change(
 
 
 def _by_name(source: ObjectSource, word: str, wants: Wants, error: KresError) -> Selection:
-    """What has this name where a type was expected. Raises the error that says what is expected if nothing has."""
+    """Return the object of this name where a type was expected. Raises the error that names the expected words."""
     kinds = [BY_KIND[kind] for kind in _NAMED]
     result = named(source, [(kind, NamedObjects(kind.kind, (word,))) for kind in kinds], wants)
     if not result.subjects:
@@ -210,7 +210,7 @@ def _from_files(
 def _with_counted(
     source: ObjectSource, given: Input, options: Options, subjects: Sequence[Subject], wants: Wants
 ) -> Selection | None:
-    """The objects that quotas merely count, beside policies those that some quota counts; None: there are none."""
+    """Return the objects that quotas merely count, those beside policies only if a quota counts them; else None."""
     from kubectl_kres.reports.namespace.counted_object import is_counted
 
     others = _counted_in_files(source, given, options.selector)
@@ -226,13 +226,13 @@ def _with_counted(
 
 
 def counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
-    """The objects of files that quotas count and that make no pods."""
+    """Return the objects of files that quotas count and that make no pods."""
     policies = _policies_in_files(given, selector, lambda kind: answers_about(kind).counted)
     return [*{it.ref: it for it in (*_counted_in_files(source, given, selector), *policies)}.values()]
 
 
 def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
-    """The objects of files that quotas merely count: those that every cluster has, and those that a quota names."""
+    """Return the objects of files that quotas merely count: always counted ones, and those a quota names."""
     from kubectl_kres.cli.args.arguments import labels_match
     from kubectl_kres.manifests.overlay import is_left_out
     from kubectl_kres.model.quota_objects import CountedObject
@@ -265,7 +265,7 @@ def _left_out(given: Input, selector: str) -> tuple[str, ...]:
 
 
 def _unknown(given: Input) -> Iterator[Unseen]:
-    """The objects of kinds that are not known: whether they make pods, and which, is not known either."""
+    """Yield the objects of kinds that are not known: whether they make pods, and which, is not known either."""
     from kubectl_kres.manifests.overlay import is_left_out
     from kubectl_kres.manifests.typed import kind_of
     from kubectl_kres.model.pod_places import may_make_pods
@@ -293,7 +293,7 @@ def _nothing(given: Input, options: Options) -> UsageError:
 
 
 def in_files(given: Input, selector: str = "") -> list[Subject]:
-    """The pods, and what makes pods, that the files hold; one with a field of a wrong type is a fault of the input."""
+    """Return the pods, and the makers of pods, in the files; a field of a wrong type is a fault of the input."""
     from kubectl_kres.cli.args.arguments import labels_match
 
     fits = labels_match(selector)
@@ -363,7 +363,7 @@ def _of_manifest(manifest: Manifest) -> Subject:
 
 
 def named(source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wants: Wants = needs) -> Selection:
-    """Each name in each namespace; one that is in none of them is missing, as is what may not be read."""
+    """Return each name in each namespace; one that is in none of them is missing, as is what may not be read."""
     groups = [
         [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
         for kind, named_objects in wanted
@@ -381,9 +381,7 @@ def named(source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wan
 
 
 def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: Wants = needs) -> Selection:
-    """The object that a flag names as TYPE/NAME, or by its name if it is the only one of it, from the files if it
-    stands there. Raises UsageError, ClusterError.
-    """
+    """Return the object that a flag names as TYPE/NAME or as a unique name. Raises UsageError, ClusterError."""
     head, slash, name = word.partition("/")
     expected = UsageError(f'invalid argument "{word}" for "{flag}" flag: TYPE/NAME is expected, as deploy/web')
     if head and not slash:
@@ -397,7 +395,7 @@ def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: W
 
 
 def _only(source: ObjectSource, given: Input, name: str, wants: Wants, expected: UsageError) -> Selection:
-    """The one object of a name. Raises the error that says what is expected, of none and of several."""
+    """Return the one object of a name. Raises the error that says what is expected, of none and of several."""
     subjects = tuple(in_file for in_file in in_files(given) if in_file.ref.name == name)
     complete(source, subjects, wants)
     result = Selection(subjects) if subjects else _by_name(source, name, wants, expected)
@@ -408,7 +406,7 @@ def _only(source: ObjectSource, given: Input, name: str, wants: Wants, expected:
 
 
 def _there(source: ObjectSource, subject: Subject) -> bool:
-    """Whether there is something to answer about; a namespace is known by what is in it, even if it may not be read."""
+    """Return whether there is something to answer about; what is in a namespace shows that it exists."""
     ref = subject.ref
     if source.store.get(ref.kind, ref.name, ref.namespace) is not None:
         return True
@@ -421,7 +419,7 @@ def _there(source: ObjectSource, subject: Subject) -> bool:
 
 
 def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
-    """Why an object is in none of the places where it was looked for; that one could not be read comes first."""
+    """Return why an object is in none of the places where it was looked for; that one could not be read comes first."""
     faults = [missing(source.store, subject) for subject in group]
     cluster_error = next((fault for fault in faults if not isinstance(fault, NotFound)), faults[0])
     if isinstance(cluster_error, NotFound) and len(group) == 1 and not cluster_error.hint:
@@ -483,7 +481,7 @@ _SEVERAL = 20
 
 
 def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[ReadRequest, ...]:
-    """What tells how listed workloads fare of which the status does not say that all is well; none if all is."""
+    """Return what tells how listed workloads fare of which the status does not say that all is well; none if all is."""
     from kubectl_kres.reports.explain.object_state import reads_of_list, reads_of_run
 
     wanted: dict[ReadRequest, None] = {}
@@ -501,7 +499,7 @@ def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[ReadRequest,
 
 
 def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any] | Forbidden]:
-    """The pages; of one of ``several`` namespaces, that it may not be read, which raises where it is the only one."""
+    """Yield the pages; an unreadable one of ``several`` namespaces is reported, and a single one raises."""
     try:
         yield from pages
     except Forbidden as error:
@@ -511,7 +509,7 @@ def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any]
 
 
 def _policies_in_store(source: ObjectSource, need: ReadRequest) -> Iterator[list[Any]]:
-    """A list of policies, which are all in the store, since each answer looks at those beside it."""
+    """Yield a list of policies, which are all in the store, since each answer looks at those beside it."""
     whole = ReadRequest(need.kind, need.namespace)
     if not source.store.covered(whole).known:
         raise fault_of(source, [Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind])])
@@ -587,7 +585,7 @@ def _unlike(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
 
 
 def _widened(need: ReadRequest, scope: str) -> ReadRequest:
-    """All of a kind in the scope instead of a part; of what is never listed, and of one namespace, itself."""
+    """Return all of a kind in the scope instead of a part; of what is never listed, and of one namespace, itself."""
     kind = BY_KIND.get(need.kind)
     if kind is None or not kind.listed or (scope and need.kind == "Namespace"):
         return need

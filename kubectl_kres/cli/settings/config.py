@@ -18,7 +18,7 @@ _LARGEST = 1 << 16
 
 
 def location(environ: Mapping[str, str], *, windows: bool) -> Path | None:
-    """The file, whether it is there or not; None if the environment does not say where that would be.
+    """Return the file, whether it is there or not; None if the environment does not say where that would be.
 
     A relative XDG_CONFIG_HOME does not count. Source: XDG Base Directory Specification 0.8.
     """
@@ -32,7 +32,7 @@ def location(environ: Mapping[str, str], *, windows: bool) -> Path | None:
 
 
 def applied(options: Options, given: Collection[str]) -> Options:
-    """The options with what the file sets. ``given``: the fields that flags have set, which stay.
+    """Return the options with what the file sets. ``given``: the fields that flags have set, which stay.
 
     Raises InputError if the file is there and cannot be read, or is wrong.
     """
@@ -62,7 +62,9 @@ def applied(options: Options, given: Collection[str]) -> Options:
 
 
 def _read(path: Path) -> str | None:
-    """The text; None if there is no file, or none that can be seen: HOME may be somebody else's, as in containers."""
+    """Return the text; None if there is no file, or none that can be seen: HOME may be somebody else's, as in
+    containers.
+    """
     try:
         if path.is_fifo():
             raise InputError("a pipe, not a file", file=str(path))

@@ -18,7 +18,8 @@ from kubectl_kres.errors import InputError, InputErrors
 
 
 def line_of(text: str, path: Sequence[str]) -> int:
-    """The line (from 1) where the statement begins that first names ``path``, or something below it; 0: none does.
+    """Return the line (from 1) where the statement begins that first names ``path``, or something below it; 0: none
+    does.
 
     ``text`` is a valid document.
     """
@@ -61,7 +62,7 @@ def _keys(parsed: Any) -> Iterator[str]:
 
 
 def _names(parsed: Mapping[str, Any], path: Sequence[str], table: Sequence[str]) -> bool:
-    """Whether a statement below ``table`` names the path."""
+    """Return whether a statement below ``table`` names the path."""
     if table[: len(path)] == tuple(path):
         return True
     if tuple(path[: len(table)]) != tuple(table):
@@ -160,7 +161,7 @@ _EXPECTED = {
 
 
 def parse(text: str, file: str) -> Settings:
-    """The settings. Raises InputError: no TOML, unknown names, values that are none."""
+    """Return the settings. Raises InputError: no TOML, unknown names, values that are none."""
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -189,7 +190,7 @@ def parse(text: str, file: str) -> Settings:
 
 
 def _malformed(error: Exception, text: str, file: str) -> InputError:
-    """Where and why the text is no TOML."""
+    """Return where and why the text is no TOML."""
     if isinstance(error, RecursionError):
         return InputError("no TOML: nested too deep", file=file)
     match = _AT.fullmatch(str(error))
@@ -207,7 +208,7 @@ def _raise_all(faults: Sequence[InputError]) -> InputError:
 
 
 def _fault(fault: Any, text: str, file: str) -> InputError:
-    """One of pydantic's faults in our words."""
+    """Return one of pydantic's faults in our words."""
     path = tuple(map(str, fault["loc"]))
     name, value = ".".join(path), fault["input"]
     if fault["type"] == "extra_forbidden":
@@ -225,7 +226,7 @@ def _fault(fault: Any, text: str, file: str) -> InputError:
 
 
 def _known(path: Sequence[str], *, section: bool) -> str:
-    """The nearest name that there is, wherever it belongs; all that would do here, if none is near."""
+    """Return the nearest name that there is, wherever it belongs; all that would do here, if none is near."""
     homes = dict.fromkeys(_SECTIONS, "")
     if not section:
         homes = {key: f"{home}." for home, keys in _SECTIONS.items() for key in keys}

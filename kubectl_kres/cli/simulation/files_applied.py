@@ -39,7 +39,7 @@ class FilesApplied:
             self.files = files
 
     def fresh(self, store: Store) -> bool:
-        """Whether the files were not applied to this store yet."""
+        """Return whether the files were not applied to this store yet."""
         return self.files is not None and (self._applied is None or self._applied[0] is not store)
 
     def store(self, store: Store, server: Server, asked: Iterable[ObjectRef]) -> Store:

@@ -43,7 +43,7 @@ _IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metad
 
 
 def ordered(manifests: Iterable[Manifest]) -> list[Manifest]:
-    """The objects in the order of kinds, those of one kind as they stand."""
+    """Return the objects in the order of kinds, those of one kind as they stand."""
     places = {kind: place for place, kind in enumerate(FIRST)}
     return sorted(manifests, key=lambda manifest: places.get(called(manifest.raw), len(FIRST)))
 
@@ -150,7 +150,7 @@ def _path(text: str, label: str) -> list[str]:
 
 
 def _patch(path: Sequence[str], value: Any) -> Any:
-    """The patch that sets one value; in a list of containers the element is named."""
+    """Return the patch that sets one value; in a list of containers the element is named."""
     if not path:
         return value
     head, rest = path[0], path[1:]
@@ -187,7 +187,9 @@ def _refuse_doubles(all_wanted: Sequence[GivenStep]) -> None:
 
 
 def _second(before: GivenStep, wanted: GivenStep) -> Iterator[InputError]:
-    """The fault of an object that stands twice in files. Raises UsageError for a second flag that says the same."""
+    """Yield the fault of an object that stands twice in files. Raises UsageError for a second flag that says the
+    same.
+    """
     kind, name = key_of_step(wanted.step)
     if isinstance(before.step, Apply) and isinstance(wanted.step, Apply):
         yield InputError(f"{kind}/{name} is given twice, first at {before.label}", file=wanted.label)
@@ -218,7 +220,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 def placed(
     wanted: Sequence[GivenStep], store: Store, spaces: Sequence[str], default: str, *, everywhere: bool
 ) -> Iterator[Placed]:
-    """Each step with its namespace. ``everywhere``: what names none in a file is applied in each of ``spaces``.
+    """Yield each step with its namespace. ``everywhere``: what names none in a file is applied in each of ``spaces``.
 
     Raises UsageError where it is not clear which object is meant.
     """
@@ -263,7 +265,7 @@ def _named(patch: Any, stored: Any) -> Any:
 
 
 def _replaced(key: str, patch: dict[str, Any], elements: Sequence[Any]) -> list[Any]:
-    """All elements of a list, those that the patch numbers changed, without those that are null then.
+    """Return all elements of a list, those that the patch numbers changed, without those that are null then.
 
     Raises IndexError for a number beyond them.
     """
@@ -288,7 +290,7 @@ def _element(patch: Any, key: str, value: Sequence[Any]) -> Any:
 
 
 def _found(wanted: GivenStep, store: Store, spaces: Sequence[str], default: str) -> str:
-    """The namespace of an object that is named without one."""
+    """Return the namespace of an object that is named without one."""
     kind, name = key_of_step(wanted.step)
     if kind not in BY_KIND or len(spaces) == 1:
         return default
@@ -299,7 +301,7 @@ def _found(wanted: GivenStep, store: Store, spaces: Sequence[str], default: str)
 
 
 def files_of(given: Input) -> Files:
-    """The objects that a simulation knows, in the order of kinds; one that has no name is left out."""
+    """Return the objects that a simulation knows, in the order of kinds; one that has no name is left out."""
     return steps_of(_objects(given))
 
 

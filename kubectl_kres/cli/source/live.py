@@ -32,7 +32,7 @@ _REQUESTS, _READS = 6, 1
 
 
 def connected(options: Options, *, ask: bool = True) -> tuple[Target, Connection]:
-    """The target that the flags name, and a connection to it; what is doubtful about them goes to stderr.
+    """Return the target that the flags name, and a connection to it; what is doubtful about them goes to stderr.
 
     Nothing is sent yet, unless ``-v 6`` asks who we are; not ``ask``: that is asked anyway. Raises UsageError and
     ConfigError.
@@ -49,7 +49,9 @@ def connected(options: Options, *, ask: bool = True) -> tuple[Target, Connection
 
 
 def _about(target: Target, connection: Connection | None) -> Iterator[str]:
-    """Where and as whom we are connected, line by line; whom the server takes us for comes last, if it says so."""
+    """Yield where and as whom we are connected, line by line; whom the server takes us for comes last, if it
+    says so.
+    """
     yield f"Server: {target.server}"
     yield f"Context: {target.context or 'none'}"
     name, acting = target.user_name or "none", target.user.impersonate
@@ -61,7 +63,7 @@ def _about(target: Target, connection: Connection | None) -> Iterator[str]:
 
 
 def _asked(options: Options) -> ConnectOptions:
-    """What the flags say about the connection."""
+    """Return what the flags say about the connection."""
     extra: dict[str, tuple[str, ...]] = {}
     for text in options.impersonate_extra:
         key, equals, value = text.partition("=")
@@ -92,7 +94,7 @@ def _asked(options: Options) -> ConnectOptions:
 
 
 def open_live(options: Options, live: type[L] | None = None) -> tuple[L, Input]:
-    """The cluster of the context, and what ``-f`` named, which is read first: its faults need no cluster."""
+    """Return the cluster of the context, and what ``-f`` named, which is read first: its faults need no cluster."""
     given = Input(options)
     target, connection = connected(options)
     given.place(target.namespace)
@@ -150,7 +152,7 @@ class LiveSource:
         return (kind, api_version) in self._versions
 
     def places(self, kind: Kind, name: str) -> tuple[str, ...]:
-        """The namespaces that are asked about, whatever the name is."""
+        """Return the namespaces that are asked about, whatever the name is."""
         del name
         return self.namespaces if kind.namespaced else ("",)
 

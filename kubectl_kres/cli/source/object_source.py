@@ -55,37 +55,38 @@ class ObjectSource(Protocol):
         ...
 
     def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
-        """The namespaces that hold anything of lists of all namespaces, in turn, with what the lists have of them.
+        """Yield the namespaces that hold anything of lists of all namespaces, in turn, with what the lists have of
+        them.
 
         That is in the store until the next one is asked for. An empty text stands for all of them at once.
         """
         ...
 
     def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
-        """A list, page by page. The objects of a page are in the store until the next one is asked for.
+        """Yield a list, page by page. The objects of a page are in the store until the next one is asked for.
 
         Raises Forbidden, NotFound and the like: without the list there is no answer.
         """
         ...
 
     def places(self, kind: Kind, name: str) -> tuple[str, ...]:
-        """The namespaces to look for a name in; an empty text where the kind has none."""
+        """Return the namespaces to look for a name in; an empty text where the kind has none."""
         ...
 
     def kind(self, text: str) -> Kind:
-        """The type that a user names. Raises ClusterError if there is none."""
+        """Return the type that a user names. Raises ClusterError if there is none."""
         ...
 
     def serves(self, kind: str, api_version: str) -> bool:
-        """Whether there is such a kind in that version; also where that is not known."""
+        """Return whether there is such a kind in that version; also where that is not known."""
         ...
 
     def version(self) -> str:
-        """The server's ``gitVersion``; empty if it is not known."""
+        """Return the server's ``gitVersion``; empty if it is not known."""
         ...
 
     def raw(self, ref: ObjectRef) -> Mapping[str, Any]:
-        """An object with all of its fields. Raises ClusterError, UsageError where only some fields are kept."""
+        """Return an object with all of its fields. Raises ClusterError, UsageError where only some fields are kept."""
         ...
 
 
@@ -96,7 +97,7 @@ class Input:
     """
 
     def __init__(self, options: Options) -> None:
-        """Reads the files. Raises InputError."""
+        """Read the files. Raises InputError."""
         if len(set(options.namespaces)) > 1 and options.filenames:
             raise UsageError("-f takes one namespace, not several")
         self.policies = Store(Origin("files", ", ".join(options.filenames)))

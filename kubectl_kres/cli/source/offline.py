@@ -31,7 +31,7 @@ _PAGE = 500
 
 
 def open_held(options: Options, unread: Collection[str] = (), lean: Kept | None = None) -> tuple[OfflineSource, Input]:
-    """The source, of a snapshot without ``unread`` kinds, ``lean`` in others; and what ``-f`` named.
+    """Return the source, of a snapshot without ``unread`` kinds, ``lean`` in others; and what ``-f`` named.
 
     Raises SnapshotError, InputError.
     """
@@ -47,7 +47,7 @@ def open_held(options: Options, unread: Collection[str] = (), lean: Kept | None 
 
 
 def _snapshot(path: str, without: Collection[str], lean: Kept) -> tuple[Store, Store, str]:
-    """A snapshot without objects of some kinds, a store that holds only what is known of all, and the path."""
+    """Return a snapshot without objects of some kinds, a store that holds only what is known of all, and the path."""
     store = snapshots.read(path, without=without, lean=lean)
     known = Store(store.origin)
     for need, coverage in store.needs().items():
@@ -73,7 +73,9 @@ class OfflineSource:
         self.namespaces = () if options.all_namespaces else self._asked or self._recorded()
 
     def _recorded(self) -> tuple[str, ...]:
-        """The namespaces that a snapshot is of; none: all, since it knows of no context that would choose one."""
+        """Return the namespaces that a snapshot is of; none: all, since it knows of no context that would choose
+        one.
+        """
         needs = self._known.needs() if self._known else {}
         spaces = dict.fromkeys(need.namespace for need in needs if need.kind == "LimitRange")
         return () if "" in spaces else tuple(spaces)
@@ -118,7 +120,7 @@ class OfflineSource:
         return f"{self._path} holds the kinds {', '.join(sorted(numerous | {*self.store.kinds()}))}"
 
     def fill(self, needs: Iterable[ReadRequest]) -> None:
-        """Takes the numerous objects from the file; of all others it is said how reading them went."""
+        """Take the numerous objects from the file; of all others it is said how reading them went."""
         wanted = [need for need in dict.fromkeys(needs) if self.store.covered(need).state == "unread"]
         coverage = {need: self._coverage(need) for need in wanted}
         for page in self._stream(*(need for need in wanted if need.kind in _NUMEROUS and coverage[need].known)):
@@ -132,7 +134,7 @@ class OfflineSource:
         self.fill(ReadRequest(need.kind, required=need.required) for need in needs)
 
     def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
-        """All at once, for the same reason."""
+        """Yield all at once, for the same reason."""
         self.fill(needs)
         yield ""
 
@@ -184,7 +186,7 @@ class OfflineSource:
             yield page
 
     def _stream(self, *needs: ReadRequest) -> Iterator[list[Any]]:
-        """What each of them asks for of every page of the file."""
+        """Yield what each of them asks for of every page of the file."""
         if not needs:
             return
         asked = [(need.kind, _matches(need)) for need in needs]
@@ -201,7 +203,7 @@ class OfflineSource:
 
 
 def _matches(need: ReadRequest) -> Callable[[Any], bool] | None:
-    """Whether an object of the need's kind is one that it asks for; None: each is."""
+    """Return whether an object of the need's kind is one that it asks for; None: each is."""
     if not any((need.namespace, need.name, need.label_selector, need.field_selector)):
         return None
     from kubectl_kres.cli.args.arguments import fields_match, labels_match

@@ -24,7 +24,7 @@ KINDS = ("ResourceQuota", "LimitRange", "Namespace", "Pod")
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
-    """The block of each object, two empty lines between."""
+    """Return the block of each object, two empty lines between."""
     given = [f"--{flag}" for flag in ("container", "steps", "resize") if getattr(options, flag)]
     given += ["--for"] * bool(options.question) + ["-f"] * bool(options.filenames)
     if given:
@@ -48,7 +48,9 @@ class DescribePage(Page):
         yield from super().run(frame, source, given, run_summary)
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
-        """The blocks of some objects; one that cannot be read is missed. Raises UsageError where none can be shown."""
+        """Yield the blocks of some objects; one that cannot be read is missed. Raises UsageError where none can be
+        shown.
+        """
         for subject in batch.found.subjects:
             try:
                 lines = self._lines(batch.store, subject)

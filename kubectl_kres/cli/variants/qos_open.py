@@ -44,7 +44,7 @@ class OpenPage(Page):
     def run(
         self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
-        """The rows, once all pods were looked at."""
+        """Yield the rows, once all pods were looked at."""
         del given
         options = self.options
         for page in pod_pages(frame, source, options, run_summary, instead="--open looks at pods, not at"):
@@ -58,7 +58,7 @@ class OpenPage(Page):
             yield ObjectAnswer(None, item)
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
-        """One table, cut to a terminal's width, and the counts."""
+        """Return one table, cut to a terminal's width, and the counts."""
         opens: list[Open] = [answered.report for answered in answers]
         if not opens:
             return [f"all containers of {self._opening.pods} pods have requests and limits"] * bool(self._opening.pods)

@@ -23,7 +23,7 @@ _INLINE = "--resize"
 
 
 def _read_patch(argument: str) -> Any:
-    """The value of the patch. ``@FILE`` names a file, ``-`` and ``@-`` standard input.
+    """Return the value of the patch. ``@FILE`` names a file, ``-`` and ``@-`` standard input.
 
     Raises InputError for a file that cannot be read and for bad syntax, UsageError for anything but one document.
     """
@@ -40,7 +40,7 @@ def _read_patch(argument: str) -> Any:
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
-    """The same patch for every pod that is named."""
+    """Return the same patch for every pod that is named."""
     for flag, given in (("-c", options.container), ("--for", options.question), ("--steps", options.steps)):
         if given:
             raise UsageError(f"{flag} does not go with --resize")

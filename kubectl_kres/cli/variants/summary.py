@@ -24,7 +24,7 @@ from kubectl_kres.store.store import ReadRequest
 def pod_pages(
     frame: RunContext, source: ObjectSource, options: Options, run_summary: RunSummary, *, instead: str
 ) -> Iterator[list[Pod]]:
-    """One page after the other; a namespace of several that may not be read is missing in ``tally``.
+    """Yield one page after the other; a namespace of several that may not be read is missing in ``tally``.
 
     ``instead``: the complaint about a word that names another kind, without that. Raises UsageError, ClusterError.
     """
@@ -62,7 +62,7 @@ class SummaryPage(Page):
     def run(
         self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
-        """The sums, once all pods were added."""
+        """Yield the sums, once all pods were added."""
         del given
         options = self.options
         server, assumptions = frame.server_of(source.version())
@@ -76,7 +76,7 @@ class SummaryPage(Page):
             run_summary.assumes(assumptions)
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
-        """One table."""
+        """Return one table."""
         sums = [answered.report for answered in answers]
         return render.table(sums, color=self.color, width=self.width) if sums else ()
 

@@ -11,7 +11,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest, parse, shown
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, answer, read_yaml
-from kubectl_kres.cli.select.checked import scenes
+from kubectl_kres.cli.select.checked import check_contexts
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.changes import change_report as render
@@ -23,7 +23,7 @@ _NEEDED = ("LimitRange", "ResourceQuota", "Pod")
 
 
 def run_upgrade(options: Options) -> int:
-    """Prints what differs, and returns the exit code. Raises UsageError for a version without rules."""
+    """Print what differs, and returns the exit code. Raises UsageError for a version without rules."""
     asked = parse(options.kube_version)
     if asked is None or not OLDEST <= asked <= NEWEST:
         raise UsageError(
@@ -41,14 +41,14 @@ class UpgradePage(Page):
     def run(
         self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
-        """The report, once everything was looked at under both versions."""
+        """Yield the report, once everything was looked at under both versions."""
         run_summary.listed = False
         new, assumptions = frame.server_of(source.version())
         old, supposed = self._now(source.store.origin.version or source.version(), new)
         now = source.store.origin.time or current_time()
         ask = EvaluationOptions(old, (), now, read_yaml, not self.options.no_seen)
         listed: list[SpaceChanges] = []
-        for context in scenes(source, given, self.options, ask):
+        for context in check_contexts(source, given, self.options, ask):
             run_summary.answered((), complete=True, negative=False)
             if context.namespace:
                 listed.append(changes_in(context.store, context.namespace, context.subjects, ask, new))
@@ -67,7 +67,7 @@ class UpgradePage(Page):
         return self.options.exit_code and report.outcome == "worse"
 
     def _now(self, git_version: str, new: Server) -> tuple[Server, tuple[str, ...]]:
-        """The server as it is, and what is supposed about it; of files it is one minor version older."""
+        """Return the server as it is, and what is supposed about it; of files it is one minor version older."""
         if parse(git_version) is None:
             before = max(OLDEST, (new.version[0], new.version[1] - 1))
             text = f"the objects are now on Kubernetes {shown(before)}, the version before"

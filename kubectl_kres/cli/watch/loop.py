@@ -53,7 +53,7 @@ class Followed(LiveSource):
         self._trouble: dict[ReadRequest, tuple[FeedState, str]] = {}
 
     def changes(self) -> Changes:
-        """What changed since it was asked last, of all that answers asked for so far."""
+        """Return what changed since it was asked last, of all that answers asked for so far."""
         if len(self._asked) > self._watched:
             self._watched = len(self._asked)
             self._feed.want(self._asked)
@@ -63,7 +63,7 @@ class Followed(LiveSource):
         return changes
 
     def trouble(self) -> tuple[str, ...]:
-        """What is not up to date, and why, a line each; it is until it is watched again."""
+        """Return what is not up to date, and why, a line each; it is until it is watched again."""
         for need, state in self._feed.states().items():
             if state.tries >= _TROUBLE.get(state.phase, 1 << 30) or (state.phase in _TROUBLE and state.asked >= FAR):
                 self._trouble[need] = self._line_about(need, state)
@@ -81,7 +81,7 @@ class Followed(LiveSource):
         return same, f"{self._kinds[need.kind].qualified} {_how(state, since)}: {state.why}"
 
     def _time_of_day(self, heard: float) -> str:
-        """A moment of the feed's clock as a time of day."""
+        """Return a moment of the feed's clock as a time of day."""
         return time.strftime("%H:%M:%S", time.localtime(time.time() - (self._feed.clock.now() - heard)))
 
     def close(self) -> None:
@@ -98,12 +98,12 @@ class Followed(LiveSource):
         self.fill(ReadRequest(need.kind, required=need.required) for need in needs)
 
     def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
-        """All at once, for the same reason."""
+        """Yield all at once, for the same reason."""
         self.fill(needs)
         yield ""
 
     def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
-        """The whole list at once, since it stays in the store."""
+        """Yield the whole list at once, since it stays in the store."""
         self.fill([need])
         covered = self.store.covered(need)
         if covered.state in {"denied", "absent"}:
@@ -119,7 +119,9 @@ class Followed(LiveSource):
 
 
 def _how(state: FeedState, since: str) -> str:
-    """How objects that are not up to date are read. ``since``: the last moment at which they were, if it is known."""
+    """Return how objects that are not up to date are read. ``since``: the last moment at which they were, if it is
+    known.
+    """
     if state.phase == "polling":
         return "cannot be watched and are read again every half minute"
     if state.asked < FAR:
@@ -257,7 +259,7 @@ class _Loop:
         return self._text(now._replace(closing=closing), fresh).strip("\n") + "\n"
 
     def _text(self, value: Pass, answers: Iterable[ObjectAnswer]) -> str:
-        """What standard output gets of these answers."""
+        """Return what standard output gets of these answers."""
         out = io.StringIO()
         if self._options.output in DOCUMENTS:
             if not value.run_summary.no_answers:
@@ -293,7 +295,7 @@ class _Loop:
         return f"\n{now}{cause}\n{out}"
 
     def _answer(self, *, first: bool = False) -> Pass:
-        """One pass over the objects. Raises ClusterError if it is the first; later ones note it."""
+        """Return one pass over the objects. Raises ClusterError if it is the first; later ones note it."""
         notes: list[str] = []
         run_summary, page = RunSummary(self._options, notes.append), self._frame.query.page()
         try:
@@ -328,7 +330,7 @@ class _Loop:
 
 
 def _key(answered: ObjectAnswer) -> Hashable:
-    """What holds the answer's place between two passes: its object, or for sums their namespace."""
+    """Return what holds the answer's place between two passes: its object, or for sums their namespace."""
     subject = answered.subject
     return (subject.ref, subject.file) if subject is not None else getattr(answered.report, "namespace", "")
 

@@ -10,7 +10,7 @@ from kubectl_kres.errors import UsageError
 
 
 def repeated(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
-    """The function that runs a command: once, or with ``-w`` until it is stopped.
+    """Return the function that runs a command: once, or with ``-w`` until it is stopped.
 
     It raises UsageError for flags that do not go together.
     """

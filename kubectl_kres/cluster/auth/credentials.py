@@ -50,7 +50,8 @@ def _header(name: str, value: str) -> tuple[str, str]:
 
 
 def carried(value: str, name: str) -> str:
-    """The value as http.client sends it: in UTF-8. Raises ConfigError, which does not show it, for control characters.
+    """Return the value as http.client sends it: in UTF-8. Raises ConfigError, which does not show it, for control
+    characters.
 
     Source: golang.org/x/net/http/httpguts ValidHeaderFieldValue.
     """
@@ -79,7 +80,7 @@ class Credentials(Struct, frozen=True):
 
 
 def fixed(target: Target) -> Credentials:
-    """What the kubeconfig itself says: a header, empty if a token file or a plugin gives it, and a certificate.
+    """Return what the kubeconfig itself says: a header, empty if a token file or a plugin gives it, and a certificate.
 
     Raises ConfigError for everything that does not yield what the kubeconfig promises, so that nothing is ever asked
     anonymously by accident.
@@ -99,12 +100,12 @@ def fixed(target: Target) -> Credentials:
 
 
 def bearer(token: str) -> str:
-    """The value of the header. Raises ConfigError for a token that no header can carry, without showing it."""
+    """Return the value of the header. Raises ConfigError for a token that no header can carry, without showing it."""
     return carried(f"Bearer {token}", "Authorization")
 
 
 def issued(answer: exec_plugin.Issued, credentials: Credentials) -> Credentials:
-    """What a plugin handed out, over what is there already."""
+    """Return what a plugin handed out, over what is there already."""
     authorization = bearer(answer.token) if answer.token else credentials.authorization
     if not answer.client_certificate_data:
         return structs.replace(credentials, authorization=authorization)
@@ -112,7 +113,7 @@ def issued(answer: exec_plugin.Issued, credentials: Credentials) -> Credentials:
 
 
 def token_in(file: str) -> str:
-    """The token in a file, without the blanks around it. Raises ConfigError if there is none."""
+    """Return the token in a file, without the blanks around it. Raises ConfigError if there is none."""
     try:
         token = files.content(file).decode().strip()
     except OSError as error:
@@ -125,14 +126,14 @@ def token_in(file: str) -> str:
 
 
 def authority(cluster: ClusterEntry) -> bytes:
-    """The certificates that the server's must descend from, as PEM; empty: those of the system."""
+    """Return the certificates that the server's must descend from, as PEM; empty: those of the system."""
     return read(
         cluster.certificate_authority_data, cluster.certificate_authority, "certificate-authority", "the cluster"
     )
 
 
 def read(data: str | None, file: str | None, what: str, owner: str) -> bytes:
-    """The content of a kubeconfig's ``X-data`` or else ``X`` field; empty if neither is set."""
+    """Return the content of a kubeconfig's ``X-data`` or else ``X`` field; empty if neither is set."""
     if data:
         try:
             return files.unpacked(data)
@@ -167,7 +168,9 @@ def _known(provider: AuthProvider) -> None:
 
 
 def _provided(provider: AuthProvider) -> str:
-    """The stored token of an ``oidc`` user. It is never refreshed here: kubectl does that, and keeps the result."""
+    """Return the stored token of an ``oidc`` user. It is never refreshed here: kubectl does that, and keeps the
+    result.
+    """
     token = (provider.config or {}).get("id-token", "")
     try:
         middle = token.split(".")[1]
@@ -183,7 +186,7 @@ def _provided(provider: AuthProvider) -> str:
 
 
 def cluster_info(target: Target) -> dict[str, Any]:
-    """What a plugin is reported of the cluster. Source: client.authentication.k8s.io Cluster."""
+    """Return what a plugin is reported of the cluster. Source: client.authentication.k8s.io Cluster."""
     cluster = target.cluster
     config = [entry.extension for entry in cluster.extensions or () if entry.name == _CONFIG_EXTENSION]
     texts = {

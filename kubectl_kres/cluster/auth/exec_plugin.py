@@ -44,7 +44,7 @@ class _Credential(Struct, frozen=True, rename="camel"):
 
 
 def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy, seconds: float = 0.0) -> Issued:
-    """The credentials that the plugin prints; ``cluster`` is reported to it if it wants to know.
+    """Return the credentials that the plugin prints; ``cluster`` is reported to it if it wants to know.
 
     ``seconds``: what it may take; 0: any time, since it may ask the user to log in.
 
@@ -91,7 +91,9 @@ def failed(why: str, hint: str | None = "") -> ConfigError:
 
 
 def _found(command: str) -> str | None:
-    """The program of a command, on our own PATH, never in the folder that we stand in. Source: Go exec.LookPath."""
+    """Return the program of a command, on our own PATH, never in the folder that we stand in. Source: Go
+    exec.LookPath.
+    """
     text = shutil.which(command)
     if text and not {"/", os.sep} & set(command) and not Path(text).is_absolute():
         return None
@@ -99,7 +101,7 @@ def _found(command: str) -> str | None:
 
 
 def _interactive(plugin: Exec, user: str) -> bool:
-    """Whether the plugin may ask on our standard input."""
+    """Return whether the plugin may ask on our standard input."""
     if plugin.api_version not in _VERSIONS:
         raise ConfigError(f'exec plugin: invalid apiVersion "{plugin.api_version}"')
     mode = plugin.interactive_mode or ("" if plugin.api_version == _VERSIONS[0] else "IfAvailable")
@@ -114,7 +116,7 @@ def _interactive(plugin: Exec, user: str) -> bool:
 
 
 def _decoded(output: bytes) -> _Credential:
-    """The answer, in JSON or in YAML. Source: apimachinery serializer/json, which takes both."""
+    """Return the answer, in JSON or in YAML. Source: apimachinery serializer/json, which takes both."""
     try:
         return msgspec.json.decode(output, type=_Credential)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -38,7 +38,7 @@ class Identity:
         self._until = _FOREVER
 
     def current(self) -> Credentials:
-        """The credentials for a request that is sent now; may run a plugin, which may ask on the terminal.
+        """Return the credentials for a request that is sent now; may run a plugin, which may ask on the terminal.
 
         Raises ConfigError if there are none.
         """
@@ -48,7 +48,7 @@ class Identity:
             return self._held
 
     def renewed(self, refused: Credentials) -> Credentials | None:
-        """The credentials to try after a 401: a plugin's new ones, or what the token file holds by now.
+        """Return the credentials to try after a 401: a plugin's new ones, or what the token file holds by now.
 
         None if there are none but those that were refused. Raises ConfigError if the plugin fails.
         """
@@ -75,7 +75,7 @@ class Identity:
         return credentials.issued(answer, self._fixed)
 
     def _read(self) -> Credentials:
-        """What the token file holds now; while it cannot be read, what was known before."""
+        """Return what the token file holds now; while it cannot be read, what was known before."""
         try:
             token = credentials.token_in(self._file)
         except ConfigError:

@@ -70,7 +70,7 @@ class Connection:
         request_timeout: float = 0.0,
         trace: Trace | None = None,
     ) -> None:
-        """Gets the first credentials. Raises ConfigError if there are none, or if they cannot be used."""
+        """Get the first credentials. Raises ConfigError if there are none, or if they cannot be used."""
         self.server = server
         self._who, self._dial = who, dial
         self._headers = tuple(headers)
@@ -100,22 +100,23 @@ class Connection:
         self.close()
 
     def get(self, path: str, query: Query = (), accept: str = "application/json") -> bytes:
-        """The JSON at ``path``. Raises a StatusError if the server refuses, else as ``ask`` does."""
+        """Return the JSON at ``path``. Raises a StatusError if the server refuses, else as ``ask`` does."""
         return body(self.ask(path, query, accept))
 
     def ask(self, path: str, query: Query = (), accept: str = "application/json") -> Response:
-        """The server's answer, whatever its code, its body decompressed.
+        """Return the server's answer, whatever its code, its body decompressed.
 
         429 and 503 are tried again where the server says when, a connection that broke before any answer at once, at
         most three times in total and never beyond the time limit. After a 401 the credential plugin runs again, and the
-        request is sent once more with what it gave.
-        Raises Unreachable, also for an answer that was cut off, TimedOut, and ConfigError if the plugin fails.
+        request is sent once more with what it gave. Raises Unreachable, also for an answer that was cut off, TimedOut,
+        and ConfigError if the plugin fails.
         """
         text = urlencode(tuple(query))
         return self._answer("GET", f"{path}?{text}" if text else path, accept)
 
     def watch(self, path: str, query: Query, silence: float) -> Stream:
-        """What the server says from now on. ``silence``: so many seconds without a byte are taken for a broken line.
+        """Return what the server says from now on. ``silence``: so many seconds without a byte are taken for a broken
+        line.
 
         New credentials are got after a 401, nothing else is tried again. Raises a StatusError if the server refuses,
         Unreachable, TimedOut, and ConfigError if the credential plugin fails.
@@ -147,7 +148,7 @@ class Connection:
             raise errors.failed(fault, self.server) from fault
 
     def whoami(self) -> Response:
-        """The server's answer to a SelfSubjectReview. Raises as ``ask`` does."""
+        """Return the server's answer to a SelfSubjectReview. Raises as ``ask`` does."""
         return self._answer("POST", _REVIEW, "application/json", _QUESTION)
 
     def _answer(self, method: str, path: str, accept: str, content: bytes | None = None) -> Response:
@@ -164,7 +165,7 @@ class Connection:
         return answer if renewed is None else send(renewed)
 
     def _renewed(self, refused: Credentials) -> Credentials | None:
-        """Other credentials than those that were refused; None if there are none."""
+        """Return other credentials than those that were refused; None if there are none."""
         try:
             return self._who.renewed(refused)
         except ConfigError as fault:
@@ -198,7 +199,7 @@ class Connection:
     def _sent(
         self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
     ) -> Any:
-        """The answer, its body not read yet."""
+        """Return the answer, its body not read yet."""
         left = deadline - monotonic()
         if left <= 0:
             raise errors.timed_out(reading=False)
@@ -225,7 +226,7 @@ class Connection:
         return response
 
     def _answered(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> Response:
-        """The answer with its body."""
+        """Return the answer with its body."""
         result = bodies.read(response, self._ceiling)
         self._trace_answer(response, method, url, shown, started)
         kind = response.headers.get("Content-Type", "")
@@ -237,7 +238,7 @@ class Connection:
         self._trace.answer(method, url, status, monotonic() - started, response.headers, _secrets(shown))
 
     def _pool_for(self, shown: Credentials) -> Any:
-        """The pool whose connections show this certificate: another certificate needs other connections."""
+        """Return the pool whose connections show this certificate: another certificate needs other connections."""
         with self._lock:
             if (shown.certificate, shown.key) != (self._shown.certificate, self._shown.key):
                 self._pool = self._dial(shown)
@@ -255,14 +256,14 @@ def _pause(text: str) -> float:
 
 
 def _secrets(shown: Credentials) -> tuple[str, ...]:
-    """What must not be repeated if a server, or a proxy before it, sends our own headers back."""
+    """Return what must not be repeated if a server, or a proxy before it, sends our own headers back."""
     scheme, _, sent = shown.authorization.partition(" ")
     password = base64.b64decode(sent).decode().partition(":")[2] if scheme == "Basic" else ""
     return tuple(secret for secret in (sent, password) if len(secret) >= _SHORTEST_SECRET)
 
 
 def _without(answer: Response, secrets: tuple[str, ...]) -> Response:
-    """A refusal without our own secrets in it."""
+    """Return a refusal without our own secrets in it."""
     content = answer.body
     for secret in secrets:
         content = content.replace(secret.encode(), b"<masked>")
@@ -285,7 +286,9 @@ class _Review(Struct, frozen=True):
 
 
 def whoami(connection: Connection) -> Person | None:
-    """The user; None if the server does not say or may not be asked. Raises Unreachable, TimedOut, Unauthenticated."""
+    """Return the user; None if the server does not say or may not be asked. Raises Unreachable, TimedOut,
+    Unauthenticated.
+    """
     answer = connection.whoami()
     if answer.code == 401:
         raise Unauthenticated("the server has asked for the client to provide credentials", code=401)

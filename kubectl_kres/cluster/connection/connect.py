@@ -45,7 +45,8 @@ _PEM = re.compile(rb"-----BEGIN [A-Z0-9 ]+-----.+?-----END [A-Z0-9 ]+-----", re.
 
 
 def context(authority: bytes, credentials: Credentials, *, insecure: bool) -> ssl.SSLContext:
-    """A context that trusts ``authority`` (PEM; empty: the system's), and nothing at all is checked if ``insecure``.
+    """Return a context that trusts ``authority`` (PEM; empty: the system's), and nothing at all is checked if
+    ``insecure``.
 
     It judges certificates as Go does: any certificate given may be the root of trust, a CA needs no key usage, names
     are only looked up in subjectAltName. Raises ConfigError if a certificate or key cannot be used.
@@ -137,7 +138,7 @@ class _Encrypted(connectionpool.HTTPSConnectionPool):
 
 class _Through(urllib3.ProxyManager):
     def _set_proxy_headers(self, url: str, headers: Any = None) -> Any:
-        """The headers as they are: urllib3 would join lines of the same name, such as several groups."""
+        """Return the headers as they are: urllib3 would join lines of the same name, such as several groups."""
         del url
         return headers
 
@@ -150,7 +151,8 @@ def connect(
     level: int = 6,
     environ: Mapping[str, str] = os.environ,
 ) -> Connection:
-    """A connection to the target. Nothing is sent yet, but a credential plugin runs here and may ask on the terminal.
+    """Return a connection to the target. Nothing is sent yet, but a credential plugin runs here and may ask on the
+    terminal.
 
     ``log`` gets what ``level`` of ``-v`` tells of each request. Raises ConfigError if credentials, certificates or
     proxy cannot be used.
@@ -192,7 +194,7 @@ def _agent() -> str:
 
 
 def _pool(way: Proxy | None, settings: dict[str, Any]) -> Any:
-    """The connections, straight or through the proxy, which is trusted as the server is."""
+    """Return the connections, straight or through the proxy, which is trusted as the server is."""
     if way is None:
         pool: Any = urllib3.PoolManager(**settings)
     elif way.scheme.startswith("socks"):

@@ -75,7 +75,7 @@ class Target(Struct, frozen=True):
 
 
 def cluster_with(cluster: ClusterEntry, options: ConnectOptions) -> ClusterEntry:
-    """The cluster as the flags change it.
+    """Return the cluster as the flags change it.
 
     ``--server`` drops the TLS server name of the file. ``--certificate-authority`` and ``--insecure-skip-tls-verify``
     drop all that the file says about whom to trust.
@@ -98,7 +98,7 @@ def cluster_with(cluster: ClusterEntry, options: ConnectOptions) -> ClusterEntry
 
 
 def user_with(user: UserEntry, options: ConnectOptions) -> UserEntry:
-    """The user as the flags change it.
+    """Return the user as the flags change it.
 
     A token file stays, and kubectl prefers it to ``--token``. Groups of the flags replace those of the file, extras
     replace those of the same key. Source: client-go clientcmd DirectClientConfig.getAuthInfo and merge.
@@ -205,11 +205,11 @@ SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 def load(options: ConnectOptions, environ: Mapping[str, str] = os.environ) -> Target:
-    """The target that the options and the kubeconfig name. Nothing is run and nothing is sent.
+    """Return the target that the options and the kubeconfig name. Nothing is run and nothing is sent.
 
     Of several files that set a current context the first one wins. Namespace: the flag, then the context's, then
-    ``default``. Inside a cluster, without a current context and without a server: the service account.
-    Raises ConfigError, in kubectl's words where kubectl has any, also for what kubectl would ask on the terminal.
+    ``default``. Inside a cluster, without a current context and without a server: the service account. Raises
+    ConfigError, in kubectl's words where kubectl has any, also for what kubectl would ask on the terminal.
     """
     try:
         return _load(options, environ)
@@ -282,7 +282,7 @@ def _target(
 
 
 def _identified(user: UserEntry) -> bool:
-    """Whether kubectl would not ask for a name and a password. Source: client-go clientcmd canIdentifyUser."""
+    """Return whether kubectl would not ask for a name and a password. Source: client-go clientcmd canIdentifyUser."""
     named = (user.username, user.client_certificate, user.client_certificate_data, user.token, user.token_file)
     return any(named) or user.auth_provider is not None or user.exec is not None
 
@@ -294,7 +294,9 @@ def _nobody(target: Target) -> str:
 
 
 def _in_clear(target: Target) -> Target:
-    """The target without anything secret: whoever listens on the way must not get it. kubectl sends nothing either."""
+    """Return the target without anything secret: whoever listens on the way must not get it. kubectl sends nothing
+    either.
+    """
     user = target.user
     known = UserEntry(
         impersonate=user.impersonate,
@@ -310,7 +312,7 @@ def _in_clear(target: Target) -> Target:
 
 
 def _doubts(target: Target) -> Iterator[str]:
-    """What kubectl goes along with in silence, one line each."""
+    """Yield what kubectl goes along with in silence, one line each."""
     if target.cluster.insecure_skip_tls_verify:
         yield f"the certificate of {target.server} is not verified (insecure-skip-tls-verify)"
     if target.user.username:
@@ -321,7 +323,7 @@ def _doubts(target: Target) -> Iterator[str]:
 
 
 def _with_policy(target: Target, options: ConnectOptions, environ: Mapping[str, str]) -> Target:
-    """The target with the user's policy for credential plugins, if it has one to run."""
+    """Return the target with the user's policy for credential plugins, if it has one to run."""
     if target.user.exec is None:
         return target
     result, warnings = exec_policy.load(options.kuberc, environ)
@@ -329,10 +331,10 @@ def _with_policy(target: Target, options: ConnectOptions, environ: Mapping[str, 
 
 
 def _in_cluster(options: ConnectOptions, environ: Mapping[str, str]) -> Target:
-    """The API server of the cluster that this process runs in, with what flags may change there.
+    """Return the API server of the cluster that this process runs in, with what flags may change there.
 
-    Raises ConfigError for impersonation, which kubectl has not here. Source: client-go rest.InClusterConfig,
-    clientcmd inClusterClientConfig.
+    Raises ConfigError for impersonation, which kubectl has not here. Source: client-go rest.InClusterConfig, clientcmd
+    inClusterClientConfig.
     """
     if options.impersonate or options.impersonate_groups or options.impersonate_uid or options.impersonate_extra:
         raise ConfigError(

@@ -40,7 +40,8 @@ class _Preference(Struct, frozen=True, rename="camel"):
 
 
 def load(kuberc: str, environ: Mapping[str, str]) -> tuple[ExecPolicy, tuple[str, ...]]:
-    """The policy of the preferences file, which is ``kuberc``, else ``KUBERC``, else ``~/.kube/kuberc``; and warnings.
+    """Return the policy of the preferences file, which is ``kuberc``, else ``KUBERC``, else ``~/.kube/kuberc``; and
+    warnings.
 
     ``KUBERC=off`` and ``KUBECTL_KUBERC=false`` switch it off. Raises ConfigError if a file that is named is wrong, and
     if the policy of any file contradicts itself; a default file that cannot be read only warns, as in kubectl.
@@ -115,13 +116,13 @@ def _command(entry: _Entry, number: int) -> str:
 
 
 def clean(path: str) -> str:
-    """The shortest form of a path. Source: Go filepath.Clean."""
+    """Return the shortest form of a path. Source: Go filepath.Clean."""
     text = os.path.normpath(path)
     return text[1:] if text.startswith("//") else text
 
 
 def allow(policy: ExecPolicy, command: str) -> str:
-    """The program to run for a plugin's command, resolved where the policy is a list; else the command as it is.
+    """Return the program to run for a plugin's command, resolved where the policy is a list; else the command as it is.
 
     Raises ConfigError in kubectl's words if the policy forbids it. Both sides are looked up on our own PATH.
     Source: client-go exec updateCommandAndCheckAllowlistLocked.

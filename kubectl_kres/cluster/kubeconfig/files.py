@@ -41,7 +41,7 @@ class _Values(Build):
 
 
 def parse(content: bytes) -> Any:
-    """The first document; None if there is none.
+    """Return the first document; None if there is none.
 
     Raises TreeError. Source: client-go tools/clientcmd/latest, which reads through sigs.k8s.io/yaml as manifests are.
     """
@@ -88,7 +88,7 @@ class MergedKubeconfig(Struct, frozen=True):
 
 
 def paths(kubeconfig: str, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The files to read, those that do not exist left out, unless ``kubeconfig`` names the one file to use.
+    """Return the files to read, those that do not exist left out, unless ``kubeconfig`` names the one file to use.
 
     Raises ConfigError if that one does not exist. Source: client-go clientcmd ClientConfigLoadingRules.
     """
@@ -100,7 +100,7 @@ def paths(kubeconfig: str, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def candidates(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The files of ``KUBECONFIG``, each once, or ``~/.kube/config`` if it is empty.
+    """Return the files of ``KUBECONFIG``, each once, or ``~/.kube/config`` if it is empty.
 
     Separators alone name no file, and a missing home is the folder that we stand in, as kubectl has it.
     Source: client-go clientcmd NewDefaultClientConfigLoadingRules.
@@ -112,7 +112,7 @@ def candidates(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def in_home(name: str, environ: Mapping[str, str]) -> str:
-    """A file of kubectl's folder in the home that ``HOME`` names; without one below the folder that we stand in.
+    """Return a file of kubectl's folder in the home that ``HOME`` names; without one below the folder that we stand in.
 
     Source: client-go util/homedir.HomeDir.
     """
@@ -122,7 +122,9 @@ def in_home(name: str, environ: Mapping[str, str]) -> str:
 
 
 def read(names: Iterable[str]) -> MergedKubeconfig:
-    """The files merged, entry by entry and not field by field. Raises ConfigError naming the file that is wrong."""
+    """Return the files merged, entry by entry and not field by field. Raises ConfigError naming the file that is
+    wrong.
+    """
     clusters: dict[str, ClusterEntry] = {}
     users: dict[str, UserEntry] = {}
     contexts: dict[str, Context] = {}
@@ -175,12 +177,13 @@ def _check_data(config: KubeconfigFile, prefix: str) -> None:
 
 
 def unpacked(data: str) -> bytes:
-    """The content of an ``X-data`` field. Raises ValueError. Source: Go encoding/base64 StdEncoding."""
+    """Return the content of an ``X-data`` field. Raises ValueError. Source: Go encoding/base64 StdEncoding."""
     return b64decode(data.replace("\r", "").replace("\n", ""), validate=True)
 
 
 def content(name: str) -> bytes:
-    """What is in a file, or comes through a pipe as of ``<(command)``: never waits for long, never reads for long.
+    """Return what is in a file, or comes through a pipe as of ``<(command)``: never waits for long, never reads for
+    long.
 
     Raises OSError, and ConfigError for what is too large or never comes.
     """
@@ -205,7 +208,7 @@ def content(name: str) -> bytes:
 
 
 def _piped(handle: int) -> bytes:
-    """All that comes until the other side closes. Raises ConfigError if nobody writes."""
+    """Return all that comes until the other side closes. Raises ConfigError if nobody writes."""
     pieces: list[bytes] = []
     deadline = monotonic() + PATIENCE
     while sum(map(len, pieces)) <= LARGEST:
@@ -224,7 +227,7 @@ def _piped(handle: int) -> bytes:
 
 
 def why(name: str, error: OSError) -> str:
-    """What Go says about a file that cannot be read."""
+    """Return what Go says about a file that cannot be read."""
     if isinstance(error, IsADirectoryError):
         return f"read {name}: is a directory"
     return f"open {name}: {(error.strerror or str(error)).lower()}"

@@ -55,7 +55,7 @@ class Alongside:
             fill(self._connection, self._store, passed, kinds=self._kinds, chunk_size=self._chunk_size)
 
     def namespaces(self, needs: Sequence[ReadRequest], progress: ProgressCallback | None = None) -> Iterator[str]:
-        """The namespaces that have anything of the needs, which are lists of all namespaces, one after the other.
+        """Yield the namespaces that have anything of the needs, which are lists of all namespaces, one after the other.
 
         All that they list of a namespace is in the store when it is given out, and for no longer than until the next
         one is asked for. Raises and records as ``fill``, and ClusterError for a list that is in no order.
@@ -125,7 +125,7 @@ class _List:
         self._count = 0
 
     def up_to(self, namespace: str, progress: ProgressCallback | None) -> tuple[list[Any], Coverage]:
-        """What was not given out yet, at least to the end of the namespace, and how that went."""
+        """Return what was not given out yet, at least to the end of the namespace, and how that went."""
         self.reached = namespace
         items: list[Any] = []
         try:
@@ -159,5 +159,5 @@ def _last(needs: Iterable[ReadRequest]) -> str:
 
 
 def place(namespace: str) -> str:
-    """What namespaces are sorted by in etcd: behind ``a`` comes a slash, before that ``a-b``."""
+    """Return what namespaces are sorted by in etcd: behind ``a`` comes a slash, before that ``a-b``."""
     return f"{namespace}/"

@@ -84,11 +84,12 @@ class _LegacyResources(Struct, frozen=True):
 
 
 def find_kind(connection: Connection, text: str) -> Kind:
-    """The kind that a user names as plural, singular or short name, alone or as TYPE.GROUP or TYPE.VERSION.GROUP.
+    """Return the kind that a user names as plural, singular or short name, alone or as TYPE.GROUP or
+    TYPE.VERSION.GROUP.
 
-    Kinds that we know need no request. Of several, the core group wins, then the order of the server; a full name
-    wins over a short one. Kinds that we do not know are decoded as workloads, which finds a pod template in them.
-    Raises ClusterError in kubectl's words if the server has no such type.
+    Kinds that we know need no request. Of several, the core group wins, then the order of the server; a full name wins
+    over a short one. Kinds that we do not know are decoded as workloads, which finds a pod template in them. Raises
+    ClusterError in kubectl's words if the server has no such type.
     Source: apimachinery meta.PriorityRESTMapper, cli-runtime resource.Builder.mappingFor.
     """
     known = kinds.find(text)
@@ -105,7 +106,8 @@ def find_kind(connection: Connection, text: str) -> Kind:
 
 
 def served(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
-    """Those of some kinds of ours that the server serves in our version. Raises ClusterError if it cannot be asked.
+    """Return those of some kinds of ours that the server serves in our version. Raises ClusterError if it cannot be
+    asked.
 
     Without asking, a kind that is not installed is reported from one that may not be read by nobody: authorization
     comes first, and answers 403 for both.
@@ -119,7 +121,8 @@ def served(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
 
 
 def serves(connection: Connection, kind: Kind) -> bool:
-    """Whether the server serves a kind of a named group, which is one short answer where it lacks the whole group.
+    """Return whether the server serves a kind of a named group, which is one short answer where it lacks the whole
+    group.
 
     Raises ClusterError if it cannot be asked.
     """
@@ -141,7 +144,7 @@ def versions(connection: Connection) -> frozenset[tuple[str, str]]:
 
 
 def _choices(rest: str) -> Iterator[Callable[[Kind], bool]]:
-    """What ``rest`` behind the type's name may mean, the most exact first."""
+    """Yield what ``rest`` behind the type's name may mean, the most exact first."""
     if not rest:
         yield lambda _: True
         return
@@ -153,7 +156,7 @@ def _choices(rest: str) -> Iterator[Callable[[Kind], bool]]:
 
 
 def _served(connection: Connection, needed: frozenset[tuple[str, str]] = frozenset()) -> Iterator[Kind]:
-    """Every kind of the server: the core group first, then group by group, the preferred version of each first.
+    """Yield every kind of the server: the core group first, then group by group, the preferred version of each first.
 
     ``needed``: groups and versions without which there is no answer.
     """
@@ -172,7 +175,7 @@ def _served(connection: Connection, needed: frozenset[tuple[str, str]] = frozens
 
 
 def _directory(connection: Connection, root: str, accept: str) -> _Directory:
-    """The groups below a path. Raises ClusterError for what is no such list."""
+    """Return the groups below a path. Raises ClusterError for what is no such list."""
     directory = _decode(connection.get(root, accept=accept), _Directory)
     if directory.kind not in _DIRECTORIES:
         raise ClusterError(
@@ -182,7 +185,9 @@ def _directory(connection: Connection, root: str, accept: str) -> _Directory:
 
 
 def resources(connection: Connection, root: str) -> tuple[_LegacyResource, ...]:
-    """What a group and version serves, subresources among it. Raises ClusterError; NotFound where there is none."""
+    """Return what a group and version serves, subresources among it. Raises ClusterError; NotFound where there
+    is none.
+    """
     legacy_resources = _decode(connection.get(root), _LegacyResources)
     if legacy_resources.kind != "APIResourceList":
         raise ClusterError(
@@ -194,7 +199,7 @@ def resources(connection: Connection, root: str) -> tuple[_LegacyResource, ...]:
 def _legacy(
     connection: Connection, group: str, version: str, needed: frozenset[tuple[str, str]] = frozenset()
 ) -> Iterator[Kind]:
-    """The kinds of one version of a group; none if the server behind it is down, so that it hides no other."""
+    """Yield the kinds of one version of a group; none if the server behind it is down, so that it hides no other."""
     root = f"/apis/{group}/{version}" if group else f"/api/{version}"
     try:
         served = resources(connection, root)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from time import monotonic
 from typing import Any
 from urllib.parse import quote
 
@@ -65,7 +66,7 @@ def read(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Pa
 
 
 def _served(connection: Connection, kind: Kind) -> Kind | None:
-    """The kind with its plural and its scope; None: there is none."""
+    """Return the kind with its plural and its scope; None: there is none."""
     known = BY_KIND.get(kind.plural)
     if known is not None and known.api_version == kind.api_version and known.built_in:
         return known
@@ -97,10 +98,11 @@ def _named(connection: Connection, kind: Kind, need: ReadRequest) -> list[Mappin
 
 
 def _listed(connection: Connection, kind: Kind, need: ReadRequest) -> Iterator[Mapping[str, Any]]:
-    token, count = "", 0
+    token, count, advance = "", 0, _Advance(kind)
     while True:
         query = [("labelSelector", need.label_selector), ("limit", str(_CHUNK)), ("continue", token)]
-        page = _decoded(body(connection.ask(_path(kind, need), [pair for pair in query if pair[1]])), kind)
+        ask = partial(connection.ask, _path(kind, need), [pair for pair in query if pair[1]])
+        page = _decoded(body(advance.wait(ask)), kind)
         items, metadata = page.get("items") or [], page.get("metadata") or {}
         if not isinstance(items, list) or not isinstance(metadata, dict):
             raise ClusterError(f"the server's answer is no list of {kind.qualified}")
@@ -129,6 +131,8 @@ WIDTH = 4
 CHUNK_SIZE = 500
 #: Objects of one list, more than etcd can hold pods, and pages without any one after the other.
 MOST, MOST_EMPTY = 2_000_000, 1_000
+#: Seconds that all pages of one list are waited for together: each may come in time, and the list go on for ever.
+LONGEST_LIST = 600.0
 
 ProgressCallback = Callable[[ReadRequest, int, int], None]
 
@@ -177,15 +181,15 @@ def pages(
     skipped: list[str] | None = None,
     progress: ProgressCallback | None = None,
 ) -> Iterator[list[Any]]:
-    """The objects that ``need`` lists, page by page; the next page is on its way while one is worked on.
+    """Yield the objects that ``need`` lists, page by page; the next page is on its way while one is worked on.
 
     An object whose fields have the wrong type is left out and named in ``skipped``. If the list's token expires, it
-    goes on where the server says, with newer objects from there on; if the server does not say, the list is read
-    again in one piece, and what was given out before is not given out twice (lists are sorted by their key in etcd,
+    goes on where the server says, with newer objects from there on; if the server does not say, the list is read again
+    in one piece, and what was given out before is not given out twice (lists are sorted by their key in etcd,
     namespace/name). Objects made, changed or deleted meanwhile may be missing or old, as in any list that is resumed.
     ``chunk_size`` 0: one request. ``progress`` hears of each page how many objects were read so far, and how many
-    follow, 0 where the server does not say.
-    Raises StatusError, Unreachable, TimedOut; ClusterError for what is no list.
+    follow, 0 where the server does not say. Raises StatusError, Unreachable, TimedOut; ClusterError for what is no
+    list.
     """
     count = 0
     for page in listing(connection, kind, need, chunk_size):
@@ -213,11 +217,11 @@ def listing(
     path = path_of(kind, need.namespace)
     place, last = _ListPosition(max(chunk_size, 0)), ""
     advance = _Advance(kind)
-    answer = connection.ask(path, place.query(need))
+    answer = advance.wait(partial(connection.ask, path, place.query(need)))
     while True:
         if answer.code == 410 and place.token:
             place = _resumed(place, answer, last)
-            answer = connection.ask(path, place.query(need))
+            answer = advance.wait(partial(connection.ask, path, place.query(need)))
             continue
         page = lists.decode(body(answer), kind, struct)
         if beside is not None:
@@ -236,16 +240,27 @@ def listing(
         yield page
         if coming is None:
             return
-        answer = coming.result()
+        answer = advance.wait(coming.result)
 
 
 class _Advance:
     """That a list comes to an end."""
 
     def __init__(self, kind: Kind) -> None:
-        self._kind, self._count, self._empty = kind, 0, 0
+        self._kind, self._count, self._empty, self._waited = kind, 0, 0, 0.0
         #: The first object of each page.
         self._firsts: set[str] = set()
+
+    def wait(self, answer: Callable[[], Response]) -> Response:
+        """The answer. Raises ClusterError where all of them took too long; what is done with a page does not count."""
+        began = monotonic()
+        result = answer()
+        self._waited += monotonic() - began
+        if self._waited > LONGEST_LIST:
+            raise ClusterError(
+                f"the list of {self._kind.qualified} is left: its pages take more than {LONGEST_LIST:g} seconds"
+            )
+        return result
 
     def over(self, page: ListPage) -> None:
         """Raise ClusterError for a page after which there is no use in the next one."""
@@ -262,7 +277,7 @@ class _Advance:
 
 
 def _resumed(place: _ListPosition, answer: Response, last: str) -> _ListPosition:
-    """Where to go on after 410. Raises Expired if there is nothing left to try."""
+    """Return where to go on after 410. Raises Expired if there is nothing left to try."""
     result = status(answer)
     token = result.token if result else ""
     if token and not place.stale:
@@ -277,7 +292,7 @@ def _key(item: Any) -> str:
 
 
 def get(connection: Connection, kind: Kind, namespace: str, name: str, struct: Any = None) -> Any:
-    """One object, as ``struct`` or else with its field managers where the kind keeps them.
+    """Return one object, as ``struct`` or else with its field managers where the kind keeps them.
 
     Raises StatusError (NotFound, Forbidden, …), Unreachable, TimedOut, and ClusterError if it cannot be decoded;
     UsageError for a name that no object can have.
@@ -286,7 +301,7 @@ def get(connection: Connection, kind: Kind, namespace: str, name: str, struct: A
 
 
 def raw(connection: Connection, kind: Kind, namespace: str, name: str) -> Mapping[str, Any]:
-    """One object with all of its fields, which no struct holds. Raises as ``get``."""
+    """Return one object with all of its fields, which no struct holds. Raises as ``get``."""
     content = connection.get(path_of(kind, namespace, name))
     try:
         result: Mapping[str, Any] = lists.decoder(dict[str, Any]).decode(content)
@@ -296,7 +311,7 @@ def raw(connection: Connection, kind: Kind, namespace: str, name: str) -> Mappin
 
 
 def version(connection: Connection) -> str:
-    """The server's ``gitVersion``, with the version that it emulates if that is another one.
+    """Return the server's ``gitVersion``, with the version that it emulates if that is another one.
 
     Empty if it does not say or may not be asked. Raises as ``Connection.get``.
     """
@@ -361,7 +376,7 @@ def _read(
     keep: Callable[[Any], Any] | None,
     gather: Callable[[Iterable[Sequence[Any]]], Any] | None = None,
 ) -> tuple[list[Any], Coverage]:
-    """What is read, or what ``keep`` keeps of it, or the one object that ``gather`` makes of all pages.
+    """Return what is read, or what ``keep`` keeps of it, or the one object that ``gather`` makes of all pages.
 
     Of workloads, which all stay in the store, ``sharing`` keeps equal parts of templates once.
     """
@@ -388,7 +403,7 @@ def _read(
 
 
 def shortfall(connection: Connection, kind: Kind, error: ClusterError, *, begun: bool) -> Coverage:
-    """How reading a list went that ended with an error; ``begun``: after its first page.
+    """Return how reading a list went that ended with an error; ``begun``: after its first page.
 
     Raises the error where nothing more can be read.
     """
@@ -402,7 +417,7 @@ def shortfall(connection: Connection, kind: Kind, error: ClusterError, *, begun:
 
 
 def absent(connection: Connection, kind: Kind, missing: NotFound) -> bool:
-    """Whether the server has no such kind, ``missing`` being what it answered to the first page of a list.
+    """Return whether the server has no such kind, ``missing`` being what it answered to the first page of a list.
 
     What belongs to every API server is never absent. Others are if the server's own Status says it; after a mere
     sentence, as any web server on the way may say it, discovery is asked. Raises as ``discovery.serves``.
@@ -444,12 +459,12 @@ def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
 
 
 def path_of(kind: Kind, namespace: str, name: str = "") -> str:
-    """Where the kind is listed, or one object of it is. Raises UsageError for what would be another path."""
+    """Return where the kind is listed, or one object of it is. Raises UsageError for what would be another path."""
     return kind.path(_segment(namespace), _segment(name))
 
 
 def _segment(text: str) -> str:
-    """A name as a part of a path. Raises UsageError, in kubectl's words, for what would be another path."""
+    """Return a name as a part of a path. Raises UsageError, in kubectl's words, for what would be another path."""
     for bad in ("..", ".") if text in {".", ".."} else ("/", "%"):
         if bad in text:
             verb = "may not be" if text == bad else "may not contain"

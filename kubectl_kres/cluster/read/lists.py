@@ -58,13 +58,13 @@ _BUILDING = Lock()
 
 @cache
 def decoder(struct: Any) -> msgspec.json.Decoder[Any]:
-    """A decoder that keeps the text of fractional numbers, since quantities are exact."""
+    """Return a decoder that keeps the text of fractional numbers, since quantities are exact."""
     with _BUILDING:
         return msgspec.json.Decoder(struct, float_hook=str)
 
 
 def decode(content: bytes, kind: Kind, struct: Any = None) -> ListPage:
-    """The page in ``content``, its items as ``struct`` or else as the kind's. ``null`` items are none.
+    """Return the page in ``content``, its items as ``struct`` or else as the kind's. ``null`` items are none.
 
     Raises ClusterError if it is no list in JSON.
     """
@@ -105,7 +105,7 @@ def confirm(version: str | None, name: str | None, kind: Kind, expected: str, wh
 
 
 def struct_of(kind: Kind) -> Any:
-    """What objects of the kind are decoded into; kinds that we do not know may still hold a pod template."""
+    """Return what objects of the kind are decoded into; kinds that we do not know may still hold a pod template."""
     return kind.struct or Workload
 
 
@@ -117,12 +117,12 @@ def name(item: Any, kind: Kind) -> None:
 
 
 def unreadable(what: str, error: Exception) -> ClusterError:
-    """The error for an answer that is no JSON, or not of the form that the API promises."""
+    """Return the error for an answer that is no JSON, or not of the form that the API promises."""
     return ClusterError(one_line(f"{what} could not be decoded: {error}"))
 
 
 def _readable(items: list[Any], kind: Kind, skipped: list[str]) -> list[Any]:
-    """The policies whose quantities can be read."""
+    """Return the policies whose quantities can be read."""
     kept = []
     for index, item in enumerate(items):
         if fault := unreadable_quantity(item):
@@ -143,7 +143,7 @@ def _one_by_one(raw: list[msgspec.Raw], kind: Kind, struct: Any, skipped: list[s
 
 
 def left_out(kind: Kind, key: tuple[str, str], index: int, error: object) -> str:
-    """The line about an object that could not be decoded."""
+    """Return the line about an object that could not be decoded."""
     return one_line(f"{kind.qualified} {'/'.join(filter(None, key)) or f'number {index + 1}'}: {error}")
 
 

@@ -72,9 +72,9 @@ class _Share:
 
 
 def read(response: Any, ceiling: Ceiling | None = None) -> bytes:
-    """The body, decompressed. Raises Unreachable if it ends too early or its framing is none, TimedOut if it takes too
-    long, ClusterError for more than anybody has to send. ``ceiling``: what it shares with others that are read beside
-    it; without one it is alone.
+    """Return the body, decompressed. Raises Unreachable if it ends too early or its framing is none, TimedOut if it
+    takes too long, ClusterError for more than anybody has to send. ``ceiling``: what it shares with others that are
+    read beside it; without one it is alone.
     """
     share = _Share(ceiling or Ceiling())
     try:
@@ -93,7 +93,7 @@ def read(response: Any, ceiling: Ceiling | None = None) -> bytes:
 
 
 def _pieces(response: Any) -> Iterator[bytes]:
-    """What comes, as it comes. Raises TimedOut, and ClusterError beyond the size of the largest body."""
+    """Yield what comes, as it comes. Raises TimedOut, and ClusterError beyond the size of the largest body."""
     until, size = monotonic() + LONGEST, 0
     for piece in iter(lambda: response.read(_PIECE, decode_content=False), b""):
         size += len(piece)
@@ -115,7 +115,7 @@ def _plain(response: Any, share: _Share) -> bytes:
 
 
 def _unpacked_body(response: Any, share: _Share) -> bytes:
-    """The content of a body in gzip: at once if it is short, as it comes if not."""
+    """Return the content of a body in gzip: at once if it is short, as it comes if not."""
     coming, first, size = _pieces(response), [], 0
     for piece in coming:
         first.append(piece)
@@ -147,7 +147,7 @@ def _unpacked_as_it_comes(pieces: Iterator[bytes], share: _Share) -> bytes:
 
 
 def _unpacked(packed: bytes, share: _Share) -> bytes:
-    """The content of one gzip member. Its last four bytes tell the size, which saves growing a buffer to it.
+    """Return the content of one gzip member. Its last four bytes tell the size, which saves growing a buffer to it.
 
     What cannot unpack to more than the largest body is unpacked at once; of more no byte beyond the size that is
     reported.
@@ -173,7 +173,9 @@ def _unpacked(packed: bytes, share: _Share) -> bytes:
 
 
 def _bomb(packed: bytes, size: int) -> ClusterError:
-    """The error for a size that is too large, or for an answer that was cut off, whose last bytes are no size."""
+    """Return the error for a size that is too large, or for an answer that was cut off, whose last bytes are no
+    size.
+    """
     member = zlib.decompressobj(zlib.MAX_WBITS | 16)
     if len(member.decompress(packed, SMALL)) < SMALL and not member.eof:
         return errors.cut_off(len(packed))
@@ -260,7 +262,7 @@ class _Unpacking:
         self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
     def more(self, piece: bytes) -> bytes:
-        """What a piece unpacks to. Raises ClusterError for more than any event is."""
+        """Return what a piece unpacks to. Raises ClusterError for more than any event is."""
         result = self._member.decompress(piece, STREAM_LONGEST)
         if self._member.unconsumed_tail:
             raise _line_too_large()
@@ -272,7 +274,7 @@ def _line_too_large() -> ClusterError:
 
 
 def split(groups: Iterable[list[bytes]]) -> Iterator[list[bytes]]:
-    """The lines of a text that comes in pieces: those that each group of pieces completes.
+    """Yield the lines of a text that comes in pieces: those that each group of pieces completes.
 
     Raises ClusterError for a line that is longer than any object is.
     """

@@ -62,7 +62,9 @@ class _Response(HTTPResponse):
             self.fp = io.BufferedReader(_Timed(self.fp.detach(), sock, limit), _BUFFER)
 
     def _read_status(self) -> tuple[str, int, str]:
-        """The status line, past those that only say that it is to come. ``http.client`` passes over 100 alone."""
+        """Return the status line, past those that only say that it is to come. ``http.client`` passes over 100
+        alone.
+        """
         for _ in range(_MOST_HINTS + 1):
             texts: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
             if not 100 <= texts[1] < 200 or texts[1] == SWITCHING_PROTOCOLS:
@@ -77,7 +79,7 @@ class _Response(HTTPResponse):
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def arriving(self, silence: float) -> Iterator[list[bytes]]:
-        """The body as it comes: the pieces that were there at once, without their framing.
+        """Yield the body as it comes: the pieces that were there at once, without their framing.
 
         It ends with the body, or where nothing came for ``silence`` seconds. Raises OSError, HTTPException for a body
         that breaks off, and ValueError for one that is framed wrongly. Must be read to its end, or closed.
@@ -106,7 +108,7 @@ class _Response(HTTPResponse):
 
 
 def unchunked(text: bytes) -> tuple[list[bytes], bytes, bool]:
-    """The whole chunks that a text begins with, what follows them, and whether the last chunk was among them.
+    """Return the whole chunks that a text begins with, what follows them, and whether the last chunk was among them.
 
     Raises ValueError for a size that is none. ``http.client`` takes three times as long.
     """

@@ -13,7 +13,7 @@ _Todo = SimpleQueue[tuple["Future[T]", Callable[[], T]]]
 
 
 def start(job: Callable[[], T]) -> Future[T]:
-    """The outcome of a job that runs from now on."""
+    """Return the outcome of a job that runs from now on."""
     todo: _Todo[T] = SimpleQueue()
     future: Future[T] = Future()
     todo.put((future, job))
@@ -22,10 +22,10 @@ def start(job: Callable[[], T]) -> Future[T]:
 
 
 def run(jobs: Sequence[Callable[[], T]], width: int) -> Iterator[T]:
-    """The results in the order of the jobs, ``width`` of which run at once.
+    """Yield the results in the order of the jobs, ``width`` of which run at once.
 
-    The first job that fails raises here, and those not yet begun are dropped. Executors are not used: at the end of
-    the program they wait for their threads, so that Ctrl-C would hang on a silent server.
+    The first job that fails raises here, and those not yet begun are dropped. Executors are not used: at the end of the
+    program they wait for their threads, so that Ctrl-C would hang on a silent server.
     """
     if len(jobs) == 1:
         yield jobs[0]()

@@ -17,7 +17,7 @@ __all__ = ["Proxy", "choose", "parse", "parse_address", "shown"]
 
 
 def parse_address(text: str) -> str:
-    """The address with a lower-case scheme and without a slash at its end. Without a scheme it is http.
+    """Return the address with a lower-case scheme and without a slash at its end. Without a scheme it is http.
 
     Raises ConfigError, which shows no password, for what is no address; a user in it is refused too.
     Source: client-go rest.DefaultServerURL; kubectl decides on http before it looks at any field of TLS.
@@ -44,7 +44,7 @@ def parse_address(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """The address without user and password."""
+    """Return the address without user and password."""
     scheme, mark, rest = text.partition("://") if "://" in text else ("", "", text)
     return f"{scheme}{mark}{rest.rpartition('@')[2]}"
 
@@ -72,10 +72,10 @@ class Proxy(Struct, frozen=True):
 
 
 def choose(server: str, own: str | None, environ: Mapping[str, str]) -> Proxy | None:
-    """The proxy for ``server``; None: none. ``own``, the kubeconfig's ``proxy-url``, wins over everything.
+    """Return the proxy for ``server``; None: none. ``own``, the kubeconfig's ``proxy-url``, wins over everything.
 
-    Upper-case variables win over lower-case ones, as in Go; what is no address in them is no proxy.
-    Raises ConfigError if ``own`` is unusable. Source: Go net/http httpproxy, as kubectl is built with.
+    Upper-case variables win over lower-case ones, as in Go; what is no address in them is no proxy. Raises ConfigError
+    if ``own`` is unusable. Source: Go net/http httpproxy, as kubectl is built with.
     """
     if own:
         return parse(own)
@@ -96,7 +96,9 @@ def choose(server: str, own: str | None, environ: Mapping[str, str]) -> Proxy | 
 
 
 def parse(text: str, schemes: tuple[str, ...] = _OWN) -> Proxy:
-    """The parts of a proxy's address. Raises ConfigError, which does not show the address: it may hold a password."""
+    """Return the parts of a proxy's address. Raises ConfigError, which does not show the address: it may hold a
+    password.
+    """
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -111,7 +113,7 @@ def parse(text: str, schemes: tuple[str, ...] = _OWN) -> Proxy:
 
 
 def _scheme(text: str, scheme: str) -> str:
-    """The scheme to show; what stands before ``@`` in an address without one is no scheme but a user."""
+    """Return the scheme to show; what stands before ``@`` in an address without one is no scheme but a user."""
     return scheme if "://" in text else ""
 
 
@@ -120,7 +122,7 @@ def _variable(environ: Mapping[str, str], name: str) -> str:
 
 
 def _reached_through(host: str, port: int, exempt: str) -> bool:
-    """Whether a proxy of the environment is for this host; never for this machine itself."""
+    """Return whether a proxy of the environment is for this host; never for this machine itself."""
     address = _address(host)
     if host == "localhost" or (address is not None and address.is_loopback):
         return False
@@ -132,7 +134,9 @@ def _entries(exempt: str) -> Iterator[str]:
 
 
 def _matches(host: str, address: ipaddress.IPv4Address | ipaddress.IPv6Address | None, port: int, entry: str) -> bool:
-    """Whether an entry of ``NO_PROXY`` names the host: ``*``, a network, an address, a domain, with or without port."""
+    """Return whether an entry of ``NO_PROXY`` names the host: ``*``, a network, an address, a domain, with or without
+    port.
+    """
     if entry == "*":
         return True
     if "/" in entry:

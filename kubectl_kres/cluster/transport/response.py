@@ -78,7 +78,7 @@ _STATUS = msgspec.json.Decoder(Status)
 
 
 def status(answer: Response) -> Status | None:
-    """The Status in the body; None if there is none, as from a proxy."""
+    """Return the Status in the body; None if there is none, as from a proxy."""
     try:
         status = _STATUS.decode(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -87,7 +87,7 @@ def status(answer: Response) -> Status | None:
 
 
 def body(answer: Response) -> bytes:
-    """The JSON of a success. Raises the StatusError that anything else is, ClusterError for a page of HTML."""
+    """Return the JSON of a success. Raises the StatusError that anything else is, ClusterError for a page of HTML."""
     if not answer.ok:
         raise error(answer)
     if answer.content_type and "json" not in answer.content_type:
@@ -96,7 +96,7 @@ def body(answer: Response) -> bytes:
 
 
 def error(answer: Response) -> errors.StatusError:
-    """The error that an answer is: the server's own sentence where it sent a Status, else what came instead."""
+    """Return the error that an answer is: the server's own sentence where it sent a Status, else what came instead."""
     result, reason = status(answer), ""
     kind = _KINDS.get(answer.code, errors.StatusError)
     if result is not None:
@@ -115,7 +115,7 @@ def error(answer: Response) -> errors.StatusError:
 
 
 def one_line(text: str) -> str:
-    """The text on one line and not longer than a terminal can bear."""
+    """Return the text on one line and not longer than a terminal can bear."""
     wrapped = " ".join(text[: 8 * LONGEST].split())
     return wrapped if len(wrapped) <= LONGEST else wrapped[: LONGEST - 1] + "…"
 
@@ -151,17 +151,19 @@ def timed_out(*, reading: bool) -> TimedOut:
 
 
 def cut_off(size: int) -> Unreachable:
-    """The connection ended before the answer did; ``size`` bytes of its body had come."""
+    """Return the connection ended before the answer did; ``size`` bytes of its body had come."""
     return Unreachable(f"{UNABLE}unexpected EOF: the answer was cut off after {size} bytes")
 
 
 def before_answer(error: Exception) -> bool:
-    """Whether the connection broke before the server said anything, so that the same request may be sent again."""
+    """Return whether the connection broke before the server said anything, so that the same request may be sent
+    again.
+    """
     return isinstance(error, exceptions.ProtocolError) and isinstance(_cause(error), ConnectionError)
 
 
 def failed(error: Exception, server: str) -> ClusterError:
-    """The error to show for one of urllib3's, ``server`` being the address that was asked."""
+    """Return the error to show for one of urllib3's, ``server`` being the address that was asked."""
     host = urlsplit(server).netloc
     if isinstance(error, exceptions.ProxyError):
         return Unreachable(f"{UNABLE}proxyconnect tcp: {_plain(error.original_error, _proxy_of(error) or 'the proxy')}")
@@ -177,7 +179,7 @@ def failed(error: Exception, server: str) -> ClusterError:
 
 
 def _proxy_of(error: exceptions.ProxyError) -> str:
-    """The address that was dialled, which is the proxy's and not the server's; empty if it is not known."""
+    """Return the address that was dialled, which is the proxy's and not the server's; empty if it is not known."""
     dialled = getattr(error.original_error, "conn", None)
     host, port = getattr(dialled, "host", ""), getattr(dialled, "port", "")
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}" if host else ""
@@ -192,13 +194,13 @@ def _late(error: Exception, host: str) -> TimedOut:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """What lies under urllib3's wrapping."""
+    """Return what lies under urllib3's wrapping."""
     inner = error.__cause__ or next((part for part in error.args if isinstance(part, BaseException)), None)
     return error if inner is None else _cause(inner)
 
 
 def _plain(error: BaseException, host: str) -> str:
-    """One line about an error, as Go would say it where that is known."""
+    """Return one line about an error, as Go would say it where that is known."""
     cause = _cause(error)
     match cause:
         case ssl.SSLEOFError() | ssl.SSLZeroReturnError():

@@ -28,7 +28,7 @@ class _Encrypted(connectionpool.HTTPSConnectionPool):
 
 
 def pool(way: Proxy, settings: dict[str, Any]) -> Any:
-    """The connections. Names of servers are looked up by the proxy, as Go has it do."""
+    """Return the connections. Names of servers are looked up by the proxy, as Go has it do."""
     url = f"socks5h://{way.url.partition('://')[2]}"
     made = socks.SOCKSProxyManager(url, username=way.username, password=way.password, **settings)
     made.pool_classes_by_scheme = {"http": _Plain, "https": _Encrypted}

@@ -59,14 +59,14 @@ def _headers(title: str, headers: Mapping[str, str], secrets: Iterable[str] = ()
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:
-    """The text without the secrets that stand in it."""
+    """Return the text without the secrets that stand in it."""
     for secret in secrets:
         text = text.replace(secret, _MASK)
     return text
 
 
 def _shown(name: str, value: str) -> str:
-    """A header's value, of credentials only their kind. Source: client-go transport maskValue."""
+    """Return a header's value, of credentials only their kind. Source: client-go transport maskValue."""
     if name.lower() not in _SECRET:
         return value
     scheme, blank, _ = value.partition(" ")
@@ -74,6 +74,6 @@ def _shown(name: str, value: str) -> str:
 
 
 def _pairs(headers: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Each line of the headers; urllib3 keeps lines of the same name apart."""
+    """Return each line of the headers; urllib3 keeps lines of the same name apart."""
     lines = getattr(headers, "iteritems", None)
     return list(lines() if lines else headers.items())

@@ -53,7 +53,7 @@ class Inbox:
             self._words.append(word)
 
     def take(self) -> Word | None:
-        """The next one; None if there is none."""
+        """Return the next one; None if there is none."""
         if not self._words:
             return None
         with self._lock:

@@ -64,7 +64,7 @@ class Batch(NamedTuple):
 
 
 def batches(lines: Iterable[list[bytes]], kind: Kind, struct: Any, since: str) -> Iterator[Batch]:
-    """The events in the order of the server. ``since``: the version that was watched from.
+    """Yield the events in the order of the server. ``since``: the version that was watched from.
 
     What is not newer than what came before is left out: it came twice. Raises Expired if the server has forgotten what
     changed since then, another StatusError for what else it reports, ClusterError for what is no event.
@@ -96,12 +96,12 @@ def batches(lines: Iterable[list[bytes]], kind: Kind, struct: Any, since: str) -
 
 
 def number(version: str) -> int:
-    """A resource version as a number; 0 if it is none."""
+    """Return a resource version as a number; 0 if it is none."""
     return int(version) if version.isascii() and version.isdigit() else 0
 
 
 def _usual(decode: Callable[[bytes], Any], line: bytes) -> Any:
-    """The event, if it is about an object of the expected form or a bookmark; else None."""
+    """Return the event, if it is about an object of the expected form or a bookmark; else None."""
     try:
         result = decode(line)
     except lists.UNREADABLE:
@@ -124,7 +124,9 @@ def _event(value: Any, kind: Kind) -> WatchEvent | None:
 
 
 def _odd(line: bytes, kind: Kind, struct: Any) -> tuple[WatchEvent | None, str]:
-    """An event whose object is not of the kind's form, with its version. Raises the StatusError of an ERROR event."""
+    """Return an event whose object is not of the kind's form, with its version. Raises the StatusError of an ERROR
+    event.
+    """
     what = f"an event about {kind.qualified}"
     try:
         result = lists.decoder(_Event[msgspec.Raw]).decode(line)
@@ -148,7 +150,7 @@ def _odd(line: bytes, kind: Kind, struct: Any) -> tuple[WatchEvent | None, str]:
 
 
 def _fault(text: bytes, struct: Any) -> str:
-    """What is wrong with an object, as a list would say it."""
+    """Return what is wrong with an object, as a list would say it."""
     try:
         lists.decoder(struct).decode(text)
     except lists.UNREADABLE as fault:
@@ -157,7 +159,7 @@ def _fault(text: bytes, struct: Any) -> str:
 
 
 def reported(status: bytes) -> StatusError:
-    """The error that the object of an ERROR event is."""
+    """Return the error that the object of an ERROR event is."""
     try:
         code = lists.decoder(_Code).decode(status).code
     except lists.UNREADABLE:

@@ -66,7 +66,7 @@ class Pulse:
                     reader.hang_up()
 
     def _silent(self, watching: Iterable[Reader]) -> bool:
-        """Whether nothing came for a while, by whichever way."""
+        """Return whether nothing came for a while, by whichever way."""
         heard = max(self.heard, *(reader.state.heard for reader in watching))
         return self._clock.now() - heard >= SILENT
 
@@ -158,7 +158,7 @@ class Feed:
         return changes
 
     def states(self) -> Mapping[ReadRequest, FeedState]:
-        """How the reading of each need goes on, also of the single namespaces that are read instead of all.
+        """Return how the reading of each need goes on, also of the single namespaces that are read instead of all.
 
         Of what lingers nothing is reported. A watch on which nothing happens is as fresh as the server's last answer to
         anything.
@@ -193,7 +193,7 @@ class Feed:
                 self._start(need)
 
     def _instead(self, need: ReadRequest) -> Iterator[ReadRequest]:
-        """The same in single namespaces, if it may not be read in all namespaces at once."""
+        """Yield the same in single namespaces, if it may not be read in all namespaces at once."""
         reader = self._readers.get(need)
         if reader is not None and reader.refused and reader.kind.namespaced and not need.namespace:
             yield from (replace(need, namespace=space) for space in self._namespaces)

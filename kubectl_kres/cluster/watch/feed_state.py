@@ -55,5 +55,5 @@ class Clock:
         return over.wait(seconds)
 
     def spread(self) -> float:
-        """A random number from 0 to 1."""
+        """Return a random number from 0 to 1."""
         return random()  # noqa: S311, nothing secret depends on it

@@ -181,7 +181,7 @@ class Reader:
                 self._retry(fault)
 
     def _batches(self, version: str) -> Iterator[events.Batch]:
-        """The batches of one watch, during which the state is ``watching``."""
+        """Yield the batches of one watch, during which the state is ``watching``."""
         query = (
             ("watch", "true"),
             ("allowWatchBookmarks", "true"),
@@ -235,7 +235,7 @@ class Reader:
             self._retry(error, "retrying" if passing else "failed")
 
     def _absent(self, missing: NotFound) -> bool:
-        """Whether the server has no such kind, as far as it can be asked."""
+        """Return whether the server has no such kind, as far as it can be asked."""
         try:
             return absent(self._connection, self.kind, missing)
         except KresError:

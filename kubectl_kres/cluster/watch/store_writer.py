@@ -32,7 +32,7 @@ class ReaderObjects:
         self.listed = False
 
     def covers(self, key: ObjectKey) -> bool:
-        """Whether it would tell of this object's end."""
+        """Return whether it would tell of this object's end."""
         if self.whole:
             return self.reader.need.namespace in {"", key[0]}
         return key in self.owned
@@ -176,7 +176,7 @@ class Landing:
         changes.needs[need] = None
 
     def _keys(self, reader_objects: ReaderObjects, store: Store) -> Iterable[ObjectKey]:
-        """The objects that a reader answers for."""
+        """Return the objects that a reader answers for."""
         return (
             store.keys(reader_objects.reader.need.kind, reader_objects.reader.need.namespace)
             if reader_objects.whole

@@ -35,7 +35,7 @@ class CheckSummary:
         self._first: CheckFinding | None = None
 
     def add(self, report: CheckFinding) -> Iterator[CheckRow]:
-        """A row for the finding. They come the worst first."""
+        """Yield a row for the finding. They come the worst first."""
         if report.counts:
             self._counts[report.severity] += 1
             self._first = self._first or report
@@ -56,7 +56,7 @@ class CheckSummary:
         )
 
     def figures(self) -> dict[str, int | str]:
-        """How many there are, and which is the worst."""
+        """Return how many there are, and which is the worst."""
         errors, warnings, notes = self._counts.values()
         result: dict[str, int | str] = {
             "errors": errors,
@@ -70,9 +70,9 @@ class CheckSummary:
         return {**result, "rule": self._first.code, "namespace": ref.namespace, "kind": ref.kind, "name": ref.name}
 
     def rank(self) -> tuple[int, ...]:
-        """How many there are, by severity."""
+        """Return how many there are, by severity."""
         return tuple(self._counts.values())
 
     def negative(self) -> bool:
-        """Whether there is an error, as for ``check`` itself."""
+        """Return whether there is an error, as for ``check`` itself."""
         return self._counts["error"] > 0

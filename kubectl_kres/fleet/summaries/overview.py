@@ -36,7 +36,7 @@ class OverviewSummary:
         self._worst: tuple[str, ...] = ()
 
     def add(self, report: Overview) -> Iterator[OverviewRow]:
-        """A row for each part of each area; of an area without parts one row."""
+        """Yield a row for each part of each area; of an area without parts one row."""
         for problem in report.problems:
             self._bad += problem.severity == "bad"
             self._warn += problem.severity == "warn"
@@ -52,14 +52,14 @@ class OverviewSummary:
                 )
 
     def figures(self) -> dict[str, int | str]:
-        """How many problems there are, and which is the worst."""
+        """Return how many problems there are, and which is the worst."""
         result: dict[str, int | str] = {"bad": self._bad, "warn": self._warn}
         return {**result, **dict(zip(("area", "problem", "namespace", "name"), self._worst, strict=False))}
 
     def rank(self) -> tuple[int, ...]:
-        """How many problems there are."""
+        """Return how many problems there are."""
         return self._bad, self._warn
 
     def negative(self) -> bool:
-        """Whether there is one that is bad, as for ``overview --exit-code``."""
+        """Return whether there is one that is bad, as for ``overview --exit-code``."""
         return self._bad > 0

@@ -47,7 +47,7 @@ class QosSummary:
         self._total = NamespaceSums(total=True)
 
     def add(self, report: NamespaceSums) -> Iterator[QosRow]:
-        """A row for a namespace; the total is none, since rows are there to be added up."""
+        """Yield a row for a namespace; the total is none, since rows are there to be added up."""
         if report.total:
             self._total = report
             return
@@ -73,7 +73,7 @@ class QosSummary:
         )
 
     def figures(self) -> dict[str, int | str]:
-        """Those of the total."""
+        """Return those of the total."""
         namespace_sums = self._total
         classes = namespace_sums.classes
         return {

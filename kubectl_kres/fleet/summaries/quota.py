@@ -48,7 +48,7 @@ class QuotaSummary:
         self._where = ("", "", "")
 
     def add(self, report: QuotaReport) -> Iterator[QuotaRow]:
-        """A row for each resource."""
+        """Yield a row for each resource."""
         self._quotas += 1
         for use in report.uses:
             self._count(report, use)
@@ -84,7 +84,9 @@ class QuotaSummary:
             self._worst, self._where = percent, (report.subject.namespace, report.subject.name, use.name)
 
     def figures(self) -> dict[str, int | str]:
-        """How many there are, and which is the fullest. ``full`` and ``nearly-full`` count resources of quotas."""
+        """Return how many there are, and which is the fullest. ``full`` and ``nearly-full`` count resources of
+        quotas.
+        """
         namespace, quota, resource = self._where
         counts: dict[str, int | str] = {"quotas": self._quotas, "full": self._full, "nearly-full": self._nearly}
         if self._worst < 0:
@@ -92,9 +94,9 @@ class QuotaSummary:
         return {**counts, "percent": self._worst, "namespace": namespace, "quota": quota, "resource": resource}
 
     def rank(self) -> tuple[int, ...]:
-        """The highest percent, then how many are full and nearly full."""
+        """Return the highest percent, then how many are full and nearly full."""
         return self._worst, self._full, self._nearly
 
     def negative(self) -> bool:
-        """Whether more is used than allowed anywhere, as for ``quota --exit-code``."""
+        """Return whether more is used than allowed anywhere, as for ``quota --exit-code``."""
         return self._over > 0

@@ -74,7 +74,9 @@ def policing_needs(store: Store, namespace: str, spec: PodSpec | None = None) ->
 
 
 def deciding_needs(store: Store) -> Iterator[ReadRequest]:
-    """What decides in all namespaces: the same few lists whatever is asked about; of a snapshot what it covers."""
+    """Yield what decides in all namespaces: the same few lists whatever is asked about; of a snapshot what it
+    covers.
+    """
     if store.origin.kind != "cluster":
         yield from (ReadRequest(kind, required=False) for kind in sorted(DECIDING) if any(store.asked(kind)))
         return
@@ -90,7 +92,7 @@ def deciding_needs(store: Store) -> Iterator[ReadRequest]:
 
 
 def parameter_needs(store: Store, namespace: str, more: Sequence[AdmissionPolicy] = ()) -> Iterator[ReadRequest]:
-    """The objects that bindings hand to policies about pods of the namespace; never a Secret.
+    """Yield the objects that bindings hand to policies about pods of the namespace; never a Secret.
 
     ``more``: policies and bindings that are not in the store.
     """
@@ -117,7 +119,7 @@ def parameter_needs(store: Store, namespace: str, more: Sequence[AdmissionPolicy
 
 
 def _about_pods(store: Store, spec: Mapping[str, Any], namespace: str) -> bool:
-    """Whether a policy may be about pods of a namespace, or what makes them."""
+    """Return whether a policy may be about pods of a namespace, or what makes them."""
     constraints = spec.get("matchConstraints") or {}
     rules = constraints.get("resourceRules") or ()
     resources = {str(resource).partition("/")[0] for rule in rules for resource in rule.get("resources") or ()}
@@ -141,7 +143,7 @@ def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
 
 
 def _reads_of_configuration(store: Store) -> Iterator[ReadRequest]:
-    """What decides in all namespaces, and the parameters for those whose names were read."""
+    """Return what decides in all namespaces, and the parameters for those whose names were read."""
     yield from deciding_needs(store)
     for space in store.all("Namespace"):
         yield from parameter_needs(store, space.metadata.name)
@@ -183,7 +185,7 @@ def _sentence(case: Any) -> Iterator[str]:
 
 
 def _decides(store: Store, namespace: str, pod: Pod) -> bool:
-    """Whether anything else may decide about a pod of the namespace; cheap, and True where it may be so."""
+    """Return whether anything else may decide about a pod of the namespace; cheap, and True where it may be so."""
     space = store.get("Namespace", namespace)
     if space is not None:
         labels = space.metadata.labels or {}
@@ -195,7 +197,9 @@ def _decides(store: Store, namespace: str, pod: Pod) -> bool:
 
 
 def _account_decides(store: Store, namespace: str, pod: Pod) -> bool:
-    """Whether the pod's service account may refuse it: one that is there does so for secrets that it does not list."""
+    """Return whether the pod's service account may refuse it: one that is there does so for secrets that it does not
+    list.
+    """
     # The pod of a file does not say the name here: then it is looked at in the object as sent.
     name = getattr(pod.spec, "service_account_name", None)
     account = store.get("ServiceAccount", name or "default", namespace) if name is not None else None

@@ -96,7 +96,7 @@ _ADDED = Assume("spec", "seen/added-on-create", "containers that live pods were 
 
 
 def apply_policies(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-    """The analysis of the next pod; a pod that exists was admitted."""
+    """Return the analysis of the next pod; a pod that exists was admitted."""
     if analysis.start.live is not None or analysis.made is not None:
         return analysis
     context = admission_context(store, subject.ref.namespace, ask.server)
@@ -158,7 +158,7 @@ class _Next:
             yield matched(constraints, self.request, self.world.namespace) is not None
 
     def _computed(self, analysis: Analysis) -> Iterator[Outcome]:
-        """All of it anew, with what policies change."""
+        """Yield all of it anew, with what policies change."""
         policies = for_owner_of(analysis.start.pod, analysis.known.policies)
         for answer in chain.create(self.raw, self.space, policies, self.server, self.world):
             self._unknown(answer.unknown)
@@ -166,7 +166,7 @@ class _Next:
             yield outcome if outcome.draft is not None else _drawn(outcome, analysis.outcomes[0])
 
     def _reviewed(self, outcome: Outcome, analysis: Analysis) -> Iterator[Outcome]:
-        """The outcome, or what refuses the pod before a quota does."""
+        """Yield the outcome, or what refuses the pod before a quota does."""
         early = namespaces.refusal(self.request, self.world.namespace) if outcome.code != 422 else None
         refusal = early or service_account.admit(self.request, self.world.accounts)[1]
         if refusal is not None:
@@ -198,7 +198,7 @@ def _by_quota(outcome: Outcome) -> bool:
 
 
 def _drawn(outcome: Outcome, like: Outcome) -> Outcome:
-    """A refusal before anything was computed, with the figures that the pod had without policies."""
+    """Return a refusal before anything was computed, with the figures that the pod had without policies."""
     return structs.replace(outcome, draft=like.draft, journal=outcome.journal or like.journal)
 
 
@@ -208,7 +208,7 @@ def _warned(outcome: Outcome, reviews: Iterable[Review]) -> Outcome:
 
 
 def policed_object(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-    """What policies say of the workload of a file itself, which is sent before any pod is made of it."""
+    """Return what policies say of the workload of a file itself, which is sent before any pod is made of it."""
     raw, ref = subject.raw, subject.ref
     context = admission_context(store, ref.namespace, ask.server) if raw is not None and ref.kind != "Pod" else None
     if context is None or raw is None or undecodable(raw) is not None:

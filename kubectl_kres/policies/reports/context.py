@@ -46,7 +46,7 @@ class PluginLookups(Struct, frozen=True):
     server: Server = Server()
 
     def assumed(self, request: Request) -> Iterator[Assume]:
-        """The webhooks that are asked about the request."""
+        """Yield the webhooks that are asked about the request."""
         for name, mutating, hooks in self.webhooks:
             asked_configuration = asked(name, hooks, request, self.given, mutating=mutating)
             if asked_configuration is not None:
@@ -144,7 +144,7 @@ def _accounts(store: Store, namespace: str) -> Mapping[str, Raw] | None:
 
 
 def _looking(store: Store) -> Look:
-    """Looks into the store as it is then; a context must not keep its store alive, under which it is kept itself."""
+    """Look into the store as it is then; a context must not keep its store alive, under which it is kept itself."""
     kept = ref(store)
 
     def look(version: str, kind: str, namespace: str, reference: Raw | None) -> tuple[Sequence[Raw], str]:
@@ -155,14 +155,16 @@ def _looking(store: Store) -> Look:
 
 
 def withheld_of(subject: Subject, additions: frozenset[str]) -> frozenset[str]:
-    """The fields of a pod that were not read. ``added``: containers of which live pods alone tell."""
+    """Return the fields of a pod that were not read. ``added``: containers of which live pods alone tell."""
     return unread_fields(whole=subject.raw is not None, additions=bool(additions))
 
 
 def computable(
     bound: Sequence[Bound], request: Request, context: PluginLookups, withheld: frozenset[str] = frozenset()
 ) -> tuple[tuple[Bound, ...], list[str]]:
-    """The policies that can be computed, and what is said of the others that match. ``withheld``: what was not read."""
+    """Return the policies that can be computed, and what is said of the others that match. ``withheld``: what was not
+    read.
+    """
     kept, gaps = [], []
     for item in bound:
         left, reasons = answerable(item, withheld)
@@ -177,7 +179,7 @@ def computable(
 
 
 def _fault(bound: Bound) -> str:
-    """What does not compile here of a policy that a newer server took; empty: nothing."""
+    """Return what does not compile here of a policy that a newer server took; empty: nothing."""
     from kubectl_kres.policies.rules.creation import errors_of
 
     errors = errors_of({**bound.policy.raw, "kind": _KIND_OF["mutations" in bound.policy.spec]}, _NEWEST_KNOWN + 1)
@@ -185,10 +187,10 @@ def _fault(bound: Bound) -> str:
 
 
 def gaps_of(texts: Iterable[str], kind: str) -> Iterator[Unseen]:
-    """What was not computed, as what was not read: the verdict may be another one."""
+    """Yield what was not computed, as what was not read: the verdict may be another one."""
     yield from map(not_computed, with_kind(texts, kind))
 
 
 def with_kind(texts: Iterable[str], kind: str) -> Iterator[str]:
-    """The texts, each beginning with the kind."""
+    """Yield the texts, each beginning with the kind."""
     yield from (f"{kind} {text.removeprefix(f'{kind} ')}" for text in texts)

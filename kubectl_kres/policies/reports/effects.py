@@ -119,7 +119,7 @@ def _dangling(store: Store, kind: str) -> Iterator[tuple[str, str]]:
 
 
 def _requests(pods: list[Pod], namespace: str, ask: EvaluationOptions) -> Iterator[Request]:
-    """The pods as they would be created today."""
+    """Yield the pods as they would be created today."""
     for pod in pods:
         raw = {**on_wire(pod), "apiVersion": "v1", "kind": "Pod"}
         kept = ("name", "namespace", "labels", "annotations")
@@ -172,7 +172,7 @@ def _matches(bound: Bound, request: Request, context: PluginLookups) -> bool:
 
 
 def _about_pods(bound: Bound, binding: Raw, context: PluginLookups, requests: list[Request], namespace: str) -> bool:
-    """Whether some pod there can be meant: one that exists, or any, whatever its labels."""
+    """Return whether some pod there can be meant: one that exists, or any, whatever its labels."""
     bare = creation({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": {}}, namespace)
     own, theirs = bound.policy.spec.get("matchConstraints"), (binding.get("spec") or {}).get("matchResources")
     if any(
@@ -187,7 +187,7 @@ def _about_pods(bound: Bound, binding: Raw, context: PluginLookups, requests: li
 def _of_pod(
     kind: str, bound: Bound, request: Request, context: PluginLookups, ask: EvaluationOptions
 ) -> Iterator[PodEffect]:
-    """What is not as the policy wants it; nothing: all is. Raises NotComputed."""
+    """Yield what is not as the policy wants it; nothing: all is. Raises NotComputed."""
     if kind == "MutatingAdmissionPolicy":
         yield from _unset(bound, request, context, ask)
         return

@@ -28,7 +28,8 @@ VALIDATING, MUTATING = "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"
 def review_made(
     kept: ReferenceType[Store], namespace: str, raw: Raw, server: Server, *, whole: bool = True
 ) -> ObjectReview:
-    """The object as mutating policies leave it, every refusal, and what is not computed; ``whole``: all of it was read.
+    """Return the object as mutating policies leave it, every refusal, and what is not computed; ``whole``: all of it
+    was read.
 
     ``kept``: the store, which the policies of a namespace must not keep alive.
     """

@@ -11,7 +11,7 @@ _CONTAINERS = re.compile(r'containers? ("[^"]+"(?:, "[^"]+")*)')
 
 
 def _security(case: RemedyContext) -> Iterator[str]:
-    """One line for each control: the field and what it has to be, in which container."""
+    """Yield one line for each control: the field and what it has to be, in which container."""
     for finding in case.findings:
         which = _CONTAINERS.search(finding.observed)
         names = which[1].replace('"', "") if which else ""

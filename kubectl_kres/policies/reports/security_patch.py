@@ -21,7 +21,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, template_of
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
-from kubectl_kres.reports.remedies.commands import directed_command, is_patched, keeper
+from kubectl_kres.reports.remedies.commands import directed_command, is_patched, keeper_of
 from kubectl_kres.reports.remedies.words import listed
 from kubectl_kres.store.store import Store
 
@@ -74,7 +74,7 @@ def _no_command(subject: Subject, analysis: Analysis) -> str:
         return f"make the edits in {subject.file or 'the file'}"
     owner = analysis.start.owner
     metadata: Metadata | None = owner.metadata if owner is not None else None
-    kept = keeper(metadata) if metadata is not None else ""
+    kept = keeper_of(subject.ref, metadata) if metadata is not None else ""
     if kept or subject.ref.kind in _FIXED:
         return kept or _FIXED[subject.ref.kind]
     return "" if owner is not None and is_patched(subject.ref.kind) else f"change the manifest of {subject.ref}"

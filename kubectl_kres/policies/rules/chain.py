@@ -129,7 +129,9 @@ class Chain:
         return PolicyAnswer(outcome, **more)
 
     def review(self, request: Request, *, only_pod: bool = False) -> Iterator[Review]:
-        """What the validating plugins before the quota say, until one refuses; ``only_pod``: up to Pod Security."""
+        """Yield what the validating plugins before the quota say, until one refuses; ``only_pod``: up to Pod
+        Security.
+        """
         refusal = service_account.review(request, self.world.accounts)
         if refusal is not None:
             yield Review((refusal,))
@@ -155,7 +157,7 @@ class Chain:
         steps: tuple[Mutation, ...] = (),
         unknown: tuple[str, ...] = (),
     ) -> Iterator[PolicyAnswer]:
-        """The object's own checks, then the plugins, then the quota."""
+        """Yield the object's own checks, then the plugins, then the quota."""
         without_quota = structs.replace(self.policies, quotas=())
         for outcome in admitted(without_quota):
             late = _late(outcome)
@@ -182,7 +184,7 @@ class Chain:
 
 
 def _without(request: Request, names: frozenset[str]) -> Request:
-    """The request without some of its pod's containers."""
+    """Return the request without some of its pod's containers."""
     if not names or request.object is None:
         return request
     spec = request.object.get("spec") or {}
@@ -195,7 +197,7 @@ def _without(request: Request, names: frozenset[str]) -> Request:
 
 
 def _late(outcome: Outcome) -> bool:
-    """Whether the refusal is RuntimeClass's, which looks at a pod after Pod Security."""
+    """Return whether the refusal is RuntimeClass's, which looks at a pod after Pod Security."""
     refusal = outcome.refusal
     return refusal is not None and any(
         finding.rule == "runtime-class/overhead-unexplained" for finding in refusal.findings
@@ -210,7 +212,7 @@ def _stored(request: Request, outcome: Outcome) -> Raw | None:
 
 
 def prepared(request: Request, draft: Draft | None) -> Raw | None:
-    """What storage makes of a new pod before the validating plugins see it."""
+    """Return what storage makes of a new pod before the validating plugins see it."""
     whole = request.object
     if whole is None or request.kind != "Pod" or request.operation != "CREATE" or draft is None:
         return whole
@@ -227,7 +229,7 @@ def prepared(request: Request, draft: Draft | None) -> Raw | None:
 def create(
     raw: Raw, namespace: str, policies: Policies, server: Server, world: PolicyObjects
 ) -> tuple[PolicyAnswer, ...]:
-    """Every answer to a CREATE of the object as sent."""
+    """Return every answer to a CREATE of the object as sent."""
     texts = {*unknown_fields(raw, str(raw.get("kind", ""))), *owner_notices(raw)}
     answers = _created_of(raw, namespace, policies, server, world)
     return tuple(_with_warnings(answer, texts) if answer.outcome.code != BAD_REQUEST else answer for answer in answers)
@@ -324,7 +326,7 @@ def _created(
 
 
 def _bounds_only(limits: Limits) -> Limits:
-    """The LimitRange without its defaults, which have been set already."""
+    """Return the LimitRange without its defaults, which have been set already."""
     items = []
     for item in limits.items:
         bare = copy.copy(item)
@@ -334,7 +336,7 @@ def _bounds_only(limits: Limits) -> Limits:
 
 
 def named(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
-    """The metadata that the server fills in before any plugin sees the object."""
+    """Return the metadata that the server fills in before any plugin sees the object."""
     metadata = {**(whole.get("metadata") or {})}
     if str(whole.get("kind", "")) not in namespaces.CLUSTER_WIDE:
         metadata["namespace"] = metadata.get("namespace") or namespace
@@ -347,7 +349,7 @@ def named(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
 
 
 def _mutations(chain: Chain, request: Request, raw: Raw) -> Iterator[tuple[tuple[Entry, ...], _Mutated | PolicyAnswer]]:
-    """The object after the mutating plugins, once for every order of LimitRanges and of policies."""
+    """Yield the object after the mutating plugins, once for every order of LimitRanges and of policies."""
     if request.kind != "Pod":
         for session in sessions(chain):
             yield (), once(chain, request, session)
@@ -363,7 +365,7 @@ def _mutations(chain: Chain, request: Request, raw: Raw) -> Iterator[tuple[tuple
 
 
 def _defaulted(raw: Raw, server: Server) -> list[Entry]:
-    """What defaults do before any plugin. It was done already, so that nothing can be wrong with it."""
+    """Return what defaults do before any plugin. It was done already, so that nothing can be wrong with it."""
     steps: list[Entry] = []
     draft = draft_pod(decoded(defaulted(raw), Pod), server, steps)
     default_pod(draft, ObjectRef("Pod", ""), steps)
@@ -375,7 +377,7 @@ def _has_defaults(limits: Limits) -> bool:
 
 
 def sessions(chain: Chain) -> Iterator[MutationRun]:
-    """One for each order of policies and of their bindings."""
+    """Yield one for each order of policies and of their bindings."""
     from kubectl_kres.policies.rules.mutating import MutationRun  # noqa: PLC0415
 
     single = [Bound(bound.policy, (binding,)) for bound in chain.world.mutating for binding in bound.bindings]
@@ -423,7 +425,9 @@ def unanswered(answers: Iterable[PolicyAnswer], dropped: Sequence[Finding]) -> I
 def _pod(
     chain: Chain, request: Request, order: Sequence[Limits], session: MutationRun, entries: list[Entry]
 ) -> _Mutated | PolicyAnswer:
-    """The pod's way through the mutating plugins, twice where a policy changed it; ``entries`` tell of its values."""
+    """Return the pod's way through the mutating plugins, twice where a policy changed it; ``entries`` tell of its
+    values.
+    """
     whole: dict[str, Any] = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     for reinvoked in (False, True):

@@ -37,7 +37,7 @@ _SUBRESOURCES = {"RESIZE": "resize", "STATUS": "status", "EPHEMERAL": "ephemeral
 def change(
     operation: str, old: Raw, new: Raw | None, namespace: str, policies: Policies, server: Server, world: PolicyObjects
 ) -> tuple[PolicyAnswer, ...]:
-    """Every answer to an update of an object that exists, of a part of it, or to its deletion.
+    """Return every answer to an update of an object that exists, of a part of it, or to its deletion.
 
     operation: UPDATE, RESIZE, STATUS, EPHEMERAL, SCALE or DELETE. ``new`` is the whole object after it.
     """

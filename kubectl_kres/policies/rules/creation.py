@@ -45,7 +45,7 @@ _IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 
 
 def errors_of(raw: Raw, minor: int, server: Server | None = None) -> list[FieldError]:
-    """Every fault of a policy or a binding. ``minor``: of the server; what is new in it may not be used yet.
+    """Return every fault of a policy or a binding. ``minor``: of the server; what is new in it may not be used yet.
 
     ``server``: the one whose words are wanted; None: of the newest version.
     """

@@ -164,7 +164,7 @@ OBJECT, PATCHES = (parse_type("Object"),), (list_of(parse_type("JSONPatch")),)
 
 
 def declared(kind: Type | None) -> Type:
-    """The type that a variable is declared with: lists and maps keep theirs, other rich types are dynamic."""
+    """Return the type that a variable is declared with: lists and maps keep theirs, other rich types are dynamic."""
     if kind is None or kind.kind in ("struct", "opaque", "type", "error", "param"):
         return DYN
     if kind.kind in ("list", "map"):
@@ -273,7 +273,9 @@ class Evaluation:
 def names_of(
     request: Request, original: Request, namespace: Raw | None, params: Raw | None, *, has_params: bool
 ) -> dict[str, Any]:
-    """What the names of an expression hold. ``original``: the request before it was matched in another version."""
+    """Return what the names of an expression hold. ``original``: the request before it was matched in another
+    version.
+    """
     groups = () if request.user is None else request.user.groups
     # What few expressions ask for is made when one does.
     names: dict[str, Any] = {

@@ -34,7 +34,7 @@ def unread_of(kind: str, *, whole: bool) -> frozenset[str]:
 
 
 def reviewed(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] = ()) -> ObjectReview:
-    """What the policies of a chain say of the object of a request."""
+    """Return what the policies of a chain say of the object of a request."""
     refusals: dict[str, Refusal] = {}
     changed, unknown = raw, list(gaps)
     for answer in _mutated(run, request):
@@ -52,7 +52,7 @@ def reviewed(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] = ())
 
 
 def _mutated(run: Chain, request: Request) -> Iterator[Any]:
-    """The object after each order of the policies that change it; as it is where none is about it."""
+    """Yield the object after each order of the policies that change it; as it is where none is about it."""
     world = run.world
     about = [
         bound

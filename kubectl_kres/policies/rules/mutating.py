@@ -60,7 +60,7 @@ class Mutation(Struct, frozen=True):
         return Source("MutatingAdmissionPolicy", self.policy, field=f"spec.mutations[{self.index}]")
 
     def changed_resources(self, server: Server) -> Iterator[Set]:
-        """The requests and limits of a pod that it changed."""
+        """Yield the requests and limits of a pod that it changed."""
         before, after = draft_of(self.before, server).values(), draft_of(self.after, server).values()
         for path in sorted({*before, *after}):
             was, is_ = before.get(path), after.get(path)
@@ -107,7 +107,7 @@ class MutationRun:
         self._due: set[tuple[str, str, str]] = set()
 
     def run(self, request: Request, *, reinvoked: bool = False) -> tuple[Raw, Refusal | None]:
-        """The object after the policies, and a refusal. Raises NotComputed."""
+        """Return the object after the policies, and a refusal. Raises NotComputed."""
         whole = request.object or {}
         if request.operation not in _OPERATIONS:
             return whole, None
@@ -188,7 +188,7 @@ class MutationRun:
     def _invoked_once(
         self, invocation: _Invocation, request: Request, whole: Raw, errors: list[_Error]
     ) -> tuple[Raw, bool]:
-        """The object after all mutations of the policy, and whether any of them was carried out."""
+        """Return the object after all mutations of the policy, and whether any of them was carried out."""
         policy, patched = invocation.policy, False
         for index, mutation in enumerate(policy.spec.get("mutations") or ()):
             try:
@@ -312,7 +312,7 @@ def _misnamed(value: Any, path: tuple[str, ...]) -> Iterator[str]:
 
 
 def as_json(value: Any) -> Any:
-    """A value of an expression as JSON. Raises NotComputed for what has none."""
+    """Return a value of an expression as JSON. Raises NotComputed for what has none."""
     if isinstance(value, MessageLiteral):
         return {key: as_json(item) for key, item in value.fields.items()}
     if isinstance(value, dict):
@@ -327,7 +327,7 @@ def as_json(value: Any) -> Any:
 
 
 def _operation(value: Any, server: Server) -> dict[str, Any]:
-    """One operation of a patch. Raises _Drops, _Cannot."""
+    """Return one operation of a patch. Raises _Drops, _Cannot."""
     if not isinstance(value, MessageLiteral) or value.name != "JSONPatch":
         raise _Cannot("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch")
     fields = value.fields

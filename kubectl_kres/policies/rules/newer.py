@@ -57,7 +57,9 @@ _POLICIES: Raw = {**_POLICY, **_VALIDATING, **_MUTATING}
 
 
 def familiar(bound: Bound) -> tuple[Bound | None, list[str]]:
-    """The policy with the bindings of which everything is known, and what is not; None: nothing can be computed."""
+    """Return the policy with the bindings of which everything is known, and what is not; None: nothing can be
+    computed.
+    """
     last = bound.policy.familiar
     if last is None or last[0] is not bound.bindings:
         last = bound.policy.familiar = (bound.bindings, *_familiar(bound))
@@ -85,7 +87,9 @@ def _familiar(bound: Bound) -> tuple[Bound | None, list[str]]:
 
 
 def _strange(value: Any, known: Any, path: str) -> Iterator[str]:
-    """The paths of fields, and values with their paths, that are not known. ``known`` without entries: anything is."""
+    """Yield the paths of fields, and values with their paths, that are not known. ``known`` without entries: anything
+    is.
+    """
     if not known or value is None:
         return
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -16,7 +16,7 @@ _FILE_MODE = 0o644
 
 
 def defaulted(raw: Mapping[str, Any]) -> Raw:
-    """A copy of the object with every default of its kind; of an unknown kind nothing changes."""
+    """Return a copy of the object with every default of its kind; of an unknown kind nothing changes."""
     whole: Raw = copy.deepcopy(dict(raw))
     for key in [key for key, value in whole.items() if value is None]:
         del whole[key]
@@ -29,7 +29,7 @@ def defaulted(raw: Mapping[str, Any]) -> Raw:
 
 
 def template_of(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Where metadata and spec of the pod stand."""
+    """Return where metadata and spec of the pod stand."""
     kind = raw.get("kind")
     if kind == "Pod":
         return raw
@@ -328,7 +328,7 @@ EQUIVALENT: Mapping[tuple[str, str], tuple[str, ...]] = {
 
 
 def converted(raw: Mapping[str, Any], api_version: str) -> Raw:
-    """The object in another version of its kind, as far as the few fields go that both have."""
+    """Return the object in another version of its kind, as far as the few fields go that both have."""
     whole: Raw = copy.deepcopy(dict(raw))
     whole["apiVersion"] = api_version
     spec = whole.get("spec") or {}

@@ -33,7 +33,7 @@ class TestFailed(Exception):
 
 
 def patched(document: Mapping[str, Any], operations: Sequence[Mapping[str, Any]]) -> Any:
-    """The document after all operations. Raises CannotPatch, TestFailed."""
+    """Return the document after all operations. Raises CannotPatch, TestFailed."""
     result = {"": copy.deepcopy(dict(document))}
     for operation in operations:
         run = _OPERATIONS.get(operation.get("op", ""))
@@ -44,7 +44,7 @@ def patched(document: Mapping[str, Any], operations: Sequence[Mapping[str, Any]]
 
 
 def _find(document: Any, path: str) -> tuple[Any, str]:
-    """The container that a path leads into, and the last key; no container: there is none."""
+    """Return the container that a path leads into, and the last key; no container: there is none."""
     parts = path.split("/")
     if len(parts) < 2:
         return None, ""
@@ -220,7 +220,9 @@ def _schema() -> Mapping[str, Any]:
 
 
 def root_of(kind: str, api_version: str) -> Any:
-    """The type of a kind; anything goes for kinds that are in no table and come from a CustomResourceDefinition."""
+    """Return the type of a kind; anything goes for kinds that are in no table and come from a
+    CustomResourceDefinition.
+    """
     group, _, version = api_version.rpartition("/")
     name = f"api.{_GROUPS.get(group, group)}.{version}.{kind}"
     if name in _schema():
@@ -231,7 +233,7 @@ def root_of(kind: str, api_version: str) -> Any:
 
 
 def applied(original: Mapping[str, Any], patch: Mapping[str, Any]) -> Raw:
-    """The object with the configuration merged into it. Raises CannotApply, NotComputed."""
+    """Return the object with the configuration merged into it. Raises CannotApply, NotComputed."""
     kind, version = str(original.get("kind", "")), str(original.get("apiVersion", "v1"))
     root = root_of(kind, version)
     patch = {**patch, "kind": kind, "apiVersion": version}
@@ -248,7 +250,7 @@ def applied(original: Mapping[str, Any], patch: Mapping[str, Any]) -> Raw:
 
 
 def _resolved(kind: Any) -> tuple[Any, bool]:
-    """The type behind a name, and whether it is atomic."""
+    """Return the type behind a name, and whether it is atomic."""
     if isinstance(kind, dict) and "named" in kind:
         inner = _schema().get(kind["named"], "=untyped")
         return inner, True

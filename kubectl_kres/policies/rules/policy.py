@@ -141,7 +141,7 @@ class Policy:
         return self.known[key]
 
     def holds(self, request: Request, original: Request, params: Raw | None, given: Given) -> bool:
-        """Whether all match conditions hold. Raises ConfigurationError for errors that the policy fails on."""
+        """Return whether all match conditions hold. Raises ConfigurationError for errors that the policy fails on."""
         conditions = self.spec.get("matchConditions") or ()
         if not conditions:
             return True
@@ -173,7 +173,7 @@ class Policy:
         return not errors
 
     def params(self, binding: Raw, request: Request, given: Given) -> list[Raw | None]:
-        """The objects that the binding gives as parameters; one None where there is nothing to give.
+        """Return the objects that the binding gives as parameters; one None where there is nothing to give.
 
         Raises ConfigurationError, NotComputed.
         """
@@ -192,7 +192,7 @@ class Policy:
         return [{"apiVersion": version, "kind": kind, **mapping} for mapping in chosen]
 
     def kind_known(self, request: Request, given: Given) -> bool:
-        """Whether the kind of the parameters is served. Raises NotComputed."""
+        """Return whether the kind of the parameters is served. Raises NotComputed."""
         if self.param_kind is None:
             return True
         version, kind = str(self.param_kind.get("apiVersion", "")), str(self.param_kind.get("kind", ""))
@@ -224,7 +224,7 @@ class Bound(Struct, frozen=True):
 
 
 def bound(policies: Sequence[Raw], bindings: Sequence[Raw], version: tuple[int, int]) -> tuple[Bound, ...]:
-    """Every policy that has a binding; one without does nothing."""
+    """Return every policy that has a binding; one without does nothing."""
     by_policy: dict[str, list[Raw]] = {}
     for binding in bindings:
         by_policy.setdefault(str((binding.get("spec") or {}).get("policyName", "")), []).append(binding)
@@ -288,12 +288,12 @@ _WHY = {"denied": "may not be read", "failed": "could not be read"}
 
 
 def no_parameters(_version: str, _kind: str, _namespace: str, _reference: Raw | None) -> tuple[Sequence[Raw], str]:
-    """Where nothing was read."""
+    """Return where nothing was read."""
     return (), "unread"
 
 
 def finder(look: Look) -> FindParams:
-    """Finds parameters among what was read; what was not read is named, and not computed."""
+    """Find parameters among what was read; what was not read is named, and not computed."""
 
     def find(version: str, kind: str, namespace: str, reference: Raw | None) -> Sequence[Raw] | None:
         if is_secret(version, kind):

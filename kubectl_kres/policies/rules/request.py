@@ -72,12 +72,12 @@ class Request(Struct, frozen=True):
         return _plural(self.kind, self.group)
 
     def of(self, new: Raw | None) -> Request:
-        """The same request about the object as it became."""
+        """Return the same request about the object as it became."""
         return structs.replace(self, object=new)
 
 
 def creation(raw: Raw, namespace: str, user: User | None = None, *, dry_run: bool = False) -> Request:
-    """A CREATE of an object."""
+    """Return a CREATE of an object."""
     metadata = raw.get("metadata") or {}
     name = given_name(str(metadata.get("name") or ""), str(metadata.get("generateName") or ""))
     return Request(
@@ -176,7 +176,7 @@ def _terminating(request: Request, namespace: Mapping[str, Any]) -> Refusal | No
 
 
 def selects(selector: Raw | None, labels: Raw | None) -> bool:
-    """A label selector; an absent or empty one selects everything."""
+    """Return a label selector; an absent or empty one selects everything."""
     labels = labels or {}
     selector = selector or {}
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
@@ -195,7 +195,7 @@ def _holds(expression: Raw, labels: Raw) -> bool:
 
 
 def matched(constraints: Raw | None, request: Request, namespace: Raw | None) -> Request | None:
-    """The request as the policy sees it, perhaps in another version of the kind; None: it is not about it."""
+    """Return the request as the policy sees it, perhaps in another version of the kind; None: it is not about it."""
     if not constraints:
         return request
     if not _namespace_selected(constraints.get("namespaceSelector"), request, namespace):

@@ -30,7 +30,7 @@ _AMOUNTS = frozenset({"sizeLimit", "divisor"})
 
 
 def received(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy. Of a kind or version that is in no table only what is null goes."""
+    """Return a copy. Of a kind or version that is in no table only what is null goes."""
     kind = str(raw.get("kind", ""))
     known, fields = BY_KIND.get(kind), table().types.get(kind, {})
     # A type of that name that is no object, as ResourceClaim in the resources of containers, is another one.
@@ -63,7 +63,7 @@ def _item(value: Any, name: str) -> Any:
 
 
 def _amount(value: Any) -> Any:
-    """One that does not parse was reported of before."""
+    """Return the quantity as stored; one that does not parse as it is, since it was reported before."""
     try:
         return str(stored(value))
     except QuantityError:
@@ -80,12 +80,12 @@ Raw = dict[str, Any]
 
 
 def draft_of(pod: Mapping[str, Any], server: Server) -> Draft:
-    """The pod's quantities as decoded, without further defaults. Raises Unparsable."""
+    """Return the pod's quantities as decoded, without further defaults. Raises Unparsable."""
     return draft_pod(decoded(pod, Pod), server)
 
 
 def settled(raw: Mapping[str, Any], server: Server) -> Raw:
-    """The object as the server has it once it is decoded: every default, quantities in its notation.
+    """Return the object as the server has it once it is decoded: every default, quantities in its notation.
 
     Raises Unparsable.
     """
@@ -99,7 +99,7 @@ def settled(raw: Mapping[str, Any], server: Server) -> Raw:
 
 
 def undecodable(raw: Mapping[str, Any]) -> str | None:
-    """What the decoder says of the object, which it then does not take; None: it does."""
+    """Return what the decoder says of the object, which it then does not take; None: it does."""
     kind = str(raw.get("kind", ""))
     fault = first_unparsable(raw, kind)
     if fault is not None:
@@ -109,7 +109,7 @@ def undecodable(raw: Mapping[str, Any]) -> str | None:
 
 
 def with_draft(whole: Mapping[str, Any], draft: Draft) -> Raw:
-    """A copy of the whole pod with the draft's quantities, annotation and priority class."""
+    """Return a copy of the whole pod with the draft's quantities, annotation and priority class."""
     pod: Raw = copy.deepcopy(dict(whole))
     spec = pod.setdefault("spec", {})
     for key, slots in (("containers", draft.containers), ("initContainers", draft.inits)):

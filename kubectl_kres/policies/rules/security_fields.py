@@ -34,7 +34,7 @@ def _contexts(spec: Raw) -> Iterator[tuple[str, Raw, Raw]]:
 
 
 def _profile(annotation: str) -> dict[str, str] | None:
-    """The AppArmor field that an annotation stands for."""
+    """Return the AppArmor field that an annotation stands for."""
     if annotation == "runtime/default":
         return {"type": "RuntimeDefault"}
     if annotation == "unconfined":
@@ -64,7 +64,7 @@ def synced(pod: dict[str, Any]) -> list[str]:
 
 
 def errors(pod: Raw) -> Iterator[FieldError]:
-    """What is wrong with the fields that Pod Security looks at."""
+    """Yield what is wrong with the fields that Pod Security looks at."""
     spec, annotations = pod.get("spec") or {}, _annotations(pod)
     if _MIRROR in annotations and not spec.get("nodeName"):
         text = "must set spec.nodeName if mirror pod annotation is set"
@@ -84,7 +84,7 @@ def errors(pod: Raw) -> Iterator[FieldError]:
 
 
 def _app_armor(spec: Raw, annotations: Raw) -> Iterator[FieldError]:
-    """An annotation that says another profile than the field. Source: validateAppArmorAnnotations..."""
+    """Yield an annotation that says another profile than the field. Source: validateAppArmorAnnotations..."""
     if _windows(spec):
         return
     whole = (spec.get("securityContext") or {}).get("appArmorProfile")

@@ -36,7 +36,7 @@ Accounts = Mapping[str, Mapping[str, Any]]
 
 
 def admit(request: Request, accounts: Accounts | None) -> tuple[Raw, Refusal | None]:
-    """The pod with what its account gives it. ``accounts`` None: they could not be read, nothing is refused."""
+    """Return the pod with what its account gives it. ``accounts`` None: they could not be read, nothing is refused."""
     pod: Raw = copy.deepcopy(dict(request.object or {}))
     if accounts is None or request.kind != "Pod" or request.operation != "CREATE" or request.subresource:
         return pod, None
@@ -62,7 +62,7 @@ def admit(request: Request, accounts: Accounts | None) -> tuple[Raw, Refusal | N
 
 
 def review(request: Request, accounts: Accounts | None) -> Refusal | None:
-    """What is said of ephemeral containers, which may name secrets as well."""
+    """Return what is said of ephemeral containers, which may name secrets as well."""
     if accounts is None or request.kind != "Pod" or request.subresource != "ephemeralcontainers":
         return None
     spec = (request.object or {}).get("spec") or {}
@@ -100,7 +100,7 @@ def _mirror(request: Request, spec: Raw) -> Refusal | None:
 
 
 def _secrets(spec: Raw) -> Iterator[bool]:
-    """One True for every secret that the pod names."""
+    """Yield one True for every secret that the pod names."""
     yield from (True for image_pull_secret in spec.get("imagePullSecrets") or () if image_pull_secret.get("name"))
     for container in containers_of(spec):
         yield from (True for item in container.get("envFrom") or () if item.get("secretRef") is not None)
@@ -249,7 +249,7 @@ def _tolerations(written: Sequence[BuiltInRaw]) -> list[dict[str, Any]]:
 
 
 def kept(operation: str, before: BuiltInRaw, after: BuiltInRaw) -> dict[str, Any]:
-    """A resize stores resources alone, an update of the status the status alone."""
+    """Return the part of an update that is stored: of a resize only resources, of a status update only the status."""
     if operation not in ("RESIZE", "STATUS"):
         return dict(after)
     whole = copy.deepcopy(dict(before))

@@ -53,7 +53,9 @@ class Denial(Struct, frozen=True):
 
 
 def review(request: Request, policies: Sequence[Bound], given: Given) -> Review:
-    """What the policies say. The server tells the first denial, and its order is arbitrary: each is a refusal here."""
+    """Return what the policies say. The server tells the first denial, and its order is arbitrary: each is a refusal
+    here.
+    """
     denials: list[list[Denial]] = []
     warnings: list[str] = []
     audit: dict[str, str] = {}
@@ -136,7 +138,7 @@ class _Dispatch:
                 self.denials.append(denied)
 
     def _validated(self, params: Raw | None, binding: Raw, seen: Request) -> Iterator[FailedValidation]:
-        """The decisions that deny, in order."""
+        """Yield the decisions that deny, in order."""
         decisions, annotations = evaluated(self.policy, self.request, seen, params, self.given)
         actions = (binding.get("spec") or {}).get("validationActions") or ()
         for decision in decisions:
@@ -166,7 +168,7 @@ class _Dispatch:
 
 
 def _audited(failures: Sequence[Raw], server: Server) -> dict[str, str]:
-    """The annotation of what failed: up to 1.36 the first failure alone, since then up to 50."""
+    """Return the annotation of what failed: up to 1.36 the first failure alone, since then up to 50."""
     if not failures:
         return {}
     texts = failures[:_MOST_FAILURES] if server.behaves("policy/every-audit-failure") else failures[:1]
@@ -177,7 +179,7 @@ def _audited(failures: Sequence[Raw], server: Server) -> dict[str, str]:
 
 
 def _versioned(seen: Request, original: Request) -> Request:
-    """The request with its objects in the version that the policy matched."""
+    """Return the request with its objects in the version that the policy matched."""
     if seen.api_version == original.api_version:
         return seen
     objects = [None if mapping is None else converted(mapping, seen.api_version) for mapping in (seen.object, seen.old)]
@@ -190,7 +192,9 @@ Annotations = list[tuple[str, Result]]
 def evaluated(
     policy: Policy, original: Request, seen: Request, params: Raw | None, given: Given
 ) -> tuple[list[FailedValidation], Annotations]:
-    """What one policy with one parameter decides: validations that fail, and audit annotations. Raises NotComputed."""
+    """Return what one policy with one parameter decides: validations that fail, and audit annotations. Raises
+    NotComputed.
+    """
     try:
         if not policy.holds(seen, original, params, given):
             return [], []

@@ -64,7 +64,7 @@ def _detail(session: Session, row: _Row, width: int) -> Iterator[Line]:
 
 
 def _empty(_session: Session, _namespace: str, width: int) -> Iterator[Line]:
-    """Where policies come from, and which pods they decide about."""
+    """Yield where policies come from, and which pods they decide about."""
     text = "Policies are ValidatingAdmissionPolicies and MutatingAdmissionPolicies with a binding whose rules match"
     yield from toned("quiet", wrapped(f"{text} pods. t shows what decided something lately.", width))
 

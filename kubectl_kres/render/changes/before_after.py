@@ -49,7 +49,7 @@ def _pods(count: Count) -> str:
 
 
 def _percent(used: str | None, hard: str | None) -> int | None:
-    """How much of it is used; None: more than there is, or nobody knows."""
+    """Return how much of it is used; None: more than there is, or nobody knows."""
     try:
         amount, limit = parse(used or "0").nano, parse(hard or "0").nano
     except QuantityError:
@@ -61,7 +61,7 @@ def _percent(used: str | None, hard: str | None) -> int | None:
 
 
 def _left(change: QuotaChange) -> str:
-    """What is to spare after it."""
+    """Return what is to spare after it."""
     try:
         left = parse(change.hard_after or "0") - parse(change.used_after or "0")
     except QuantityError:

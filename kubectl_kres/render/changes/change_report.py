@@ -32,7 +32,7 @@ _HEADS = {"worse": "Worse", "better": "Better", "other": "Different"}
 
 
 def lines(report: ChangeReport, *, color: bool, width: int) -> Iterator[str]:
-    """The steps that the server refuses, then what changes."""
+    """Yield the steps that the server refuses, then what changes."""
     yield from _drawn(change_lines(report, width), color=color)
 
 
@@ -60,7 +60,7 @@ def _drawn(value: Iterator[Line], *, color: bool) -> Iterator[str]:
 
 
 def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     refused = [step for step in report.steps if not step.allowed]
     if refused:
         yield [("bad", "Refused steps; the ones after them go on from the state without them:")]
@@ -102,7 +102,7 @@ def _sum(report: ChangeReport) -> str:
 
 def _remarks(report: ChangeReport) -> Iterator[str]:
     if report.ends > 1:
-        yield f"{report.ends} ends are possible, since controllers race for the room that is left: from worst to best."
+        yield f"{report.ends} outcomes are possible, as controllers race for the room that is left: from worst to best."
     if not report.exhaustive:
         yield "There are more orders than were tried."
     yield from report.notes
@@ -171,7 +171,7 @@ def _pods(change: WorkloadChange) -> str:
 
 
 def _first_pod(change: WorkloadChange) -> str:
-    """What becomes of the first pod of a new object whose pods are not counted; empty of another one."""
+    """Return what becomes of the first pod of a new object whose pods are not counted; empty of another one."""
     next_answer = change.next_after
     if not change.uncounted or next_answer is None:
         return ""
@@ -212,7 +212,7 @@ def _claim(change: ClaimChange) -> Iterator[Line]:
 
 
 def difference(report: ChangeReport) -> Iterator[str]:
-    """The same as lines that begin with - (before) and + (after), as of a patch."""
+    """Yield the same as lines that begin with - (before) and + (after), as of a patch."""
     for change in report.workloads:
         yield from _sides(_where(change.subject), change.before, change.after)
         for item in change.resized:
@@ -260,7 +260,7 @@ _FEW = 8
 
 
 def altered_lines(together: Together, *, color: bool, width: int) -> Iterator[str]:
-    """The word, how far each workload gets, what quotas lack."""
+    """Yield the word, how far each workload gets, what quotas lack."""
     for line in _lines(together, width):
         yield draw(line, color=color)
 
@@ -279,9 +279,9 @@ def _lines(together: Together, width: int) -> Iterator[Line]:
         yield from toned("bad", wrapped(f"refused: {refusal}", width, first="  ", rest="    "))
     if together.ends > 1:
         lucky = together.in_some_order
-        which = "all fits if they come in the right order" if lucky else "the first in the files came first"
+        which = "all fits if they come in the right order" if lucky else "counted in the order of the files"
         number = f"{'' if together.exhaustive else 'at least '}{together.ends}"
-        text = f"{which}; {number} ends are possible, since controllers race for room"
+        text = f"{which}; {number} outcomes are possible, as controllers race for room"
         yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
 
 
@@ -316,7 +316,7 @@ _WORDS = {
 
 
 def upgrade_lines(report: UpgradeReport, *, color: bool, width: int, wide: bool = False) -> Iterator[str]:
-    """The lines of the answer; ``wide``: with what changes and touches nothing here."""
+    """Yield the lines of the answer; ``wide``: with what changes and touches nothing here."""
     for line in _upgrade_lines(report, width, wide=wide):
         yield draw(line, color=color)
 

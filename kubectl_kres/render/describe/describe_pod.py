@@ -272,7 +272,7 @@ def _flag(title: str, mapping: Raw) -> tuple[str, str]:
 
 
 def _probe(probe: Mapping[str, Any]) -> str:
-    """How the container is asked, and how often. Source: kubectl describe.go DescribeProbe."""
+    """Return how the container is asked, and how often. Source: kubectl describe.go DescribeProbe."""
     delay, timeout, period = (probe.get(f"{key}Seconds", 0) for key in ("initialDelay", "timeout", "period"))
     success, failure = (probe.get(f"{key}Threshold", 0) for key in ("success", "failure"))
     often = f"delay={delay}s timeout={timeout}s period={period}s #success={success} #failure={failure}"

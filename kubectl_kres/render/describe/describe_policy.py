@@ -34,7 +34,7 @@ _LIMITS = ("Type", "Resource", "Min", "Max", "Default Request", "Default Limit",
 
 
 def quota_lines(blocks: Iterable[QuotaBlock]) -> list[str]:
-    """Each quota aligned for itself, two empty lines between."""
+    """Return each quota aligned for itself, two empty lines between."""
     return _apart(
         columns([("Name:", block.name), ("Namespace:", block.namespace), *_quota(block, "", " * ", "----")])
         for block in blocks

@@ -44,7 +44,7 @@ CHECKED = "also what is about to be wrong"
 
 
 def area_bar(area: OverviewArea, *, ascii_only: bool) -> Line:
-    """How its objects fare, in proportion; nothing where there is nothing to compare."""
+    """Return how its objects fare, in proportion; nothing where there is nothing to compare."""
     widths = in_proportion([part.count for part in area.parts], BAR) if area.parts else []
     return [
         (SIGNS[part.severity][1] or "quiet", _cell(part, ascii_only=ascii_only) * width)
@@ -57,7 +57,7 @@ def _cell(part: AreaPart, *, ascii_only: bool) -> str:
 
 
 def area_said(area: OverviewArea) -> str:
-    """How many fare how; of what is not known why."""
+    """Return how many fare how; of what is not known why."""
     if area.state == "absent":
         texts = (system.absent.get(area.kind, "") for system in systems())
         return next(filter(None, texts), f"the server has no {BY_KIND[area.kind].plural}")
@@ -73,7 +73,7 @@ def _part(part: AreaPart) -> str:
 
 
 def problem_said(problem: Problem, now: str) -> str:
-    """How it is and what is missing, in a line. ``now``: as RFC 3339, for how long."""
+    """Return how it is and what is missing, in a line. ``now``: as RFC 3339, for how long."""
     texts = [problem.state]
     if problem.verdict is not None:
         because = cause(problem.verdict.findings) or problem.verdict.message
@@ -99,14 +99,14 @@ def problem_said(problem: Problem, now: str) -> str:
 
 
 def _fares(state: RunState) -> str:
-    """How it fares and why, with how many of its pods are like that."""
+    """Return how it fares and why, with how many of its pods are like that."""
     word = f"{state.word}, but was killed" if state.word == "runs" else state.word
     pods = f"; {state.pods} of {state.of} pods" if state.of and state.pods else ""
     return f"{word}: {because(state)}{pods}"
 
 
 def used_up(problem: Problem) -> str:
-    """How much is used of what there is."""
+    """Return how much is used of what there is."""
     return f"{problem.used or '-'} of {problem.hard}"
 
 
@@ -116,13 +116,13 @@ def brief_name(name: str) -> str:
 
 
 def percent_of(problem: Problem) -> str:
-    """The same in percent, where that says something."""
+    """Return the same in percent, where that says something."""
     percent = problem.percent
     return f", {percent}%" if percent is not None and percent < _MOST_PERCENT else ""
 
 
 def ask_words(problem: Problem) -> str:
-    """The command, without its source, that says all of it."""
+    """Return the command, without its source, that says all of it."""
     ref = problem.subject
     where = f" -n {ref.namespace}" if ref.namespace else ""
     if ref.kind == "ResourceQuota":
@@ -133,7 +133,7 @@ def ask_words(problem: Problem) -> str:
 def lines(
     overview: Overview, now: str, *, ascii_only: bool, color: bool = False, width: int = 80, flags: str = ""
 ) -> Iterator[str]:
-    """The whole overview; ``now`` as RFC 3339, ``flags``: with which commands look at the same source."""
+    """Yield the whole overview; ``now`` as RFC 3339, ``flags``: with which commands look at the same source."""
     for line in _all(overview, now, width, flags, ascii_only=ascii_only):
         yield draw(line, color=color)
 
@@ -163,7 +163,7 @@ def _all(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bo
 
 
 def brief(overview: Overview, now: str, flags: str) -> Brief:
-    """How much is wrong, and the worst of it with what mends it."""
+    """Return how much is wrong, and the worst of it with what mends it."""
     place = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
     blind = dict.fromkeys(unseen.kind for unseen in overview.unseen if unseen.required)
     place += f" ({listed(blind)} could not be read)" if blind else ""
@@ -215,7 +215,7 @@ def _tone(area: OverviewArea) -> Tone:
 
 
 def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> Iterator[Line]:
-    """What it is, what mends it with the command for that, and the command that says more of it."""
+    """Yield what it is, what mends it with the command for that, and the command that says more of it."""
     sign, tone = SIGNS[problem.severity]
     ref = problem.subject
     first, *rest = wrapped(f"{ref.full}  {problem_said(problem, now)}", width, first=f"{sign} ", rest=_INDENT)
@@ -234,6 +234,6 @@ def _unseen(unseen: Unseen, width: int) -> Iterator[Line]:
 
 
 def unseen_words(unseen: Unseen) -> str:
-    """What could not be read, and the server's words."""
+    """Return what could not be read, and the server's words."""
     where = f" of namespace {unseen.namespace}" if unseen.namespace else ""
     return f"{unseen.kind} objects{where}: {unseen.message or unseen.state}"

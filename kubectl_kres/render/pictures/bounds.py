@@ -69,7 +69,7 @@ def sums_of(policy_explanation: PolicyExplanation) -> list[QuotaSum]:
 
 
 def containers_of(policy_explanation: PolicyExplanation) -> list[ContainerBand]:
-    """A row for each resource that a LimitRange says something of."""
+    """Return a row for each resource that a LimitRange says something of."""
     bands = {band.resource: band for band in policy_explanation.bands if band.type == "Container"}
     given: dict[tuple[str, str], tuple[str, ...]] = {}
     if policy_explanation.bare is not None:
@@ -84,7 +84,7 @@ def containers_of(policy_explanation: PolicyExplanation) -> list[ContainerBand]:
 
 
 def bounds_lines(policy_explanation: PolicyExplanation, width: int, *, ascii_only: bool) -> Iterator[Line]:
-    """A row for each name of a quota that bounds requests or limits, and below them one for a container."""
+    """Yield a row for each name of a quota that bounds requests or limits, and below them one for a container."""
     sums = sums_of(policy_explanation)
     if not sums:
         return
@@ -118,7 +118,7 @@ def bounds_lines(policy_explanation: PolicyExplanation, width: int, *, ascii_onl
 
 
 def _legend(rows: Sequence[tuple[str, str, QuotaSum | ContainerBand]], *, sign: int) -> str:
-    """What the marks of a quota's row say, and of a container's where there is one."""
+    """Return what the marks of a quota's row say, and of a container's where there is one."""
     text = f"{_TAKEN[sign]} used, {_FREE[sign]} free, {_END[sign]} hard"
     if all(isinstance(of, QuotaSum) for _, _, of in rows):
         return text
@@ -149,7 +149,7 @@ def _figures(of: QuotaSum | ContainerBand) -> str:
 
 
 def _drawn(of: QuotaSum | ContainerBand, most: int, cells: int, *, sign: int) -> tuple[str, Tone]:
-    """The row in at most ``cells`` + 1 cells, and its tone. What is not zero has a cell at least."""
+    """Return the row in at most ``cells`` + 1 cells, and its tone. What is not zero has a cell at least."""
 
     def part(text: str | None) -> int:
         amount = parse(text).nano if text is not None else 0
@@ -204,7 +204,7 @@ def pairs_of(explanation: Explanation) -> list[Pair]:
 
 
 def scale_lines(pairs: Sequence[Pair], width: int, *, ascii_only: bool) -> Iterator[Line]:
-    """A row a pair; all of one resource have one scale. What is not equal keeps the pod from Guaranteed."""
+    """Yield a row a pair; all of one resource have one scale. What is not equal keeps the pod from Guaranteed."""
     if not pairs:
         return
     names = max(size(pair.container) for pair in pairs)

@@ -59,7 +59,7 @@ def _figures(cost: QuotaCost, name: str) -> str:
 
 
 def _bar(cost: QuotaCost, name: str, cells: int, *, ascii_only: bool) -> str:
-    """What is used, then what the pod takes; the mark stands where the quota ends."""
+    """Return what is used, then what the pod takes; the mark stands where the quota ends."""
     charge = cost.charge
     used, more, hard = (parse(figure.get(name, "0")).nano for figure in (charge.used, charge.requested, charge.hard))
     if cost.counted:

@@ -31,7 +31,8 @@ class Stack(NamedTuple):
 
 
 def stacked(stack: Stack, cells: int, *, ascii_only: bool) -> Line:
-    """The bar in ``cells`` cells: a letter a part, what is free, the end at ``hard``, and behind it what is wanted.
+    """Return the bar in ``cells`` cells: a letter a part, what is free, the end at ``hard``, and behind it what is
+    wanted.
 
     What is not zero has a cell at least. Where parts hold more than ``hard`` the end stands among them.
     """
@@ -103,7 +104,7 @@ def of_quota(report: QuotaReport) -> list[Room]:
 
 
 def ranked(rooms: Sequence[Room]) -> dict[str, str]:
-    """A letter for each of the largest holders of the tightest resource, then of the others."""
+    """Return a letter for each of the largest holders of the tightest resource, then of the others."""
     names: dict[str, None] = {}
     for room in rooms:
         names |= dict.fromkeys(sorted(room.holds, key=lambda name: -parse(room.holds[name]).nano))
@@ -111,7 +112,7 @@ def ranked(rooms: Sequence[Room]) -> dict[str, str]:
 
 
 def bar_of(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only: bool) -> Line:
-    """The bar of one resource."""
+    """Return the bar of one resource."""
     parts: dict[str, int] = dict.fromkeys((*letters.values(), OTHERS), 0)
     for name, amount in room.holds.items():
         parts[letters.get(name, OTHERS)] += parse(amount).nano
@@ -144,7 +145,7 @@ def named_bar(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only:
 
 
 def holders_lines(rooms: Sequence[Room], width: int, *, ascii_only: bool, figures: bool = True) -> Iterator[Line]:
-    """A bar a resource, then whose the letters are, what is free and what is wanted.
+    """Yield a bar a resource, then whose the letters are, what is free and what is wanted.
 
     ``figures``: with what each holds, where nothing else says it.
     """
@@ -179,7 +180,7 @@ def _beside(texts: Sequence[str], width: int) -> Iterator[Line]:
 
 
 def _rest(rooms: Sequence[Room], letters: Mapping[str, str], *, ascii_only: bool) -> list[str]:
-    """What stands in the bars beside the letters."""
+    """Return what stands in the bars beside the letters."""
     others = {name for room in rooms for name in room.holds} - letters.keys()
     texts = [f"{OTHERS} {len(others)} others"] if others else []
     free = [f"{room.name} {left}" for room in rooms if (left := _free(room)).nano > 0]

@@ -53,7 +53,9 @@ def brief(difference: Difference, more: str) -> Brief:
 
 
 def _changes(difference: Difference) -> Iterator[str]:
-    """Each value that differs, with its reason; annotations, and the class of what was no pod yet, follow from it."""
+    """Yield each value that differs, with its reason; annotations, and the class of what was no pod yet, follow from
+    it.
+    """
     before, after = (_values(document) for document in (difference.before, difference.after))
     for path in {**before, **after}:
         old, new = before.get(path, "none"), after.get(path, "none")
@@ -65,7 +67,7 @@ def _changes(difference: Difference) -> Iterator[str]:
 
 
 def _values(document: Mapping[str, Any]) -> dict[str, str]:
-    """The leaves of a document by path."""
+    """Return the leaves of a document by path."""
     return {path: value for text, path in yaml_lines(document) if (value := text.partition(": ")[2])}
 
 
@@ -77,7 +79,7 @@ class Patterns:
         self._drawn: dict[int, tuple[Difference, str]] = {}
 
     def lines(self, difference: Difference, pattern: Difference | None) -> list[str]:
-        """The lines of a difference that is equal to ``pattern`` but for the name; None: it has no equal.
+        """Return the lines of a difference that is equal to ``pattern`` but for the name; None: it has no equal.
 
         The name stands nowhere in ``pattern`` but as the pod's. One as long as it breaks lines at the same words.
         """
@@ -97,7 +99,7 @@ class Patterns:
 
 
 def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     ref = difference.subject
     name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
     verdict = difference.verdict
@@ -161,7 +163,7 @@ def _range(start: int, count: int, _end: int) -> str:
 
 
 def _reasoned(sign: str, text: str, why: str, width: int) -> list[tuple[str, str]]:
-    """The line with its reason behind it where there is room, else in comment lines above it."""
+    """Return the line with its reason behind it where there is room, else in comment lines above it."""
     if not why:
         return [(sign, text)]
     inline = f"{text}  # {why}"
@@ -173,5 +175,5 @@ def _reasoned(sign: str, text: str, why: str, width: int) -> list[tuple[str, str
 
 
 def _rule(reason: Reason) -> str:
-    """What sets the value; a live one that differs has a note on why it does."""
+    """Return what sets the value; a live one that differs has a note on why it does."""
     return reason.rule if is_own_rule(reason.rule) else f"{reason.rule} {shown_source(reason.source)}".strip()

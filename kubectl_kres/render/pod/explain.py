@@ -42,7 +42,7 @@ def lines(
     color: bool = False,
     width: int = 80,
 ) -> Iterator[str]:
-    """Every line of the answer. ``container`` and ``question`` (``app.limits.memory``) narrow it.
+    """Yield every line of the answer. ``container`` and ``question`` (``app.limits.memory``) narrow it.
 
     ``whole`` or ``steps``: with all that is known; else the short page, with ages as of ``now`` (RFC 3339).
 
@@ -71,21 +71,21 @@ def lines(
 
 
 def counts(words: Sequence[str]) -> str:
-    """The last line over many objects, by what each comes to."""
+    """Return the last line over many objects, by what each comes to."""
     shown = [f"{words.count(word)} {word}" for word in _COUNTED if word in words]
     number = f"{len(words)} object{'s' * (len(words) != 1)}"
     return f"{number}: {', '.join(shown)}" if words else "no objects"
 
 
 def left_out_lines(kinds: Sequence[str], *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """The objects of files that were not looked at, counted by kind."""
+    """Yield the objects of files that were not looked at, counted by kind."""
     counted = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(kinds).items()))
     for line in toned("quiet", wrapped(f"not looked at: {counted}", width, rest="  ")):
         yield draw(line, color=color)
 
 
 def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     from kubectl_kres.render.text.values import cost_lines, tables
 
     yield from verdict_lines(explanation, width)
@@ -110,7 +110,7 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
 
 
 def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
-    """What the server says, and the smallest remedy; also what a system does then."""
+    """Yield what the server says, and the smallest remedy; also what a system does then."""
     yield from _first(explanation, width)
     yield from _server(explanation, width)
     yield from remedy_lines(explanation.remedies, _note(explanation), width)
@@ -136,7 +136,7 @@ def shown_remedies(explanation: Explanation) -> Sequence[Remedy]:
 
 
 def head_lines(explanation: Explanation, width: int) -> Iterator[Line]:
-    """The same at the head of a screen, where little room is: what to do stands before the server's own words."""
+    """Yield the same at the head of a screen, where little room is: what to do stands before the server's own words."""
     first, *rest = _first(explanation, width)
     yield first
     yield from rest[:1] if len(rest) < _HEAD else [[*rest[0], ("quiet", "…")]]
@@ -151,7 +151,7 @@ def _note(explanation: Explanation) -> str:
 
 
 def _then(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
-    """What goes on after a remedy, or without one."""
+    """Yield what goes on after a remedy, or without one."""
     if explanation.remedies and any(fact.reason == "FailedCreate" for fact in explanation.facts):
         yield from labelled("then", BACK_OFF, width, tone="quiet")
     for system in systems():
@@ -159,7 +159,7 @@ def _then(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]
 
 
 def _first(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
-    """What becomes of it in a line of ours."""
+    """Yield what becomes of it in a line of ours."""
     tone, word, text = headline(explanation, now)
     first, *rest = wrapped(f"{word}{text}", width, rest="  ")
     yield [(tone, word), ("", first[len(word) :])]
@@ -167,7 +167,7 @@ def _first(explanation: Explanation, width: int, now: str = "") -> Iterator[Line
 
 
 def _server(explanation: Explanation, width: int) -> Iterator[Line]:
-    """The server's own sentence, whole; and how far an autoscaler gets."""
+    """Yield the server's own sentence, whole; and how far an autoscaler gets."""
     verdict = explanation.verdict
     server = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
     if server:
@@ -176,14 +176,14 @@ def _server(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def _autoscaled(explanation: Explanation, width: int) -> Iterator[Line]:
-    """How far an autoscaler gets."""
+    """Return how far an autoscaler gets."""
     reach = explanation.autoscaled
     if reach is not None:
         yield from toned("warn" if reach.fits < reach.most else "quiet", wrapped(at_maximum(reach), width, rest="  "))
 
 
 def _existing(explanation: Explanation) -> str:
-    """How many pods there are; all of them may be older than what is refused."""
+    """Return how many pods there are; all of them may be older than what is refused."""
     pods = explanation.replicas
     return f"; {counted(pods)}" if pods is not None and pods.wanted else ""
 
@@ -229,7 +229,7 @@ def _names(explanation: Explanation) -> Mapping[str, str]:
 
 
 def sum_text(explanation: Explanation, total: Total) -> str:
-    """How a figure of the whole pod comes about, as ``app 250m + proxy 100m``."""
+    """Return how a figure of the whole pod comes about, as ``app 250m + proxy 100m``."""
     return _sum(total, _names(explanation), _inits(explanation))
 
 
@@ -239,14 +239,14 @@ def _inits(explanation: Explanation) -> frozenset[str]:
 
 
 def _overhead(explanation: Explanation) -> Iterator[Line]:
-    """Where the overhead in the sums comes from."""
+    """Yield where the overhead in the sums comes from."""
     sets = [entry for entry in explanation.journal if isinstance(entry, Set) and entry.rule == "runtime-class/overhead"]
     if sets and sets[0].source is not None:
         yield [("", f"  overhead is that of {sets[0].source.ref}")]
 
 
 def _priority(explanation: Explanation) -> Iterator[Line]:
-    """The class that admission gives a pod which names none, where a quota counts by it."""
+    """Yield the class that admission gives a pod which names none, where a quota counts by it."""
     sets = [
         entry for entry in explanation.journal if isinstance(entry, Set) and entry.rule == "priority/global-default"
     ]
@@ -277,7 +277,7 @@ def _term(path: str, names: Mapping[str, str]) -> str:
 
 
 def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
-    """Who does not state what a quota wants stated, unless the refusal in the first line says so."""
+    """Return who does not state what a quota wants stated, unless the refusal in the first line says so."""
     if any(finding.rule == "quota/must-specify" for finding in explanation.verdict.findings):
         return
     for demand in explanation.demands:
@@ -289,7 +289,7 @@ def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
-    """What the tables do not show: values of the pod besides requests and limits, and what was compared."""
+    """Yield what the tables do not show: values of the pod besides requests and limits, and what was compared."""
     from kubectl_kres.render.text.values import shown_source, text, title
 
     shown = {value.path for container in explanation.containers for value in container.values}
@@ -311,7 +311,7 @@ def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[Line]:
-    """What the cluster says; nothing if it says nothing."""
+    """Yield what the cluster says; nothing if it says nothing."""
     if not facts:
         return
     yield [("", "")]
@@ -329,7 +329,7 @@ def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[Line]:
 
 
 def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
-    """What else the answer may be, what it warns of, supposes and could not see, and who last changed what."""
+    """Yield what else the answer may be, what it warns of, supposes and could not see, and who last changed what."""
     groups = remark_groups(explanation, steps=steps)
     if any(texts for _, _, texts in groups):
         yield [("", "")]
@@ -352,7 +352,7 @@ def remark_groups(
 
 
 def _node_lines(explanation: Explanation, width: int) -> Iterator[Line]:
-    """The nodes for a pod that waits for one."""
+    """Yield the nodes for a pod that waits for one."""
     if explanation.scheduling is not None:
         from kubectl_kres.render.scheduling.nodes import report_lines
 
@@ -367,7 +367,7 @@ def _not_seen(explanation: Explanation) -> Iterator[str]:
 
 
 def _edits(explanation: Explanation, *, steps: bool, now: str) -> Iterator[str]:
-    """Who last changed what refuses; with ``steps`` also what set a value."""
+    """Return who last changed what refuses; with ``steps`` also what set a value."""
     sources = (finding.source for finding in explanation.verdict.findings)
     refusing = {str(source.ref) for source in sources if source is not None}
     for field, edit in explanation.edits.items():

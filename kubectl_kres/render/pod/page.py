@@ -61,7 +61,7 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
 
 
 def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
-    """The values that are not stored as they were written, each with what set it."""
+    """Yield the values that are not stored as they were written, each with what set it."""
     rows = [
         _Row(value, f"{container.name or 'pod level'} {value.resource} {value.side[:-1]}")
         for container in explanation.containers
@@ -89,7 +89,7 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def _rows(rows: Sequence[_Row], width: int, *, live: bool) -> Iterator[Line]:
-    """A table; the object that set a value stands behind its rule, or once below the rows that it set."""
+    """Yield a table; the object that set a value stands behind its rule, or once below the rows that it set."""
     heads = ["values", "SPEC", *(["TODAY", "LIVE"] if live else ["EFFECTIVE"]), "SET BY"]
     head, *shown = columns([heads, *(_cells(row, live=live) for row in rows)])
     yield [("strong", head[: len(heads[0])]), ("quiet", clipped(head[len(heads[0]) :], width))]
@@ -118,12 +118,12 @@ def _cells(row: _Row, *, live: bool) -> list[str]:
 
 
 def _source(value: ResourceValue) -> str:
-    """The object that the value was taken from; empty where that is the manifest itself."""
+    """Return the object that the value was taken from; empty where that is the manifest itself."""
     return "" if is_own_rule(value.rule) or value.source is None else str(value.source.ref)
 
 
 def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:
-    """The effective request and limit of each resource of the pod, and its QoS class with the reason."""
+    """Yield the effective request and limit of each resource of the pod, and its QoS class with the reason."""
     parts: list[str] = []
     if explanation.totals:
         parts.append(f"request / limit: {', '.join(_pairs(explanation.totals))}")
@@ -156,7 +156,7 @@ def _pairs(totals: Sequence[Total]) -> Iterator[str]:
 
 
 def _quota_line(explanation: Explanation, width: int) -> Iterator[Line]:
-    """How many more such pods each quota has room for, but for those that the cause names."""
+    """Return how many more such pods each quota has room for, but for those that the cause names."""
     named = {finding.source.name for finding in explanation.verdict.findings if finding.source is not None}
     costs = [cost for cost in explanation.quotas if cost.fits is not None and (cost.fits or cost.quota not in named)]
     texts = [f"{cost.quota}: {_room(cost.fits or 0)}" for cost in costs]
@@ -169,7 +169,9 @@ def _room(fits: int) -> str:
 
 
 def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
-    """The server's own sentence, once, with how often and when it was last said; then what else the cluster says."""
+    """Yield the server's own sentence, once, with how often and when it was last said; then what else the
+    cluster says.
+    """
     verdict = explanation.verdict
     message = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
     facts = [fact for fact in merge_facts(explanation.facts) if fact.reason not in _NOISE]
@@ -211,7 +213,7 @@ def _remarks(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
 
 
 def _more(explanation: Explanation) -> str:
-    """What only the whole answer shows."""
+    """Return what only the whole answer shows."""
     rules = list(dict.fromkeys(finding.rule for finding in explanation.verdict.findings))
     facts = len(merge_facts(explanation.facts))
     counts = {"quota": len(explanation.quotas), "event": facts, "assumption": len(explanation.assumptions)}

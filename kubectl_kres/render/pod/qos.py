@@ -23,7 +23,7 @@ _BINARY, _DECIMAL = ("Ki", "Mi", "Gi", "Ti", "Pi"), ("k", "M", "G", "T", "P")
 
 
 def tree(cgroups: Cgroups, width: int, *, notes: bool = True) -> Iterator[Line]:
-    """Each cgroup on a line of its own, its files below it. ``notes``: with what the values rest on."""
+    """Yield each cgroup on a line of its own, its files below it. ``notes``: with what the values rest on."""
     yield [("", "")]
     yield [("strong", "cgroups"), ("", f" of version {cgroups.version}, driver {cgroups.driver}")]
     shares = "cpu.weight" if cgroups.version == 2 else "cpu.shares"
@@ -116,11 +116,15 @@ def _cpu(seen: Seen) -> str:
 
 
 def _whose(path: str) -> str:
-    """Whether the limit is the pod's; the last part of a container's path is made by the runtime."""
+    """Return whether the limit is the pod's; the last part of a container's path is made by the runtime."""
     last = path.rpartition("/")[2]
     return "" if last in {"ID", "cri-containerd-ID.scope"} else " of the pod"
 
 
+#: What the manifest is called where the live pod is all that there is.
+LIVE = "the live pod"
+#: What the figures in a line of a list are.
+SHORT_SAID = "cpu 1 of 2: the request is 1 and the limit 2, so that it is not Guaranteed; (+1): 1 more value like that"
 #: What an empty stanza of the pod level does.
 _EMPTY_LEVEL = (
     "possible, not advice: with an empty spec.resources the API server leaves the containers out of the class, while "
@@ -133,7 +137,7 @@ _BRIEFLY = 3
 
 
 def lines(quality: Quality, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
+    """Yield every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
     for line in quality_lines(quality, width):
         yield draw(line, color=color)
 
@@ -157,7 +161,7 @@ def brief(quality: Quality, more: str, explained: str) -> Brief:
 
 
 def _reached(reach: Reach, quality: Quality) -> str:
-    """How to reach a class, in a line; empty where nothing leads there."""
+    """Return how to reach a class, in a line; empty where nothing leads there."""
     if not reach.edits:
         return ""
     edits = [edit_text(edit) for edit in reach.edits[:_BRIEFLY]]
@@ -168,7 +172,7 @@ def _reached(reach: Reach, quality: Quality) -> str:
 
 
 def quality_lines(quality: Quality, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     yield from class_lines(quality, width)
     yield from refused_lines(quality, width)
     for place, culprit in enumerate(quality.culprits):
@@ -212,8 +216,8 @@ def _live(quality: Quality, width: int) -> Iterator[Line]:
     if quality.differs:
         text = f"the live pod is {quality.live_class}: the class is kept from its creation"
         yield from toned("warn", wrapped(text, width, first="  ", rest="  "))
-    else:
-        yield [("", f"  the live pod is {quality.live_class}")]
+    elif quality.start != LIVE:
+        yield [("", "  the live pod has the same class")]
 
 
 def because(culprit: Culprit, quality: Quality) -> str:
@@ -277,7 +281,7 @@ def _score(score: Score) -> str:
 
 
 def summary(quality: Quality, *, color: bool = False, width: int = 80) -> str:
-    """One line for one of many objects: class, name, and the first culprit, or what is the matter."""
+    """Return one line for one of many objects: class, name, and the first culprit, or what is the matter."""
     name = quality.subject.full
     head = f"{padded(quality.qos.name, 10)}  {padded(name, _NAME)}  "
     text = short(quality)
@@ -288,7 +292,7 @@ def summary(quality: Quality, *, color: bool = False, width: int = 80) -> str:
 
 
 def short(quality: Quality) -> str:
-    """What decides the class, or what is the matter, in a few words."""
+    """Return what decides the class, or what is the matter, in a few words."""
     if quality.refused:
         return f"refused{partly(quality.refused, quality.unseen)}: {quality.refused}"
     if quality.differs:
@@ -303,8 +307,15 @@ def short(quality: Quality) -> str:
     return f"{who}: {first.resource} {first.request or 0} of {first.limit}{more}"
 
 
+def has_figures(quality: Quality) -> bool:
+    """Whether ``short`` has a request and a limit, which ``SHORT_SAID`` explains."""
+    first = next(iter(quality.culprits), None)
+    plain = not (quality.refused or quality.differs or quality.qos.name == "BestEffort")
+    return plain and first is not None and first.limit is not None
+
+
 def counts(classes: Mapping[str, int], refused: int, differing: int) -> str:
-    """The last line over many objects."""
+    """Return the last line over many objects."""
     shown = ", ".join(f"{classes[name]} {name}" for name in CLASSES if classes.get(name))
     no = f"; {refused} would be refused" if refused else ""
     other = f"; {differing} live with another class" if differing else ""
@@ -312,7 +323,7 @@ def counts(classes: Mapping[str, int], refused: int, differing: int) -> str:
 
 
 def table(sums_of_namespaces: Iterable[NamespaceSums], *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """A row for each namespace and one for all; names are cut so that a row keeps to ``width``."""
+    """Yield a row for each namespace and one for all; names are cut so that a row keeps to ``width``."""
     sums = tuple(sums_of_namespaces)
     heads = ("NAMESPACE", "PODS", "GUAR", "BURST", "BEST", "CPU REQ", "CPU LIM", "MEM REQ", "MEM LIM")
     rows = [_row(namespace_sums) for namespace_sums in sums]

@@ -14,7 +14,7 @@ from kubectl_kres.reports.resize import Resize
 
 
 def lines(resize: Resize, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
+    """Yield every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
     for line in _all(resize, width):
         yield draw(line, color=color)
 

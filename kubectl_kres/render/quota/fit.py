@@ -20,7 +20,7 @@ from kubectl_kres.reports.rollout.rolling_update import RolloutEnd
 
 
 def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """How many fit comes first; then replicas and rolling update, what one costs each quota, and the remedy."""
+    """Return how many fit comes first; then replicas and rolling update, what one costs each quota, and the remedy."""
     for line in _all(fit, width):
         yield draw(line, color=color)
 
@@ -40,7 +40,7 @@ def brief(fit: Fit, more: str) -> Brief:
 
 
 def denied_brief(denied: Denied, more: str) -> Brief:
-    """A refused workload in few words."""
+    """Return a refused workload in few words."""
     word, tone, missing = _refused(denied)
     because = message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict)
     text = f": {denied.subject.full}: {missing}{f': {because}' if denied.verdict.message else ''}"
@@ -132,7 +132,7 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
 
 
 def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
-    """How the rollout goes that is under way, or that could be started, and what stands in its way."""
+    """Return how the rollout goes that is under way, or that could be started, and what stands in its way."""
     label = "rolling update" if replicas.strategy != "Recreate" else "update"
     end: RolloutEnd | None = fit.would_end
     if fit.is_ is not None:
@@ -176,7 +176,7 @@ def _end_words(end: RolloutEnd) -> str:
 
 
 def _exchange(fit: Fit, end: RolloutEnd) -> Iterator[tuple[str, bool, str]]:
-    """What an old pod gives back against what a new one takes, where quotas refuse it."""
+    """Yield what an old pod gives back against what a new one takes, where quotas refuse it."""
     for cost in fit.quotas:
         names = [name for name in cost.exceeded if not fit.never]
         back = end.gives_back.get(cost.quota, {})
@@ -186,20 +186,20 @@ def _exchange(fit: Fit, end: RolloutEnd) -> Iterator[tuple[str, bool, str]]:
 
 
 def denied_lines(denied: Denied, *, now: str = "", color: bool = False, width: int = 80) -> Iterator[str]:
-    """A refused workload: what is missing, why, and what would free it. ``now`` (RFC 3339): times are ages."""
+    """Yield a refused workload: what is missing, why, and what would free it. ``now`` (RFC 3339): times are ages."""
     for line in refusal_lines(denied, width, now):
         yield draw(line, color=color)
 
 
 def refusal_lines(denied: Denied, width: int, now: str = "") -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     yield _head(denied)
     remedies = [("or" if at else "fix", remedy.text) for at, remedy in enumerate(denied.remedies)]
     yield from _labelled([*_because(denied), *remedies, *_goes_on(denied, now)], width)
 
 
 def refusal_detail(denied: Denied, width: int) -> Iterator[Line]:
-    """The same beside a list: what to do with its commands first."""
+    """Yield the same beside a list: what to do with its commands first."""
     yield _head(denied)
     yield from do_lines(denied.remedies, "", width)
     yield from _labelled([*_because(denied), *_goes_on(denied, "")], width)
@@ -219,7 +219,7 @@ def _because(denied: Denied) -> Iterator[tuple[str, str]]:
 
 
 def _goes_on(denied: Denied, now: str) -> Iterator[tuple[str, str]]:
-    """What systems say of it, and the last try."""
+    """Yield what systems say of it, and the last try."""
     for system in systems():
         yield from system.refusal_texts(denied, now)
     for fact in denied.seen[:1]:
@@ -255,13 +255,13 @@ def _refused(denied: Denied) -> tuple[str, Tone, str]:
 
 
 def pods_of_jobs(denied: Denied) -> str:
-    """How many pods a CronJob lacks, of its next Job or of all that it comes to keep."""
+    """Return how many pods a CronJob lacks, of its next Job or of all that it comes to keep."""
     missing = denied.verdict.missing
     return f"{missing} pod{'s' * (missing != 1)} of its Jobs"
 
 
 def denied_count(refused: int, asked: int) -> str:
-    """The last line over all workloads that were looked at."""
+    """Return the last line over all workloads that were looked at."""
     return (
         f"{refused} of {asked} workload{'s' * (asked != 1)} {'is' if 1 in {refused, asked} else 'are'} being refused"
         if asked

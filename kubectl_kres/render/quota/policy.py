@@ -12,7 +12,7 @@ from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines, tables
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, blind, partly, verdict_word
+from kubectl_kres.render.verdict.headline import PARTLY, blind, cause, partly, verdict_word
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.common.explanation import Demand, Explanation
@@ -30,13 +30,13 @@ _NOUNS = {"PersistentVolumeClaim": "claim", "Service": "service"}
 def lines(
     policy_explanation: PolicyExplanation, *, ascii_only: bool = False, color: bool = False, width: int = 80
 ) -> Iterator[str]:
-    """Every line of the answer: verdict or name, what contradicts what, then the figures."""
+    """Yield every line of the answer: verdict or name, what contradicts what, then the figures."""
     for line in policy_lines(policy_explanation, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
 
 
 def row_of(policy_explanation: PolicyExplanation) -> Row:
-    """The row of one of many objects."""
+    """Return the row of one of many objects."""
     outcome, tone = word(policy_explanation)
     if policy_explanation.verdict is not None:
         outcome = policy_explanation.verdict.outcome
@@ -57,7 +57,7 @@ def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
 
 
 def word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
-    """What the answer comes to, in a word, and its tone."""
+    """Return what the answer comes to, in a word, and its tone."""
     if policy_explanation.verdict is not None:
         return verdict_word(policy_explanation.verdict)
     uses = [use for report in policy_explanation.quotas for use in report.uses]
@@ -97,7 +97,7 @@ def _summary(policy_explanation: PolicyExplanation) -> str:
 
 
 def policy_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     yield from head_lines(policy_explanation, width)
     if policy_explanation.contradictions:
         yield [("", "")]
@@ -194,6 +194,9 @@ def bare_lines(bare: Explanation, subject: ObjectRef, width: int, most: int = 99
 
 
 def _said(bare: Explanation) -> str:
+    """Why it is refused, in our words where they are known: the server's name the container, which is made up."""
+    if known := cause(bare.verdict.findings):
+        return known
     message = bare.verdict.message
     return (message.partition(" is forbidden: ")[2] or message.partition(" is invalid: ")[2] or message).strip()
 

@@ -37,7 +37,7 @@ class TreeRow(Struct, frozen=True):
 
 
 def tree_lines(nodes: Sequence[UsageNode], names: Sequence[str], width: int) -> Iterator[Line]:
-    """A tree for each name that anyone uses."""
+    """Yield a tree for each name that anyone uses."""
     if not any(node.usage for node in nodes):
         yield [("", "")]
         yield [("quiet", "nothing that could be read uses any of it")]
@@ -68,7 +68,7 @@ def _drawn(line_row: TreeRow, label: int, amount: int, width: int) -> Iterator[L
 
 
 def tree_rows(nodes: Sequence[UsageNode], name: str, depth: int = 0) -> Iterator[TreeRow]:
-    """The nodes that use a name, the largest first, each with what is in it."""
+    """Yield the nodes that use a name, the largest first, each with what is in it."""
     usage_nodes = sorted(
         (node for node in nodes if name in node.usage), key=lambda node: (-_nano(node, name), node.who)
     )
@@ -101,14 +101,14 @@ def _has_values(node: UsageNode, name: str) -> bool:
 
 
 def label_of(node: UsageNode) -> str:
-    """Who it is; of a container its role before the name."""
+    """Return who it is; of a container its role before the name."""
     if not node.role:
         return node.who
     return f"{_ROLES.get(node.role, node.role)} {node.who}".rstrip()
 
 
 def more_of(node: UsageNode, name: str) -> str:
-    """What set a value; of what a quota allows whose claims that are; else how many pods there are."""
+    """Return what set a value; of what a quota allows whose claims that are; else how many pods there are."""
     if name in node.set_by:
         return setter_words(node.set_by[name])
     if name in node.hard:
@@ -119,7 +119,7 @@ def more_of(node: UsageNode, name: str) -> str:
 
 
 def setter_words(set_by: SetBy) -> str:
-    """The rule, and the object that it looked at unless that is the manifest itself."""
+    """Return the rule, and the object that it looked at unless that is the manifest itself."""
     if set_by.note:
         return f"differs from what would be set today: {set_by.note}"
     if not set_by.rule:
@@ -141,7 +141,7 @@ _NAMED = 5
 
 
 def lines(report: QuotaReport, *, ascii_only: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Every line of one quota. Lines keep to ``width`` but for a single word that is longer."""
+    """Yield every line of one quota. Lines keep to ``width`` but for a single word that is longer."""
     for line in quota_lines(report, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
 
@@ -175,7 +175,7 @@ def _word(report: QuotaReport, fullest: int) -> tuple[str, Tone]:
 
 
 def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     where = f" in {report.subject.namespace}" if report.subject.namespace else ""
     kind = "quota" if report.subject.kind == "ResourceQuota" else report.subject.kind
     yield [("strong", f"{kind} {report.subject.name}"), ("", where)]
@@ -268,7 +268,7 @@ def _remarks(use: Use) -> Iterator[tuple[Tone, str]]:
 
 
 def drift_words(drift: Drift) -> str:
-    """Why ``status.used`` is not what was counted, as a sentence without a point."""
+    """Return why ``status.used`` is not what was counted, as a sentence without a point."""
     some = ", ".join(drift.pods[:_NAMED]) + (f" and {len(drift.pods) - _NAMED} more" * (len(drift.pods) > _NAMED))
     match drift.cause:
         case "pending":

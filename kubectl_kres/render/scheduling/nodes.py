@@ -15,7 +15,7 @@ _UNREAD = "not computed: nodes as the scheduler sees them are not in what was re
 
 
 def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
-    """An empty line and the nodes; nothing where there is no report."""
+    """Yield an empty line and the nodes; nothing where there is no report."""
     if report is None:
         return
     yield [("", "")]
@@ -50,7 +50,7 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
 
 
 def _cut(lines: Iterable[Line], most: int) -> list[Line]:
-    """The first of the lines; that there are more is seen."""
+    """Return the first of the lines; that there are more is seen."""
     first = list(lines)
     return first if len(first) <= most else [*first[: most - 1], [*first[most - 1], ("quiet", "…")]]
 
@@ -70,7 +70,7 @@ def _named(nodes: Sequence[str]) -> str:
 
 
 def _group(group: NodeGroup) -> str:
-    """The scheduler's reason, what stands behind it, and some nodes."""
+    """Return the scheduler's reason, what stands behind it, and some nodes."""
     about = ", ".join(f"{text} on {count}" if len(group.about) > 1 else text for text, count in group.about)
     more = ", ..." if group.count > len(group.nodes) else ""
     small = ""

@@ -24,7 +24,7 @@ API_VERSION = "kres/v1alpha1"
 def document(
     kind: str, items: Sequence[Any], origin: Origin, *, complete: bool, kube_version: str = ""
 ) -> dict[str, Any]:
-    """The envelope of every machine-readable answer; keys camel case, quantities canonical strings.
+    """Return the envelope of every machine-readable answer; keys camel case, quantities canonical strings.
 
     ``complete`` False: something that an answer needs could not be read. ``kube_version``: asked for instead of the
     server's own.
@@ -100,7 +100,9 @@ _KEYED = ("limits", "requests", "overhead", "annotations")
 
 
 def yaml_lines(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Each line with the path of what it holds, as the server writes paths. Keys are sorted, as kubectl prints them."""
+    """Return each line with the path of what it holds, as the server writes paths. Keys are sorted, as kubectl prints
+    them.
+    """
     pairs: list[tuple[str, str]] = []
     _mapping(document, "", "", pairs)
     return pairs
@@ -138,7 +140,7 @@ def _sequence(items: Sequence[Any], indent: str, path: str, pairs: list[tuple[st
 
 
 def scalar(value: Any) -> str:
-    """A value on one line; quoted where a reader could take it for something other than that string."""
+    """Return a value on one line; quoted where a reader could take it for something other than that string."""
     return _text(value) if isinstance(value, str) else json.dumps(value)
 
 

@@ -49,7 +49,7 @@ class Range(NamedTuple):
 
 
 def parse(template: str) -> tuple[Text | Path | Range, ...]:
-    """The parts of a template. Raises UsageError."""
+    """Return the parts of a template. Raises UsageError."""
     stack: list[tuple[Path | None, list[Text | Path | Range]]] = [(None, [])]
     for part in _parts(template):
         if isinstance(part, str):
@@ -73,7 +73,7 @@ def parse(template: str) -> tuple[Text | Path | Range, ...]:
 
 
 def printed(parts: Sequence[Text | Path | Range], data: Any) -> str:
-    """A document in the form of a template. What it does not have is left out."""
+    """Return a document in the form of a template. What it does not have is left out."""
     return "".join(_printed(parts, data))
 
 
@@ -90,7 +90,7 @@ def _printed(parts: Sequence[Text | Path | Range], current: Any) -> Iterator[str
 
 
 def shown(value: Any) -> str:
-    """A text as it is, but for what a terminal may obey; anything else as JSON."""
+    """Return a text as it is, but for what a terminal may obey; anything else as JSON."""
     if isinstance(value, str):
         return plain(value, keep_newlines=True)
     return plain(msgspec.json.encode(value, order="sorted").decode())
@@ -117,7 +117,7 @@ def _parts(template: str) -> Iterator[str | _Action]:
 
 
 def _closing(text: str) -> int:
-    """Where the brace closes that is open before ``text``; negative: nowhere."""
+    """Return where the brace closes that is open before ``text``; negative: nowhere."""
     at = 0
     while at < len(text):
         if quoted := _QUOTED.match(text, at):
@@ -163,7 +163,7 @@ def _steps(text: str, template: str) -> Iterator[Step]:
 
 
 def _bracket(text: str, template: str) -> tuple[str, str]:
-    """What stands in the bracket at the beginning, and what follows it."""
+    """Return what stands in the bracket at the beginning, and what follows it."""
     depth, at = 0, 0
     while at < len(text):
         if quoted := _QUOTED.match(text, at):
@@ -177,7 +177,7 @@ def _bracket(text: str, template: str) -> tuple[str, str]:
 
 
 def _chosen(inside: str, template: str) -> Step:
-    """The step that a bracket is: all, a filter, a slice, keys or indices."""
+    """Return the step that a bracket is: all, a filter, a slice, keys or indices."""
     if inside == "*":
         return _all
     if inside.startswith("?(") and inside.endswith(")"):
@@ -256,7 +256,7 @@ def _filtered(text: str, template: str) -> Step:
 
 
 def _operand(text: str, template: str) -> Callable[[Any], list[Any]]:
-    """The values that a side of a comparison stands for."""
+    """Return the values that a side of a comparison stands for."""
     if _QUOTED.fullmatch(text):
         constant: Any = _unquoted(text)
     elif text in {"true", "false"}:
@@ -295,7 +295,7 @@ Columns = tuple[tuple[str, Path], ...]
 
 
 def columns(text: str) -> Columns:
-    """The columns of ``NAME:.subject.name,OUTCOME:.verdict.outcome``; braces and the first dot may be left out.
+    """Return the columns of ``NAME:.subject.name,OUTCOME:.verdict.outcome``; braces and the first dot may be left out.
 
     Raises UsageError in kubectl's words. Source: kubectl pkg/cmd/get customcolumn.go.
     """
@@ -318,7 +318,7 @@ def _outside_brackets(text: str) -> list[str]:
 
 
 def table(wanted: Columns, items: Sequence[Any]) -> Iterator[str]:
-    """A line for the heads and one for each item; ``<none>`` where there is nothing."""
+    """Yield a line for the heads and one for each item; ``<none>`` where there is nothing."""
     rows = [tuple(plain(head) for head, _ in wanted)]
     for item in items:
         cells = (", ".join(shown(value) for value in path.values(item)) for _, path in wanted)

@@ -48,7 +48,9 @@ def capped(text: str, limit: int = LONGEST) -> str:
 
 
 def cells(text: str) -> int:
-    """How many cells of a terminal ``text`` takes: two for wide characters, none for what is drawn over another."""
+    """Return how many cells of a terminal ``text`` takes: two for wide characters, none for what is drawn over
+    another.
+    """
     if text.isascii():
         return len(text)
     return sum(_cells(character) for character in text)
@@ -68,7 +70,7 @@ _SGR = {"good": "32", "bad": "31", "warn": "33", "strong": "1", "quiet": "2", "c
 
 
 def draw(line: Line, *, color: bool) -> str:
-    """The line as printed: text from a cluster loses its control characters, blanks at the end go."""
+    """Return the line as printed: text from a cluster loses its control characters, blanks at the end go."""
     drawn = [
         f"\x1b[{_SGR[tone]}m{shown(text)}\x1b[0m" if color and tone and text else shown(text) for tone, text in line
     ]
@@ -139,7 +141,7 @@ def toned(tone: Tone, lines: Iterable[str]) -> Iterator[Line]:
 
 
 def since(time: str, now: str) -> str:
-    """How long ago, in the largest unit; empty if that is not known. Both as RFC 3339."""
+    """Return how long ago, in the largest unit; empty if that is not known. Both as RFC 3339."""
     try:
         seconds = int((datetime.fromisoformat(now) - datetime.fromisoformat(time)).total_seconds())
     except (ValueError, TypeError):
@@ -154,7 +156,7 @@ _GAP = 2
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """One line for each row of cells, two blanks between columns; the last cell of a row widens none.
+    """Return one line for each row of cells, two blanks between columns; the last cell of a row widens none.
 
     Source: Go's text/tabwriter with padding 2, as kubectl describe uses it.
     """
@@ -187,7 +189,7 @@ _ABSURD = 10_000
 
 
 def gauge(percent: int | None, room: int, *, over: bool, ascii_only: bool) -> str:
-    """The end of a row: a bar where at least a third of it has room in ``room`` cells, the figure, and ``over``.
+    """Return the end of a row: a bar where at least a third of it has room in ``room`` cells, the figure, and ``over``.
 
     percent None: there is nothing to be a part of, and so no figure.
     """

@@ -17,7 +17,7 @@ def remarks(
     unseen: Iterable[Unseen],
     width: int,
 ) -> Iterator[Line]:
-    """An empty line, then each text behind the label of its group; nothing if there is no text."""
+    """Yield an empty line, then each text behind the label of its group; nothing if there is no text."""
     texts = [
         (tone, label, text)
         for tone, label, text in (
@@ -33,7 +33,7 @@ def remarks(
 
 
 def unseen_text(unseen: Unseen) -> str:
-    """What could not be read and where, in the server's words if it said why."""
+    """Return what could not be read and where, in the server's words if it said why."""
     where = f" in {unseen.namespace}" if unseen.namespace else ""
     return f"{unseen.kind}{f' {unseen.name}' if unseen.name else ''}{where}: {unseen.message or unseen.state}"
 

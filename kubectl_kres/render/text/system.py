@@ -41,10 +41,10 @@ class RenderSystem:
         yield from ()
 
     def edit_note(self, manager: str) -> str:
-        """What is to be said of edits by a field manager; empty: nothing."""
+        """Return what is to be said of edits by a field manager; empty: nothing."""
         return ""
 
 
 def systems() -> tuple[RenderSystem, ...]:
-    """All of them, in the order of registration."""
+    """Return all of them, in the order of registration."""
     return cast("tuple[RenderSystem, ...]", registered("text"))

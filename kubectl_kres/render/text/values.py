@@ -28,7 +28,7 @@ def shown_source(source: Source | None) -> str:
 
 
 def step_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
-    """One entry after the other: what changed by which rule, then the source, then what the rule says."""
+    """Yield one entry after the other: what changed by which rule, then the source, then what the rule says."""
     shown = [entry for entry, then in zip_longest(entries, entries[1:]) if not _told_by(then, entry)]
     for number, entry in enumerate(shown, 1):
         head, *more = _texts(entry)
@@ -38,7 +38,7 @@ def step_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
 
 
 def _told_by(then: Entry | None, entry: Entry) -> bool:
-    """Whether the next entry says the same, and how the value came about."""
+    """Return whether the next entry says the same, and how the value came about."""
     return isinstance(entry, Set) and isinstance(then, Derive) and (entry.rule, entry.after) == (then.rule, then.value)
 
 
@@ -58,7 +58,7 @@ def _texts(entry: Entry) -> Iterator[str]:
 
 
 def text(entry: Entry) -> str:
-    """One entry in words, without its source."""
+    """Return one entry in words, without its source."""
     match entry:
         case Assume():
             return f"assumed: {entry.text}"
@@ -74,7 +74,7 @@ def text(entry: Entry) -> str:
 
 
 def _division(entry: Derive) -> str:
-    """How Tekton came to a share; other derived values have a place where their terms are shown."""
+    """Return how Tekton came to a share; other derived values have a place where their terms are shown."""
     if not entry.rule.startswith("tekton/"):
         return ""
     terms = [f"{term.path} = {term.value}" for term in entry.terms if term.kept or term.value != "0"]
@@ -92,7 +92,7 @@ _VOWELS = ("a", "e", "i", "o", "u")
 
 
 def tables(containers: Sequence[ContainerValues], *, live: bool, steps: bool, width: int) -> Iterator[Line]:
-    """A table for each container, with the same columns throughout; ``live``: with what the live pod has."""
+    """Yield a table for each container, with the same columns throughout; ``live``: with what the live pod has."""
     heads = ("SPEC", "TODAY", "LIVE") if live else ("SPEC", "EFFECTIVE")
     rows = [value for container in containers for value in container.values]
     texts = [_cells(value, live=live) for value in rows]
@@ -164,7 +164,7 @@ def _other(other: Alternative) -> str:
 
 
 def orders(order: Sequence[str], listed: Sequence[str]) -> str:
-    """Which order of LimitRanges leads there: of the API server, and of Tekton; empty where none matters."""
+    """Return which order of LimitRanges leads there: of the API server, and of Tekton; empty where none matters."""
     parts = [
         f"{' comes before '.join(names)}{where}"
         for names, where in ((order, ""), (listed, " in Tekton's list"))
@@ -174,7 +174,7 @@ def orders(order: Sequence[str], listed: Sequence[str]) -> str:
 
 
 def answer(container_values: ContainerValues, value: ResourceValue, width: int) -> Iterator[Line]:
-    """One value, then everything that happened to it."""
+    """Yield one value, then everything that happened to it."""
     stored = " or ".join([value.value or "nothing", *(other.value for other in value.alternatives)])
     yield [("strong", f"{container_values.name or 'pod'}.{value.side}.{value.resource}"), ("", f" = {stored}")]
     set_by = f"{value.rule}  {shown_source(value.source)}".strip()
@@ -199,7 +199,9 @@ _NAME = 36
 
 
 def cost_lines(cost: QuotaCost, noun: str = "pod", *, width: int = 80) -> Iterator[Line]:
-    """An empty line, heads, a row for each name; what is too much is marked. ``noun`` is what it is that costs."""
+    """Yield an empty line, heads, a row for each name; what is too much is marked. ``noun`` is what it is that
+    costs.
+    """
     charge = cost.charge
     heads = ("COUNTED", "USED", "HARD", "") if cost.counted else ("COSTS", "USED", "HARD", "AFTER")
     names = sorted(charge.requested)

@@ -34,7 +34,7 @@ class Brief(NamedTuple):
 
 
 def lines(brief: Brief, *, color: bool = False) -> Iterator[str]:
-    """Each on one line, however long."""
+    """Yield each on one line, however long."""
     for line in _lines(brief):
         yield draw(line, color=color)
 
@@ -71,7 +71,7 @@ def with_remedies(brief: Brief, remedies: Sequence[Remedy]) -> Brief:
 
 
 def about(command: str, ref: ObjectRef, flags: str = "", *, kind: bool = True) -> str:
-    """The command of ours that says more of an object. ``kind``: its words name kinds."""
+    """Return the command of ours that says more of an object. ``kind``: its words name kinds."""
     name = f"{ref.kind.lower()}/{shlex.quote(ref.name)}" if kind else shlex.quote(ref.name)
     where = f"-n {shlex.quote(ref.namespace)}" if ref.namespace else ""
     return " ".join(filter(None, ["kubectl kres", command, name, where, flags]))

@@ -28,7 +28,7 @@ _BOUNDS = {"limitrange/max": "above the max", "limitrange/min": "below the min"}
 
 
 def cause(findings: Sequence[Finding], names: Mapping[str, str] | None = None) -> str:
-    """The causes, the first ones in words. ``names``: of containers, by path. Empty without findings."""
+    """Return the causes, the first ones in words. ``names``: of containers, by path. Empty without findings."""
     texts = list(dict.fromkeys(_causes(findings, names or {})))
     more = f" (and {len(texts) - _MOST} more)" if len(texts) > _MOST else ""
     return f"{'; '.join(texts[:_MOST])}{more}"
@@ -45,7 +45,7 @@ def figures(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[str]:
-    """Those of one quota together."""
+    """Yield those of one quota together."""
     exceeded: dict[str, list[Finding]] = {}
     stated: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -107,7 +107,7 @@ def _other(finding: Finding, names: Mapping[str, str]) -> str:
 
 
 def _keeps(finding: Finding) -> bool:
-    """Whether what is set keeps to a bound, so that what is not set is refused."""
+    """Return whether what is set keeps to a bound, so that what is not set is refused."""
     if not finding.asked:
         return True
     asked, limit = parse(finding.asked), parse(finding.limit)
@@ -115,7 +115,7 @@ def _keeps(finding: Finding) -> bool:
 
 
 def _value(finding: Finding, names: Mapping[str, str]) -> str:
-    """The value as people name it: ``limits.cpu of container app``."""
+    """Return the value as people name it: ``limits.cpu of container app``."""
     at = finding.at
     resource = f"{at.side}.{at.resource or finding.resource}" if at.side else finding.resource
     holder = names.get(str(at.holder), "")
@@ -152,23 +152,25 @@ _TONES: Mapping[str, Tone] = {
 
 
 def verdict_word(verdict: Verdict) -> tuple[str, Tone]:
-    """The word, without whether all could be read, and its tone."""
+    """Return the word, without whether all could be read, and its tone."""
     word = word_of(verdict)
     return word, _TONES[word]
 
 
 def message_of(verdict: Verdict) -> str:
-    """The message; Tekton's webhooks put each fault on a line of its own."""
+    """Return the message; Tekton's webhooks put each fault on a line of its own."""
     return verdict.message.replace("\n", "; ")
 
 
 def blind(unseen: Iterable[Unseen]) -> bool:
-    """Whether LimitRanges could not be read, which may fill in what is not stated."""
+    """Return whether LimitRanges could not be read, which may fill in what is not stated."""
     return any(unseen.kind == "LimitRange" for unseen in unseen)
 
 
 def partly(message: str, unseen: Iterable[Unseen]) -> str:
-    """What to say after a refusal for what a container does not state, where LimitRanges that were not read might."""
+    """Return what to say after a refusal for what a container does not state, where LimitRanges that were not read
+    might.
+    """
     return PARTLY if "failed quota: " in message and blind(unseen) else ""
 
 
@@ -245,7 +247,8 @@ def why(
         case "refused" | "no-answer":
             return f"ended; a new run would be refused: {because}" if ended else f"{_missing(pods)}{because}"
         case "blocked" if verdict.blocked is not None:
-            return f"{_missing(pods)}{rejected(verdict.blocked, now)}"
+            who = f"{verdict.blocked.by} rejects them" if beside_ready else rejected(verdict.blocked, now)
+            return f"{_missing(pods)}{who}"
         case "partly":
             return f"{_missing(pods)}{only_fit(verdict)}"
         case "depends-on-order":
@@ -254,7 +257,7 @@ def why(
 
 
 def at_maximum(reach: Autoscaled) -> str:
-    """How far an autoscaler gets, and what quotas lack for the rest."""
+    """Return how far an autoscaler gets, and what quotas lack for the rest."""
     who = f"autoscaler {reach.autoscaler}"
     if reach.fits >= reach.most:
         return f"{who}: all {reach.most} replicas that it may ask for fit"
@@ -265,7 +268,7 @@ def at_maximum(reach: Autoscaled) -> str:
 
 
 def rejected(blocked: Blocked, now: str = "") -> str:
-    """Who rejects the pods, how often and when last. ``now`` (RFC 3339): as an age."""
+    """Return who rejects the pods, how often and when last. ``now`` (RFC 3339): as an age."""
     ago = since(blocked.last, now)
     if not blocked.times:
         return f"{blocked.by} rejects them{f' (since {ago or blocked.last})' if blocked.last else ''}"
@@ -275,7 +278,7 @@ def rejected(blocked: Blocked, now: str = "") -> str:
 
 
 def counted(pods: Replicas) -> str:
-    """How many pods there are, by template where an older one still has some."""
+    """Return how many pods there are, by template where an older one still has some."""
     if pods.updated is not None and pods.newest < pods.existing:
         run = "old pod runs" if pods.old == 1 else "old pods run"
         return f"{pods.newest} of {pods.wanted} updated, {pods.old} {run}"
@@ -306,7 +309,7 @@ def _another(*, live: bool, ended: bool) -> str:
 
 
 def only_fit(verdict: Verdict) -> str:
-    """How many of the missing pods are admitted where not all are."""
+    """Return how many of the missing pods are admitted where not all are."""
     return f"only {verdict.fits} of the {verdict.missing} missing pods fit{_limits(verdict)}"
 
 
@@ -331,7 +334,7 @@ def _held(explanation: Explanation) -> str:
 
 
 def _killed(explanation: Explanation) -> str:
-    """The first container of a run that was killed for memory."""
+    """Return the first container of a run that was killed for memory."""
     for killed in explanation.tekton.killed if explanation.tekton is not None else ():
         limit = f" at its limit {killed.limit}" if killed.limit else ""
         return f"; {killed.name} was killed for memory{limit}{', and would be again' if killed.again else ''}"
@@ -344,7 +347,7 @@ def held_text(status: str) -> str:
 
 
 def _drift(explanation: Explanation) -> str:
-    """How many live values admission would not set today."""
+    """Return how many live values admission would not set today."""
     count = sum(1 for container in explanation.containers for value in container.values if value.note)
     if not count:
         return ""

@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
 
 def row_of(outline: Outline) -> Row:
-    """The row of a pod or of what makes pods."""
+    """Return the row of a pod or of what makes pods."""
     return _row(outline, _because(outline))
 
 
@@ -95,7 +95,7 @@ class PrintedTable:
         self._widths: dict[int, int] = {}
 
     def lines(self, rows: Sequence[Row], name: Callable[[ObjectRef], str], *, more: bool = False) -> Iterator[str]:
-        """The next rows. ``name``: what an object is called; ``more``: others may follow."""
+        """Yield the next rows. ``name``: what an object is called; ``more``: others may follow."""
         if not rows:
             return
         pairs = [_cells(row, name, wide=self._wide) for row in rows]
@@ -120,7 +120,7 @@ class PrintedTable:
                 yield self._whole(row, safe, taken)
 
     def _whole(self, row: Row, texts: Sequence[str], sizes: Sequence[int]) -> str:
-        """A row that nothing is cut from. ``texts``: as they are drawn, with the cells that they take."""
+        """Return a row that nothing is cut from. ``texts``: as they are drawn, with the cells that they take."""
         parts: list[str] = []
         for at, column in self._widths.items():
             text = texts[at] or "-"
@@ -143,7 +143,7 @@ def _cells(row: Row, name: Callable[[ObjectRef], str], *, wide: bool) -> tuple[s
 
 
 def _drawn(line: Line, widths: Iterable[int], width: int, *, color: bool) -> Iterator[str]:
-    """One line; what stands beyond the width goes."""
+    """Yield one line; what stands beyond the width goes."""
     parts: list[tuple[Tone, str]] = []
     left = width or 1 << 20
     pairs = list(zip(line, widths, strict=True))

@@ -53,7 +53,7 @@ _QUOTED = frozenset({
 
 
 def short(state: RunState | None) -> tuple[str, Tone]:
-    """A cell of a list: the word with its reason. Empty where nothing is known."""
+    """Return a cell of a list: the word with its reason. Empty where nothing is known."""
     if state is None:
         return "", ""
     reason = _SHORT.get(state.reason, "")
@@ -61,7 +61,7 @@ def short(state: RunState | None) -> tuple[str, Tone]:
 
 
 def because(state: RunState) -> str:
-    """Why it is that word, with whom or what it is about; empty for what runs."""
+    """Return why it is that word, with whom or what it is about; empty for what runs."""
     if not state.reason:
         return ""
     missing = state.object
@@ -88,7 +88,9 @@ def said(state: RunState, now: str = "") -> str:
 
 
 def beside(state: RunState | None) -> str:
-    """What follows the word of a verdict that does not say the same; empty where it runs, or nothing is known."""
+    """Return what follows the word of a verdict that does not say the same; empty where it runs, or nothing is
+    known.
+    """
     if state is None or state.word in {"runs", "ended"}:
         return ""
     return f", {'but ' * (state.word in NEGATIVE)}{state.word}"

@@ -1,9 +1,8 @@
-"""The account of an object: what is made for it beside its pods, what of that is there, and what refuses the rest.
+"""The account of an object: what is made for it beside its pods, what of that exists, and what refuses the rest.
 
 The order is the controllers': the object itself, the ReplicaSet or ControllerRevision of its template or the Jobs of a
-CronJob, the claims of a StatefulSet's pod, the pod, what is made for the pod once it exists.
-
-The Jobs that a CronJob keeps: those that its history limits let stay, and the one that runs.
+CronJob, the claims of a StatefulSet's pod, the pod, what is made for the pod once it exists. Of the Jobs of a CronJob
+those count that its history limits let stay, and the one that runs.
 
 Source: controller/cronjob cronjob_controllerv2.go cleanupFinishedJobs, syncCronJob.
 """
@@ -46,7 +45,9 @@ class AccountStep(Struct, frozen=True):
 
 
 def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | None:
-    """None where nothing is made beside its pods that a policy of the namespace looks at. Raises Unparsable."""
+    """Return the account; None where no policy of the namespace looks at anything that is made beside the pods. Raises
+    Unparsable.
+    """
     policies, server = analysis.known.policies, analysis.server
     start = analysis.start
     if analysis.made is not None:
@@ -62,7 +63,7 @@ def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | 
 
 
 def is_bounded(creation: Creation, policies: Policies) -> bool:
-    """Whether a policy of the namespace says anything of such an object."""
+    """Return whether a policy of the namespace says anything of such an object."""
     if creation.review.refusals or creation.review.gaps:
         return True
     if any(creation.request.names(quota.hard) for quota in policies.quotas):
@@ -73,7 +74,7 @@ def is_bounded(creation: Creation, policies: Policies) -> bool:
 
 
 def steps_of(analysis: Analysis) -> tuple[AccountStep, ...]:
-    """All that has to be created, in the order in which controllers make it, each with what refuses it."""
+    """Return all that has to be created, in the order in which controllers make it, each with what refuses it."""
     account, server, policies = analysis.account, analysis.server, analysis.known.policies
     pod = AccountStep("Pod", analysis.start.pod.metadata.name)
     claims = analysis.claims
@@ -95,7 +96,7 @@ def _steps(creations: Sequence[Creation], policies: Policies, server: Server) ->
 
 
 def with_objects(store: Store, subject: Subject, analysis: Analysis) -> Analysis:
-    """The analysis with its account, and refused where what is made for a pod is: such a pod never starts."""
+    """Return the analysis with its account, and refused where what is made for a pod is: such a pod never starts."""
     try:
         account = account_of(store, subject, analysis)
         if account is None:
@@ -111,7 +112,7 @@ def with_objects(store: Store, subject: Subject, analysis: Analysis) -> Analysis
 
 
 def _after_pod(outcome: Outcome, due: Sequence[Creation], analysis: Analysis) -> Iterator[Outcome]:
-    """The outcome of the pod, or what refuses the first object that is made for it."""
+    """Yield the outcome of the pod, or what refuses the first object that is made for it."""
     if not outcome.allowed or not due:
         yield outcome
         return
@@ -128,7 +129,7 @@ def _after_pod(outcome: Outcome, due: Sequence[Creation], analysis: Analysis) ->
 
 
 def _located(refusal: Refusal, prefix: str) -> Refusal:
-    """Paths of a LimitRange's bounds as those of the workload's template."""
+    """Return the refusal with the paths of a LimitRange's bounds as those of the workload's template."""
     findings = tuple(
         structs.replace(finding, path=f"{prefix}{finding.path}")
         if finding.path.startswith("spec.volumes[")
@@ -139,7 +140,7 @@ def _located(refusal: Refusal, prefix: str) -> Refusal:
 
 
 def with_first(analysis: Analysis) -> Analysis:
-    """The analysis, or the refusal of what is made before any pod; what comes after it is ``then``."""
+    """Return the analysis, or the refusal of what is made before any pod; what comes after it is ``then``."""
     account = analysis.account
     if account is None or not account.first:
         return analysis
@@ -152,7 +153,7 @@ def with_first(analysis: Analysis) -> Analysis:
 
 
 def first_refusals(first: Iterable[Creation], policies: Policies, server: Server) -> tuple[Refusal, ...]:
-    """What refuses the next of the objects that come before any pod."""
+    """Return what refuses the next of the objects that come before any pod."""
     return refusals_of([structs.replace(creation, count=1) for creation in first], policies, server)
 
 
@@ -169,14 +170,14 @@ def _first(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Creat
 
 
 def revision_of_template(subject: Subject, analysis: Analysis) -> Creation:
-    """The ReplicaSet or ControllerRevision of another template."""
+    """Return the ReplicaSet or ControllerRevision of another template."""
     (made, resource), name = REVISIONS[subject.ref.kind], subject.ref.name
     review = _reviewed(subject, analysis, revision_raw)
     return Creation(made, name, count_request(resource, name), review=review)
 
 
 def _reviewed(subject: Subject, analysis: Analysis, made: Callable[[Raw, str], Raw]) -> ObjectReview:
-    """What policies say of what is made of the object that is asked about. ``made``: builds it."""
+    """Return what policies say of what is made of the object that is asked about. ``made``: builds it."""
     policies, raw, owner = analysis.known.policies, subject.raw, analysis.start.owner
     if policies.reviewer is None or (raw is None and owner is None):
         return ObjectReview({})
@@ -197,7 +198,7 @@ def _makes_revision(store: Store, subject: Subject, workload: Workload) -> bool:
 
 
 def _pods(store: Store, subject: Subject, analysis: Analysis) -> Sequence[Pod]:
-    """The pods that exist and may lack something: the one that is asked about, or those of a stored workload."""
+    """Return the pods that exist and may lack something: the one that is asked about, or those of a stored workload."""
     live, owner = analysis.start.live, analysis.start.owner
     if live is not None:
         return (live,)
@@ -207,12 +208,12 @@ def _pods(store: Store, subject: Subject, analysis: Analysis) -> Sequence[Pod]:
 
 
 def _lacking(store: Store, pod: Pod, analysis: Analysis) -> Iterator[Creation]:
-    """What is not there of what is made for a pod that exists."""
+    """Yield the objects made for an existing pod that do not exist yet."""
     return absent_objects(store, pod, objects_of(pod, analysis.known.policies, analysis.server))
 
 
 def room_for_revision(analysis: Analysis, subject: Subject) -> bool:
-    """Whether another template of the workload would get its ReplicaSet or ControllerRevision."""
+    """Return whether another template of the workload would get its ReplicaSet or ControllerRevision."""
     kind = subject.ref.kind
     if kind not in REVISIONS:
         return True
@@ -228,7 +229,7 @@ SUCCESSFUL, FAILED = 3, 1
 
 
 def kept_jobs(cron_job: Workload) -> int:
-    """How many Jobs there are at most once its history is full, one of them running."""
+    """Return how many Jobs there are at most once its history is full, one of them running."""
     spec = cron_job.spec
     successful = SUCCESSFUL if spec.successful_jobs_history_limit is None else spec.successful_jobs_history_limit
     failed = FAILED if spec.failed_jobs_history_limit is None else spec.failed_jobs_history_limit
@@ -236,7 +237,7 @@ def kept_jobs(cron_job: Workload) -> int:
 
 
 def lacking_jobs(store: Store, subject: Subject, cron_job: Workload) -> Iterator[Creation]:
-    """The Jobs that it still comes to have; nothing of one that is suspended."""
+    """Yield the Jobs that the CronJob has yet to create; nothing of one that is suspended."""
     if cron_job.spec.suspend or cron_job.spec.job_template is None:
         return
     ref = subject.ref

@@ -1,4 +1,4 @@
-"""What the cluster has of a workload of a file: its pods stay where the file changes nothing of them."""
+"""The stored workload that a file changes: its pods stay where the file changes nothing about them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from kubectl_kres.store.store import Store
 
 
 def applied_to_stored(store: Store, subject: Subject) -> tuple[Workload | None, Replicas | None]:
-    """The stored workload with what a file of the same pods says else, and its pods then; None: it is another one.
+    """Return the stored workload with the other fields of a file of the same pods, and its pods then; None: it is
+    another one.
 
     A number that the file does not state stays.
     """
@@ -32,7 +33,9 @@ def applied_to_stored(store: Store, subject: Subject) -> tuple[Workload | None, 
 
 
 def _same_pods(stored: Workload, workload: Workload, subject: Subject) -> bool:
-    """Whether both templates make pods that admission cannot tell apart; what the server fills in plays no part."""
+    """Return whether both templates make pods that admission cannot tell apart; what the server fills in plays
+    no part.
+    """
     return _shape(stored, subject) == _shape(workload, subject)
 
 

@@ -1,1 +1,1 @@
-"""What a change does: the world before it held against the world after it."""
+"""What a change does: a comparison of the objects before and after it."""

@@ -1,6 +1,7 @@
 """The objects that a change leaves behind, so that every report can be asked about the state that it leads to.
 
-What ``simulate`` says is different is altered, and nothing else. Of several ends it is the one with the fewest pods.
+What ``simulate`` says is different is altered, and nothing else. If races can lead to several ends, the one with the
+fewest pods is taken.
 """
 
 from __future__ import annotations
@@ -31,18 +32,21 @@ _NEW = "what-if"
 
 
 class Altered(Struct, frozen=True):
-    """``put``: kind and object of what is new or takes the place of one that was read; ``gone``: what is no more."""
+    """The objects that a change writes and removes.
+
+    ``put``: kind and object of what is new or replaces an object that was read; ``gone``: what is removed.
+    """
 
     put: tuple[tuple[str, Any], ...] = ()
     gone: tuple[ObjectRef, ...] = ()
 
     @property
     def refs(self) -> frozenset[ObjectRef]:
-        """All that is different."""
+        """References of all objects that differ."""
         return frozenset({*(_ref(kind, item) for kind, item in self.put), *self.gone})
 
     def applied(self, store: Store) -> None:
-        """Alters the store."""
+        """Alter the store."""
         for ref in self.gone:
             store.remove(ref.kind, ref.name, ref.namespace)
         for kind, item in self.put:
@@ -50,7 +54,7 @@ class Altered(Struct, frozen=True):
 
 
 class _Space(NamedTuple):
-    """A namespace after the change: its objects, and the end that is shown."""
+    """A namespace after the change: its objects, and the outcome that is shown."""
 
     name: str
     world: World
@@ -101,7 +105,7 @@ def altered(store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, cha
 
 
 def _changed(space: _Space, ref: ObjectRef) -> tuple[list[tuple[str, Any]], list[ObjectRef]]:
-    """One object as it is after the change, and the pods that a workload then has."""
+    """Return one object as it is after the change, and the pods that a workload then has."""
     raw = space.world.objects.get((ref.kind, ref.name))
     if raw is None:
         there = space.store.get(ref.kind, ref.name, ref.namespace) is not None
@@ -116,7 +120,7 @@ def _changed(space: _Space, ref: ObjectRef) -> tuple[list[tuple[str, Any]], list
 
 
 def _counted(item: Any, end: QuotaEnd | None) -> Any:
-    """The quota once its controller has counted."""
+    """Return the quota once its controller has counted."""
     if end is None:
         return item
     return replace(item, status=replace(item.status, hard=dict(end.hard), used=dict(end.used)))
@@ -125,7 +129,7 @@ def _counted(item: Any, end: QuotaEnd | None) -> Any:
 def _controlled(
     space: _Space, ref: ObjectRef, raw: Raw, end: WorkloadEnd
 ) -> tuple[list[tuple[str, Any]], list[ObjectRef]]:
-    """A workload at its end with its ReplicaSets and pods: those that stay, and those that are made."""
+    """Return a workload at its end with its ReplicaSets and pods: those that stay, and those that are made."""
     store = space.store
     sets = [item for item in store.all("ReplicaSet", space.name) if _owned(item, ref)]
     before = store.get(ref.kind, ref.name, ref.namespace)
@@ -162,7 +166,7 @@ def _controlled(
 
 
 def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[Any]]) -> Iterator[Pod]:
-    """Pods that are not there yet: as the template has them, with the resources that they would be stored with.
+    """Yield pods that do not exist yet: as the template has them, with the resources that they would be stored with.
 
     ``names``: those of a StatefulSet's pods. ``stored``: how many of which shape.
     """
@@ -193,7 +197,7 @@ def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[An
 
 
 def _new_set(ref: ObjectRef, raw: Raw, older: Any) -> Any:
-    """The ReplicaSet that a Deployment makes of a template that it did not have."""
+    """Return the ReplicaSet that a Deployment makes of a template that it did not have."""
     revision = _rank(older)[0] + 1 if older is not None else 1
     metadata = {
         "name": f"{ref.name}-{_NEW}",
@@ -206,7 +210,7 @@ def _new_set(ref: ObjectRef, raw: Raw, older: Any) -> Any:
 
 
 def _with_status(item: Any, end: WorkloadEnd) -> Any:
-    """With the numbers of its end; of what was said about the pods that are missing nothing is known any more."""
+    """Return the workload with the numbers of its end. Why pods are missing is not known any more."""
     updated = end.updated if end.updated is not None else end.pods
     status = replace(
         item.status,

@@ -1,4 +1,4 @@
-"""Two worlds held against each other: what is different, worst first."""
+"""The comparison of the objects before and after a change, the worst first."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _ORDER = {"worse": 0, "better": 1, "other": 2}
 
 
 class _Workload(NamedTuple):
-    """A workload on one side, over all ends. Not ``counted``: its next pod alone is evaluated."""
+    """A workload on one side, over all ends. ``counted`` False: only its next pod is evaluated."""
 
     pods: Count
     next: Next | None
@@ -57,7 +57,9 @@ class _Workload(NamedTuple):
 
     @property
     def rolls(self) -> bool:
-        """Whether it has its pods, none of an older template, and would get through a rollout, as far as was asked."""
+        """Whether it has its pods, none of an older template, and would complete a rollout, as far as that was
+        evaluated.
+        """
         whole = not self.stalled and not _lacking(self.pods)
         return whole and not (self.next and self.next.messages) and self.rollout is None
 
@@ -74,7 +76,7 @@ _NOTHING: Mapping[str, Collection[Key]] = {}
 
 
 def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
-    """What the steps of a change did."""
+    """Return what the steps of a change did."""
     change_report = compared(outcome.before, outcome.after, rollouts)
     steps = tuple(map(_step, outcome.sent))
     notes = []
@@ -86,7 +88,7 @@ def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
 
 
 def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
-    """What the steps of a change do, found in one namespace after the other, so that one is held at a time."""
+    """Return what the steps of a change do, found namespace by namespace, so that one is held at a time."""
     change_report = _summed(course, course.pools_before, course.pools, rollouts, _rolled(course.steps))
     notes = []
     if course.several > 1:
@@ -96,13 +98,13 @@ def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
 
 
 def compared(before: Side, after: Side, rollouts: Rollouts = _ONE) -> ChangeReport:
-    """What is different between two worlds."""
+    """Return what is different between two worlds."""
     spaces = sorted({*before.spaces, *after.spaces})
     return _summed(((space, before, after) for space in spaces), before.pools, after.pools, rollouts)
 
 
 def _rolled(steps: Iterable[Placed]) -> dict[str, set[Key]]:
-    """By namespace the objects of files."""
+    """Return the objects of files by namespace."""
     result: dict[str, set[Key]] = {}
     for placed in steps:
         if isinstance(placed.step, Apply):
@@ -182,7 +184,7 @@ def _lacking(count: Count | None) -> int:
 def _of_side(
     side: Side, space: str, states: Iterable[State], final_states: Iterable[FinalState]
 ) -> dict[Key, _Workload]:
-    """The workloads, their next rollouts not asked yet."""
+    """Return the workloads, their next rollouts not asked yet."""
     if space not in side.spaces:
         return {}
     namespace, _ = side.spaces[space]
@@ -227,7 +229,7 @@ def _ask_rollouts(
     rollouts: Rollouts,
     rolled: Collection[Key],
 ) -> None:
-    """Finds out which next rollouts stall, of workloads for which the sides can differ, and of those of files."""
+    """Find out which next rollouts stall, of workloads for which the sides can differ, and of those of files."""
     able = [{key for key, workload in side.items() if workload.rolls} for side in workloads]
     new = able[1] - workloads[0].keys()
     both = able[0] & able[1]
@@ -246,7 +248,7 @@ def _ask_rollouts(
 def _circumstances(
     namespace: NamespaceSimulation, states: Iterable[State], keys: Collection[Key]
 ) -> dict[Key, set[Hashable]]:
-    """For each workload all that decides about its next rollout, over all ends."""
+    """Return, for each workload, all that decides about its next rollout, over all ends."""
     result: dict[Key, set[Hashable]] = {}
     for state in outermost(states):
         for key, decides in circumstances(namespace, state, keys):
@@ -257,8 +259,8 @@ def _circumstances(
 def _unseen_rollouts(
     space: str, workloads: Mapping[Key, _Workload], rolled: Iterable[Key], texts: Container[ObjectRef]
 ) -> Iterator[str]:
-    """What is said of workloads of files that look unchanged: what is not read of a template, as its environment, may
-    roll them out.
+    """Yield what is said of workloads of files that look unchanged: what is not read of a template, as its environment,
+    may roll them out.
     """
     for key in sorted(rolled):
         ref = ObjectRef(*key, space)
@@ -327,7 +329,9 @@ def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadCha
 
 
 def _rollout_sign(before: _Workload, after: _Workload) -> int:
-    """Above 0 where the next rollout gets less far than before, below 0 where it gets further; else 0."""
+    """Return a number above 0 where the next rollout gets less far than before, below 0 where it gets further;
+    else 0.
+    """
     was, now = before.rollout, after.rollout
     if was is not None and now is not None:
         return was.updated * now.of - now.updated * was.of
@@ -335,7 +339,7 @@ def _rollout_sign(before: _Workload, after: _Workload) -> int:
 
 
 def _rollout(ref: ObjectRef, workload: _Workload) -> NextRollout | None:
-    """Where the next rollout ends that does not complete; what lacks pods, or gets none, is not told twice."""
+    """Return where the next rollout ends that does not complete; what lacks pods, or gets none, is not told twice."""
     stalled = workload.rollout
     texts = _lacking(workload.pods) or (workload.next is not None and workload.next.messages)
     if stalled is None or texts:
@@ -345,14 +349,14 @@ def _rollout(ref: ObjectRef, workload: _Workload) -> NextRollout | None:
 
 
 def _unpraised(change: WorkloadChange, unasked: Container[Key]) -> WorkloadChange:
-    """Better is nothing of which it is not known whether what rejected it rejects it again."""
+    """Return the change without "better" where it is not known whether what rejected the workload rejects it again."""
     if change.effect == "better" and (change.subject.kind, change.subject.name) in unasked:
         return replace(change, effect="other")
     return change
 
 
 def _short(maximum: Maximum | None) -> int:
-    """The pods that an autoscaler may ask for and that there is no room for."""
+    """Return the pods that an autoscaler may ask for and that there is no room for."""
     return maximum.most - maximum.fits if maximum is not None else 0
 
 
@@ -372,7 +376,7 @@ def shown_pod(value: Next | None) -> NextPod | None:
 
 
 def _values(stored: Mapping[str, Any]) -> dict[str, str]:
-    """Requests and limits by ``container.side.resource``."""
+    """Return requests and limits by ``container.side.resource``."""
     result: dict[str, str] = {}
     for key in ("containers", "initContainers"):
         for container in stored.get(key) or ():
@@ -404,7 +408,7 @@ class _Amount(NamedTuple):
 
 
 def _amounts(final_states: Iterable[FinalState]) -> dict[tuple[str, str], _Amount]:
-    """What each resource of each quota is held against, with the least and the most that is used of it."""
+    """Return what each resource of each quota is held against, with the least and the most that is used of it."""
     result: dict[tuple[str, str], _Amount] = {}
     for end in final_states:
         for quota in end.quotas:
@@ -477,7 +481,7 @@ def _claims(before: Pools, after: Pools) -> Iterator[ClaimChange]:
 
 
 def _same(before: Pools, after: Pools, key: tuple[str, str]) -> bool:
-    """Whether neither a claim nor its pool was touched, so that nothing has to be compared."""
+    """Return whether neither a claim nor its pool was touched, so that nothing has to be compared."""
     claim = after.claims.get(key)
     if claim is None or claim is not before.claims.get(key):
         return False

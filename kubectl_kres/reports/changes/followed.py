@@ -1,6 +1,5 @@
-"""The steps of a change as they were given: which of them a simulation follows, and what is said of the others.
-
-What a simulation must read.
+"""The steps of a change as they were given: which of them a simulation follows, what is said of the others, and what it
+reads.
 """
 
 from __future__ import annotations
@@ -96,13 +95,13 @@ class GivenStep(Struct, frozen=True):
 
 
 def is_helm_test(raw: Raw) -> bool:
-    """Whether an object is there for ``helm test``, so that no release makes it."""
+    """Return whether an object is there for ``helm test``, so that no release makes it."""
     hooks = str(mapping(mapping(raw, "metadata"), "annotations").get(_HOOK) or "")
     return bool(hooks) and {hook.strip() for hook in hooks.split(",")} <= _TESTS
 
 
 def policies_of(given: Iterable[GivenStep], store: Store) -> list[Raw]:
-    """Policies and bindings that there are, and all objects of the change."""
+    """Return the policies and bindings that exist, and all objects of the change."""
     stored = [raw_of(item) for kind in POLICIES for item in store.all(kind)]
     return [*stored, *(item.step.object for item in given if isinstance(item.step, Apply))]
 
@@ -110,7 +109,7 @@ def policies_of(given: Iterable[GivenStep], store: Store) -> list[Raw]:
 def followed(
     given: Sequence[GivenStep], store: Store, default: str, serves: Callable[[str, str], bool]
 ) -> tuple[list[GivenStep], list[Unseen]]:
-    """The steps that are carried out, and what is not known of these and of the others.
+    """Return the steps that are carried out, and what is not known of these and of the others.
 
     ``default``: the namespace of what names none. ``serves``: whether the server has a kind in a version. Kinds of API
     groups that are the server's own make pods only where they are followed.
@@ -151,8 +150,10 @@ def followed(
 
 
 def _no_kind(item: GivenStep, serves: Callable[[str, str], bool]) -> str:
-    """What is said where the server has no such kind in that version; of groups whose kinds are all known here nobody
-    is asked, and of Kubernetes' other kinds only about versions that come and go.
+    """Return the sentence for a kind that the server does not have in that version.
+
+    Of groups whose kinds are all known here the server is not asked, and of Kubernetes' other kinds only about versions
+    that come and go.
     """
     if not isinstance(item.step, Apply):
         return ""
@@ -168,7 +169,9 @@ def _no_kind(item: GivenStep, serves: Callable[[str, str], bool]) -> str:
 
 
 def _no_namespace(item: GivenStep, store: Store, default: str, new: Container[str]) -> str:
-    """What the server says to a new object whose namespace there is not, or is ending. ``new``: those of the change."""
+    """Return the server's answer to a new object whose namespace does not exist, or is ending. ``new``: those of the
+    change.
+    """
     kind, name = key_of_step(item.step)
     space = item.namespace or default
     if not isinstance(item.step, Apply) or (item.kind is not None and not item.kind.namespaced) or space in new:
@@ -180,7 +183,7 @@ def _no_namespace(item: GivenStep, store: Store, default: str, new: Container[st
 
 
 def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: str) -> str:
-    """Why it is not known what a step about a parameter leaves; empty where it is."""
+    """Return why it is not known what a step about a parameter leaves; empty where it is."""
     kind, name = key_of_step(item.step)
     if item.kind is None:
         return f"whether a {kind} stands in a namespace is not known"
@@ -192,7 +195,7 @@ def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: 
 
 
 def _of_named(item: GivenStep, store: Store) -> str:
-    """Why it is not known what a step does that names an object; empty where it is, or where there is none."""
+    """Return why it is not known what a step does that names an object; empty where it is, or where there is none."""
     kind, name = key_of_step(item.step)
     is_known = kind in FIRST or kind in _OF_TEKTON or (kind == "ConfigMap" and name in CONFIG_NAMES)
     if not is_known or (kind == "Pod" and not isinstance(item.step, Delete)):
@@ -209,7 +212,7 @@ def _of_named(item: GivenStep, store: Store) -> str:
 
 
 def _of_made(item: GivenStep, store: Store, default: str) -> str:
-    """What is not known of an object in a file that is there already, where a controller made it or it is a pod.
+    """Return what is not known of an object in a file that is there already, where a controller made it or it is a pod.
 
     Empty of all else.
     """
@@ -222,13 +225,13 @@ def _of_made(item: GivenStep, store: Store, default: str) -> str:
 
 
 def controller_of(item: Any) -> OwnerReference | None:
-    """Who keeps an object; None: nobody does."""
+    """Return the controller that manages an object; None: there is none."""
     owners: Iterable[OwnerReference] = item.metadata.owner_references or ()
     return next((owner for owner in owners if owner.controller), None)
 
 
 def _of_object(item: GivenStep, store: Store) -> str:
-    """What of the pods of an object is not known; empty where all is, or where it makes none."""
+    """Return what of the pods of an object is not known; empty where all is, or where it makes none."""
     step = item.step
     kind, _ = key_of_step(step)
     if not isinstance(step, Apply) or (item.kind is not None and kind in FIRST):
@@ -252,7 +255,7 @@ def _of_object(item: GivenStep, store: Store) -> str:
 
 
 def _is_running(item: GivenStep, store: Store) -> bool:
-    """Whether an object that makes pods elsewhere than at ``spec.template`` has some. It is not read itself."""
+    """Return whether an object that makes pods elsewhere than at ``spec.template`` has pods. It is not read itself."""
     if not isinstance(item.step, Apply) or parts_of(item.step.object) is None:
         return False
     name = key_of_step(item.step)[1]
@@ -263,7 +266,7 @@ def _is_running(item: GivenStep, store: Store) -> bool:
 
 
 def remarks(given: Sequence[GivenStep]) -> Iterator[str]:
-    """What is said of objects whose controllers make more than pods, or make their pods later."""
+    """Yield what is said of objects whose controllers make more than pods, or make their pods later."""
     objects = [item.step.object for item in given if isinstance(item.step, Apply)]
     for kind in dict.fromkeys(str(raw.get("kind")) for raw in objects if is_followed(raw)):
         yield f"of what the controller of a {kind} makes pods alone are counted"
@@ -295,7 +298,7 @@ _POOLED = ("Namespace", "ResourcePool", "ResourcePoolClaim", "ResourceQuota")
 
 
 def namespace_needs(spaces: Iterable[str]) -> Iterator[ReadRequest]:
-    """The reads for some namespaces; an empty name stands for all."""
+    """Yield the reads for some namespaces; an empty name stands for all."""
     for space in spaces:
         for kind in (*IN_NAMESPACE, "Pod"):
             yield ReadRequest(kind, space, required=kind in _REQUIRED)
@@ -305,7 +308,9 @@ def namespace_needs(spaces: Iterable[str]) -> Iterator[ReadRequest]:
 
 
 def taking_needs(spaces: Iterable[str]) -> Iterator[ReadRequest]:
-    """The reads where nothing makes pods: what bounds PersistentVolumeClaims and Services, and those that there are."""
+    """Yield the reads where nothing makes pods: the policies about PersistentVolumeClaims and Services, and those
+    objects.
+    """
     for space in spaces:
         for kind in ("LimitRange", "ResourceQuota", "PersistentVolumeClaim", "Service"):
             yield ReadRequest(kind, space, required=kind in _REQUIRED)
@@ -313,8 +318,8 @@ def taking_needs(spaces: Iterable[str]) -> Iterator[ReadRequest]:
 
 
 def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step, str]] = ()) -> Iterator[ReadRequest]:
-    """What else decides about pods: labels of namespaces, and policies where something binds them, so that it is asked
-    again after the first reading. ``steps``: with their namespaces; policies and parameters among them.
+    """Yield what else decides about pods: labels of namespaces, and policies where something binds them, so that it is
+    asked again after the first reading. ``steps``: with their namespaces; policies and parameters among them.
     ControllerRevisions where a quota counts them.
     """
     quotas = [{"spec": {"hard": quota.spec.hard}} for quota in store.all("ResourceQuota")]
@@ -339,6 +344,6 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
 
 
 def pool_needs() -> Iterator[ReadRequest]:
-    """The reads for steps about pools, claims and namespaces."""
+    """Yield the reads for steps about pools, claims and namespaces."""
     for kind in _POOLED:
         yield ReadRequest(kind)

@@ -1,5 +1,5 @@
-"""From a Tenant's quotas to resource pools and claims: the same limits, sized from use, played before they are
-reported.
+"""The migration from a Tenant's quotas to resource pools and claims: the same limits, sized from use, simulated
+first.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _PARTS = {"cpu": 10**6}
 class Migration(Record, frozen=True):
     """Objects to apply in their order, the patch of the Tenant, and the way back.
 
-    problems: what would get worse, as the simulation has it; empty: all that runs is admitted again. stalling:
-    workloads that have their pods and whose next rollout would not complete with what is claimed. idle: namespaces
-    that use nothing and so get no claim.
+    problems: what would get worse in the simulation; empty: all pods that run would be admitted again. stalling:
+    workloads that have their pods and whose next rollout would not complete with what is claimed. idle: namespaces that
+    use nothing and so get no claim.
     """
 
     tenant: ObjectRef
@@ -58,18 +58,18 @@ class Verification(Record, frozen=True):
 
 
 def tenant_needs(name: str) -> Iterator[ReadRequest]:
-    """The first read; what else is needed depends on the Tenant's namespaces."""
+    """Yield the first read; the others depend on the Tenant's namespaces."""
     yield ReadRequest("Tenant", name=name)
 
 
 def migration_needs(tenant: Tenant) -> Iterator[ReadRequest]:
-    """Its namespaces, and the pools and claims that there are."""
+    """Yield the reads of the Tenant's namespaces, and of the pools and claims."""
     yield from namespace_needs(tenant.status.namespaces or ())
     yield from pool_needs()
 
 
 def tenant_of(store: Store, name: str) -> Tenant:
-    """Raises NotFound, ClusterError where it may not be read."""
+    """Return the Tenant. Raises NotFound, and ClusterError where it may not be read."""
     tenant = store.get("Tenant", name)
     if not isinstance(tenant, Tenant):
         coverage = store.covered(*tenant_needs(name))
@@ -80,7 +80,7 @@ def tenant_of(store: Store, name: str) -> Tenant:
 
 
 def migration(store: Store, tenant: Tenant, headroom: int, server: Server) -> Migration:
-    """Raises UsageError for a Tenant without quotas."""
+    """Return the migration of a Tenant. Raises UsageError for a Tenant without quotas."""
     name, quotas = tenant.metadata.name, tenant.spec.resource_quotas
     if quotas is None or not quotas.items:
         raise UsageError(f"Tenant/{name} has no resourceQuotas to migrate")
@@ -129,7 +129,7 @@ def _shares(
     headroom: int,
     problems: list[str],
 ) -> dict[str, dict[str, Quantity]]:
-    """What each namespace claims: what it uses and its headroom, as far as the item has that much."""
+    """Return what each namespace claims: what it uses and its headroom, as far as the item has that much."""
     name = tenant.metadata.name
     spaces = tuple(tenant.status.namespaces or ())
     used = {space: _used(store, space, tenant_quota_name(name, number)) for space in spaces}
@@ -183,7 +183,7 @@ def _claim(tenant: str, number: int, space: str, amounts: Mapping[str, Quantity]
 def _played(
     store: Store, tenant: Tenant, objects: Sequence[Mapping[str, Any]], items: int, server: Server
 ) -> ChangeOutcome:
-    """The objects applied, and then the Tenant's quotas gone."""
+    """Return the objects after the claims are applied and then the Tenant's quotas are removed."""
     spaces = tuple(tenant.status.namespaces or ())
     steps = [Placed(Apply(raw), raw["metadata"].get("namespace", "")) for raw in objects]
     for space in spaces:
@@ -197,7 +197,7 @@ def _played(
 def _problems(
     outcome: ChangeOutcome, change_report: ChangeReport, objects: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """What would get worse: workloads, and claims that do not get what they ask for."""
+    """Yield what would get worse: workloads, and claims that do not get what they ask for."""
     for step in change_report.steps:
         if not step.allowed:
             yield f"{step.subject}: {step.message}"
@@ -211,13 +211,13 @@ def _problems(
 
 
 def _only_stalls(change: WorkloadChange) -> bool:
-    """Whether all that is worse for a workload is its next rollout."""
+    """Return whether all that is worse for a workload is its next rollout."""
     refused = change.next_after is not None and not change.next_after.admitted
     return change.rollout_after is not None and change.before == change.after and not refused
 
 
 def _unallocated(outcome: ChangeOutcome, raw: Mapping[str, Any]) -> str:
-    """That a claim would not get what it asks for; empty if it would."""
+    """Return the sentence that a claim would not get what it asks for; empty if it would."""
     space, name = raw["metadata"]["namespace"], raw["metadata"]["name"]
     pools = outcome.after.pools
     claim = pools.claims.get((space, name))
@@ -226,7 +226,7 @@ def _unallocated(outcome: ChangeOutcome, raw: Mapping[str, Any]) -> str:
 
 
 def verification(store: Store, tenant: Tenant) -> Verification:
-    """What of a migration is still open."""
+    """Return what of a migration is still open."""
     return Verification(ObjectRef("Tenant", tenant.metadata.name), tuple(_open(store, tenant)))
 
 
@@ -255,5 +255,5 @@ def _uses(store: Store, space: str, pool: str) -> bool:
 
 
 def _is_numbered(name: str, head: str) -> bool:
-    """Whether a name is ``head`` and a number: others of a Tenant's pools may begin alike."""
+    """Return whether a name is ``head`` and a number: others of a Tenant's pools may begin alike."""
     return name.startswith(head) and name.removeprefix(head).isdecimal()

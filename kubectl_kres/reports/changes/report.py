@@ -15,7 +15,7 @@ Effect = Literal["worse", "better", "other"]
 
 
 class StepResult(Record, frozen=True):
-    """What the API server says to one step. ``others``: what it may say instead. ``label``: where it was written."""
+    """The API server's answer to one step. ``others``: what it may say instead. ``label``: where it was written."""
 
     number: int
     step: str
@@ -29,7 +29,9 @@ class StepResult(Record, frozen=True):
 
 
 class Count(Record, frozen=True):
-    """Pods of a workload at rest: ``wanted``, and how many there are. ``most`` differs where a race decides."""
+    """The pods of a workload once the controllers have finished: ``wanted``, and how many exist. ``most`` differs where
+    a race decides.
+    """
 
     wanted: int
     pods: int
@@ -48,7 +50,7 @@ class NextPod(Record, frozen=True):
 
 
 class Resized(Record, frozen=True):
-    """One value of the next pods that changes; absent: none is set."""
+    """A request or limit of the next pods that changes; absent: none is set."""
 
     path: str
     before: str | None = None
@@ -56,8 +58,9 @@ class Resized(Record, frozen=True):
 
 
 class NextRollout(Record, frozen=True):
-    """A rollout of a workload, the template as it is, that does not complete: it ends with ``updated`` new pods of
-    ``of``. ``most``: with more luck in the race for room. ``beside``: workloads whose rollouts are under way meanwhile.
+    """A rollout of the present template that does not complete: it ends with ``updated`` new pods of ``of``.
+
+    ``most``: with more luck in the race for room. ``beside``: workloads whose rollouts are under way meanwhile.
     ``message``: the server's words of a refusal.
     """
 
@@ -75,9 +78,9 @@ class WorkloadChange(Record, frozen=True):
     workload that lacks pods or whose next pod is refused.
 
     next_before, next_after: what becomes of its next pod. refusals: the server's words to the pods that are missing.
-    stalled: a rollout that does not get on. autoscaled_before, autoscaled_after: how far its autoscaler gets, where
-    that changes or the workload is new. uncounted: how many pods it makes is not computed, only its next one is
-    evaluated; ``before`` and ``after`` are then what its status says.
+    stalled: a rollout that does not progress. autoscaled_before, autoscaled_after: how far its autoscaler gets, where
+    that changes or the workload is new. uncounted: only its next pod is evaluated; ``before`` and ``after`` are then
+    the numbers of its status.
     """
 
     subject: ObjectRef
@@ -122,8 +125,8 @@ class ClaimChange(Record, frozen=True):
 class ChangeReport(Record, frozen=True):
     """What a change does. ``outcome``: worse if anything is, else better, other or none.
 
-    ends: how many ends the controllers' races can lead to; ``exhaustive`` False: there may be more. computed False: not
-    all of what admits pods was computed, as notes say, so that more may change.
+    ends: how many final states the controllers' races can lead to; ``exhaustive`` False: there may be more. computed
+    False: not all of what admits pods was computed, as notes say, so that more may change.
     """
 
     outcome: Literal["worse", "better", "other", "none"]

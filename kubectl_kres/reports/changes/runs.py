@@ -1,4 +1,4 @@
-"""What a change makes of Tekton's next runs: the pod of each, before and after."""
+"""The effect of a change on Tekton's next runs: the pod of each, before and after."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MEMBER = ("tekton.dev/pipeline", "tekton.dev/pipelineTask")
 
 
 def concerns_runs(steps: Iterable[tuple[str, str]]) -> bool:
-    """Whether one of the kinds and names is looked at when the pod of a run is made."""
+    """Return whether one of the kinds and names is looked at when the pod of a run is made."""
     return any(kind in _DECIDING | _DEFINITIONS or _configures(kind, name) for kind, name in steps)
 
 
@@ -46,7 +46,7 @@ def _configures(kind: str, name: str) -> bool:
 
 
 def run_needs(store: Store, spaces: Sequence[str]) -> Iterator[ReadRequest]:
-    """What the runs of some namespaces depend on; asked again, since a run tells what it refers to."""
+    """Yield the reads that the runs of some namespaces depend on; called again, since a run says what it refers to."""
     yield from configuration_needs(store)
     for space in spaces:
         for kind in ("TaskRun", *sorted(_DEFINITIONS)):
@@ -58,7 +58,7 @@ def run_needs(store: Store, spaces: Sequence[str]) -> Iterator[ReadRequest]:
 def with_runs(
     report: ChangeReport, store: Store, steps: Sequence[Placed], spaces: Iterable[str], ask: EvaluationOptions
 ) -> ChangeReport:
-    """The report with what becomes of the next run of each Task, and of what pipelines and users ran last.
+    """Return the report with the next run of each Task, and of what pipelines and users ran last.
 
     ``spaces``: the namespaces whose runs are looked at.
     """
@@ -87,7 +87,7 @@ def with_runs(
 
 
 def _without_states(store: Store) -> Store:
-    """A copy in which no run has begun: the next one takes its Task as it is then."""
+    """Return a copy in which no run has begun, so that each uses its Task as it is then."""
     result = store.copied()
     for run in store.all("TaskRun"):
         ref = run.spec.task_ref
@@ -97,7 +97,7 @@ def _without_states(store: Store) -> Store:
 
 
 def _subjects(store: Store, space: str) -> Iterator[Subject]:
-    """Of the runs of one Task, or of one task of a pipeline, the newest; then the Tasks that nothing ran."""
+    """Yield the newest run of each Task, or of each task of a pipeline, then the Tasks that nothing ran."""
     newest: dict[tuple[str, ...], TaskRun] = {}
     ran: set[str] = set()
     for run in store.all("TaskRun", space):
@@ -122,7 +122,7 @@ def _age(run: TaskRun) -> str:
 def _apply(
     store: Store, steps: Sequence[Placed], results: Sequence[StepResult], ask: EvaluationOptions
 ) -> Iterator[tuple[int, StepResult]]:
-    """Puts what the steps leave behind into the store; those that Tekton's webhooks refuse, which leave nothing."""
+    """Put the steps into the store and yield the answers; what Tekton's webhooks refuse changes nothing."""
     answers = {result.number: result for result in results}
     for number, placed in enumerate(steps, 1):
         step, space, answer = placed.step, placed.namespace, answers.get(number)
@@ -154,7 +154,7 @@ def _apply(
 
 
 def _count(store: Store, quotas: Iterable[QuotaChange]) -> None:
-    """What is used of the quotas after the change; where a race decides, the most."""
+    """Set the used amounts of the quotas after the change; where a race decides, the largest."""
     for change in quotas:
         ref = change.quota
         quota = store.get(ref.kind, ref.name, ref.namespace)
@@ -165,7 +165,7 @@ def _count(store: Store, quotas: Iterable[QuotaChange]) -> None:
 
 
 def _next(store: Store, subject: Subject, ask: EvaluationOptions) -> Next | str:
-    """The pod of the next run; a text: why it is not known."""
+    """Return the pod of the next run; a text: why there is no answer."""
     try:
         outcomes = analysis_of(store, subject, ask, journal=False).outcomes
     except ClusterError as error:

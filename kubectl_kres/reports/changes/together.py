@@ -1,6 +1,4 @@
-"""The objects of files evaluated together: what their policies come to, and how far their workloads get side by
-side.
-"""
+"""The objects of files evaluated together: the effect of their policies, and how many pods their workloads get."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ _EDITED = frozenset({*_TAKING, *WORKLOADS, "ResourceQuota", "LimitRange"})
 
 
 class Reach(Record, frozen=True):
-    """How far a workload of the files gets beside the others. ``most``: with more luck in the race for room.
+    """The pods that a workload of the files gets beside the others. ``most``: with more luck in the race for room.
 
     ``old``: pods of an older template that stay, since its rollout stalls; they are no part of ``pods``.
     """
@@ -63,12 +61,12 @@ class Lack(Record, frozen=True):
 
 
 class Together(Record, frozen=True):
-    """Whether the objects of the files, which ``subject`` stands for, fit together.
+    """The answer whether the objects of the files, which ``subject`` stands for, fit together.
 
-    outcome: admitted, partly or refused, and whether all that the answer needs could be read. ends: how many the race
-    for room can have; the workloads are those of the end in which the first came first, or where all fit there, of the
-    worst. exhaustive: no order was left out; otherwise there may be more ends. in_some_order: in other ends nothing is
-    missing. refused: objects that the server does not take, with its words.
+    outcome: admitted, partly or refused, and whether all that the answer needs could be read. ends: how many final
+    states the race for room can have; the workloads are those of the end in which the first came first, or where all
+    fit there, of the worst. exhaustive: no order was left out; otherwise there may be more ends. in_some_order: in
+    other ends nothing is missing. refused: objects that the server does not take, with its words.
     """
 
     subject: ObjectRef
@@ -117,7 +115,7 @@ class Files(Struct, frozen=True):
         return tuple(dict.fromkeys(placed.namespace for placed in self.steps if placed.namespace))
 
     def needs(self) -> Iterator[ReadRequest]:
-        """What has to be read."""
+        """Yield what has to be read."""
         kinds = {*self._kinds}
         makes_pods = kinds & JUDGED or kinds & COUNTING - _TAKING
         yield from namespace_needs(self.spaces) if makes_pods else taking_needs(self.spaces)
@@ -126,7 +124,7 @@ class Files(Struct, frozen=True):
 
 
 def without_files(store: Store) -> Store:
-    """The store as it is without the objects of files."""
+    """Return the store as it is without the objects of files."""
     result = Store(store.origin)
     for need, coverage in store.needs().items():
         result.cover(need, coverage)
@@ -141,7 +139,8 @@ def without_files(store: Store) -> Store:
 
 
 def with_policies(store: Store, files: Files, server: Server) -> Store:
-    """The store after the policies of the files were applied: their quotas count what is there, pools have made theirs.
+    """Return the store after the policies of the files were applied: their quotas count what is there, pools have made
+    theirs.
 
     The workloads of the files are not there yet: each is evaluated by what is left.
     """
@@ -154,7 +153,7 @@ def with_policies(store: Store, files: Files, server: Server) -> Store:
 
 
 def with_others(store: Store, files: Files, server: Server, asked: Iterable[ObjectRef]) -> Store:
-    """The store after all of a change was made but what is asked about and would count: quotas count what it brings."""
+    """Return the store after all of a change but the objects to explain; quotas count what the change adds."""
     own = {(ref.kind, ref.name) for ref in asked if ref.kind != "ResourceQuota"}
     others = [placed for placed in files.steps if key_of_step(placed.step) not in own]
     return _after(store, files, others, server) if others else store
@@ -183,7 +182,7 @@ def _copied(store: Store) -> Store:
 
 
 def _quotas(side: Side, space: str) -> Iterator[ResourceQuota]:
-    """The quotas of a namespace with what its controller writes into their status."""
+    """Yield the quotas of a namespace with what its controller writes into their status."""
     namespace, final_states = side.spaces[space]
     state = final_states.states[0]
     stored = {quota.metadata.name: quota for quota in namespace.tables.worlds[state.world].quotas}
@@ -196,7 +195,7 @@ def _quotas(side: Side, space: str) -> Iterator[ResourceQuota]:
 
 
 def together(store: Store, files: Files, server: Server, *, in_turn: bool = False) -> Together:
-    """How far the workloads of the files get, all applied at once.
+    """Return how far the workloads of the files get, all applied at once.
 
     ``in_turn``: each once those before it have come to rest. That is the end in which who stands first in the files
     comes first, found without a search through all the others.
@@ -250,7 +249,7 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
 
 
 def refused_edits(store: Store, files: Files, server: Server) -> Together | None:
-    """What the server says to edits of what is there, of files that are not evaluated together; None if it takes
+    """Return what the server says to edits of what is there, of files that are not evaluated together; None if it takes
     them.
     """
     bare = without_files(store)
@@ -265,7 +264,9 @@ def _is_edit(store: Store, placed: Placed) -> bool:
 
 
 def _is_made(store: Store, placed: Placed) -> bool:
-    """Whether it is there already, and is a pod or made by a controller: it is counted, and no part of a change."""
+    """Return whether it is there already, and is a pod or made by a controller: it is counted, and no part of a
+    change.
+    """
     kind, name = key_of_step(placed.step)
     stored = store.get(kind, name, placed.namespace) if kind in MADE else None
     return stored is not None and (kind == "Pod" or controller_of(stored) is not None)
@@ -281,7 +282,7 @@ def _refused(outcome: ChangeOutcome) -> tuple[str, ...]:
 
 
 def _keys(step: Step) -> Iterator[Key]:
-    """The workloads of a step: of kinds with several templates one for each."""
+    """Yield the workloads of a step: of kinds with several templates one for each."""
     kind, name = key_of_step(step)
     parts = parts_of(step.object) if isinstance(step, Apply) else None
     yield from ((kind, part.called(name)) for part in parts) if parts is not None else ((kind, name),)
@@ -295,7 +296,7 @@ def _one_by_one(steps: Iterable[Placed]) -> Iterator[Placed]:
 
 
 def _reported_state(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> tuple[State, bool]:
-    """The end that is reported, and whether pods are missing in it: that in which who stands first in the files
+    """Return the end that is reported, and whether pods are missing in it: that in which who stands first in the files
     came first; where nothing is missing then, the one with the fewest pods, since others must not come first.
     """
     namespace, final_states = outcome.after.spaces[space]
@@ -307,7 +308,7 @@ def _reported_state(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> 
 
 
 def _pods(state: State, key: Key) -> int:
-    """The pods that are as wanted."""
+    """Return the pods that are as wanted."""
     place = state.workloads.place(key)
     if place is None:
         return 0
@@ -316,7 +317,7 @@ def _pods(state: State, key: Key) -> int:
 
 
 def _as_wanted(pods: int, wanted: int, old: int) -> int:
-    """How many of some pods count where a rollout is to replace ``old`` ones."""
+    """Return how many of some pods count where a rollout is to replace ``old`` ones."""
     return min(pods, wanted) - old if old else pods
 
 
@@ -353,7 +354,7 @@ def _words(outcome: ChangeOutcome, key: Key, space: str) -> Iterator[str]:
 
 
 def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
-    """What is used at the end, and what the missing pods would use, beyond what each quota allows."""
+    """Yield what is used at the end, and what the missing pods would use, beyond what each quota allows."""
     namespace, _ = outcome.after.spaces[space]
     tables = namespace.tables
     state = outcome.after.states(space)[0]
@@ -376,7 +377,7 @@ def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
 
 
 def _missing(workload_end: WorkloadEnd | None) -> int:
-    """The pods that a workload lacks; of a rollout that stalls with all its pods the next one."""
+    """Return the pods that a workload lacks; of a rollout that stalls with all its pods the next one."""
     if workload_end is None:
         return 0
     return max(bool(workload_end.behind), _wanted(workload_end) - workload_end.pods)

@@ -1,4 +1,5 @@
-"""What another version of Kubernetes would answer otherwise: about workloads, quotas and policies, and by which change.
+"""The answers that differ under another version of Kubernetes: about workloads, quotas and policies, and which change
+causes it.
 
 Nothing is stored anew by an upgrade: pods that exist stay as they are. What changes is the answer to the next pod, what
 quotas count, and which policies can be computed.
@@ -32,7 +33,7 @@ ORDER: tuple[Effect, ...] = ("refused", "quota", "class", "values", "message", "
 class UpgradeChange(Record, frozen=True):
     """One object with another answer. ``before``, ``after``: the answers in words; ``why``: names of changes.
 
-    ``effect``: what is different about it: it is refused now, a quota counts otherwise, its pods get another QoS class,
+    ``effect``: what is different about it: it is refused, a quota counts differently, its pods get another QoS class,
     other values, another message, or are admitted now. ``values``: path, then what is stored before and after.
     """
 
@@ -45,12 +46,12 @@ class UpgradeChange(Record, frozen=True):
 
     @property
     def worse(self) -> bool:
-        """Whether something that was admitted is not any more."""
+        """Whether something that was admitted is refused afterwards."""
         return self.effect == "refused"
 
 
 class UpgradeReport(Record, frozen=True):
-    """What is answered otherwise after the upgrade, the worst first.
+    """The answers that differ after the upgrade, the worst first.
 
     ``objects``: how many workloads, pods and quotas were looked at. ``elsewhere``: names of changes between the
     versions that no object here shows.
@@ -69,13 +70,15 @@ class UpgradeReport(Record, frozen=True):
 
     @property
     def outcome(self) -> str:
-        """``worse`` if anything that was admitted is not any more, ``other`` if anything differs, else ``none``."""
+        """The result: ``worse`` if anything that was admitted is not any more, ``other`` if anything differs, else
+        ``none``.
+        """
         changes = (*self.workloads, *self.quotas, *self.policies)
         return "worse" if any(change.worse for change in changes) else "other" if changes else "none"
 
 
 class SpaceChanges(Struct, frozen=True):
-    """What differs in one namespace. ``looked_at``: workloads and quotas."""
+    """The differences in one namespace. ``looked_at``: workloads and quotas."""
 
     workloads: tuple[UpgradeChange, ...]
     quotas: tuple[UpgradeChange, ...]
@@ -86,7 +89,7 @@ class SpaceChanges(Struct, frozen=True):
 def changes_in(
     store: Store, namespace: str, subjects: Sequence[Subject], ask: EvaluationOptions, new: Server
 ) -> SpaceChanges:
-    """What differs in a namespace between the server of ``ask`` and ``new``."""
+    """Return the differences in a namespace between the server of ``ask`` and ``new``."""
     later = structs.replace(ask, server=new)
     before = [_answers(store, subject, ask) for subject in subjects]
     after = [_answers(store, subject, later) for subject in subjects]
@@ -110,7 +113,7 @@ def report_of(
     needs: Iterable[ReadRequest],
     store: Store,
 ) -> UpgradeReport:
-    """All namespaces together. ``needs``: the reads without which it is incomplete."""
+    """Return the report of all namespaces together. ``needs``: the reads without which it is incomplete."""
     listed = list(spaces)
     workloads = _worst_first(change for space in listed for change in space.workloads)
     quotas = _worst_first(change for space in listed for change in space.quotas)
@@ -136,7 +139,7 @@ def _worst_first(changes: Iterable[UpgradeChange]) -> tuple[UpgradeChange, ...]:
 
 
 def _answers(store: Store, subject: Subject, ask: EvaluationOptions) -> tuple[Outcome, ...]:
-    """Every answer to the next pod, none where there can be none."""
+    """Return every answer to the next pod, none where there can be none."""
     try:
         return analysis_of(store, subject, ask, journal=False).outcomes
     except (KresError, Unparsable):
@@ -144,7 +147,7 @@ def _answers(store: Store, subject: Subject, ask: EvaluationOptions) -> tuple[Ou
 
 
 def _keys(outcomes: Iterable[Outcome]) -> frozenset[str]:
-    """The answers, as far as anybody can tell them apart."""
+    """Return a set of texts that tells the answers apart."""
     return frozenset(
         repr((
             outcome.allowed, outcome.code, outcome.message, outcome.causes, outcome.warnings,
@@ -180,7 +183,7 @@ def _asking(ask: EvaluationOptions, server: Server) -> EvaluationOptions:
 
 
 def _causes(new: Server, answer: Callable[[Server], object], keys: object) -> tuple[str, ...]:
-    """The changes without which the answer would be another one."""
+    """Return the changes without which the answer would be another one."""
     names = [name for name, change in CHANGES.items() if change.minor <= new.version[1] and new.behaves(name)]
     return tuple(name for name in names if answer(structs.replace(new, without=new.without | {name})) != keys)
 
@@ -191,14 +194,14 @@ def _classes(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
 
 
 def _words(outcomes: Sequence[Outcome]) -> str:
-    """The answers in one line: what is refused in the server's words, else that it is admitted, and the class."""
+    """Return the answers in one line: the server's words of a refusal, else that it is admitted, and the class."""
     refusals = list(dict.fromkeys(outcome.message for outcome in outcomes if not outcome.allowed))
     admitted = [f"admitted, {', '.join(_classes(outcomes))}".rstrip(", ")] * any(o.allowed for o in outcomes)
     return " or ".join([*admitted, *(f"refused: {text}" for text in refusals)])
 
 
 def _value_changes(before: Sequence[Outcome], after: Sequence[Outcome]) -> Iterator[tuple[str, str, str]]:
-    """Values of the stored pod that differ between the leading answers."""
+    """Yield values of the stored pod that differ between the leading answers."""
     first, last = (
         next((outcome.object for outcome in side if outcome.object is not None), None) for side in (before, after)
     )
@@ -212,7 +215,7 @@ def _value_changes(before: Sequence[Outcome], after: Sequence[Outcome]) -> Itera
 
 
 def _quotas(store: Store, namespace: str, ask: EvaluationOptions, later: EvaluationOptions) -> Iterator[UpgradeChange]:
-    """Quotas that count what is there otherwise."""
+    """Yield the quotas that count existing objects differently."""
     quotas = tuple(store.all("ResourceQuota", namespace)) if namespace else ()
     if not quotas:
         return
@@ -242,7 +245,7 @@ def _quotas(store: Store, namespace: str, ask: EvaluationOptions, later: Evaluat
 
 
 def _policies(before: Sequence[Sequence[Outcome]], after: Sequence[Sequence[Outcome]]) -> Iterator[UpgradeChange]:
-    """Policies that refuse pods on one side alone, with how many workloads they are about."""
+    """Yield the policies that refuse pods under one version alone, with how many workloads they are about."""
     sides = [_refusing(outcomes) for outcomes in (before, after)]
     for source in sorted({*sides[0], *sides[1]}):
         old, new = (side.get(source, {}) for side in sides)
@@ -256,7 +259,7 @@ def _policies(before: Sequence[Sequence[Outcome]], after: Sequence[Sequence[Outc
 
 
 def _refusing(answers: Sequence[Sequence[Outcome]]) -> dict[tuple[str, str], dict[int, tuple[str, str]]]:
-    """By policy the workloads that it refuses, by their place, with rule and text."""
+    """Return, by policy, the workloads that it refuses, by their place, with rule and text."""
     result: dict[tuple[str, str], dict[int, tuple[str, str]]] = {}
     for place, outcomes in enumerate(answers):
         for finding in (finding for o in outcomes if o.refusal is not None for finding in o.refusal.findings):

@@ -49,7 +49,7 @@ def _outcomes(evaluated: EvaluatedWorkload, policies: Policies) -> tuple[Outcome
 
 
 def _by_ratio(outcome: Outcome) -> bool:
-    """Whether a limit that was set by ratio is more than a LimitRange allows."""
+    """Return whether a limit that was set by ratio is more than a LimitRange allows."""
     limits = {entry.path for entry in outcome.journal if isinstance(entry, Set) and entry.rule == _RATIO}
     return any(
         finding.rule == "limitrange/max" and f"{finding.path}.resources.limits[{finding.resource}]" in limits
@@ -69,14 +69,14 @@ def _diagnostic(autoscaler: Autoscaler, outcome: Outcome) -> Diagnostic:
 
 
 def find_never_admitted(context: CheckContext) -> Iterator[Diagnostic]:
-    """The autoscalers whose recommendation is refused for anything but a limit by ratio."""
+    """Yield the autoscalers whose recommendation is refused for anything but a limit by ratio."""
     for autoscaler, outcome in _never_admitted(context):
         if not _by_ratio(outcome):
             yield _diagnostic(autoscaler, outcome)
 
 
 def find_ratio_beyond(context: CheckContext) -> Iterator[Diagnostic]:
-    """The autoscalers whose limits by ratio are refused."""
+    """Yield the autoscalers whose limits by ratio are refused."""
     for autoscaler, outcome in _never_admitted(context):
         if _by_ratio(outcome):
             yield _diagnostic(autoscaler, outcome)
@@ -123,7 +123,7 @@ def find_both_directions(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _measured(horizontal: HorizontalPodAutoscaler) -> Iterator[str]:
-    """The resources whose use in proportion to requests it goes by."""
+    """Yield the resources whose use in proportion to requests it goes by."""
     for metric in horizontal.spec.metrics or ():
         source = metric.resource or metric.container_resource
         if source is not None and source.target.type == "Utilization":
@@ -131,7 +131,7 @@ def _measured(horizontal: HorizontalPodAutoscaler) -> Iterator[str]:
 
 
 def _controls(vertical: VerticalPodAutoscaler, resource: str) -> bool:
-    """Whether it sets the resource of some container."""
+    """Return whether it sets the resource of some container."""
     policy = vertical.spec.resource_policy
     policies = (policy.container_policies if policy is not None else None) or ()
     return not any(each.container_name == "*" for each in policies) or any(

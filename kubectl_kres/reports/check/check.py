@@ -1,4 +1,4 @@
-"""The findings of a context, with those that an annotation of the object excuses."""
+"""The findings of a context, with those that an annotation of the object exempts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SPACED = ("LimitRange", "ResourceQuota", "HorizontalPodAutoscaler", "ResourcePo
 
 
 def check(context: CheckContext, codes: Collection[str]) -> Iterator[CheckFinding]:
-    """What rules of these codes find in a namespace, or beside namespaces, in the order of the codes."""
+    """Yield what rules of these codes find in a namespace, or beside namespaces, in the order of the codes."""
     excused: dict[ObjectRef, Mapping[str, str]] = {}
     for rule in RULES:
         if rule.code not in codes or rule.about not in {"both", "namespace" if context.namespace else "cluster"}:
@@ -54,7 +54,7 @@ def _serves(context: CheckContext, ref: ObjectRef) -> bool:
 
 
 def worst_first(check_findings: Iterable[CheckFinding]) -> list[CheckFinding]:
-    """By severity, then by code and object."""
+    """Return the findings by severity, then by code and object."""
     return sorted(
         check_findings,
         key=lambda check_finding: (
@@ -69,7 +69,7 @@ def worst_first(check_findings: Iterable[CheckFinding]) -> list[CheckFinding]:
 def against(
     check_findings: Iterable[CheckFinding], baseline: Collection[tuple[str, str, str]]
 ) -> Iterator[CheckFinding]:
-    """The findings, those marked that a baseline has."""
+    """Yield the findings; those that a baseline has are marked."""
     for check_finding in check_findings:
         yield structs.replace(check_finding, known=True) if check_finding.key in baseline else check_finding
 
@@ -89,7 +89,7 @@ def _finding(rule: Rule, broken: Diagnostic, ignored: str) -> CheckFinding:
 
 
 def _asking(ref: ObjectRef) -> tuple[str, ...]:
-    """What to type to learn more of an object; nothing of one without a command of its own."""
+    """Return the command that shows more about an object; none if no command explains it."""
     where = f" -n {quote(ref.namespace)}" if ref.namespace else ""
     name = quote(ref.name)
     match ref.kind:
@@ -108,7 +108,7 @@ def _asking(ref: ObjectRef) -> tuple[str, ...]:
 
 
 def _annotated(context: CheckContext) -> Iterator[ObjectRef]:
-    """The objects of a context that carry the annotation."""
+    """Yield the objects of a context that carry the annotation."""
     kinds = _SPACED if context.namespace else ("ResourcePool", "Tenant")
     refs = [subject.ref for subject in context.subjects]
     refs += [
@@ -131,14 +131,14 @@ def _text(context: CheckContext, ref: ObjectRef) -> str:
 
 
 def _parts(context: CheckContext, ref: ObjectRef) -> Iterator[tuple[str, str]]:
-    """Each code of the annotation with what stands behind it."""
+    """Yield each code of the annotation with the text after it."""
     for part in filter(None, map(str.strip, _text(context, ref).split(";"))):
         code, _, reason = part.partition(" ")
         yield code, reason.strip()
 
 
 def _exemptions(context: CheckContext, ref: ObjectRef) -> Iterator[tuple[str, str]]:
-    """Codes with the reasons that are given for them."""
+    """Yield codes with the reasons that are given for them."""
     return ((code, reason) for code, reason in _parts(context, ref) if code in BY_CODE and reason)
 
 

@@ -36,7 +36,7 @@ from kubectl_kres.store.store import ReadRequest
 
 
 def of_kind(kind: ConflictKind) -> Callable[[CheckContext], Iterator[Diagnostic]]:
-    """What finds them; the first of the objects in conflict that is asked about is named."""
+    """Return a function that yields conflicts of one kind, at the first object in conflict that is selected."""
 
     def find(context: CheckContext) -> Iterator[Diagnostic]:
         for conflict in context.conflicts:
@@ -97,7 +97,7 @@ ORDER_OF_DEFAULTS = Rule(
 
 
 def find_unmet_requirement(context: CheckContext) -> Iterator[Diagnostic]:
-    """The quotas that a pod without requests or limits of its own does not pass."""
+    """Yield the quotas that refuse a pod without requests or limits of its own."""
     for demand in context.demands:
         if demand.unfilled:
             ref = ObjectRef("ResourceQuota", demand.quota, context.namespace)
@@ -130,7 +130,7 @@ _RUNS = ("TaskRun", "PipelineRun")
 
 
 def find_quota_of_runs(context: CheckContext) -> Iterator[Diagnostic]:
-    """The quotas that require what no LimitRange gives, in namespaces with runs."""
+    """Yield the quotas that require what no LimitRange gives, in namespaces with runs."""
     runs = any(subject.ref.kind in _RUNS for subject in context.subjects)
     if not runs and not any(any(True for _ in context.store.all(kind, context.namespace)) for kind in _RUNS):
         return
@@ -173,7 +173,7 @@ _NO_KIND = "the plural and the group of a kind that the server has"
 
 
 def find_unknown_names(context: CheckContext) -> Iterator[Diagnostic]:
-    """Names of quotas that no object counts for."""
+    """Yield names of quotas that no object counts for."""
     for quota in context.store.all("ResourceQuota", context.namespace):
         used = quota.status.used or {}
         for name in sorted({**(quota.spec.hard or {}), **(quota.status.hard or {})}):
@@ -187,7 +187,9 @@ def find_unknown_names(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def meant_name(name: str) -> str:
-    """The name that was probably meant, which limits something; empty for a name that something may count for."""
+    """Return the name that was probably meant, which limits something; empty for a name that something may count
+    for.
+    """
     if name.startswith("count/"):
         return _meant_count(name.removeprefix("count/"))
     if _STORAGE_CLASS in name:
@@ -209,7 +211,7 @@ def meant_name(name: str) -> str:
 
 
 def _meant_count(resource: str) -> str:
-    """The same of what follows ``count/``."""
+    """Return the name that was probably meant after ``count/``."""
     plural, _, group = resource.partition(".")
     if resource in IGNORED:
         return "none: the server never counts these objects"
@@ -242,7 +244,7 @@ UNKNOWN_NAMES = Rule(
 
 
 def find_empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
-    """Quotas of PriorityClasses of which none exists."""
+    """Yield quotas of PriorityClasses of which none exists."""
     if not context.store.covered(ReadRequest("PriorityClass")).known:
         return
     there = {priority_class.metadata.name for priority_class in context.store.all("PriorityClass")}
@@ -266,7 +268,7 @@ EMPTY_SCOPE = Rule(
 
 
 def find_pools_overlap(context: CheckContext) -> Iterator[Diagnostic]:
-    """Each pair once, at the pool whose name comes first."""
+    """Yield each pair of overlapping pools once, at the pool whose name comes first."""
     index = context.pools
     of_space: dict[str, list[str]] = {}
     for name in sorted(index.pools):
@@ -299,7 +301,7 @@ POOLS_OVERLAP = Rule(
 
 
 def find_selects_nothing(context: CheckContext) -> Iterator[Diagnostic]:
-    """Pools without selectors, and selectors that are skipped or match nothing."""
+    """Yield pools without selectors, and selectors that are skipped or match nothing."""
     known = context.store.covered(ReadRequest("Namespace")).known
     spaces = (
         [labelled(namespace) for namespace in context.store.all("Namespace") if is_active(namespace)] if known else None
@@ -310,7 +312,7 @@ def find_selects_nothing(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _idle(pool: ResourcePool, spaces: list[Namespace] | None) -> Iterator[tuple[str, str]]:
-    """``spaces`` None: they could not be read."""
+    """Yield each pool and namespace without a claim. ``spaces`` None: they could not be read."""
     if not pool.spec.selectors:
         yield "spec.selectors", "it has no selectors, and without one a pool selects nothing"
     for place, selector in enumerate(pool.spec.selectors or ()):
@@ -340,7 +342,7 @@ SELECTS_NOTHING = Rule(
 
 
 def find_nothing_claimed(context: CheckContext) -> Iterator[Diagnostic]:
-    """Pools that set 0 where there is no claim, with each such namespace."""
+    """Yield pools that set 0 where there is no claim, with each such namespace."""
     for name, pool in sorted(context.pools.pools.items()):
         if not pool.spec.config.defaults_zero:
             continue
@@ -365,7 +367,7 @@ NOTHING_CLAIMED = Rule(
 
 
 def find_optional_values(context: CheckContext) -> Iterator[Diagnostic]:
-    """The names of quotas that a pod gets past which states no value; nothing where LimitRanges were not read."""
+    """Yield the names of quotas that a pod without a value passes; nothing where LimitRanges were not read."""
     if any(unseen.kind == "LimitRange" for unseen in context.unread):
         return
     limit_ranges = tuple(context.store.all("LimitRange", context.namespace))

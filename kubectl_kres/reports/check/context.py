@@ -1,8 +1,6 @@
-"""What rules look at: a namespace with its workloads, each evaluated once, or what stands beside namespaces.
+"""The input of rules: a namespace with its workloads, each evaluated once, or the objects that are in no namespace.
 
-A rule: its code and words, and what finds violations.
-
-Whether a claim asks for more than its whole pool has, so that no wait is long enough.
+A ``Rule`` has its code, its words, and the function that finds violations.
 """
 
 from __future__ import annotations
@@ -65,17 +63,17 @@ class EvaluatedWorkload(Struct, frozen=True):
         return draft
 
     def at(self, path: str) -> str:
-        """The path of the pod's field in the object itself."""
+        """Return the path of the pod's field in the object itself."""
         return f"{self.analysis.start.prefix}{path}"
 
     @property
     def ended(self) -> bool:
-        """Whether it is a run that has ended, so that the answer is about another one like it."""
+        """Whether it is a run that has ended, so that the answer is about a new one."""
         return self.analysis.made is not None and self.analysis.made.about_another
 
     @property
     def lacks_room_alone(self) -> bool:
-        """Whether the next pod is refused in some order, and never for anything but what quotas have used."""
+        """Whether the next pod is refused in some order, and only for what quotas have used."""
         refusals = [outcome.refusal for outcome in self.analysis.outcomes if outcome.refusal is not None]
         rules = [finding.rule for refusal in refusals for finding in refusal.findings]
         return bool(refusals) and all(rule == "quota/exceeded" for rule in rules)
@@ -96,7 +94,7 @@ class RemedyBudget:
 
 
 class CheckContext:
-    """A namespace of a store; without one, all that is beside namespaces.
+    """A namespace of a store, or, without one, the objects that are in no namespace.
 
     ``subjects``: what makes pods there, and pods that nothing else makes. ``of_files``: only what files hold is asked
     about; ``spaces``: only what stands in these namespaces, or in none. ``unread``: what could not be read.
@@ -128,14 +126,14 @@ class CheckContext:
         self._tries = tries or RemedyBudget()
 
     def asks(self, ref: ObjectRef) -> bool:
-        """Whether findings about an object are wanted."""
+        """Return whether findings about an object are selected."""
         if self.of_files:
             return ref in self.store.files or ref in self.written
         return not (self.spaces and ref.namespace) or ref.namespace in self.spaces
 
     @cached_property
     def written(self) -> Mapping[ObjectRef, Mapping[str, Any]]:
-        """The subjects of files as they stand there."""
+        """The manifests of the files' subjects."""
         asked = (*self.subjects, *self.counted)
         return {subject.ref: subject.raw for subject in asked if subject.raw is not None}
 
@@ -151,20 +149,20 @@ class CheckContext:
 
     @cached_property
     def demands(self) -> Sequence[Demand]:
-        """What quotas require of each container; nothing is known of it where LimitRanges could not be read."""
+        """The values that quotas require of each container; empty where LimitRanges could not be read."""
         known = self.known.policies
         blind = any(unseen.kind == "LimitRange" for unseen in self.unread)
         return () if blind else tuple(demands(known.quotas, known.limits))
 
     @cached_property
     def conflicts(self) -> Sequence[Conflict]:
-        """What LimitRanges and quotas contradict each other in."""
+        """The contradictions between LimitRanges and quotas."""
         known = self.known.policies
         return tuple(dict.fromkeys(conflicts(known.limits, known.quotas, self.demands)))
 
     @cached_property
     def evaluated(self) -> Sequence[EvaluatedWorkload]:
-        """The subjects of which there is an answer."""
+        """The subjects that have an answer."""
         return tuple(self._evaluate())
 
     def iter_evaluated(self) -> Iterator[EvaluatedWorkload]:
@@ -177,7 +175,7 @@ class CheckContext:
 
     @cached_property
     def pipelines(self) -> Sequence[PipelineExplanation]:
-        """The PipelineRuns that have not ended and of which there is an answer: each makes several pods."""
+        """The PipelineRuns that have not ended and have an answer: each makes several pods."""
         kind = BY_KIND[_PIPELINE]
         stored = (ObjectRef(_PIPELINE, item.metadata.name, self.namespace)
                   for item in self.store.all(_PIPELINE, self.namespace))  # fmt: skip
@@ -206,7 +204,9 @@ class CheckContext:
                 yield EvaluatedWorkload(subject, analysis, replicas)
 
     def _replicas(self, subject: Subject) -> Replicas | None:
-        """None for what keeps no number of pods, and for a file with a number that the server refuses."""
+        """Return the replicas; None for a kind without a number of pods, and for a file with a number that the server
+        refuses.
+        """
         workload = self._workload(subject)
         try:
             return pods_of(self.store, subject.ref.kind, workload) if workload is not None else None
@@ -216,7 +216,9 @@ class CheckContext:
             return None
 
     def _workload(self, subject: Subject) -> Workload | None:
-        """The workload itself; of a file with the pods that the cluster has of it, and its replicas if it has none."""
+        """Return the workload itself; of a file with the pods that the cluster has of it, and its replicas if it has
+        none.
+        """
         result = self.store.get(subject.ref.kind, subject.ref.name, self.namespace)
         stored = result if isinstance(result, Workload) else None
         written = manifest_workload(subject)
@@ -227,13 +229,13 @@ class CheckContext:
         return structs.replace(written, metadata=stored.metadata, spec=spec, status=stored.status)
 
     def verdict(self, evaluated: EvaluatedWorkload) -> Verdict:
-        """The verdict of a subject, as its explanation has it."""
+        """Return the verdict of a subject, the same as in its explanation."""
         if evaluated.ref not in self._verdicts:
             self._verdicts[evaluated.ref] = verdict_of_analysis(self.store, evaluated.subject, evaluated.analysis)
         return self._verdicts[evaluated.ref]
 
     def remedy(self, evaluated: EvaluatedWorkload) -> Remedy | None:
-        """The first of the tried ways to get its pods admitted; None: there is none, or enough were tried."""
+        """Return the first tested remedy that gets its pods admitted; None: there is none, or the budget is used up."""
         if not self._tries.left:
             return None
         self._tries.left -= 1
@@ -273,7 +275,7 @@ class Rule(Struct, frozen=True):
 
 
 def exceeds_pool(index: PoolIndex, claim: ResourcePoolClaim) -> str:
-    """What it asks for that the whole pool does not have; empty: nothing, or the pool could not be read."""
+    """Return what a claim asks for beyond the whole of its pool; empty: nothing, or the pool could not be read."""
     pool = index.pool_of(claim)
     if pool is None:
         return ""

@@ -1,4 +1,4 @@
-"""A finding: which rule an object breaks, with which figures."""
+"""A finding: the rule that an object breaks, with the figures."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ALL_OBJECTS: Final = "*"
 
 
 class Diagnostic(NamedTuple):
-    """What a rule yields of one object. ``values`` fill the rule's message; ``field``: the path that is to blame.
+    """A violation that a rule yields for one object. ``values`` fill the rule's message; ``field``: the path that
+    violates it.
 
-    ``remedy``: what to change here; empty: what the rule says of all.
-    ``commands``: as something to type.
+    ``remedy``: what to change here; empty: the rule's own remedy. ``commands``: lines to type.
     """
 
     object: ObjectRef
@@ -34,7 +34,7 @@ class Diagnostic(NamedTuple):
 class CheckFinding(Record, frozen=True):
     """A rule that an object breaks. ``values``: the figures and names in ``message``.
 
-    ``field``: the path in the object that is to blame; empty: the whole of it. ``file``, ``line`` and ``column``: where
+    ``field``: the path in the object that violates it; empty: the whole of it. ``file``, ``line`` and ``column``: where
     that is, of an object of a file; from 1 on. ``ignored``: the reason that the object's annotation gives for not
     counting it. ``known``: it is in the baseline.
     """
@@ -55,10 +55,10 @@ class CheckFinding(Record, frozen=True):
 
     @property
     def counts(self) -> bool:
-        """Whether it is neither ignored nor known."""
+        """Whether it is neither ignored nor in the baseline."""
         return not (self.ignored or self.known)
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What it is recognized by in another run: figures may differ, as line numbers do."""
+        """The key by which the finding is recognized in another run: figures and line numbers may differ."""
         return self.code, self.object.full, self.field

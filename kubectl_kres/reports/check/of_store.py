@@ -1,6 +1,6 @@
-"""The contexts of namespaces whose objects are all in a store, and what is evaluated in them.
+"""The contexts of namespaces whose objects are all in a store, and the reads of a check.
 
-What a check reads: the policies, workloads and runs of namespaces, pools and claims, and the pods one by one.
+A check reads the policies, workloads and runs of namespaces, pools and claims, and the pods one by one.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ WORKLOADS = ASKED
 
 
 def check_needs(namespace: str) -> tuple[ReadRequest, ...]:
-    """The reads for the workloads of a namespace; empty: of all. The pods are read page by page."""
+    """Return the reads for the workloads of a namespace; empty: of all. The pods are read page by page."""
     beside = (ReadRequest(kind, namespace, required=False) for kind in ("HorizontalPodAutoscaler", "PipelineRun"))
     return (*denied_needs(namespace), *beside)
 
 
 def lacking(store: Store, needs: Iterable[ReadRequest]) -> tuple[Unseen, ...]:
-    """What rules do without: all that is required, and of the rest what was asked for and refused.
+    """Return the reads that rules lack: all that are required, and of the rest what was requested and refused.
 
-    Who may not read what a system brings is reported nothing: a server without that system says the same.
+    A user who may not read a system's kinds gets no finding about it: a server without that system answers the same.
     """
     brought = {system.group for system in systems() if system.group}
     return tuple(
@@ -48,7 +48,9 @@ def lacking(store: Store, needs: Iterable[ReadRequest]) -> tuple[Unseen, ...]:
 
 
 def cluster_needs(store: Store) -> tuple[ReadRequest, ...]:
-    """What stands beside namespaces. Who may not read it, or has none of it, is not told."""
+    """Return the reads of what is in no namespace. No finding says so where these are refused or the kind does not
+    exist.
+    """
     needs = (*pools_needs(store), ReadRequest("Tenant"), ReadRequest("Namespace"))
     return tuple(
         ReadRequest(need.kind, need.namespace, need.name, need.label_selector, required=False) for need in needs
@@ -60,8 +62,8 @@ _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 _MADE_BY = frozenset({*WORKLOADS, "TaskRun"})
 
 
-def scenes_of(store: Store, ask: EvaluationOptions, namespace: str) -> Iterator[CheckContext]:
-    """The namespace, or all of them where it is empty, then what stands beside namespaces."""
+def contexts_of(store: Store, ask: EvaluationOptions, namespace: str) -> Iterator[CheckContext]:
+    """Yield the context of the namespace, or of each if it is empty, then the one of what is in no namespace."""
     lacks = lacking(store, (*check_needs(namespace), ReadRequest(_POD.kind, namespace)))
     tries, by_space = RemedyBudget(), makers(store, namespace)
     kinds = (_POD.kind, "LimitRange", "ResourceQuota")
@@ -74,8 +76,8 @@ def scenes_of(store: Store, ask: EvaluationOptions, namespace: str) -> Iterator[
     yield CheckContext(store, ask, spaces=(namespace,) if namespace else ())
 
 
-def scene_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
-    """The reads of ``scenes_of``, as far as they are known by now: asked again after each reading."""
+def context_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
+    """Yield the reads of ``contexts_of``, as far as they are known by now: called again after each reading."""
     yield from check_needs(namespace)
     yield ReadRequest(_POD.kind, namespace)
     yield from denied.needs_of_systems(store, namespace)
@@ -91,7 +93,7 @@ def scene_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
 
 
 def makers(store: Store, scope: str) -> dict[str, list[Subject]]:
-    """What makes pods, by namespace."""
+    """Return the objects that make pods, by namespace."""
     subjects: dict[str, list[Subject]] = {}
     for kind in WORKLOADS:
         for item in store.all(kind, scope or None):
@@ -106,7 +108,7 @@ def makers(store: Store, scope: str) -> dict[str, list[Subject]]:
 
 
 def unmade(pods: Iterable[Pod]) -> Iterator[Pod]:
-    """Pods that nobody makes whom we know; of those of one owner the first."""
+    """Yield the pods that no known object makes; of those of one owner the first."""
     seen: set[tuple[str, str]] = set()
     for pod in pods:
         owner = controller(pod)

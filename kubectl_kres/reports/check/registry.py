@@ -1,6 +1,6 @@
-"""All rules, by their codes. A rule is added to the module of its topic, and to its ``RULES``.
+"""All rules, by their codes, and the selection of rules by code or by the beginning of a code.
 
-The rules that a user names, by their codes or by what these begin with.
+A rule is added to the module of its topic, and to its ``RULES``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ BY_CODE: Final[Mapping[str, Rule]] = {rule.code: rule for rule in RULES}
 
 
 def chosen(select: Sequence[str], ignore: Sequence[str], flags: tuple[str, str]) -> frozenset[str]:
-    """The codes of all rules, or of those in ``select``, without those in ``ignore``. ``flags``: what both are called.
+    """Return the codes of all rules, or of those in ``select``, without those in ``ignore``. ``flags``: what both are
+    called.
 
     Raises UsageError for a code that no rule has, and where none is left.
     """

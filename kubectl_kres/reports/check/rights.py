@@ -15,7 +15,7 @@ from kubectl_kres.reports.check.finding import ALL_OBJECTS, Diagnostic
 
 
 def find_unread(context: CheckContext) -> Iterator[Diagnostic]:
-    """What other rules needed, each kind once, and never a reason to be silent."""
+    """Yield what other rules needed, each kind once, and never a reason to be silent."""
     for unseen in context.unread:
         ref = ObjectRef(unseen.kind, unseen.name or ALL_OBJECTS, unseen.namespace)
         yield Diagnostic(ref, {"state": unseen.state, "message": unseen.message or "it was not read"})
@@ -34,7 +34,7 @@ UNREAD = Rule(
 
 
 def find_no_answer(context: CheckContext) -> Iterator[Diagnostic]:
-    """What has no answer, with the reason."""
+    """Yield the objects without an answer, with the reason."""
     assert context.evaluated is not None
     for subject, error in context.unanswered:
         yield Diagnostic(subject.ref, {"error": error.message})
@@ -53,7 +53,7 @@ NO_ANSWER = Rule(
 
 
 def find_exemption(_scene: CheckContext) -> Iterator[Diagnostic]:
-    """Nothing: the annotations are read where exemptions are looked up."""
+    """Yield nothing: the annotations are read where exemptions are looked up."""
     return iter(())
 
 

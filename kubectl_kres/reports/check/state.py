@@ -25,7 +25,7 @@ from kubectl_kres.reports.check.finding import Diagnostic
 
 
 def find_drift(context: CheckContext) -> Iterator[Diagnostic]:
-    """Names of quotas whose used is not what a recount finds."""
+    """Yield names of quotas whose used is not the sum of a recount."""
     for report in () if context.of_files else context.quota_reports:
         for use in report.uses:
             if use.drift is not None and use.counted is not None:
@@ -46,7 +46,7 @@ DRIFT = Rule(
 
 
 def find_over_hard(context: CheckContext) -> Iterator[Diagnostic]:
-    """Names of quotas of which more is used than allowed."""
+    """Yield names of quotas that use more than their hard."""
     for report in () if context.of_files else context.quota_reports:
         for use in report.uses:
             if use.over and use.used is not None:
@@ -66,7 +66,7 @@ OVER_HARD = Rule(
 
 
 def find_not_enforced(context: CheckContext) -> Iterator[Diagnostic]:
-    """Quotas that the quota controller has not looked at."""
+    """Yield quotas that the quota controller has not looked at."""
     for report in () if context.of_files else context.quota_reports:
         if not report.enforced and not report.supposed:
             yield Diagnostic(report.subject)
@@ -84,7 +84,7 @@ NOT_ENFORCED = Rule(
 
 
 def find_stale_exhausted(context: CheckContext) -> Iterator[Diagnostic]:
-    """The claims that wait although everything that they ask for is there."""
+    """Yield the claims that wait although everything that they ask for is there."""
     reports = Claims(context.pools)
     for claim, standing in context.pools.claims:
         if standing.state not in WAITING or context.pools.pool_of(claim) is None or exceeds_pool(context.pools, claim):
@@ -111,7 +111,7 @@ _STATES = frozenset({"lost", "released"})
 
 
 def find_lost_claim(context: CheckContext) -> Iterator[Diagnostic]:
-    """The claims that are in no pool any more, although nobody deleted them."""
+    """Yield the claims that are in no pool any more, although nobody deleted them."""
     for claim, standing in context.pools.claims:
         if standing.state in _STATES:
             ref = ObjectRef("ResourcePoolClaim", claim.metadata.name, claim.metadata.namespace)
@@ -132,7 +132,7 @@ LOST_CLAIM = Rule(
 
 
 def find_unwritable_name(context: CheckContext) -> Iterator[Diagnostic]:
-    """Pools and claims whose name has a dot or more than 63 characters."""
+    """Yield pools and claims whose name has a dot or more than 63 characters."""
     for kind in ("ResourcePool", "ResourcePoolClaim"):
         for item in context.store.all(kind):
             if not is_writable(item.metadata.name):
@@ -153,7 +153,7 @@ UNWRITABLE_NAME = Rule(
 
 
 def find_tenant_overprovision(context: CheckContext) -> Iterator[Diagnostic]:
-    """Quotas of Tenants with scope Tenant of which more is used than allowed."""
+    """Yield quotas of Tenants with scope Tenant that use more than their hard."""
     for tenant in context.store.all("Tenant"):
         quotas = tenant.spec.resource_quotas
         if quotas is None or quotas.scope != "Tenant":

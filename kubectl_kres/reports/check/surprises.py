@@ -24,7 +24,7 @@ from kubectl_kres.tekton.model import TaskRun
 
 
 def find_no_memory_limit(context: CheckContext) -> Iterator[Diagnostic]:
-    """The workloads none of whose containers has a memory limit, after all defaults."""
+    """Yield the workloads none of whose containers has a memory limit, after all defaults."""
     for evaluated in context.evaluated:
         draft = evaluated.draft
         if draft is None or (draft.pod is not None and "memory" in draft.pod.limits):
@@ -50,7 +50,7 @@ _RANK = {"BestEffort": 0, "Burstable": 1, "Guaranteed": 2}
 
 
 def find_weaker_qos(context: CheckContext) -> Iterator[Diagnostic]:
-    """The objects whose annotation names a class that their pods do not reach."""
+    """Yield the objects whose annotation names a class that their pods do not reach."""
     for evaluated in context.evaluated:
         start = evaluated.analysis.start
         metadata = start.owner.metadata if isinstance(start.owner, Workload) else start.pod.metadata
@@ -77,7 +77,7 @@ WEAKER_QOS = Rule(
 
 
 def find_open_container(context: CheckContext) -> Iterator[Diagnostic]:
-    """The containers without a memory limit whose neighbours have one."""
+    """Yield the containers without a memory limit whose neighbours have one."""
     for evaluated in context.evaluated:
         draft = evaluated.draft
         if draft is None or (draft.pod is not None and "memory" in draft.pod.limits):
@@ -102,7 +102,7 @@ OPEN_CONTAINER = Rule(
 
 
 def find_unreachable_limit(context: CheckContext) -> Iterator[Diagnostic]:
-    """The pod-level limits above the sum of what each container is limited to."""
+    """Yield the pod-level limits above the sum of what each container is limited to."""
     for evaluated in context.evaluated:
         draft = evaluated.draft
         if draft is None or draft.pod is None:
@@ -133,7 +133,7 @@ _RESOURCES = ("cpu", "memory")
 
 
 def find_init_dominates(context: CheckContext) -> Iterator[Diagnostic]:
-    """The init containers that ask for more than twice what all containers ask for together."""
+    """Yield the init containers that ask for more than twice what all containers ask for together."""
     for evaluated in context.evaluated:
         draft = evaluated.draft
         if draft is None or (draft.pod is not None and draft.pod.requests) or evaluated.ref.kind in _RUNS:
@@ -175,7 +175,7 @@ _BYTES = ("memory", "ephemeral-storage")
 
 
 def find_fractional_bytes(context: CheckContext) -> Iterator[Diagnostic]:
-    """Requests and limits of memory in thousandths, as 512m, which was meant as 512M or 512Mi."""
+    """Yield requests and limits of memory in thousandths, as 512m, which was meant as 512M or 512Mi."""
     for evaluated in context.evaluated:
         for slot in evaluated.draft.slots() if evaluated.draft is not None else ():
             for name in _BYTES:
@@ -202,7 +202,7 @@ FRACTIONAL_BYTES = Rule(
 
 
 def find_sum_of_steps(context: CheckContext) -> Iterator[Diagnostic]:
-    """The runs whose pod asks for more than twice what their largest step asks for."""
+    """Yield the runs whose pod asks for more than twice what their largest step asks for."""
     for evaluated in context.evaluated:
         draft = evaluated.draft
         if evaluated.analysis.tekton is None or draft is None or evaluated.ended:
@@ -219,7 +219,7 @@ def find_sum_of_steps(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _divided(context: CheckContext, evaluated: EvaluatedWorkload) -> bool:
-    """Whether the run bounds all steps together, which only the steps of the computation tell."""
+    """Return whether the run bounds all steps together, which only the steps of the computation say."""
     run = context.store.get(evaluated.ref.kind, evaluated.ref.name, evaluated.ref.namespace)
     if evaluated.subject.raw is None and isinstance(run, TaskRun) and run.spec.compute_resources is None:
         return False

@@ -1,4 +1,4 @@
-"""What an answer about a pod is made from."""
+"""The input of an answer about a pod."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PodManifest(Struct, frozen=True):
 
 
 class PodClaims(Struct, frozen=True):
-    """What the claims of a StatefulSet's next pod come to.
+    """The result for the claims of a StatefulSet's next pod.
 
     ``refusals``: what can refuse one of them. ``charges``: what those that are not there yet cost quotas. ``ready``:
     how many of the missing pods have theirs. ``gaps``: what policies say of them that was not computed.
@@ -49,7 +49,7 @@ class PodClaims(Struct, frozen=True):
 
 
 class Account(Struct, frozen=True):
-    """What is made for an object beside its pods, and beside the claims of a StatefulSet, and is not there yet.
+    """The objects that have yet to be made for an object, beside its pods and the claims of a StatefulSet.
 
     ``first``: before any pod. ``with_pod``: for each further pod, once it exists. ``lacking``: for pods that exist and
     wait for it, ``waiting`` of them.
@@ -105,6 +105,8 @@ class Analysis(Struct, frozen=True):
 
 
 def instead(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
-    """The outcome with its figures, refused for another reason. ``warned``: that comes after validation has warned."""
+    """Return the outcome with the same figures, refused for another reason. ``warned``: that comes after validation has
+    warned.
+    """
     warnings = outcome.warnings if warned else ()
     return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=warnings, object=None)

@@ -1,4 +1,4 @@
-"""The policies of a namespace out of a store, what they demand to be stated, and what is not known about them."""
+"""The policies of a namespace out of a store, the values that they require, and what is not known about them."""
 
 from __future__ import annotations
 
@@ -56,9 +56,10 @@ _USUAL = Server()
 
 
 class _Made(NamedTuple):
-    """What was made last of a namespace's policies. ``now``: all changes of the store by then, and how many files.
+    """The policies of a namespace as they were made last.
 
-    ``revision``: that of the kinds that it was made from.
+    ``now``: the number of changes of the store by then, and of files. ``revision``: of the kinds that they were made
+    from.
     """
 
     now: tuple[int, int]
@@ -67,7 +68,7 @@ class _Made(NamedTuple):
     known: NamespacePolicies
 
     def fits(self, revision: tuple[int, ...], now: tuple[int, int], server: Server) -> bool:
-        """Whether it is still what would be made."""
+        """Return whether they would be made the same now."""
         return self.revision == revision and self.now[1] == now[1] and self.server == server
 
 
@@ -76,7 +77,8 @@ _found: WeakKeyDictionary[Store, dict[str, _Made]] = WeakKeyDictionary()
 
 
 def policies(store: Store, namespace: str, server: Server = _USUAL) -> NamespacePolicies:
-    """The LimitRanges and quotas of ``namespace`` with the cluster's classes. A broken policy is left out and said.
+    """Return the LimitRanges and quotas of ``namespace`` with the cluster's classes. A broken policy is left out and
+    said.
 
     They are parsed again only where the store has changed.
     """
@@ -133,7 +135,7 @@ def extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies
 
 
 def extended_of(store: Store) -> dict[str, str]:
-    """The extended resource that each device class stands for; classes without one are not in it."""
+    """Return the extended resource that each device class stands for; classes without one are not in it."""
     return {
         item.metadata.name: item.spec.extended_resource_name
         for item in store.all("DeviceClass")
@@ -142,7 +144,7 @@ def extended_of(store: Store) -> dict[str, str]:
 
 
 def _expandable(store: Store) -> dict[str, bool] | None:
-    """Storage class to whether its claims may grow; None where no class is known.
+    """Return, by storage class, whether its claims may grow; None where no class is known.
 
     A snapshot that does not say so of a class was taken by an older version: the class is taken to let claims grow.
     """
@@ -155,7 +157,9 @@ def _expandable(store: Store) -> dict[str, bool] | None:
 
 
 def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, supposed: bool = False) -> bool:
-    """``supposed``: the status is what the spec of a file says, so that is where a fault stands."""
+    """Return whether the object parses. ``supposed``: its status is copied from the spec of a file, so that errors are
+    in the spec.
+    """
     try:
         if isinstance(policy, LimitRange):
             policies_of([policy], [])
@@ -172,7 +176,7 @@ def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, suppos
 
 
 def _stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, assumed: list[Assume]) -> bool:
-    """Whether the server would store what comes from a file; what is in the cluster was stored."""
+    """Return whether the server would store what comes from a file; what is in the cluster was stored."""
     ref = ObjectRef(type(policy).__name__, policy.metadata.name, policy.metadata.namespace)
     if ref not in store.files:
         return True
@@ -188,7 +192,7 @@ def _stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, as
 
 
 def _sound(runtime: RuntimeClass, assumed: list[Assume]) -> RuntimeClass:
-    """The class, without an overhead that no server would have stored."""
+    """Return the class, without an overhead that no server would have stored."""
     try:
         parse_list(runtime.overhead.pod_fixed if runtime.overhead else None, "overhead.podFixed")
     except Unparsable as fault:
@@ -207,8 +211,8 @@ EVERYWHERE = {
 
 
 def enforced(quota: ResourceQuota, store: Store) -> ResourceQuota:
-    """A quota from a file counts as settled, with no more used than every namespace has; a stored one is what its
-    status says.
+    """Return the quota with a status: a quota from a file counts as settled, with no more used than every namespace
+    has.
     """
     if quota.status.hard or not quota.spec.hard or not from_file(quota, store):
         return quota
@@ -217,12 +221,12 @@ def enforced(quota: ResourceQuota, store: Store) -> ResourceQuota:
 
 
 def from_file(quota: ResourceQuota, store: Store) -> bool:
-    """Whether no server has it yet."""
+    """Return whether the object is only in a file and not on a server yet."""
     return ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace) in store.files
 
 
 def _state(quota: ResourceQuota, store: Store) -> Iterator[Assume]:
-    """What is assumed about a quota without status: a stored one enforces nothing yet."""
+    """Yield what is assumed about a quota without status: a stored one enforces nothing yet."""
     if quota.status.hard or not quota.spec.hard:
         return
     path = f"ResourceQuota/{quota.metadata.name}"
@@ -237,7 +241,7 @@ def _state(quota: ResourceQuota, store: Store) -> Iterator[Assume]:
 
 
 def _default_storage(store: Store, quotas: list[ResourceQuota]) -> str:
-    """The newest of the default storage classes; empty where no quota counts by class: only then they are read.
+    """Return the newest of the default storage classes; empty where no quota counts by class: only then they are read.
 
     Source: pkg/volume/util storageclass.go GetDefaultClass.
     """
@@ -253,7 +257,7 @@ def _default_storage(store: Store, quotas: list[ResourceQuota]) -> str:
 
 
 def _priorities(store: Store, quotas: list[ResourceQuota], assumed: list[Assume]) -> tuple[PriorityClass, ...] | None:
-    """The PriorityClasses. The default among them is left out where no quota counts by it.
+    """Return the PriorityClasses. The default among them is left out where no quota counts by it.
 
     It is read only for such quotas: an answer must not change with what else happens to be in the store.
     """
@@ -264,7 +268,7 @@ def _priorities(store: Store, quotas: list[ResourceQuota], assumed: list[Assume]
 
 
 def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] | None:
-    """All classes of a kind; None where one that is not in the store may still exist."""
+    """Return all classes of a kind; None where one that is not in the store may still exist."""
     states = [coverage for need, coverage in store.needs().items() if need.kind == kind]
     result = tuple(store.all(kind))
     if states and all(coverage.known for coverage in states):
@@ -276,12 +280,12 @@ def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] 
 
 
 def selects_priority(quota: ResourceQuota) -> bool:
-    """Whether a quota counts by PriorityClass, so that also the default class of pods that name none matters."""
+    """Return whether a quota counts by PriorityClass, so that also the default class of pods that name none matters."""
     return any(requirement.scope_name == "PriorityClass" for requirement in requirements(quota.spec))
 
 
 def demands(quotas: Sequence[Quota], limits: Iterable[Limits]) -> Iterator[Demand]:
-    """The rule of each quota that has it, for any pod in its scopes; ``unfilled``: names without a default."""
+    """Yield the rule of each quota that has it, for any pod in its scopes; ``unfilled``: names without a default."""
     filled = set(_filled(limits))
     for quota in quotas:
         names = tuple(sorted(MUST_SPECIFY & set(quota.hard)))
@@ -290,7 +294,9 @@ def demands(quotas: Sequence[Quota], limits: Iterable[Limits]) -> Iterator[Deman
 
 
 def _filled(limits: Iterable[Limits]) -> Iterator[str]:
-    """The names of quotas that the defaults of LimitRanges state for a container. A limit becomes the request, too."""
+    """Yield the names of quotas that the defaults of LimitRanges state for a container. A limit becomes the request,
+    too.
+    """
     for limit in limits:
         for item in limit.items:
             if item.type == "Container":
@@ -300,7 +306,7 @@ def _filled(limits: Iterable[Limits]) -> Iterator[str]:
 
 
 def demands_of(request: QuotaRequest, quotas: Sequence[Quota]) -> Iterator[Demand]:
-    """The rule of each quota that concerns a pod, with the containers that fail it; none where it is lifted.
+    """Yield the rule of each quota that concerns a pod, with the containers that fail it; none where it is lifted.
 
     Source: evaluator/core/pods.go Constraints.
     """

@@ -1,8 +1,7 @@
-"""The answer of ``explain``: structs that the text, JSON and screens are made from; what it could not read.
+"""The answer of ``explain``: structs that the text, JSON and screens are made from.
 
-The object to explain, and the version of the server.
-
-Where a pod's manifest is: the object itself, a workload's template, a file.
+Beside the ``Explanation`` stand what it is about (``Subject``), the server that it is for (``EvaluationOptions``), and
+what could not be read (``Unseen``).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from kubectl_kres.store.store import Coverage, ReadRequest, Store
 
 
 class LastEdit(Record, frozen=True):
-    """Who last wrote a field: the field manager, how (Apply or Update) and when (RFC 3339, may be empty)."""
+    """The last editor of a field: the field manager, how (Apply or Update) and when (RFC 3339, may be empty)."""
 
     TRANSIENT: ClassVar[frozenset[str]] = frozenset({"time"})
 
@@ -97,9 +96,9 @@ class Total(Record, frozen=True):
 class QuotaCost(Record, frozen=True):
     """What one more pod costs a quota, per name that the quota limits.
 
-    ``counted``: this pod is live and already in ``used``. ``fits``: how many more such pods there is room for;
-    None: it costs nothing, or the quota demands something that the pod does not state.
-    ``exceeded``: the names that one more pod would be too much for.
+    ``counted``: this pod is live and already in ``used``. ``fits``: how many more such pods there is room for; None: it
+    costs nothing, or the quota demands something that the pod does not state. ``exceeded``: the names that one more pod
+    would exceed.
     """
 
     quota: str
@@ -110,9 +109,9 @@ class QuotaCost(Record, frozen=True):
 
 
 class Demand(Record, frozen=True):
-    """The must-specify rule of one quota: what every container must state, and what no LimitRange fills in.
+    """The must-specify rule of one quota: what every container must state and no LimitRange fills in.
 
-    ``lacking``: the containers of the pod at hand that do not state it, by name of the resource.
+    ``lacking``: the containers of the pod that do not state it, by name of the resource.
     """
 
     quota: str
@@ -130,12 +129,12 @@ _NEW_NAME = re.compile(r'(pod|jobs\.batch)s? "[^"]*"')
 
 
 def normalize_message(text: str) -> str:
-    """The text without what differs between two tries to create the same pod or job."""
+    """Return the text without what differs between two tries to create the same pod or job."""
     return _NEW_NAME.sub(r"\1s", strip_controller_prefix(text))
 
 
 def strip_controller_prefix(text: str) -> str:
-    """The server's words to a controller, without what the controller's event put before them."""
+    """Return the server's words to a controller, without what the controller's event put before them."""
     return _PREFIX.sub("", text)
 
 
@@ -154,12 +153,12 @@ class Fact(Record, frozen=True):
     first: str = ""
 
     def steady(self) -> tuple[Any, ...]:
-        """The same said again, about another try, is the same."""
+        """Return the fact without its times and count, so that another try with the same result is equal."""
         return self.reason, normalize_message(self.text), self.source
 
 
 def merge_facts(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Return the facts with those as one that differ only in the names of new pods: counted together, the last time."""
+    """Return the facts, those merged that differ only in the names of new pods."""
     merged: dict[tuple[str, str], Fact] = {}
     for fact in facts:
         key = fact.reason, normalize_message(fact.text)
@@ -190,10 +189,10 @@ OutcomeWord = Literal[
 
 
 class Blocked(Record, frozen=True):
-    """Pods are missing, and something that is not computed here rejects them. ``by``: who, in words.
+    """The rejection of missing pods by something that is not computed here. ``by``: who, in words.
 
-    ``times``: how often it did; 0: a condition says so, which does not count. ``last``: when it last did, of a
-    condition since when (RFC 3339, may be empty). ``message``: the server's words.
+    ``times``: how often it rejected them; 0: a condition says so, which has no count. ``last``: of its last rejection,
+    or since when the condition holds (RFC 3339, may be empty). ``message``: the server's words.
     """
 
     by: str
@@ -203,16 +202,14 @@ class Blocked(Record, frozen=True):
 
 
 class Verdict(Record, frozen=True):
-    """What becomes of the object, and of its next pod.
+    """The answer for the object and for its next pod.
 
     ``outcome``: the answer in one word, for people and scripts alike. It ends in as-far-as-seen where something that
-    could not be read may change it. Empty only while a verdict is made.
-    ``allowed``: whether the next pod is admitted; None: that depends on the order of LimitRanges or quotas.
-    ``message`` and ``causes`` are the server's own words of a refusal, ``findings`` what stands behind them; a finding
-    without a text shares that of one before.
-    ``missing``: pods that are wanted and do not exist; ``fits``: how many of them are admitted one after the other,
-    absent where all are or none is. ``blocked``: who rejects them, where the next pod is admitted by all that is
-    computed.
+    could not be read may change it. Empty only while a verdict is made. ``allowed``: whether the next pod is admitted;
+    None: that depends on the order of LimitRanges or quotas. ``message`` and ``causes`` are the server's own words of a
+    refusal, ``findings`` what stands behind them; a finding without a text shares that of one before. ``missing``: pods
+    that are wanted and do not exist; ``fits``: how many of them are admitted one after the other, absent where all are
+    or none is. ``blocked``: who rejects them, where the next pod is admitted by all that is computed.
     """
 
     allowed: bool | None
@@ -229,7 +226,7 @@ class Verdict(Record, frozen=True):
 
 
 class Shortfall(Record, frozen=True):
-    """What a quota lacks of one resource for all that is wanted."""
+    """The amount that a quota lacks of one resource for all wanted pods."""
 
     quota: str
     resource: str
@@ -251,9 +248,10 @@ class Autoscaled(Record, frozen=True):
 
 
 class Spare(Record, frozen=True):
-    """What one pod more than is wanted would lack. ``short``: how much of ``resource``, where a quota has too little.
+    """The amount that one pod beyond the wanted ones would lack.
 
-    ``text``: the server's sentence; ``source``: the object and field that refuse it.
+    ``short``: how much of ``resource``, where a quota has too little. ``text``: the server's sentence; ``source``: the
+    object and field that refuse it.
     """
 
     text: str
@@ -263,7 +261,7 @@ class Spare(Record, frozen=True):
 
 
 class Unseen(Record, frozen=True):
-    """What could not be read, and the server's words. ``required``: the answer is partial without it.
+    """A read that did not succeed, with the server's words. ``required``: the answer is partial without it.
 
     ``reason`` and ``hint``: of a read that failed, where the server gave them.
     """
@@ -279,7 +277,9 @@ class Unseen(Record, frozen=True):
 
 
 def not_computed(text: str) -> Unseen:
-    """What was not computed, ``KIND NAME is not computed: why``, as what was not read: the verdict may be another."""
+    """Return what was not computed, ``KIND NAME is not computed: why``, as what was not read: the verdict may be
+    another.
+    """
     kind, _, rest = text.partition(" ")
     name, _, why = rest.partition(" is not computed: ")
     return Unseen(kind, "failed", name=name, message=f"not computed: {why}", required=False)
@@ -329,13 +329,14 @@ NEGATIVE: Final[frozenset[str]] = frozenset({"waits", "fails"})
 
 
 class RunState(Record, frozen=True):
-    """How an object fares. ``reason``: why it is that word; empty for what runs as usual.
+    """The state of an object: whether it runs, and why not. ``reason``: why it is in that state; empty for what runs as
+    usual.
 
     ``since``: since when (RFC 3339, empty where nothing says it). ``pods`` of ``of``: how many of the wanted pods are
-    in this state; ``of`` 0: it is a single pod or run. ``ready``: how many of those are ready. ``pod``: one of
-    them. ``object``: what is missing, full or in the way. ``by``: who holds it up or turned it off. ``message``:
-    the cluster's own words. ``detail``: what they come to in a few words, where that is more than the reason says.
-    ``next``: what to do next.
+    in this state; ``of`` 0: it is a single pod or run. ``ready``: how many of those are ready. ``pod``: one of them.
+    ``object``: what is missing, full or in the way. ``by``: who holds it up or turned it off. ``message``: the
+    cluster's own words. ``detail``: a short summary of them, where that is more than the reason. ``next``: what to do
+    next.
     """
 
     TRANSIENT: ClassVar[frozenset[str]] = frozenset({"since"})
@@ -355,7 +356,7 @@ class RunState(Record, frozen=True):
 
 
 def is_held_up(state: RunState | None) -> bool:
-    """Whether something that is wanted waits or fails."""
+    """Return whether a wanted object waits or fails."""
     return state is not None and state.word in NEGATIVE
 
 
@@ -363,17 +364,15 @@ class Explanation(Record, frozen=True):
     """Why a pod, or the next pod of a workload, gets the resources it gets.
 
     ``remedies``: ways to let in what is refused or missing, each complete alone; none where nothing is missing, and
-    ``spare`` then says what a further pod lacks. ``note``: what else is to be said of that: why there is nothing to
-    change, or what was probably meant.
-    ``state``: what matters of how the object fares: a reason why it does not run, that it is suspended or paused.
-    ``run_state``: whether what is wanted runs, and why it does not; absent for what does not exist yet.
-    ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
-    exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
-    figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
-    could not be read. ``autoscaled``: absent where no autoscaler is known to scale the workload.
-    ``scheduling``: the nodes for the pod that waits for one; absent where none waits or they could not be read. With
-    ``-c`` or ``--for`` there are no more containers and values than were asked for, the verdict, and what these depend
-    on.
+    ``spare`` then says what a further pod lacks. ``note``: why there is nothing to change, or what was probably meant.
+    ``state``: why the object does not run, or that it is suspended or paused. ``run_state``: whether what is wanted
+    runs, and why it does not; absent for what does not exist yet. ``start``: which manifest admission starts from.
+    ``replicas``: the pods of a workload that exists. ``live``: the pod exists, and its values stand beside today's.
+    ``certain`` False: values depend on the order of LimitRanges, and the figures are then those of ``order`` and, in
+    Tekton, of ``listed``. ``complete`` False: something the answer needs could not be read. ``autoscaled``: absent
+    where no autoscaler is known to scale the workload. ``scheduling``: the nodes for the pod that waits for one; absent
+    where none waits or they could not be read. With ``-c`` or ``--for`` there are no more containers and values than
+    were asked for, the verdict, and what these depend on.
     """
 
     subject: ObjectRef
@@ -411,9 +410,10 @@ class Explanation(Record, frozen=True):
 
 
 def unread(store: Store, needs: Iterable[ReadRequest]) -> Iterator[Unseen]:
-    """Each need whose objects the store does not have all of; a kind that the server has not is known to be empty.
+    """Yield each need whose objects are not all in the store; a kind that the server does not have is known to be
+    empty.
 
-    Of what is read for the scheduler, and older snapshots do not hold, the report about nodes says it.
+    Missing reads for the scheduler are named by the report about nodes.
     """
     for need in needs:
         coverage = store.covered(need)
@@ -422,7 +422,7 @@ def unread(store: Store, needs: Iterable[ReadRequest]) -> Iterator[Unseen]:
 
 
 def unseen(need: ReadRequest, coverage: Coverage) -> Unseen:
-    """A need that the store does not have all of."""
+    """Return a need whose objects are not all in the store."""
     return Unseen(
         named_kind(need.kind),
         coverage.state,
@@ -438,8 +438,8 @@ def unseen(need: ReadRequest, coverage: Coverage) -> Unseen:
 class EvaluationOptions(Struct, frozen=True):
     """The server that admission is computed for, what was supposed about it, and the moment (RFC 3339).
 
-    ``seen``: what live pods were given when they were made is expected of the next one.
-    ``read_yaml``: how text in a ConfigMap is read; raises ValueError or KresError for what is no YAML.
+    ``seen``: values that live pods got at their creation are expected of the next one. ``read_yaml``: how text in a
+    ConfigMap is read; raises ValueError or KresError for what is no YAML.
     """
 
     server: Server = Server()
@@ -452,8 +452,8 @@ class EvaluationOptions(Struct, frozen=True):
 class Subject(Struct, frozen=True):
     """One object: in the store under ``ref``, or ``raw`` as a file would send it.
 
-    ``locate`` gives the place of a field in the file, as ``web.yaml:14:19``. Not ``served``: the server was asked, and
-    has no such kind.
+    ``locate`` gives the place of a field in the file, as ``web.yaml:14:19``. ``served`` False: the server has no such
+    kind.
     """
 
     ref: ObjectRef
@@ -465,7 +465,7 @@ class Subject(Struct, frozen=True):
 
 
 def template_of(workload: Workload) -> tuple[str, PodTemplateSpec | None]:
-    """The template and its path in the workload; None if there is none."""
+    """Return the template and its path in the workload; None if there is none."""
     spec = workload.spec
     if spec.template is not None:
         return "spec.template", spec.template
@@ -475,8 +475,8 @@ def template_of(workload: Workload) -> tuple[str, PodTemplateSpec | None]:
 
 
 def raw_template(raw: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The template in an object as sent, with its path; an empty one of a kind that must have one, which the API server
-    refuses. Raises UsageError naming the path that is missing.
+    """Return the template in an object as sent, with its path; an empty one of a kind that must have one, which the API
+    server refuses. Raises UsageError naming the path that is missing.
     """
     result = template_in(raw)
     if result is not None:
@@ -492,7 +492,9 @@ def raw_template(raw: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 
 def manifest_pod(subject: Subject) -> Pod | None:
-    """The pod that a manifest from a file describes; None if it is no pod and holds no template or does not decode."""
+    """Return the pod that a manifest from a file describes; None if it is no pod and holds no template or does not
+    decode.
+    """
     if subject.raw is None:
         return None
     try:
@@ -504,7 +506,7 @@ def manifest_pod(subject: Subject) -> Pod | None:
 
 
 def manifest_workload(subject: Subject) -> Workload | None:
-    """What a manifest from a file says beside its template; None if it is no manifest, a pod, or does not decode."""
+    """Return the workload of a manifest from a file; None if it is no manifest, a pod, or does not decode."""
     if subject.raw is None or subject.kind.struct is not Workload:
         return None
     try:
@@ -514,7 +516,9 @@ def manifest_workload(subject: Subject) -> Workload | None:
 
 
 def pod_of_template(template: PodTemplateSpec, subject: Subject) -> Pod:
-    """The pod that a controller would send; its name stands for the generated one, and the object for its owner."""
+    """Return the pod that a controller would send; its name stands for the generated one, and the object for its
+    owner.
+    """
     owner = OwnerReference(subject.ref.kind, subject.ref.name, controller=True)
     metadata = msgspec.structs.replace(
         template.metadata, name=subject.ref.name, namespace=subject.ref.namespace, owner_references=(owner,)

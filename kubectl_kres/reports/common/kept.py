@@ -1,4 +1,4 @@
-"""Answers that are kept for objects that are like others."""
+"""A cache of answers for objects that are alike."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ MOST = 1000
 
 
 class Kept(dict[K, V]):
-    """The latest answers by what they depend on; at most MOST of them, beyond which all are forgotten."""
+    """The latest answers by what they depend on; at most MOST, beyond which all are dropped."""
 
     def keep(self, key: K, answer: V) -> V:
-        """Returns the answer."""
+        """Keep the answer and return it."""
         if len(self) >= MOST:
             self.clear()
         self[key] = answer

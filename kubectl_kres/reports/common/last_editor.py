@@ -1,6 +1,6 @@
-"""Who last wrote a field, out of an object's managedFields.
+"""The last editor of a field, out of an object's managedFields, and values to write into a pod's manifest.
 
-Values to write into a pod's manifest: as edits that a person reads, and as the manifest after them.
+A written value is both an edit that a person reads and the manifest after it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 def last_edit(
     managed: Sequence[ManagedFields] | None, path: str, names: Mapping[str, str] | None = None
 ) -> LastEdit | None:
-    """The newest manager of the field at ``path``, or of the nearest field above it that anyone manages.
+    """Return the newest manager of the field at ``path``, or of the nearest field above it that anyone manages.
 
     ``names`` gives the ``name`` of list items that are keyed by it (``spec.containers[0]`` to ``app``).
     """
@@ -43,7 +43,7 @@ def last_edit(
 
 
 def _steps(path: str, names: Mapping[str, str]) -> Sequence[str]:
-    """A field path as keys of fieldsV1. List items are keyed by their name; atomic lists end the walk before."""
+    """Return a field path as keys of fieldsV1. List items are keyed by their name; atomic lists end the walk before."""
     steps: list[str] = []
     walked = ""
     for match in _STEP.finditer(path):
@@ -59,7 +59,9 @@ def _steps(path: str, names: Mapping[str, str]) -> Sequence[str]:
 
 
 def _depth(tree: Any, steps: Sequence[str]) -> int:
-    """How many steps of the path the manager owns; 0 if not even the first two, which every manager of a spec has."""
+    """Return how many steps of the path the manager owns; 0 if not even the first two, which every manager of a spec
+    has.
+    """
     depth = 0
     for step in steps:
         if not isinstance(tree, Mapping) or step not in tree:
@@ -71,7 +73,7 @@ def _depth(tree: Any, steps: Sequence[str]) -> int:
 
 
 class FieldEdit(Record, frozen=True):
-    """One field to write. ``after`` absent: it is to be removed. ``free``: other values would do as well."""
+    """A field to write. ``after`` absent: the field is to be removed. ``free``: other values would do as well."""
 
     path: str
     before: str | None = None
@@ -80,7 +82,7 @@ class FieldEdit(Record, frozen=True):
 
 
 class ManifestEdit(NamedTuple):
-    """A value for one place of the manifest. ``side`` empty: the whole pod-level stanza, set to nothing or removed."""
+    """A value for one field of the manifest. ``side`` empty: the whole pod-level stanza, set to nothing or removed."""
 
     path: str
     side: Side | Literal[""]
@@ -105,7 +107,7 @@ def _index(path: str) -> int:
 
 
 def written(pod: Pod, path: str, side: Side, resource: str) -> str | None:
-    """The text of one value in the manifest; None if it has none. ``path`` of the container, or ``spec``."""
+    """Return the text of one value in the manifest; None if it has none. ``path`` of the container, or ``spec``."""
     resources = _resources(pod, path)
     values = None if resources is None else resources.limits if side == "limits" else resources.requests
     if not values or resource not in values:
@@ -114,7 +116,7 @@ def written(pod: Pod, path: str, side: Side, resource: str) -> str | None:
 
 
 def edit_of(pod: Pod, put: ManifestEdit) -> FieldEdit | None:
-    """The change of the manifest; None if it says so already."""
+    """Return the change of the manifest; None if it has the value already."""
     if not put.side:
         before, after = None if pod.spec.resources is None else "{...}", "{}" if put.empty else None
         return None if before == after else FieldEdit("spec.resources", before, after)
@@ -126,7 +128,7 @@ def edit_of(pod: Pod, put: ManifestEdit) -> FieldEdit | None:
 
 
 def applied(pod: Pod, way: Iterable[ManifestEdit]) -> Pod:
-    """The manifest after every put."""
+    """Return the manifest after every edit."""
     spec = pod.spec
     for put in way:
         if not put.side:

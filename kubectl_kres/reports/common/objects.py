@@ -1,6 +1,6 @@
-"""The ReplicaSets and ControllerRevisions of templates: which may go, and whether a file makes another one.
+"""The ReplicaSets and ControllerRevisions of templates, and the claims that are made for pods.
 
-Pods that exist and never start, since a claim that is made for them is not there.
+It says which revisions may be deleted, whether a file makes another one, and which pods wait for a claim.
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ REVISIONS = {
 
 
 def revision_need(kind: str, workload: Workload) -> ReadRequest:
-    """The read that tells which there are."""
+    """Return the read of the workload's ReplicaSets or ControllerRevisions."""
     selector = selector_text(workload.spec.selector)
     return ReadRequest(REVISIONS[kind][0], workload.metadata.namespace, label_selector=selector, required=False)
 
 
 def unused(store: Store, kind: str, workload: Workload) -> Sequence[str]:
-    """The names of its ReplicaSets, or ControllerRevisions, that no pod is of and that may go, the oldest first."""
+    """Return the names of its ReplicaSets, or ControllerRevisions, without pods that may be deleted, the oldest
+    first.
+    """
     if kind not in REVISIONS:
         return ()
     space, name = workload.metadata.namespace, workload.metadata.name
@@ -61,7 +63,7 @@ def unused(store: Store, kind: str, workload: Workload) -> Sequence[str]:
 
 
 def changed_template(stored: Workload, written: Workload) -> bool:
-    """Whether the template of a file makes another revision of a stored workload, for all that was read of it.
+    """Return whether the template of a file makes another revision of a stored workload, for all that was read of it.
 
     What the server fills in, and what others added, plays no part.
     """
@@ -75,7 +77,7 @@ def changed_template(stored: Workload, written: Workload) -> bool:
 
 
 def _differs(before: Any, after: Any) -> bool:
-    """Whether what is written is not what is stored; what is not written is as the server has it."""
+    """Return whether a written value differs from the stored one; what is not written is the server's."""
     if isinstance(after, (tuple, list)):
         if not after:
             return bool(before)
@@ -104,12 +106,14 @@ _CLAIM, _DEVICES = "PersistentVolumeClaim", "ResourceClaim"
 
 
 def may_wait(spec: PodSpec) -> bool:
-    """Whether objects are made for such pods, without which they do not start."""
+    """Return whether objects are made for such pods that they need to start."""
     return any(True for _ in ephemeral_volumes(spec)) or any(True for _ in template_names(spec))
 
 
 def bounded_kinds(store: Store, space: str) -> frozenset[str]:
-    """The kinds of objects made for pods that a policy of the namespace looks at; all others come by themselves."""
+    """Return the kinds of objects made for pods that a policy of the namespace looks at; all others come by
+    themselves.
+    """
     hard = {name for quota in store.all("ResourceQuota", space) for name in quota.spec.hard or ()}
     ranges = (item for entry in store.all("LimitRange", space) for item in entry.spec.limits or ())
     kinds = [_DEVICES] if may_count_devices(hard) else []
@@ -119,7 +123,7 @@ def bounded_kinds(store: Store, space: str) -> frozenset[str]:
 
 
 def judged_kinds(store: Store) -> Iterator[str]:
-    """The same kinds as far as admission policies are about them."""
+    """Yield the same kinds as far as admission policies are about them."""
     for policy in (policy for kind in POLICIES for policy in store.all(kind)):
         rules = (policy.spec.get("matchConstraints") or {}).get("resourceRules") or ()
         about = {str(resource) for rule in rules for resource in rule.get("resources") or ()}
@@ -127,14 +131,14 @@ def judged_kinds(store: Store) -> Iterator[str]:
 
 
 def waits_for_objects(store: Store, pod: Pod) -> bool:
-    """Whether a pod that has no node yet lacks a claim that a policy looks at, as far as claims were read."""
+    """Return whether a pod that has no node yet lacks a claim that a policy looks at, as far as claims were read."""
     if pod.spec.node_name or pod.status.phase not in {"", "Pending"} or pod.metadata.deletion_timestamp:
         return False
     return any(True for _ in absent_names(store, pod))
 
 
 def absent_names(store: Store, pod: Pod) -> Iterator[tuple[str, str]]:
-    """Kind and name of the claims that are not there: as named here, where the server adds to the name."""
+    """Yield kind and name of the claims that do not exist; the name in the template where the server adds to it."""
     if not may_wait(pod.spec):
         return
     name, space = pod.metadata.name, pod.metadata.namespace
@@ -150,7 +154,7 @@ def absent_names(store: Store, pod: Pod) -> Iterator[tuple[str, str]]:
 
 
 def absent_objects(store: Store, pod: Pod, creations: Iterable[Creation]) -> Iterator[Creation]:
-    """Those of the objects made for a pod that are not there."""
+    """Yield the objects made for a pod that do not exist."""
     if not waits_for_objects(store, pod):
         return
     absent = set(absent_names(store, pod))
@@ -158,7 +162,7 @@ def absent_objects(store: Store, pod: Pod, creations: Iterable[Creation]) -> Ite
 
 
 def waiting_pods(store: Store, kind: str, workload: Workload) -> Sequence[Pod]:
-    """The pods of a workload that lack a claim; those that were not read are not among them."""
+    """Return the pods of a workload that lack a claim; those that were not read are not among them."""
     template = template_of(workload)[1]
     if template is None or not may_wait(template.spec):
         return ()

@@ -1,12 +1,7 @@
-"""The base of all reports.
+"""Structs that several reports share: their base, nodes for a waiting pod, remedies, and the parts of Tekton and
+Capsule.
 
-The node of a pod, whether a pod waits for one, and where one that waits could run.
-
-The report has what the scheduler's filters say of the nodes, and what would change that.
-
-A remedy: edits that together let the wanted pods in, the commands that make them, and what then comes.
-
-What Tekton and Capsule add to answers about pods: data alone, made in ``tekton.reports`` and ``capsule.reports``.
+The parts of Tekton and Capsule are data alone, made in ``tekton.reports`` and ``capsule.reports``.
 """
 
 from __future__ import annotations
@@ -26,21 +21,21 @@ from kubectl_kres.store.store import ReadRequest, Store
 class Record(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """Base of all reports: camel case in JSON, what is empty left out.
 
-    ``TRANSIENT``: fields that only say when something was, how often, or how long it takes yet. Not
-    ``ORDERED``: its place among others only says when it was.
+    ``TRANSIENT``: fields that only say when something was, how often, or how long it still takes. ``ORDERED`` False:
+    its place among others only says when it was.
     """
 
     TRANSIENT: ClassVar[frozenset[str]] = frozenset()
     ORDERED: ClassVar[bool] = True
 
     def steady(self) -> tuple[Any, ...]:
-        """The fields that make it another report if they change."""
+        """Return the fields that make the report a different one if they change."""
         fields = (field for field in self.__struct_fields__ if field not in self.TRANSIENT)
         return tuple(steady(getattr(self, field)) for field in fields)
 
 
 def steady(value: Any) -> Any:
-    """A value to compare two answers by: reports in it without their transient fields."""
+    """Return the value to compare two answers by: reports in it without their transient fields."""
     if isinstance(value, Record):
         return type(value), value.steady()
     if isinstance(value, tuple | list):
@@ -64,7 +59,7 @@ class RequestPart(Record, frozen=True):
 
 
 class ResourceAsked(Record, frozen=True):
-    """What the pod requests of a resource that some node is short of, and how that came about."""
+    """The pod's request of a resource that some node is short of, and how that came about."""
 
     resource: str
     amount: str
@@ -87,7 +82,7 @@ class NodeGroup(Record, frozen=True):
 
 
 class NodeShortage(Record, frozen=True):
-    """A resource of which a node has too little: what it has for pods, what they request, and what is lacking."""
+    """A resource that a node has too little of: allocatable, requested, and lacking."""
 
     resource: str
     asked: str
@@ -104,9 +99,9 @@ class PodOnNode(Record, frozen=True):
 
 
 class NearestNode(Record, frozen=True):
-    """The node with the fewest obstacles. ``obstacles``: all that its filters say besides what it is short of.
+    """The node with the fewest obstacles. ``obstacles``: what its filters say beside missing resources.
 
-    ``holders``: the pods that request the most of what is short first, at most three of ``pods``.
+    ``holders``: at most three of ``pods``, those first that request most of the missing resource.
     """
 
     node: str
@@ -117,7 +112,7 @@ class NearestNode(Record, frozen=True):
 
 
 class LoweredRequest(Record, frozen=True):
-    """A request that is written lower. ``container`` empty: that of the pod as a whole."""
+    """A request that is lowered. ``container`` empty: that of the pod as a whole."""
 
     container: str
     resource: str
@@ -171,7 +166,7 @@ class NodeReport(Record, frozen=True):
 
 
 def waits_for_node(pod: Pod) -> bool:
-    """Whether the scheduler has looked for a node and found none."""
+    """Return whether the scheduler has looked for a node and found none."""
     return not pod.spec.node_name and any(
         condition.type == SCHEDULED and condition.status == "False" and condition.reason == "Unschedulable"
         for condition in pod.status.conditions or ()
@@ -179,12 +174,14 @@ def waits_for_node(pod: Pod) -> bool:
 
 
 def node_need(pod: Pod) -> ReadRequest:
-    """Without the node there is an answer that leaves it open."""
+    """Return the read of the pod's node. Without the node there is still an answer."""
     return ReadRequest("Node", name=pod.spec.node_name, required=False)
 
 
 def node_of(store: Store, pod: Pod) -> Node | None:
-    """None: the pod has none, or nothing is known of it. Without a name: the server has none that is called so."""
+    """Return the node; None: the pod has none, or it is not known. Without a name: the server has none that is called
+    so.
+    """
     if not pod.spec.node_name:
         return None
     node = store.get("Node", pod.spec.node_name)
@@ -204,8 +201,8 @@ class SetValue(Record, frozen=True, omit_defaults=False, tag_field="type", tag="
     """One request or limit of a pod template. ``from`` absent: nobody wrote it. ``container`` empty: the pod level.
 
     ``field``: the path in the object, as the API server writes paths; ``role``: container, init, sidecar or pod.
-    ``basis``: where a value comes from that nobody wrote, so that it is no more than an example; empty: a policy or
-    what was written asks for it.
+    ``basis``: where a value that nobody wrote comes from, so that it is only an example; empty: a policy or the
+    manifest asks for it.
     """
 
     object: ObjectRef
@@ -221,7 +218,9 @@ class SetValue(Record, frozen=True, omit_defaults=False, tag_field="type", tag="
 
 
 class RaiseQuota(Record, frozen=True, omit_defaults=False, tag_field="type", tag="raise-quota"):
-    """More of one name of a quota. ``next_pod``: what would be enough for the next pod alone, where that is less."""
+    """A higher hard for one name of a quota. ``next_pod``: the hard for the next pod alone, where that is less.
+    ``next_pod``: what would be enough for the next pod alone, where that is less.
+    """
 
     object: ObjectRef
     field: str
@@ -233,7 +232,7 @@ class RaiseQuota(Record, frozen=True, omit_defaults=False, tag_field="type", tag
 
 
 class SetBound(Record, frozen=True, omit_defaults=False, tag_field="type", tag="set-bound"):
-    """One bound of a LimitRange; ``field`` leads to it, ``bound`` is min, max or maxLimitRequestRatio."""
+    """A changed bound of a LimitRange; ``field`` leads to it, ``bound`` is min, max or maxLimitRequestRatio."""
 
     object: ObjectRef
     field: str
@@ -246,7 +245,7 @@ class SetBound(Record, frozen=True, omit_defaults=False, tag_field="type", tag="
 
 
 class EditClaim(Record, frozen=True, omit_defaults=False, tag_field="type", tag="edit-claim"):
-    """The storage that a claim template, or a claim, asks for."""
+    """The storage that a claim template, or a claim, has to ask for."""
 
     object: ObjectRef
     field: str
@@ -257,7 +256,7 @@ class EditClaim(Record, frozen=True, omit_defaults=False, tag_field="type", tag=
 
 
 class SetConfig(Record, frozen=True, omit_defaults=False, tag_field="type", tag="set-config"):
-    """A key of Tekton's configuration, in its ConfigMap or where the Tekton Operator keeps it.
+    """A key to set in Tekton's configuration, in its ConfigMap or where the Tekton Operator keeps it.
 
     ``to``: the whole text of the key. ``entries``: what the edit adds to a key that holds entries by container, each
     with its values by side and resource.
@@ -273,7 +272,7 @@ class SetConfig(Record, frozen=True, omit_defaults=False, tag_field="type", tag=
 
 
 class Scale(Record, frozen=True, omit_defaults=False, tag_field="type", tag="scale"):
-    """Another number of pods: replicas, or the parallelism of a Job."""
+    """A changed number of pods: replicas, or the parallelism of a Job."""
 
     object: ObjectRef
     field: str
@@ -284,7 +283,7 @@ class Scale(Record, frozen=True, omit_defaults=False, tag_field="type", tag="sca
 
 
 class CreateObject(Record, frozen=True, omit_defaults=False, tag_field="type", tag="create-object"):
-    """An object that is not there; ``manifest`` is all of it."""
+    """An object to create; ``manifest`` is all of it."""
 
     object: ObjectRef
     manifest: Mapping[str, Any]
@@ -294,7 +293,7 @@ class CreateObject(Record, frozen=True, omit_defaults=False, tag_field="type", t
 
 
 class DeleteObject(Record, frozen=True, omit_defaults=False, tag_field="type", tag="delete-object"):
-    """An object that no longer serves and holds room. ``pods``: finished ones that go with it."""
+    """An object to delete, which no longer serves and holds room. ``pods``: finished ones that go with it."""
 
     object: ObjectRef
     pods: int = 0
@@ -307,21 +306,21 @@ Edit = SetValue | RaiseQuota | SetBound | EditClaim | SetConfig | Scale | Create
 
 
 class Admits(Record, frozen=True, omit_defaults=False):
-    """How many pods of the newest template exist at rest once the remedy is applied, and how many are wanted then."""
+    """The number of pods of the newest template that exist once the remedy is applied, and how many are wanted then."""
 
     pods: int
     of: int
 
 
 class Remedy(Record, frozen=True, omit_defaults=False):
-    """One way that is complete alone. ``commands``: lines for kubectl, one process each, that make the edits.
+    """A set of edits that is a complete remedy. ``commands``: lines for kubectl, one process each, that make the edits.
 
     ``why``: why some or all of the edits have no command. ``admits`` absent: nothing was tried. ``stays``: the refusal
-    that remains, where not all wanted pods come. ``proven``: tried in the engine. ``ask``: who uses the quota, where
-    another must give way. ``text``: the whole in words.
+    that remains, where not all wanted pods come. ``proven``: tried in the engine. ``ask``: the owners of other objects
+    in the quota, where one of them must give way. ``text``: the whole in words.
 
-    ``shared``: other workloads that lack pods and take of the room that is made, which is counted in.
-    ``contested``: those that may take it, of which too little is known to say how much.
+    ``shared``: other workloads that lack pods and take of the room that is made, which is counted in. ``contested``:
+    those that may take it, of which too little is known to say how much.
     """
 
     text: str
@@ -380,7 +379,7 @@ class KilledContainer(Record, frozen=True):
 
 
 class Outweighed(Record, frozen=True):
-    """A resource of which a container that Tekton adds asks for more than all steps and sidecars together.
+    """A resource that a container added by Tekton requests more of than all steps and sidecars together.
 
     ``containers``: those that ask for ``amount``, one after the other. ``steps``: what the others ask for.
     """
@@ -393,11 +392,13 @@ class Outweighed(Record, frozen=True):
 
 
 class TektonPart(Record, frozen=True):
-    """``task``: where the steps stand; absent: the run is not even stored. ``steps``: how many, which task-level
-    requests and shares of LimitRanges are divided by. ``added``: containers that Tekton adds. ``status``, ``reason``:
-    of the condition ``Succeeded`` that the run has now; empty: there is none.
+    """The part of an answer that is about Tekton.
 
-    ``problem``: why there is no pod, as Tekton says it; absent: there is one. ``never``: what a quota that refuses it
+    ``task``: the path of the steps; absent: the run is not even stored. ``steps``: how many, which task-level requests
+    and shares of LimitRanges are divided by. ``added``: containers that Tekton adds. ``status``, ``reason``: of the
+    condition ``Succeeded`` that the run has now; empty: there is none.
+
+    ``problem``: why there is no pod, in Tekton's words; absent: there is one. ``never``: what a quota that refuses it
     has too little of even when nothing else runs; empty: it fits once others have gone. ``retries``: tries that are
     left. ``lost``: what the division of task-level requests loses, by resource. ``version``: of Tekton, empty if
     unknown. ``held``: the value of ``spec.status`` that holds the run back: nothing of it is made until that is taken
@@ -438,15 +439,15 @@ class TektonPart(Record, frozen=True):
 
     @property
     def about_another(self) -> bool:
-        """Whether the answer is what a new run would meet, and not what this one has met."""
+        """Whether the answer is about a new run, and not about this one."""
         return self.ended and (self.problem is None or self.problem.reason != self.reason)
 
 
 class MergedLimit(Record, frozen=True):
-    """What steps get of one resource. ``default_request``: divided by the number of steps that state nothing of it.
+    """The values that steps get for one resource, each with what sets it; absent: nothing does.
 
-    ``minimum``: no step gets less. Each with what sets it; absent: nothing does. ``others``: how many further results
-    the order has in which Tekton's lister names the LimitRanges.
+    ``default_request``: divided by the number of steps that do not state the resource. ``minimum``: the least request
+    of a step. ``others``: how many further results the order has in which Tekton's lister names the LimitRanges.
     """
 
     resource: str
@@ -474,9 +475,9 @@ class RuleSummary(Record, frozen=True):
 
 
 class Deed(Record, frozen=True):
-    """One thing to do to one object. ``holds``: what a claim that gives way holds, empty if it only waits.
+    """An action on one object. ``holds``: what a claim that gives way holds, empty if it only waits.
 
-    ``command``: as something to type; empty where an edit in a manifest is meant.
+    ``command``: a line to type; empty where an edit in a manifest is meant.
     """
 
     verb: Verb
@@ -497,11 +498,12 @@ class TrailClaim(Record, frozen=True):
 
 
 class PoolTrail(Record, frozen=True):
-    """A managed quota that refuses. lacks: what has to be claimed more, by resource. claims: absent: not read.
+    """A managed quota that refuses, and its pool.
 
-    short: what the pool itself has too little of for that; closed: what earlier claims wait for in its ordered queue,
-    so that a new claim waits, too, behind those named in ``behind`` where they were read. grow: the edit of an unused
-    claim that gets all of it at once. ``known`` False: the pool was not read, and so none of these is known.
+    lacks: what has to be claimed more, by resource. claims: absent: not read. short: what the pool itself has too
+    little of for that; closed: what earlier claims wait for in its ordered queue, so that a new claim waits, too,
+    behind those named in ``behind`` where they were read. grow: the edit of an unused claim that gets all of it at
+    once. ``known`` False: the pool was not read, and so none of these is known.
     """
 
     quota: str

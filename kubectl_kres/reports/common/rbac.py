@@ -34,12 +34,12 @@ _PODS = (*_POLICIES, *_WORKLOADS, *_BESIDE, *_CLASSES, *_NAMESPACE)
 
 
 def _rights_of_systems(command: str) -> tuple[Right, ...]:
-    """What systems read for a command, or for whatever explains pods."""
+    """Return the rights of systems for a command, or for whatever explains pods."""
     return tuple(right for system in systems() for right in system.rights.get(command, ()))
 
 
 def _over_pods(command: str) -> Iterator[Right]:
-    """What a command of a system reads of pods, where it looks at them, too."""
+    """Yield a system's rights for a command, and those for pods where the command looks at them, too."""
     for purpose in filter(None, (system.over_pods.get(command) for system in systems())):
         yield from (right._replace(adds=purpose) for right in _ANY_POD)
 
@@ -78,6 +78,8 @@ COMMANDS: dict[str, tuple[Right, ...]] = {
         *_NAMED_POLICIES,
         *_rights_of_systems("quota"),
         Right("Service", _LIST),
+        # Where a quota counts devices.
+        *(Right("ResourceClaim", _LIST), Right("DeviceClass", _LIST)),
         _AUTOSCALERS,
     ),
     **{name: (*_rights_of_systems(name), *_over_pods(name)) for name in _OWN_COMMANDS},
@@ -147,15 +149,16 @@ COMMANDS.update(
 
 
 def rights(commands: Sequence[str]) -> tuple[Right, ...]:
-    """What some commands read, each kind once; none: all commands that answer. Raises UsageError for an unknown one."""
+    """Return what some commands read, each resource once; none: all that answer. Raises UsageError for unknown ones."""
     for name in commands:
         if name not in COMMANDS:
             known = ", ".join(COMMANDS)
             raise UsageError(f"{name} reads nothing of a cluster, or is no command; --rbac takes {known}")
     chosen = commands or [name for name in COMMANDS if name != "tui"]
-    merged: dict[tuple[str, tuple[str, ...]], Right] = {}
+    merged: dict[tuple[str, str, tuple[str, ...]], Right] = {}
     for right in (right for name in chosen for right in COMMANDS[name]):
-        key = (right.kind, right.names)
+        kind = BY_KIND[right.kind]
+        key = (kind.group, kind.plural, right.names)
         have = merged.get(key, right)
         verbs = tuple(verb for verb in ("get", "list", "watch") if verb in {*have.verbs, *right.verbs})
         merged[key] = right._replace(verbs=verbs, adds=have.adds if right.adds else "")
@@ -163,7 +166,7 @@ def rights(commands: Sequence[str]) -> tuple[Right, ...]:
 
 
 def roles(commands: Sequence[str], namespaces: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """A ClusterRole; with ``namespaces`` a Role in each of them, and a ClusterRole for what stands in none."""
+    """Return a ClusterRole; with ``namespaces`` a Role in each of them, and a ClusterRole for what stands in none."""
     result = rights(commands)
     fixed: dict[str, list[Right]] = {}
     for right in result:
@@ -199,7 +202,7 @@ def _rule(right: Right) -> dict[str, Any]:
 
 
 def lines(made: Iterable[dict[str, Any]], commands: Sequence[str]) -> Iterator[str]:
-    """The roles as YAML, each rule with what it is for."""
+    """Yield the roles as YAML, each rule with what it is for."""
     words = {(right.kind, right.names): right.adds for right in rights(commands)}
     by_resource = {(BY_KIND[kind].group, BY_KIND[kind].plural, names): text for (kind, names), text in words.items()}
     yield f"# The least that kubectl kres {', '.join(commands) or 'needs'} reads: GETs only, no Secrets."

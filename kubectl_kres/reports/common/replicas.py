@@ -1,6 +1,6 @@
 """How many pods a workload wants and has, which are its newest, and how many more a rolling update needs.
 
-What controls an object, what it owns, and what is reported of it, without looking through a namespace for each one.
+It also holds look-ups by owner: the controller of an object, the objects that it controls, and the events about it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _found: WeakKeyDictionary[Store, _Found] = WeakKeyDictionary()
 
 
 def controller(value: Pod | Workload) -> tuple[str, str]:
-    """Kind and name of the owner that manages the object; empty if there is none."""
+    """Return kind and name of the controlling owner; empty if there is none."""
     for owner in value.metadata.owner_references or ():
         if owner.controller:
             return owner.kind, owner.name
@@ -38,12 +38,13 @@ def controller(value: Pod | Workload) -> tuple[str, str]:
 
 
 def owned_by(store: Store, kind: str, namespace: str, owner: _Key) -> Sequence[Any]:
-    """Pods or workloads of a kind whose controller has this kind and name, by name."""
+    """Return the pods or workloads of a kind whose controller has this kind and name, by name."""
     return _by_key(store, kind, namespace, controller).get(owner, ())
 
 
 def sole_replica_set(store: Store, deployment: Workload) -> str:
-    """The name of the one ReplicaSet whose pods are all that a Deployment counts; empty where the store holds others.
+    """Return the name of the one ReplicaSet whose pods are all that a Deployment counts; empty where the store holds
+    others.
 
     A ReplicaSet is known by its name, the Deployment's and a hash that its pods are labelled with. Source:
     controller/deployment sync.go getNewReplicaSet.
@@ -63,7 +64,7 @@ def sole_replica_set(store: Store, deployment: Workload) -> str:
 
 
 def events_about(store: Store, namespace: str, about: _Key) -> Sequence[Event]:
-    """The events of a namespace about the object of this kind and name, by their own names."""
+    """Return the events of a namespace about the object of this kind and name, by their own names."""
     return _by_key(store, "Event", namespace, _subject).get(about, ())
 
 
@@ -72,7 +73,7 @@ def _subject(event: Event) -> _Key:
 
 
 def _by_key(store: Store, kind: str, namespace: str, key: Callable[[Any], _Key]) -> Mapping[_Key, list[Any]]:
-    """Looked through again only where the store has changed."""
+    """Return the objects by their owner. The index is made again only where the store has changed."""
     result, revision = _found.setdefault(store, {}), store.revision(kind)
     last = result.get(kind)
     if last is None or last[0] != revision:
@@ -87,7 +88,9 @@ def _by_key(store: Store, kind: str, namespace: str, key: Callable[[Any], _Key])
 
 
 def selector_text(selector: Any) -> str:
-    """A selector as the query parameter: of a LabelSelector as decoded, or the plain map of a ReplicationController."""
+    """Return a selector as the query parameter: of a LabelSelector as decoded, or the plain map of a
+    ReplicationController.
+    """
     if not isinstance(selector, dict):
         return ""
     if "matchLabels" not in selector and "matchExpressions" not in selector:
@@ -131,23 +134,24 @@ class Replicas(Record, frozen=True):
 
     @property
     def newest(self) -> int:
-        """Pods of the newest template."""
+        """The number of pods of the newest template."""
         return self.existing if self.updated is None else self.updated
 
     @property
     def old(self) -> int:
-        """Pods of older templates."""
+        """The number of pods of older templates."""
         return max(0, self.existing - self.newest)
 
     @property
     def missing(self) -> int:
-        """Pods of the newest template that are wanted and do not exist, or cannot start for want of a claim."""
+        """The number of wanted pods of the newest template that do not exist, or cannot start without a claim."""
         absent = max(0, self.wanted - self.existing, self.wanted - min(self.kept, self.old) - self.newest)
         return min(self.wanted, absent + self.waiting)
 
 
 def replicas_of(kind: str, workload: Workload) -> Replicas | None:
-    """None for kinds that keep no number of pods, and for a number below zero, which a server refuses.
+    """Return the replicas; None for kinds without a number of pods, and for a number below zero, which a server
+    refuses.
 
     Raises UsageError for a surge that is no count and no percentage.
     """
@@ -180,7 +184,7 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
 
 
 def pods_of_one_job(workload: Workload) -> int:
-    """How many pods one Job of a CronJob runs at once."""
+    """Return how many pods one Job of a CronJob runs at once."""
     spec = workload.spec.job_template.spec if workload.spec.job_template is not None else None
     if spec is None:
         return 1
@@ -189,7 +193,9 @@ def pods_of_one_job(workload: Workload) -> int:
 
 
 def is_failing(workload: Workload) -> bool:
-    """Whether the cluster says that pods of it are being refused. Events of a time that is over may say so, too."""
+    """Return whether the cluster says that pods of it are being refused. Events of a time that is over may say
+    so, too.
+    """
     return any(
         condition.type == "ReplicaFailure" and condition.status == "True"
         for condition in workload.status.conditions or ()
@@ -197,7 +203,7 @@ def is_failing(workload: Workload) -> bool:
 
 
 def reason_for_no_pods(workload: Workload) -> str:
-    """Why a workload that wants no pods wants none."""
+    """Return why a workload that wants no pods wants none."""
     for condition in workload.status.conditions or ():
         if condition.status == "True" and condition.type in {"Complete", "Failed"}:
             how = (
@@ -212,7 +218,10 @@ def reason_for_no_pods(workload: Workload) -> str:
 
 
 def _deployment(wanted: int, existing: int, strategy: Strategy | None) -> Replicas:
-    """Source: deployment/util ResolveFenceposts: surge is rounded up, unavailable down, and not both are zero."""
+    """Return the replicas of a Deployment.
+
+    Source: deployment/util ResolveFenceposts: surge is rounded up, unavailable down, and not both are zero.
+    """
     if strategy is not None and strategy.type == "Recreate":
         return Replicas(wanted, existing, "Recreate", 0, wanted)
     rolling = strategy.rolling_update if strategy is not None else None
@@ -223,12 +232,15 @@ def _deployment(wanted: int, existing: int, strategy: Strategy | None) -> Replic
 
 
 def _updated(workload: Workload, count: int) -> int | None:
-    """Pods of the newest template, as the controller counts them; None where no controller has."""
+    """Return the pods of the newest template, as the controller counts them; None where no controller has."""
     return count if workload.status.observed_generation else None
 
 
 def _stateful_set(wanted: int, workload: Workload) -> Replicas:
-    """Source: controller/statefulset stateful_set_control.go updateStatefulSet: pods below the partition stay."""
+    """Return the replicas of a StatefulSet.
+
+    Source: controller/statefulset stateful_set_control.go updateStatefulSet: pods below the partition stay.
+    """
     strategy, status = workload.spec.update_strategy, workload.status
     kind = (strategy.type if strategy else "") or "RollingUpdate"
     if kind != "RollingUpdate":
@@ -242,7 +254,7 @@ def _stateful_set(wanted: int, workload: Workload) -> Replicas:
 
 
 def _daemon_set(workload: Workload) -> Replicas:
-    """Without a surge old pods end first. Source: daemon/util SurgeCount."""
+    """Return the replicas of a DaemonSet. Without a surge old pods end first. Source: daemon/util SurgeCount."""
     status, strategy = workload.status, workload.spec.update_strategy
     kind = (strategy.type if strategy else "") or "RollingUpdate"
     rolling = strategy.rolling_update if strategy is not None else None
@@ -255,7 +267,7 @@ def _daemon_set(workload: Workload) -> Replicas:
 
 
 def _parallel(job: Workload) -> int:
-    """Pods that a job runs side by side now; of one without completions none is added after the first success."""
+    """Return how many pods a job runs at once; one without completions adds none after the first success."""
     spec, status = job.spec, job.status
     ended = any(condition.type in _ENDED and condition.status == "True" for condition in status.conditions or ())
     if ended or spec.suspend:
@@ -267,7 +279,8 @@ def _parallel(job: Workload) -> int:
 
 
 def scaled(text: int | str, total: int, *, up: bool) -> int:
-    """A count, or a percentage of ``total`` rounded up or down. Source: util/intstr GetScaledValueFromIntOrPercent.
+    """Return a count, or a percentage of ``total`` rounded up or down. Source: util/intstr
+    GetScaledValueFromIntOrPercent.
 
     Raises UsageError for a text that is neither.
     """
@@ -283,7 +296,7 @@ _REVISION = "deployment.kubernetes.io/revision"
 
 
 def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
-    """As ``replicas_of``, with whether pods are being refused. Raises what that raises."""
+    """Return ``replicas_of`` with whether pods are being refused. Raises what that raises."""
     replicas = replicas_of(kind, workload)
     if replicas is None:
         return None
@@ -317,12 +330,12 @@ _REFUSED = "ReplicaSetCreateError"
 
 
 def lacks_revision(store: Store, kind: str, workload: Workload) -> bool:
-    """Whether the template as it is now has no ReplicaSet or ControllerRevision yet, as far as the store tells.
+    """Return whether the template as it is now has no ReplicaSet or ControllerRevision yet, as far as the store tells.
 
     Both are made before any pod is touched. Where one is refused, ``observedGeneration`` stays behind, and what the
     status says of updated pods is about the template before.
-    Source: controller/deployment sync.go getNewReplicaSet; statefulset stateful_set_control.go
-    getStatefulSetRevisions; daemon update.go constructHistory.
+    Source: controller/deployment sync.go getNewReplicaSet; statefulset stateful_set_control.go getStatefulSetRevisions;
+    daemon update.go constructHistory.
     """
     status = workload.status
     if kind not in _REVISED or workload.spec.paused or status.observed_generation >= workload.metadata.generation:
@@ -352,7 +365,7 @@ def _template(item: Workload | ControllerRevision) -> PodTemplateSpec | None:
 
 
 def same_template(template: PodTemplateSpec | None, other: PodTemplateSpec | None) -> bool:
-    """Whether two stored templates are equal, as far as they were read, the label of their hash aside."""
+    """Return whether two stored templates are equal, as far as they were read, the label of their hash aside."""
     if template is None or other is None:
         return template is other
     return template.spec == other.spec and _notes(template) == _notes(other)
@@ -364,7 +377,7 @@ def _notes(template: PodTemplateSpec) -> tuple[Any, Any]:
 
 
 def _waiting(store: Store, kind: str, workload: Workload) -> int:
-    """How many of its pods lack a claim that is made for them."""
+    """Return how many of its pods lack a claim that is made for them."""
     template = workload.spec.template
     if template is None or not (template.spec.volumes or template.spec.resource_claims):
         return 0
@@ -374,7 +387,7 @@ def _waiting(store: Store, kind: str, workload: Workload) -> int:
 
 
 def newest_set(store: Store, deployment: Workload) -> Workload | None:
-    """The ReplicaSet of the template as it is now; None where the store does not say which one that is.
+    """Return the ReplicaSet of the template as it is now; None where the store does not say which one that is.
 
     Source: controller/deployment sync.go getReplicaFailures; util/deployment_util.go SetNewReplicaSetAnnotations.
     """
@@ -387,7 +400,7 @@ def newest_set(store: Store, deployment: Workload) -> Workload | None:
 
 
 def newest_set_name(store: Store, deployment: Workload) -> str:
-    """The name of the same, also where a settled Deployment and its pods tell it; empty where nothing does."""
+    """Return the name of the same, also where a settled Deployment and its pods tell it; empty where nothing does."""
     newest = newest_set(store, deployment)
     if newest is not None:
         return newest.metadata.name
@@ -397,6 +410,6 @@ def newest_set_name(store: Store, deployment: Workload) -> str:
 
 
 def revision_of(replica_set: Workload) -> int:
-    """The number that its Deployment gave it; below zero where it has none."""
+    """Return the number that its Deployment gave it; below zero where it has none."""
     text = (replica_set.metadata.annotations or {}).get(_REVISION, "")
     return int(text) if text.isdecimal() and len(text) < 20 else -1

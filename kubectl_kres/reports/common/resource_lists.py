@@ -1,6 +1,6 @@
-"""Names in a sentence, shares of an amount, and from which share on a quota or pool counts as nearly full.
+"""Names in a sentence, percentages, and the share from which a quota or pool counts as nearly full.
 
-The scopes of a quota in plain words.
+It also puts the scopes of a quota into plain words.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ NEARLY_FULL = 90
 
 
 def percent_of(part: Quantity, whole: Quantity) -> int | None:
-    """In whole hundredths, rounded down; None of nothing."""
+    """Return the share in whole hundredths, rounded down; None if the whole is 0."""
     return part.nano * 100 // whole.nano if whole.nano > 0 else None
 
 
 def listed(words: Iterable[str], most: int = 6) -> str:
-    """``a, b and c``; beyond ``most`` only how many more there are."""
+    """Return the texts as ``a, b and c``; beyond ``most`` only how many more there are."""
     texts = list(words)
     if len(texts) > most + 1:
         return f"{', '.join(texts[:most])} and {len(texts) - most} more"
@@ -43,7 +43,9 @@ _CLASSES: Mapping[str, tuple[str, str]] = {
 
 
 def scope_words(spec: ResourceQuotaSpec) -> tuple[str, ...]:
-    """What a quota counts, one phrase for each scope, all of which must hold; empty: everything in the namespace."""
+    """Return what a quota counts, one phrase for each scope, all of which must match; empty: everything in the
+    namespace.
+    """
     return tuple(map(_phrase, requirements(spec)))
 
 

@@ -4,7 +4,7 @@ A system is a folder of its own that holds a ``System``: values, and functions i
 who keeps quotas, who admits). ``kubectl_kres.systems`` registers it, and no common folder imports it. Its module loads
 the rest of its folder only when a function has something to say.
 
-What there is to say of a kind: the one map that commands, completion and the terminal interface ask.
+``answers_about`` is the one map from kinds to answers that commands, completion and the terminal interface read.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Target = Literal["pod", "workload"]
 
 
 class Right(NamedTuple):
-    """A kind and the verbs that it is read with. ``adds``: what answers lack without it; empty: they are partial.
+    """A kind and the verbs that read it. ``adds``: what answers lack without it; empty: they are partial.
 
     ``names``: only objects of these names, in ``namespace``.
     """
@@ -61,13 +61,13 @@ class Right(NamedTuple):
 
 
 class KindAnswers(NamedTuple):
-    """What there is to say of objects of a kind.
+    """The answers about objects of a kind.
 
     ``explained``: by what: ``pod``, ``policy``, or the name of a system that has an explainer; empty: not at all.
     ``one_pod``: they are pods, or make pods of one template, so that diff, qos, --fit and --resize answer, too.
-    ``several``: what to ask about instead where they make several pods. ``as_sent``: those of a file are evaluated
-    as they stand there. ``counted``: quotas count them, and they make no pods. ``on_screen``: one can be opened on
-    full screen.
+    ``several``: the kind to explain instead where they make several pods. ``as_sent``: an object of a file is evaluated
+    as it is written. ``counted``: quotas count them, and they make no pods. ``on_screen``: one can be opened on full
+    screen.
     """
 
     explained: str = ""
@@ -79,7 +79,7 @@ class KindAnswers(NamedTuple):
 
 
 class CacheKey(NamedTuple):
-    """What is alike about objects whose explanations differ in some texts alone.
+    """A key that is equal for objects whose explanations differ in some texts alone.
 
     ``key``: all that an explanation depends on, but for ``texts``: those of this object, its name first.
     """
@@ -89,7 +89,7 @@ class CacheKey(NamedTuple):
 
 
 class TimelineEvent(NamedTuple):
-    """A fact with its time, and how bad it is."""
+    """A fact with its time and its severity."""
 
     fact: Fact
     severity: Severity
@@ -292,7 +292,7 @@ class System(Struct, frozen=True):
 
 
 def systems() -> tuple[System, ...]:
-    """All of them, in the order of registration."""
+    """Return all of them, in the order of registration."""
     return registered("reports")
 
 
@@ -371,7 +371,7 @@ def analysis_by_system(
 
 
 def likeness_of(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
-    """What is alike about the explanations of the object and of others; None: nothing that is known."""
+    """Return the cache key of the object's explanation; None: nothing like it is known."""
     result = (maker.cache_key(store, subject, ask) for maker in pod_makers())
     return next((likeness for likeness in result if likeness is not None), None)
 
@@ -406,7 +406,7 @@ _NOTHING: Final = KindAnswers()
 
 @cache
 def answers_about(kind: Kind) -> KindAnswers:
-    """What is said of objects of a kind; of a kind that no table has, what its pod template tells.
+    """Return the answers about objects of a kind; for a kind that no table has, its pod template decides.
 
     A type of the API group "" that is not known here has no pod template, and may be Secrets: nothing reads it.
     """
@@ -423,12 +423,12 @@ def answers_about(kind: Kind) -> KindAnswers:
 
 
 def makes_one_pod(kind: Kind) -> bool:
-    """Whether objects of the kind are pods, or make pods of one template."""
+    """Return whether objects of the kind are pods, or make pods of one template."""
     return answers_about(kind).one_pod
 
 
 def require_answers(kind: Kind, accepts: Callable[[Kind], bool] = makes_one_pod) -> Kind:
-    """Return the kind itself. Raises UsageError for one that there are no answers about, before anything of it is read.
+    """Return the kind itself. Raises UsageError for one without answers, before anything of it is read.
 
     That is also what keeps a Secret, which is a kind without a pod template, from being read on a caller's word.
     """
@@ -444,10 +444,10 @@ def require_answers(kind: Kind, accepts: Callable[[Kind], bool] = makes_one_pod)
 
 
 def is_shown(kind: Kind) -> bool:
-    """Whether an object of the kind can be opened on full screen."""
+    """Return whether an object of the kind can be opened on full screen."""
     return is_explained(kind) and answers_about(kind).on_screen
 
 
 def is_explained(kind: Kind) -> bool:
-    """Whether there is an explanation of its objects."""
+    """Return whether its objects can be explained."""
     return bool(answers_about(kind).explained)

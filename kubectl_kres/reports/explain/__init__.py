@@ -1,4 +1,4 @@
 """What ``explain`` and ``diff`` say of a pod or a workload: the whole explanation, one value of it, a line of a list.
 
-What it is made of stands in ``pod``, ``rollout`` and ``remedies``; what Tekton, Capsule and policies add is registered.
+Its parts are computed in ``pod``, ``rollout`` and ``remedies``; Tekton, Capsule and policies register theirs.
 """

@@ -1,4 +1,4 @@
-"""How all that makes pods in a namespace fares, from pods that are looked at once, one after the other."""
+"""The states of all objects that make pods in a namespace, from pods that are looked at once, one after the other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _States = list[tuple[Pod, RunState]]
 
 
 class PodStates:
-    """Grows with each pod. Of pods that run as usual only the number is kept, by what controls them."""
+    """A collector of pods' states. Of pods that run as usual only the number is kept, by controller. Of pods that run
+    as usual only the number is kept, by what controls them.
+    """
 
     def __init__(self, store: Store, now: str) -> None:
         self.store, self.now = store, now
@@ -45,12 +47,13 @@ class PodStates:
             self._others.setdefault(owner, []).append((pod, state))
 
     def of(self, namespace: str, kind: str, name: str) -> tuple[int, _States]:
-        """How many pods that this object controls run as usual, and the others."""
+        """Return how many pods that this object controls run as usual, and the others."""
         owner = (namespace, kind, name)
         return self._running[owner], self._others.get(owner, [])
 
     def alone(self, namespace: str) -> Iterator[tuple[Pod, RunState]]:
-        """The pods that nothing controls and that do not run as usual, and those whose controller is of no known kind.
+        """Yield the pods that nothing controls and that do not run as usual, and those whose controller is of no known
+        kind.
 
         ``namespace`` empty: of all.
         """
@@ -60,12 +63,12 @@ class PodStates:
                 yield from pods
 
     def running_alone(self, namespace: str) -> int:
-        """How many pods that nothing controls run as usual."""
+        """Return how many pods that nothing controls run as usual."""
         return sum(count for (space, kind, _), count in self._running.items() if not kind and namespace in {"", space})
 
 
 def states_in_store(store: Store, namespace: str, now: str) -> PodStates:
-    """The states of the pods that the store holds; ``namespace`` empty: of all."""
+    """Return the states of the pods that the store holds; ``namespace`` empty: of all."""
     states = PodStates(store, now)
     for pod in store.all("Pod", namespace or None):
         states.add(pod)
@@ -73,7 +76,7 @@ def states_in_store(store: Store, namespace: str, now: str) -> PodStates:
 
 
 def all_states(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[ObjectRef, RunState]]:
-    """The objects that nothing else makes, with how they fare; pods that run alone and as usual are left out.
+    """Yield the objects that nothing else makes, with how they fare; pods that run alone and as usual are left out.
 
     ``namespace`` empty: in all namespaces. A Deployment stands for its ReplicaSets, a run for its pod.
     """
@@ -93,7 +96,9 @@ def all_states(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[
 
 
 def _of_systems(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[ObjectRef, RunState]]:
-    """Their objects; a run that failed is left out, as it is over, unless its memory limit killed it."""
+    """Yield the systems' objects with their states; a failed run is left out, as it is over, unless its memory limit
+    killed it.
+    """
     for item in (item for kind in kinds_of("runs") for item in store.all(kind, namespace or None)):
         description = describe(store, item, pods.now)
         state = description.state if description is not None else None

@@ -1,4 +1,4 @@
-"""What admission changes: written against stored, or a live pod against what it would get today."""
+"""The difference that admission makes: written against stored, or a live pod against what it would get today."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Difference(Record, frozen=True):
 
 
 def diff(store: Store, subject: Subject, ask: EvaluationOptions) -> Difference:
-    """Raises what ``explain`` raises."""
+    """Return the difference of a pod. Raises what ``explain`` raises."""
     return _compared(store, subject, analysis_of(store, subject, ask))
 
 
@@ -71,10 +71,10 @@ _ENCODER = msgspec.msgpack.Encoder()
 
 
 class Differences:
-    """Answers for many live pods. Those that were made alike and live alike, as those of a workload do, are looked at
-    once.
+    """A cache of differences for many live pods. Those with the same origin and values, as pods of a workload, are
+    compared once. Those that were made alike and live alike, as those of a workload do, are looked at once.
 
-    ``pattern``: of the last answer the first one that it is equal to but for the pod's name; None: it has no equal.
+    ``pattern``: the first answer that the last one is equal to but for the pod's name; None: there is none.
     """
 
     def __init__(self, store: Store, ask: EvaluationOptions) -> None:
@@ -88,7 +88,7 @@ class Differences:
         self.pattern: Difference | None = None
 
     def changed(self, pod: Pod) -> bool:
-        """Whether the pod would get other values today, or would be refused: without saying why."""
+        """Return whether the pod would get other values today, or would be refused: without saying why."""
         namespace = pod.metadata.namespace
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
         if object_behind(self._store, named) is not None:
@@ -96,7 +96,7 @@ class Differences:
         return not self._same(_Live(self._store, pod), policies(self._store, namespace, self._ask.server))[0]
 
     def of(self, pod: Pod) -> Difference | None:
-        """None where nothing differs. Raises what ``explain`` raises."""
+        """Return the difference of a pod; None where there is none. Raises what ``explain`` raises."""
         self.pattern = None
         namespace = pod.metadata.namespace
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
@@ -109,7 +109,7 @@ class Differences:
             self._differing.discard(namespace)
             return None
         self._differing.add(namespace)
-        key = self._told_alike(live)
+        key = self._alike_key(live)
         result = self._alike.get(key) if key is not None else None
         if result is not None and result[0] is live.maker and result[1] is known:
             self.pattern = result[2]
@@ -121,7 +121,7 @@ class Differences:
         return difference
 
     def _same(self, live: _Live, known: NamespacePolicies, *, journal: bool = False) -> tuple[bool, Analysis | None]:
-        """Whether admission stores what the live pod has, in one of its outcomes, and never refuses.
+        """Return whether admission stores what the live pod has, in one of its outcomes, and never refuses.
 
         With it the analysis, where the pod had to be evaluated and its ``journal`` is wanted.
         """
@@ -134,8 +134,10 @@ class Differences:
         self._unchanged.keep(live.key, (live.maker, known, same))
         return same, analysis if journal else None
 
-    def _told_alike(self, live: _Live) -> tuple[Any, ...] | None:
-        """All that an answer about a pod depends on but for its name; None for a pod with a story of its own."""
+    def _alike_key(self, live: _Live) -> tuple[Any, ...] | None:
+        """Return all that an answer about a pod depends on but for its name; None for a pod that is unlike any
+        other.
+        """
         pod = live.pod
         if edited(pod) or any(events.of_pod(pod)) or not controller(pod)[0]:
             return None
@@ -148,7 +150,7 @@ class Differences:
         return *live.key, *controller(pod), _ENCODER.encode(result), marks, later
 
     def _edited(self, live: _Live) -> tuple[str, ...]:
-        """When the policies of the pod's namespace, and the workload that made it, were edited, in order."""
+        """Return when the policies of the pod's namespace, and the workload that made it, were edited, in order."""
         namespace = live.pod.metadata.namespace
         revision = self._store.revision("LimitRange", "ResourceQuota")
         last = self._times.get(namespace)
@@ -162,9 +164,9 @@ class Differences:
 
 
 class _Live:
-    """A live pod, what made it, and the key of those that were made alike and have the same values.
+    """A live pod, the object that made it, and the key of the pods with the same origin and values.
 
-    Where what made it is known, that and the little that it does not settle are enough.
+    Where its maker is known, the key is the maker and the few fields that the maker does not determine.
     """
 
     def __init__(self, store: Store, pod: Pod) -> None:
@@ -183,14 +185,14 @@ class _Live:
 
 
 def _times(item: Any) -> Iterator[str]:
-    """When an object was edited, as far as its field managers are known."""
+    """Yield when an object was edited, as far as its field managers are known."""
     metadata = item.metadata
     if isinstance(metadata, ManagedMetadata):
         yield from (entry.time or "" for entry in metadata.managed_fields or ())
 
 
 def _only_named(difference: Difference) -> bool:
-    """Whether the pod's name stands nowhere but where ``renamed`` writes another one."""
+    """Return whether the pod's name occurs only where ``renamed`` writes another one."""
     name = difference.subject.name
     places = 3 if difference.after else 1
     places += difference.verdict.message.startswith(_heads(name))
@@ -199,12 +201,12 @@ def _only_named(difference: Difference) -> bool:
 
 
 def _heads(name: str) -> tuple[str, str]:
-    """How the server begins to speak of a pod."""
+    """Return the beginnings of the server's sentences about a pod."""
     return f'pods "{name}" ', f'Pod "{name}" '
 
 
 def renamed(difference: Difference, name: str) -> Difference:
-    """What an answer says of another pod that is its equal but for the name."""
+    """Return the answer about another pod that differs from it only in the name."""
     verdict, old = difference.verdict, difference.subject.name
     for head, other in zip(_heads(old), _heads(name), strict=True):
         if verdict.message.startswith(head):
@@ -220,7 +222,7 @@ def renamed(difference: Difference, name: str) -> Difference:
 
 
 def _is_own(source: Source | None, name: str) -> TypeGuard[Source]:
-    """Whether the pod itself is behind a value."""
+    """Return whether the pod itself is behind a value."""
     return source is not None and source.kind == "Pod" and source.name == name
 
 
@@ -261,7 +263,9 @@ def _compared(store: Store, subject: Subject, analysis: Analysis) -> Difference:
 
 
 def _essential(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes a written pod differ: not the class that every stored pod has, nor a default priority."""
+    """Return the fields in which a written pod can differ: without the class that every stored pod has, and a default
+    priority.
+    """
     spec = {key: value for key, value in document["spec"].items() if key != "priorityClassName"}
     return {"metadata": document["metadata"], "spec": spec}
 
@@ -272,7 +276,9 @@ def _document(pod: Mapping[str, Any], ref: ObjectRef) -> dict[str, Any]:
 
 
 def _after(start: PodManifest, first: Outcome) -> dict[str, Any]:
-    """What would be stored; for a refused pod what admission had come to; as written if it does not even decode."""
+    """Return what would be stored; for a refused pod what admission had come to; as written if it does not even
+    decode.
+    """
     if first.object is not None:
         return dict(first.object)
     if first.draft is None:
@@ -284,7 +290,7 @@ def _after(start: PodManifest, first: Outcome) -> dict[str, Any]:
 
 
 def _drop_incidental(before: dict[str, Any], after: dict[str, Any], known: NamespacePolicies) -> None:
-    """Take out what says nothing about the live pod's resources: the annotation, classes that were not read, and a
+    """Remove what says nothing about the live pod's resources: the annotation, classes that were not read, and a
     default class, which is only looked up where a quota counts by it.
     """
     classless = known.policies.priorities is None or "priorityClassName" not in after["spec"]
@@ -308,13 +314,14 @@ def _align(before: dict[str, Any], after: dict[str, Any]) -> None:
 
 
 def _reason(value: ResourceValue) -> Reason:
-    """What set the value; for a written one what changed its notation."""
+    """Return what set the value; for a written one what changed its notation."""
     rewritten = value.rule == "manifest/written" and bool(value.steps)
     return Reason("quantity/canonical" if rewritten else value.rule, value.source, value.note)
 
 
 def _reasons(decision: Decision, first: Outcome, before: Mapping[str, Any]) -> dict[str, Reason]:
-    """By path: what set each value, or why the live one differs; annotation, overhead and class by their entries.
+    """Return, by path, what set each value, or why the live one differs; annotation, overhead and class by their
+    entries.
 
     A container that was injected has its reason at its name.
     """

@@ -1,4 +1,4 @@
-"""Why a pod, or the next pod of a workload, gets its resources, or is refused."""
+"""The explanation why a pod, or the next pod of a workload, gets its resources, or is refused."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ _BLIND = "not known: the last try was refused (see below), and what could not be
 
 
 def explain(store: Store, subject: Subject, ask: EvaluationOptions) -> Explanation:
-    """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods."""
+    """Return the explanation. Raises NotFound if the object is not in the store, UsageError if it makes no pods."""
     return explained(store, subject, ask, analysis_of(store, subject, ask))
 
 
 def analysis_of(store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True) -> Analysis:
-    """``journal`` False: only the outcomes are wanted. Raises what ``explain`` raises."""
+    """Return the analysis. ``journal`` False: only the outcomes are needed. Raises what ``explain`` raises."""
     made = analysis_by_system(store, subject, ask, journal=journal)
     if made is not None:
         return made
@@ -101,7 +101,7 @@ def analysis_from(
     *,
     journal: bool = True,
 ) -> Analysis:
-    """Of the pod of ``start``, whatever the object makes; its claims are left out. ``raw``: as for ``analyse``."""
+    """Return the analysis of the pod of ``start`` without its claims. ``raw``: as for ``analyse``."""
     known = policies(store, subject.ref.namespace, ask.server)
 
     def with_systems(start: PodManifest) -> Analysis:
@@ -111,7 +111,7 @@ def analysis_from(
 
 
 def analysis_of_another(store: Store, subject: Subject, ask: EvaluationOptions) -> Analysis:
-    """Of another pod like it, where one is live; of a file's as it stands. Raises what ``explain`` raises."""
+    """Return the analysis of a new pod like it; of a file's as it is written. Raises what ``explain`` raises."""
     made = analysis_by_system(store, subject, ask, another=True)
     if made is not None:
         return made
@@ -130,7 +130,8 @@ def analyse(
     *,
     journal: bool = True,
 ) -> Analysis:
-    """Run admission. ``raw``: the pod as a file would send it, whose unknown fields bring warnings.
+    """Return the analysis of a pod after admission. ``raw``: the pod as a file would send it, whose unknown fields
+    bring warnings.
 
     Where a live pod has what one of several outcomes stores, that outcome leads.
     """
@@ -147,21 +148,21 @@ def analyse(
 
 
 def stores(outcome: Outcome, live: Pod) -> bool:
-    """Whether the outcome is a pod with the very requests and limits of ``live``."""
+    """Return whether the outcome is a pod with the very requests and limits of ``live``."""
     from kubectl_kres.reports.pod.resource_view import as_written, values_of
 
     return outcome.object is not None and values_of(outcome.object) == values_of(as_written(live))
 
 
 class Advice(NamedTuple):
-    """Ways to let in what is refused or missing, and what else there is to say of it."""
+    """Remedies for what is refused or missing, and notes beside them."""
 
     remedies: tuple[Remedy, ...] = ()
     note: str = ""
 
 
 class Decision(NamedTuple):
-    """What is decided about a pod, the values that it gets, and what to change; what a difference is made from, too."""
+    """The decision about a pod, its values, and what to change; a difference is made from it, too."""
 
     verdict: Verdict
     containers: tuple[ContainerValues, ...]
@@ -183,7 +184,7 @@ class Decision(NamedTuple):
 
 
 def decided(store: Store, subject: Subject, analysis: Analysis) -> Decision:
-    """An explanation without sums, costs and what was supposed."""
+    """Return the decision: an explanation without sums, costs and assumptions."""
     start, outcomes = analysis.start, analysis.outcomes
     seen, pods = _facts(store, subject, start), _replicas(store, subject, start)
     table = ValueTable(store, start, outcomes, analysis.listed)
@@ -256,7 +257,7 @@ def explained(store: Store, subject: Subject, ask: EvaluationOptions, analysis: 
 
 
 def _run_state(store: Store, subject: Subject, ask: EvaluationOptions, decision: Decision) -> RunState | None:
-    """How the object fares; of a container that was killed also who set its limit."""
+    """Return the state of the object; for a container that was killed also who set its limit."""
     if subject.raw is not None:
         return None
     state = object_state(store, subject.ref, ask.now, decision.verdict, decision.seen)
@@ -279,7 +280,7 @@ def _run_state(store: Store, subject: Subject, ask: EvaluationOptions, decision:
 
 
 def _with_node_fixes(advice: Advice, nodes: NodeReport | None, state: RunState | None, verdict: Verdict) -> Advice:
-    """What lets the pod onto a node, where nothing else holds it up."""
+    """Return the advice with changes that let the pod onto a node, where nothing else blocks it."""
     if nodes is None or not nodes.remedies or advice.remedies or is_negative(verdict):
         return advice
     if state is not None and state.reason != "NoNode":
@@ -293,7 +294,7 @@ def _with_node_fixes(advice: Advice, nodes: NodeReport | None, state: RunState |
 
 
 def _with_next_step(advice: Advice, state: RunState | None, verdict: Verdict) -> Advice:
-    """That nothing has to be changed is said of what runs, has ended or is starting alone."""
+    """Return the advice with "nothing to change" only for an object that runs, has ended or is starting."""
     if state is None or advice.remedies or state.word in {"runs", "ended", "starting"} or is_negative(verdict):
         return advice
     if advice.note and not advice.note.startswith(NOTHING):
@@ -303,7 +304,7 @@ def _with_next_step(advice: Advice, state: RunState | None, verdict: Verdict) ->
 
 
 def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> Verdict:
-    """The verdict of an explanation; the outcomes are enough for it."""
+    """Return the verdict of an explanation; the outcomes are enough for it."""
     pods = _replicas(store, subject, analysis.start)
     return _verdict(store, subject, analysis, pods, unseen_of(store, subject))[0]
 
@@ -311,9 +312,9 @@ def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> V
 def verdict_and_sentences(
     store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...]
 ) -> tuple[Verdict, tuple[str, ...], Replicas | None, tuple[Fact, ...]]:
-    """The verdict of an explanation, and what mends each refusal in a sentence of its own, not tried; its pods.
+    """Return the verdict of an explanation, an untested remedy in a sentence for each refusal, and the replicas.
 
-    Last what the cluster says of it, where that was looked at.
+    The last value are the cluster's facts about it, where they were looked at.
 
     ``unseen``: what could not be read, as ``unseen_of`` has it without the analysis.
     """
@@ -334,7 +335,7 @@ def verdict_and_sentences(
 def _verdict(
     store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, unseen: tuple[Unseen, ...]
 ) -> tuple[Verdict, tuple[Fact, ...]]:
-    """With what the cluster says of the object, where that was looked at."""
+    """Return the verdict and the replicas with the cluster's facts about the object, where those were looked at."""
     bare = verdict_of(analysis.outcomes)
     wants = bare.allowed is not True or (pods.missing if pods is not None else analysis.start.live is None)
     # Events are many, and say nothing that matters of what has all of its pods.
@@ -344,7 +345,7 @@ def _verdict(
 
 
 def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
-    """What mends each refusal, in a sentence of its own and without trying it: the short cause of a list."""
+    """Return an untested remedy in a sentence for each refusal: the short cause of a list."""
     texts = _sentences(store, subject, analysis, _replicas(store, subject, analysis.start))
     return directed(store.origin, _located(texts, subject, analysis.start, analysis.outcomes[0]))
 
@@ -357,7 +358,7 @@ def _advice(
     pods: Replicas | None,
     unseen: Sequence[Unseen],
 ) -> Advice:
-    """``unseen``: what could not be read, as ``unseen_of`` has it without the analysis."""
+    """Return the advice."""
     if analysis.made is not None:
         if ways := remedies_of_systems(store, subject, analysis):
             return Advice(ways)
@@ -388,7 +389,7 @@ def _advice(
 
 
 def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None, *, blind: bool) -> Advice | None:
-    """What there is to say though the next pod would be admitted; None: nothing."""
+    """Return the advice for a next pod that would be admitted; None: there is nothing to say."""
     owner, stuck = analysis.start.owner, _stuck(seen, pods)
     rest = reason_for_no_pods(owner) if pods is not None and not pods.wanted and owner is not None else ""
     if rest and stuck:
@@ -424,7 +425,7 @@ def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replica
 
 
 def _located(texts: tuple[str, ...], subject: Subject, start: PodManifest, first: Outcome) -> tuple[str, ...]:
-    """The remedy of a text that is no quantity, with its place in the file."""
+    """Return the remedy of a text that is no quantity, with its place in the file."""
     refusal = first.refusal
     if subject.locate is None or refusal is None or refusal.code != 400:
         return texts
@@ -435,7 +436,7 @@ def _located(texts: tuple[str, ...], subject: Subject, start: PodManifest, first
 
 
 def _replicas(store: Store, subject: Subject, start: PodManifest) -> Replicas | None:
-    """The pods of the workload itself; None for a pod, for a file, and where the numbers make no sense."""
+    """Return the pods of the workload itself; None for a pod, for a file, and where the numbers are not valid."""
     if start.owner is None or start.live is not None:
         return None
     try:
@@ -445,10 +446,9 @@ def _replicas(store: Store, subject: Subject, start: PodManifest) -> Replicas | 
 
 
 def _costs(analysis: Analysis, draft: Draft | None, ask: EvaluationOptions) -> Iterator[QuotaCost]:
-    """What the next pod costs with the claims that are made for it, also where something else refused it.
+    """Yield the quota costs of the next pod with its claims, also where something else refused it.
 
-    The reader asks what comes after the remedy.
-    A live pod is in ``used`` with what it has, resized or not; room is only asked for by the next one.
+    A live pod is in ``used`` with its own values, resized or not; only the next one needs room.
     """
     if draft is None:
         return
@@ -485,14 +485,14 @@ def _demands(start: PodManifest, known: Policies, draft: Draft | None) -> tuple[
 
 
 def quota_costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost]:
-    """Costs with how many more fit and what is too much. ``counted``: the object is in ``used`` already."""
+    """Yield the costs, with how many more such pods fit. ``counted``: the object is in ``used`` already."""
     for charge in costs:
         over = tuple(name for name in charge.after if parse(charge.after[name]) > parse(charge.hard[name]))
         yield QuotaCost(charge.quota, charge, counted, room_for(charge), over)
 
 
 def _brought(start: PodManifest, server: Server) -> str:
-    """The class that the pod of a file says it has, if the server believes it."""
+    """Return the class that the status of a pod in a file states, if the server keeps it."""
     return brought_class(start.pod, server) if start.live is None else ""
 
 
@@ -517,7 +517,7 @@ def _facts(store: Store, subject: Subject, start: PodManifest) -> tuple[Fact, ..
 def _nodes(
     store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
 ) -> NodeReport | None:
-    """The nodes for a pod that waits: the one that is asked about, or the first of a workload's."""
+    """Return the nodes for a waiting pod: the explained one, or the first of a workload's."""
     pod = analysis.start.live or _waiting(store, subject, analysis.start)
     if pod is None or not waits_for_node(pod):
         return None
@@ -527,20 +527,20 @@ def _nodes(
 
 
 def _waiting(store: Store, subject: Subject, start: PodManifest) -> Pod | None:
-    """The pod of a stored workload that waits for a node."""
+    """Return the pod of a stored workload that waits for a node."""
     owner = start.owner if subject.raw is None else None
     return events.waiting_pod(store, subject.ref.kind, owner) if owner is not None and start.live is None else None
 
 
 def _nodes_unseen(store: Store, subject: Subject, start: PodManifest) -> Iterator[Unseen]:
-    """That nodes may not be read, of a workload; of a pod that is among its own needs."""
+    """Yield that nodes may not be read, for a workload; for a pod they are among its own needs."""
     waiting = _waiting(store, subject, start)
     if waiting is not None:
         yield from (unseen for unseen in unread(store, node_needs(store, waiting)) if unseen.state in _REFUSED)
 
 
 def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tuple[Assume, ...]:
-    """What is taken for granted of a manifest."""
+    """Return the assumptions about a manifest."""
     if not subject.file:
         return ()
     from kubectl_kres.reports.pod import preflight
@@ -562,7 +562,7 @@ def _assumptions(
 
 
 def _gates(pod: Pod, server: Server) -> tuple[Assume, ...]:
-    """What is supposed about feature gates: nothing of a pod that uses no field of theirs."""
+    """Return the assumptions about feature gates: none for a pod that uses no gated field."""
     if pod.spec.resources is None and not any(item.restart_policy for item in pod.spec.init_containers or ()):
         return ()
     from kubectl_kres.reports.pod.feature_gates import gates
@@ -571,13 +571,13 @@ def _gates(pod: Pod, server: Server) -> tuple[Assume, ...]:
 
 
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
-    """What could not be read, and of the analysis what could not be computed; without what assumptions tell."""
+    """Return what could not be read or computed; not what assumptions already say."""
     all_unseen = tuple(unseen for unseen in unread(store, needs(store, subject)) if unseen.required or _is_said(unseen))
     return (*_number_unknown(subject), *all_unseen, *(analysis.unseen if analysis is not None else ()))
 
 
 def _number_unknown(subject: Subject) -> Iterator[Unseen]:
-    """Of a file's object: that a kind which is in no table has a template does not tell how many pods come of it."""
+    """Yield that the number of pods is not known, for an object of a file whose kind is in no table."""
     kind, ref = subject.kind, subject.ref
     if subject.raw is None or is_known(kind):
         return
@@ -589,7 +589,7 @@ def _number_unknown(subject: Subject) -> Iterator[Unseen]:
 
 
 def _is_said(unseen: Unseen) -> bool:
-    """Whether something that only adds to an answer is named where it could not be read."""
+    """Return whether something that only adds to an answer is reported when it could not be read."""
     if unseen.kind in kinds_of("assumed"):
         return False
     if_refused = unseen.kind in {"HorizontalPodAutoscaler", *kinds_of("if-refused")}

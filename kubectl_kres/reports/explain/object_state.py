@@ -1,4 +1,4 @@
-"""How any object fares: a pod, a workload, an object of a system; what its verdict says comes first."""
+"""The state of any object: a pod, a workload, an object of a system; the reasons in its verdict come first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 def object_state(
     store: Store, ref: ObjectRef, now: str, verdict: Verdict | None = None, facts: Sequence[Fact] = ()
 ) -> RunState | None:
-    """None for what does not exist, makes no pods by itself, or of which nothing is known.
+    """Return the state; None for an object that does not exist, makes no pods by itself, or is not known.
 
     ``verdict``: of the same object: pods that are refused are waited for. ``facts``: what the cluster says of it.
     """
@@ -41,7 +41,7 @@ def object_state(
 
 
 def state_of_item(store: Store, kind: str, item: Any, now: str) -> RunState | None:
-    """The same without its verdict."""
+    """Return the state of an object without its verdict."""
     if isinstance(item, Pod):
         return RunState("runs") if is_plain(item) else state_of_pod(store, item, now)
     if isinstance(item, Workload):
@@ -51,7 +51,7 @@ def state_of_item(store: Store, kind: str, item: Any, now: str) -> RunState | No
 
 
 def is_plain(pod: Pod) -> bool:
-    """Whether all of its containers run, are ready and have not been started before."""
+    """Return whether all of its containers run, are ready and have not been started before."""
     statuses = pod.status.container_statuses
     return (
         bool(statuses)
@@ -71,7 +71,7 @@ _NO_STATE = (None, ContainerState())
 
 
 def state_of_pod(store: Store, pod: Pod, now: str) -> RunState:
-    """With the events about it, as far as they were read."""
+    """Return the state of a pod with the events about it, as far as they were read."""
     from kubectl_kres.reports.run_state.pod_state import pod_state
 
     namespace = pod.metadata.namespace
@@ -100,7 +100,7 @@ def _of_workload(store: Store, kind: str, workload: Workload, now: str) -> RunSt
 
 
 def _of_cron_job(store: Store, workload: Workload, now: str) -> RunState | None:
-    """That it is suspended, else the worst of the Jobs that it has running; None between two of them."""
+    """Return the state of a CronJob: suspended, else the worst of its running Jobs; None between two of them."""
     from kubectl_kres.reports.run_state.grace import worst
     from kubectl_kres.reports.run_state.workload_state import workload_state
 
@@ -114,7 +114,9 @@ def _of_cron_job(store: Store, workload: Workload, now: str) -> RunState | None:
 
 
 def _pods(store: Store, kind: str, workload: Workload) -> list[Pod] | None:
-    """Its pods, of a Deployment those of the newest template where that is known; None: they were not read."""
+    """Return the pods of a workload, of a Deployment those of the newest template where that is known; None: they were
+    not read.
+    """
     namespace, name = workload.metadata.namespace, workload.metadata.name
     # The pods of a CronJob's Jobs are read all together, by the label that they carry.
     selectors = (selector_text(workload.spec.selector), "", *(("job-name",) if kind == "Job" else ()))
@@ -130,13 +132,15 @@ def _pods(store: Store, kind: str, workload: Workload) -> list[Pod] | None:
 
 
 def _is_of(pod: Pod, deployment: str) -> bool:
-    """Whether a pod is of a Deployment whose ReplicaSets were not read: theirs are its name and a hash."""
+    """Return whether a pod belongs to a Deployment whose ReplicaSets were not read: their name is its name and a
+    hash.
+    """
     kind, owner = controller(pod)
     return kind == "ReplicaSet" and owner.rpartition("-")[0] == deployment
 
 
 def _refused(store: Store, item: Any, verdict: Verdict, facts: Sequence[Fact], ref: ObjectRef) -> RunState:
-    """What is missing waits for what refuses it."""
+    """Return the state of a workload whose missing pods are refused."""
     of, ready = 0, 0
     if isinstance(item, Workload):
         with suppress(UsageError):
@@ -172,7 +176,7 @@ def _refused(store: Store, item: Any, verdict: Verdict, facts: Sequence[Fact], r
 
 
 def _unbound(store: Store, pod: Pod, state: RunState) -> RunState:
-    """With the claim that cannot bind, where its events or the template of the pod tell which one it is."""
+    """Return the state with the claim that cannot bind, where its events or the template of the pod name it."""
     from kubectl_kres.reports.run_state.next_steps import with_next_step
     from kubectl_kres.reports.run_state.pod_state import last_time
 
@@ -200,7 +204,7 @@ def _about_claims(store: Store, namespace: str) -> Iterator[Event]:
 
 
 def _claims(store: Store, pod: Pod) -> Iterator[str]:
-    """The claims of a pod as the template says that made it."""
+    """Yield the claims of a pod as the template says that made it."""
     namespace, (kind, name) = pod.metadata.namespace, controller(pod)
     owner = store.get(kind, name, namespace) if kind else None
     if not isinstance(owner, Workload):
@@ -219,7 +223,7 @@ _VOLUME = "persistentVolumeClaim"
 
 
 def reads_of_run(store: Store, item: Any) -> tuple[ReadRequest, ...]:
-    """The same of a listed object of a system: its pod, where that may say more."""
+    """Return the reads for the state of a listed object of a system: its pod, where that may say more."""
     description = describe(store, item)
     state = description.state if description is not None else None
     if state is None or state.word not in {"starting", "waits"} or state.reason not in {"", "NoNode", "NotStarted"}:
@@ -230,7 +234,7 @@ def reads_of_run(store: Store, item: Any) -> tuple[ReadRequest, ...]:
 
 
 def reads_of_list(store: Store, kind: str, workload: Workload) -> tuple[ReadRequest, ...]:
-    """What tells how a listed workload fares where its status alone does not say that all is well."""
+    """Return the reads for the state of a listed workload whose status alone does not say that all is well."""
     from kubectl_kres.reports.run_state.workload_state import is_calm
 
     namespace = workload.metadata.namespace

@@ -1,6 +1,6 @@
-"""What one line of a list says of a pod or workload, made without the values, sums and steps of an explanation.
+"""One line of a list about a pod or workload, made without the values, sums and steps of an explanation.
 
-Pods that were made alike and live alike are evaluated once: what is kept goes by all that admission looks at.
+Pods with the same origin and values are evaluated once: the key of the cache is all that admission looks at.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 
 class Outline(Record, frozen=True):
-    """``verdict``: without the server's words. ``quality``: the QoS class; empty where nothing could be decoded.
+    """One line about an object. ``verdict``: without the server's words. ``quality``: the QoS class; empty where
+    nothing could be decoded.
 
-    ``remedy``: the smallest, with a count of further ones that are needed too; empty for what is admitted.
-    ``names``: of containers, by path. ``replicas``: of a workload that exists. ``ready`` and ``state``: how it fares,
-    as ``reports.pod.events`` has it; ``run_state``: the same as a word with its reason, absent for what does not exist.
+    ``remedy``: the smallest, with a count of further ones that are needed too; empty for what is admitted. ``names``:
+    of containers, by path. ``replicas``: of a workload that exists. ``ready`` and ``state``: how it fares, as
+    ``reports.pod.events`` has it; ``run_state``: the same as a word with its reason, absent for what does not exist.
     ``live``: it is a pod that exists, ``ended``: a run that has.
     """
 
@@ -55,7 +56,7 @@ class Outline(Record, frozen=True):
 
 
 class Outlines:
-    """Lines for many objects; live pods that are alike are looked at once."""
+    """Lines for many objects; live pods that are alike are evaluated once."""
 
     def __init__(self, store: Store, ask: EvaluationOptions) -> None:
         self._store, self._ask = store, ask
@@ -70,7 +71,7 @@ class Outlines:
         self._refusing: set[str] = set()
 
     def outline(self, subject: Subject) -> Outline:
-        """Raises what ``explain`` raises."""
+        """Return the line of an object. Raises what ``explain`` raises."""
         ref = subject.ref
         stored = self._store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
         waits = isinstance(stored, Pod) and _waits(self._store, stored)
@@ -91,7 +92,7 @@ class Outlines:
         )
 
     def _pod(self, subject: Subject, pod: Pod) -> Outline:
-        """Of a live pod that no run made."""
+        """Return the line of a live pod that no run made."""
         store, origin, ref = self._store, origin_of(pod), subject.ref
         beside = store.revision_beside("Pod")
         if beside != self._beside:
@@ -115,7 +116,7 @@ class Outlines:
         return outline
 
     def _like(self, subject: Subject, pod: Pod, known: NamespacePolicies, unseen: tuple[Unseen, ...]) -> Outline:
-        """Of a pod, or of one that is like it."""
+        """Return the line of a pod, from the cache if one like it was evaluated."""
         start = start_of_live(self._store, pod)
         key = (subject.ref.namespace, *signature(start, pod))
         last = self._alike.get(key)
@@ -128,7 +129,9 @@ class Outlines:
         return self._evaluate(subject, unseen, partial(analysis_of, self._store, subject, self._ask))
 
     def _evaluate(self, subject: Subject, unseen: tuple[Unseen, ...], judge: Callable[..., Analysis]) -> Outline:
-        """A journal costs time, and is only kept for what is refused: the remedies name what set the values."""
+        """Return the evaluated line. The journal is kept only for what is refused, since it costs time: the remedies
+        name what set the values.
+        """
         space = subject.ref.namespace
         journal = space in self._refusing
         analysis = judge(journal=journal)
@@ -141,7 +144,7 @@ class Outlines:
 
 
 def _waits(store: Store, pod: Pod) -> bool:
-    """Whether it lacks a claim that is made for it, unlike others of its template."""
+    """Return whether it lacks a claim that is made for it, unlike other pods of its template."""
     if not (pod.spec.volumes or pod.spec.resource_claims):
         return False
     from kubectl_kres.reports.common.objects import waits_for_objects
@@ -150,7 +153,7 @@ def _waits(store: Store, pod: Pod) -> bool:
 
 
 def _seeing(outline: Outline, unseen: tuple[Unseen, ...]) -> Outline:
-    """The line with what could not be read for it."""
+    """Return the line with the reads that it lacks."""
     return structs.replace(outline, unseen=unseen, complete=not any(unseen.required for unseen in unseen))
 
 

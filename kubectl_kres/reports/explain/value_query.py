@@ -1,4 +1,4 @@
-"""One container, one value of it, or one task, out of an explanation."""
+"""A part of an explanation: one container, one value of it, or one task."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ _SIDES = {"limit": "limits", "limits": "limits", "request": "requests", "request
 
 
 def narrowed(explanation: Explanation, container: str, question: str) -> Explanation:
-    """The explanation with no more than was asked for, and what it depends on: of the pod as a whole the verdict. It
-    is the whole one where nothing is asked for. Raises as ``containers`` and ``value`` do.
+    """Return the explanation with only the requested containers and values, what they depend on, and the verdict.
+
+    It is the whole one where nothing is requested. Raises as ``containers`` and ``value`` do.
     """
     if question:
         container_values, resource_value = value(explanation, question, container)
@@ -41,7 +42,7 @@ def narrowed(explanation: Explanation, container: str, question: str) -> Explana
 
 
 def containers(explanation: Explanation, name: str) -> tuple[ContainerValues, ...]:
-    """The containers of that name; ``pod`` is the pod level. Raises UsageError naming those there are."""
+    """Return the containers of that name; ``pod`` is the pod level. Raises UsageError naming those there are."""
     values_of_containers = tuple(
         container
         for container in explanation.containers
@@ -55,8 +56,8 @@ def containers(explanation: Explanation, name: str) -> tuple[ContainerValues, ..
 
 
 def value(explanation: Explanation, question: str, container: str = "") -> tuple[ContainerValues, ResourceValue]:
-    """The value that ``CONTAINER.limits.RESOURCE`` names; the container may be left out where ``container`` says which,
-    or there is one only.
+    """Return the value that ``CONTAINER.limits.RESOURCE`` names; the container may be left out where ``container`` says
+    which, or there is one only.
 
     Raises UsageError for a text of another form, or where the pod has no such value; ClusterError where a LimitRange
     that could not be read may set it.

@@ -1,4 +1,5 @@
-"""What ``explain`` says of policies: LimitRanges, quotas, namespaces, and objects that quotas count beside pods.
+"""The answers of ``explain`` about policies: LimitRanges, quotas, namespaces, and objects that quotas count beside
+pods.
 
 Pods and workloads belong in ``pod``.
 """

@@ -1,4 +1,4 @@
-"""The allowed band of each resource under all LimitRanges of a namespace, their defaults, and what contradicts what."""
+"""The allowed range of each resource under all LimitRanges of a namespace, their defaults, and their contradictions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ ConflictKind = Literal[
 
 
 def bands(limits: Iterable[Limits]) -> tuple[Band, ...]:
-    """One band for each type and resource that any LimitRange bounds: largest min, smallest max, smallest ratio."""
+    """Return one band for each type and resource that any LimitRange bounds: largest min, smallest max, smallest
+    ratio.
+    """
     entry: dict[tuple[str, str], dict[str, _Bound]] = {}
     for limit in limits:
         for item in limit.items:
@@ -53,9 +55,10 @@ def _band(type_: str, resource: str, bounds: Mapping[str, _Bound]) -> Band:
 
 
 def defaults(limit_range: LimitRange) -> Iterator[Default]:
-    """What a LimitRange gives containers, with where each value comes from. Raises Unparsable.
+    """Yield what a LimitRange gives containers, with where each value comes from. Raises Unparsable.
 
-    A stored object has all defaults; that one came from another field is known from what was applied, else supposed.
+    A stored object has all defaults; whether one came from another field is known from the last applied configuration,
+    else assumed.
     """
     limits, applied = parse(limit_range), _applied(limit_range)
     for index, item in enumerate(limits.items):
@@ -72,7 +75,7 @@ def defaults(limit_range: LimitRange) -> Iterator[Default]:
 
 
 def _applied(limit_range: LimitRange) -> Limits | None:
-    """The object as somebody applied it, before the server filled in its defaults; None if that is not known."""
+    """Return the object as it was applied, before the server filled in its defaults; None if that is not known."""
     text = (limit_range.metadata.annotations or {}).get(LAST_APPLIED)
     try:
         return parse(decoded(json.loads(text), LimitRange)) if text else None
@@ -81,7 +84,7 @@ def _applied(limit_range: LimitRange) -> Limits | None:
 
 
 def _origin(item: ParsedItem, twin: ParsedItem | None, field: str, name: str) -> tuple[str, str]:
-    """The field that a default comes from, and why that is not its own."""
+    """Return the field that a default comes from, and why it is another one than the default's own."""
     path = f"{item.path}.{field}[{name}]"
     filled = item.origin.get(path)
     if filled is None and twin is not None and _same(item, twin, field, name):
@@ -105,7 +108,7 @@ def _same(item: ParsedItem, twin: ParsedItem, field: str, name: str) -> bool:
 
 
 def _before(item: ParsedItem, field: str) -> tuple[tuple[str, Mapping[str, Quantity]], ...]:
-    """The fields that can fill a default. Source: defaults.go SetDefaults_LimitRangeItem."""
+    """Return the fields that can fill a default. Source: defaults.go SetDefaults_LimitRangeItem."""
     if field == "default":
         return (("max", item.max),)
     return (("default", item.default), ("min", item.min))
@@ -116,7 +119,7 @@ def _field(path: str) -> str:
 
 
 class Conflict(NamedTuple):
-    """What no pod can meet, or none that relies on the defaults. ``text``: a sentence without a point.
+    """A condition that no pod can meet, or none that relies on the defaults. ``text``: a sentence without a full stop.
 
     ``sources``: the fields of LimitRanges and quotas that are in conflict.
     """
@@ -127,12 +130,12 @@ class Conflict(NamedTuple):
 
 
 def contradictions(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]) -> Iterator[str]:
-    """The conflicts in words."""
+    """Yield the conflicts as sentences."""
     return (conflict.text for conflict in conflicts(limits, quotas, demanded))
 
 
 def conflicts(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]) -> Iterator[Conflict]:
-    """What LimitRanges and quotas contradict each other in. ``demanded``: what quotas require of each container."""
+    """Yield the contradictions between LimitRanges and quotas. ``demanded``: what quotas require of each container."""
     result = bands(limits)
     for band in result:
         yield from _excluding(band)
@@ -172,7 +175,7 @@ def _known(*sources: Source | None) -> tuple[Source, ...]:
 
 
 def _outside(item: ParsedItem, limits: Limits, bands: Mapping[str, Band]) -> Iterator[Conflict]:
-    """Defaults that the bounds of any LimitRange refuse."""
+    """Yield defaults that the bounds of any LimitRange refuse."""
     who = str(limits.source.ref)
     for word, field, values in (
         ("default limit", "default", item.default),
@@ -214,7 +217,7 @@ def _pods_below_containers(bands: Iterable[Band]) -> Iterator[Conflict]:
 
 
 def _rivals(limits: Iterable[Limits]) -> Iterator[Conflict]:
-    """Defaults of several LimitRanges that differ: which one a pod gets is depends on LimitRange order."""
+    """Yield defaults of several LimitRanges that differ: which one a pod gets depends on LimitRange order."""
     given: dict[tuple[str, str], dict[str, tuple[Quantity, Source]]] = {}
     for limit in limits:
         for item in limit.items:

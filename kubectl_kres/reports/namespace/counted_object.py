@@ -1,6 +1,7 @@
-"""What an object of a file that quotas merely count costs them: a ConfigMap, a Secret, anything that ``count/`` names.
+"""The quota costs of an object of a file that quotas merely count: a ConfigMap, a Secret, anything that ``count/``
+names.
 
-Nothing of the object but its kind and name is looked at.
+Only the kind and name of the object are read.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ ROOT_CA = "kube-root-ca.crt"
 
 
 def is_counted_object(kind: Kind) -> bool:
-    """Whether a kind is known only for being counted."""
+    """Return whether a kind is known only because quotas count it."""
     return kind.struct is CountedObject
 
 
 def is_counted(store: Store, subject: Subject) -> bool:
-    """Whether a quota of its namespace counts the object."""
+    """Return whether a quota of its namespace counts the object."""
     request = count_request(subject.kind.qualified, subject.ref.name)
     quotas = store.all("ResourceQuota", subject.ref.namespace)
     return any(request.names({**(quota.spec.hard or {}), **(quota.status.hard or {})}) for quota in quotas)
 
 
 def counted_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """The reads that the answer depends on; Secrets are never read."""
+    """Return the reads that the answer depends on; Secrets are never read."""
     ref = subject.ref
     own = [ReadRequest(ref.kind, ref.namespace, ref.name, required=False)] if _may_read(subject) else []
     return (ReadRequest("ResourceQuota", ref.namespace), *own, *namespace_needs(store, ref.namespace))
@@ -53,7 +54,7 @@ def _may_read(subject: Subject) -> bool:
 
 
 def explain_counted(store: Store, subject: Subject, ask: EvaluationOptions) -> PolicyExplanation:
-    """Whether quotas have room for it. An object that is there already costs nothing."""
+    """Return the explanation: whether quotas have room for it. An object that is there already costs nothing."""
     ref, known = subject.ref, policies(store, subject.ref.namespace, ask.server)
     there = store.get(ref.kind, ref.name, ref.namespace) is not None and ref not in store.files
     request = count_request(subject.kind.qualified, ref.name)
@@ -81,7 +82,7 @@ def _remedies(subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _assumed(store: Store, subject: Subject, *, there: bool) -> Iterator[Assume]:
-    """That the object is taken as new, where nobody looked."""
+    """Yield the assumption that the object is new, where the cluster was not asked."""
     ref = subject.ref
     if there:
         yield Assume("request", "file/exists", f"{ref} exists: changing it costs no quota anything")

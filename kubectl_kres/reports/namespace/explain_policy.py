@@ -1,6 +1,6 @@
-"""Why a namespace allows what it allows: its quotas, LimitRanges, the namespace, and what claims and services cost.
+"""The explanation of policies: quotas, LimitRanges, a namespace, and what claims and services cost.
 
-All LimitRanges of a namespace as one: the bound in force of each resource, and what each object contributes.
+It also merges all LimitRanges of a namespace: the bound in force of each resource, and what each object contributes.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 
 def namespace_of(ref: ObjectRef) -> str:
-    """The namespace whose policies bear on an object."""
+    """Return the namespace whose policies bear on an object."""
     return ref.name if ref.kind == "Namespace" else ref.namespace
 
 
 def policy_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """The reads that the answer depends on: the object, the policies beside it, and what a bare pod depends on."""
+    """Return the reads that the answer depends on: the object, the policies beside it, and the reads of a bare pod."""
     ref = subject.ref
     if is_counted_object(subject.kind):
         return counted_needs(store, subject)
@@ -83,7 +83,9 @@ def policy_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
 
 
 def _beside(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
-    """Quotas of systems, once those of the namespace tell whether there may be some, and what else they read."""
+    """Return the reads of systems' quotas, once the namespace's own tell whether there may be some, and their further
+    reads.
+    """
     known = store.covered(ReadRequest("ResourceQuota", namespace)).known
     own: tuple[ResourceQuota, ...] = tuple(store.all("ResourceQuota", namespace)) if known else ()
     return (
@@ -94,7 +96,7 @@ def _beside(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
 
 
 def _bare(namespace: str) -> Subject:
-    """A pod of one container that states nothing."""
+    """Return a pod of one container without requests and limits."""
     metadata = {"name": "bare", "namespace": namespace}
     raw = {
         "apiVersion": "v1",
@@ -106,7 +108,9 @@ def _bare(namespace: str) -> Subject:
 
 
 def explain_policy(store: Store, subject: Subject, ask: EvaluationOptions) -> PolicyExplanation:
-    """Raises NotFound if the object is not in the store, UsageError if it holds what is no quantity."""
+    """Return the explanation of a policy. Raises NotFound if the object is not in the store, UsageError if a value is
+    no quantity.
+    """
     ref = subject.ref
     if is_counted_object(subject.kind):
         return explain_counted(store, subject, ask)
@@ -120,7 +124,7 @@ def explain_policy(store: Store, subject: Subject, ask: EvaluationOptions) -> Po
 
 
 class _NamespaceContext(Struct, frozen=True):
-    """What every answer looks at. ``unseen``: what it needs and could not be read. ``raw``: the object of a file."""
+    """The input of every answer. ``unseen``: what it needs and could not be read. ``raw``: the object of a file."""
 
     store: Store
     ref: ObjectRef
@@ -131,7 +135,7 @@ class _NamespaceContext(Struct, frozen=True):
     raw: Mapping[str, Any] | None = None
 
     def unfilled(self, demanded: tuple[Demand, ...]) -> tuple[Demand, ...]:
-        """The demands of which it is known that no LimitRange meets them: none where LimitRanges could not be read."""
+        """Return the demands that no LimitRange meets: none where LimitRanges could not be read."""
         return () if any(unseen.kind == "LimitRange" for unseen in self.unseen) else demanded
 
 
@@ -157,7 +161,7 @@ def _explained(store: Store, subject: Subject, item: Any, ask: EvaluationOptions
 
 
 def _placed(context: _NamespaceContext, policy_explanation: PolicyExplanation) -> PolicyExplanation:
-    """The answer, or that a file's object cannot be stored, since its namespace does not exist."""
+    """Return the answer, or that an object of a file cannot be stored, since its namespace does not exist."""
     refusal = (
         unplaced(context.store, context.ref, BY_KIND[context.ref.kind].qualified)
         if context.ref in context.store.files
@@ -195,7 +199,7 @@ def _quota(context: _NamespaceContext) -> PolicyExplanation:
 
 
 def _limit_range(context: _NamespaceContext) -> PolicyExplanation:
-    """What the LimitRange alone gives and bounds, and what it contradicts in its namespace."""
+    """Return the explanation of a LimitRange: its own defaults and bounds, and its contradictions in the namespace."""
     limits = limitrange_object.parse(context.item)
     verdict, fixes, warnings = _stored(context)
     alone = Store(context.store.origin)
@@ -213,7 +217,7 @@ def _limit_range(context: _NamespaceContext) -> PolicyExplanation:
 
 
 def _with_others(context: _NamespaceContext, limits: limitrange_object.Limits) -> tuple[str, ...]:
-    """What the LimitRange contradicts by itself, and together with the quotas and LimitRanges beside it."""
+    """Return the contradictions of a LimitRange by itself, and with the quotas and LimitRanges beside it."""
     known = context.known.policies
     own, name = contradictions([limits], known.quotas, ()), f"({limits.source.ref})"
     beside = contradictions(known.limits, known.quotas, ())
@@ -239,9 +243,10 @@ def _namespace(context: _NamespaceContext) -> PolicyExplanation:
 
 
 def _counted(context: _NamespaceContext) -> PolicyExplanation:
-    """What quotas count and makes no pods. A stored one is in ``used`` already: only LimitRanges could refuse it now.
+    """Return the explanation of an object that quotas count and that makes no pods. A stored one is in ``used``
+    already: only LimitRanges could refuse it now.
 
-    Of a file what the object costs beyond the one that is there in its place.
+    An object of a file costs the difference to the stored one of its name.
     """
     item, known, server = context.item, context.known.policies, context.ask.server
     stored = context.ref not in context.store.files
@@ -267,7 +272,7 @@ def _counted(context: _NamespaceContext) -> PolicyExplanation:
 
 
 def _outcomes(context: _NamespaceContext, item: Any, before: Any, evaluated: Policies) -> tuple[Outcome, ...]:
-    """Every answer to creating the object, or to changing the one that is there."""
+    """Return every answer to creating the object, or to changing the one that is there."""
     server, raw = context.ask.server, context.raw
     if before is None:
         return (
@@ -286,7 +291,7 @@ def _whole(item: Any, ref: ObjectRef) -> dict[str, Any]:
 
 
 def counted_before(store: Store, ref: ObjectRef) -> Any:
-    """The object that is there in the place of one of a file; None: there is none, or nobody knows."""
+    """Return the stored object that one of a file replaces; None: there is none, or it is not known."""
     return store.beneath.get(ref) or (store.get(ref.kind, ref.name, ref.namespace) if ref not in store.files else None)
 
 
@@ -295,7 +300,9 @@ def _gets_class(item: Any, known: Policies) -> bool:
 
 
 def _of_class(known: Policies, *, given: bool) -> tuple[Assume, ...]:
-    """``given``: the claim keeps the storage class that it names, if it does."""
+    """Return the assumptions about the storage class. ``given``: the claim keeps the storage class that it names, if it
+    does.
+    """
     text = f"it names no storage class: it gets the default one, {known.default_storage}"
     return () if given else (Assume("spec.storageClassName", "claim/default-class", text),)
 
@@ -312,7 +319,7 @@ _OF_CLAIMS = {"limitrange/max": _asking("most"), "limitrange/min": _asking("leas
 
 
 def _growing(case: RemedyContext) -> Iterator[str]:
-    """Of an object that is there the quota is asked for what it grows by."""
+    """Yield the names that a quota counts for the growth of a stored object."""
     finding = case.finding
     amount = overrun(finding)
     quota = finding.source.name if finding.source is not None else ""
@@ -327,7 +334,9 @@ _OF_GROWTH = {**_OF_CLAIMS, "quota/exceeded": _growing}
 
 
 def _stored(context: _NamespaceContext) -> tuple[Verdict | None, tuple[str, ...], tuple[str, ...]]:
-    """Whether the server would take a policy from a file, what to change, its warnings; None for one that it has."""
+    """Return whether the server would accept a policy from a file, what to change, and its warnings; None for a stored
+    one.
+    """
     if context.ref not in context.store.files:
         return None, (), ()
     outcomes = create(_raw(context.ref.kind, context.item), Policies(), context.ask.server)
@@ -341,7 +350,7 @@ def _raw(kind: str, item: Any) -> Mapping[str, Any]:
 
 
 def _edits(item: LimitRange | ResourceQuota | Any) -> Mapping[str, LastEdit]:
-    """Who last changed what is limited, by field."""
+    """Return the last editor of each limited field."""
     metadata = item.metadata
     if not isinstance(metadata, ManagedMetadata):
         return {}
@@ -352,7 +361,9 @@ def _edits(item: LimitRange | ResourceQuota | Any) -> Mapping[str, LastEdit]:
 
 
 class Part(Record, frozen=True):
-    """What one LimitRange says. ``field`` as in the object. ``force``: it is in force, or may be, for a default."""
+    """The contribution of one LimitRange. ``field`` as in the object. ``force``: it is in force, or may be, for a
+    default.
+    """
 
     field: str
     value: str
@@ -364,7 +375,7 @@ class EffectiveLimit(Record, frozen=True):
     """One resource of one type in one namespace.
 
     ``band``: the bounds in force. ``requests``, ``limits``: the defaults; several where LimitRanges differ, since the
-    server takes them in an arbitrary order. ``assumptions``: LimitRanges that were left out.
+    server applies them in an arbitrary order. ``assumptions``: LimitRanges that were left out.
     """
 
     namespace: str
@@ -378,7 +389,7 @@ class EffectiveLimit(Record, frozen=True):
 
     @property
     def certain(self) -> bool:
-        """Whether a container that states nothing gets the same, whatever the order."""
+        """Whether a container without values gets the same defaults, whatever the order."""
         return len(self.requests) < 2 and len(self.limits) < 2
 
 
@@ -386,7 +397,7 @@ _FIELDS = ("min", "max", "maxLimitRequestRatio", "defaultRequest", "default")
 
 
 def merged(store: Store, namespace: str) -> Iterator[EffectiveLimit]:
-    """By type and resource."""
+    """Yield the limits by type and resource."""
     known = policies(store, namespace)
     limits = tuple(known.policies.limits)
     result = {(band.type, band.resource): band for band in bands(limits)}

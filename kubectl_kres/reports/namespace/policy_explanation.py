@@ -1,4 +1,6 @@
-"""The answer of ``explain`` for policies and for what else quotas count: structs that text and JSON are made from."""
+"""The answer of ``explain`` for policies and other objects that quotas count: structs that text and JSON are
+made from.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from kubectl_kres.reports.quota.quota_report import QuotaReport
 
 
 class Default(Record, frozen=True):
-    """What a LimitRange gives a container that states nothing. ``source`` is the field that the value really is from.
+    """The value that a LimitRange gives a container without one. ``source``: the field that the value comes from.
 
     ``derived``: why that is another field than the default's own, or that it may be one; empty: it was written there.
     """
@@ -26,7 +28,9 @@ class Default(Record, frozen=True):
 
 
 class Band(Record, frozen=True):
-    """What all LimitRanges together allow one resource of one type; absent: no bound. Sources name the tightest."""
+    """The range that all LimitRanges together allow one resource of one type; absent: no bound. Sources name the
+    tightest.
+    """
 
     type: str
     resource: str
@@ -46,11 +50,11 @@ class Band(Record, frozen=True):
 class PolicyExplanation(Record, frozen=True):
     """A ResourceQuota, LimitRange, Namespace, PersistentVolumeClaim or Service.
 
-    verdict: whether the server takes the object; absent for what is stored and bounded by nothing. quotas: what they
+    verdict: whether the server accepts the object; absent for a stored one that nothing bounds. quotas: what they
     limit; costs: what the object costs them (``counted``: it is in their ``used``). bare: the explanation of a pod of
-    one container that states nothing. tekton: what steps of Tekton get of all LimitRanges together, where Tekton is
-    installed. rules: of a system, on the pods of a namespace. contradictions: what no pod, or no pod that relies on
-    defaults, can meet.
+    one container without values. tekton: the values that Tekton's steps get from all LimitRanges together, where Tekton
+    is installed. rules: of systems, about the pods of the namespace. contradictions: what no pod, or no pod that relies
+    on defaults, can meet.
     """
 
     subject: ObjectRef

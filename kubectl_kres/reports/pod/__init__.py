@@ -1,4 +1,4 @@
-"""The pod that admission starts from, what it takes to read it, its values, and what the cluster says of it.
+"""The pod that admission starts from, the reads that it takes, its values, and what the cluster reports about it.
 
-The answer itself is put together in ``explain``; quotas seen from their own side belong in ``quota``.
+The answer itself is put together in ``explain``; answers about quotas belong in ``quota``.
 """

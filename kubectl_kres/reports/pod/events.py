@@ -1,4 +1,4 @@
-"""What the cluster itself says of a pod or workload: events, conditions, container states, who refused pods last."""
+"""The cluster's own facts about a pod or workload: events, conditions, container states, and who refused pods last."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST = 20
 
 
 def of_pod(pod: Pod) -> Iterator[Fact]:
-    """Evictions, scheduling, deferred resizes and out-of-memory ends of one pod."""
+    """Yield evictions, scheduling, deferred resizes and out-of-memory ends of one pod."""
     source = Source("Pod", pod.metadata.name, pod.metadata.namespace)
     if pod.status.reason:
         yield Fact(pod.status.reason, pod.status.message or f"the pod is {pod.status.phase}", source)
@@ -61,7 +61,9 @@ def _of_condition(condition: Condition, source: Source) -> Fact:
 
 
 def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]:
-    """Failed creations first, which say why pods are missing; then conditions, then how the pods fare. Newest first."""
+    """Return the facts about a workload: failed creations, then conditions, then the states of its pods, each newest
+    first.
+    """
     namespace = workload.metadata.namespace
     family = _family(store, kind, workload)
     texts = [event for names in family for event in events_about(store, namespace, names) if event.reason in _EVENTS]
@@ -75,7 +77,7 @@ def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]
 
 
 def stuck(kind: str, workload: Workload) -> Iterator[Fact]:
-    """The conditions of a workload that say why it has no more pods."""
+    """Yield the conditions of a workload that say why it does not get more pods."""
     source = Source(kind, workload.metadata.name, workload.metadata.namespace)
     for condition in workload.status.conditions or ():
         if (condition.type, condition.status) in _STUCK:
@@ -83,7 +85,7 @@ def stuck(kind: str, workload: Workload) -> Iterator[Fact]:
 
 
 def event_facts(store: Store, namespace: str) -> Iterator[Fact]:
-    """The events of a namespace (empty: of all) that are about resources."""
+    """Yield the events of a namespace (empty: of all) that are about resources."""
     return (_of_event(event) for event in store.all("Event", namespace or None) if event.reason in _EVENTS)
 
 
@@ -94,7 +96,7 @@ def _owned(store: Store, family: set[tuple[str, str]], namespace: str) -> Iterat
 
 
 def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]:
-    """The workload, the ReplicaSets or Jobs that it controls, and their pods, by kind and name."""
+    """Return the workload, the ReplicaSets or Jobs that it controls, and their pods, by kind and name."""
     namespace = workload.metadata.namespace
     family = {(kind, workload.metadata.name)}
     if kind == "Deployment" and _sets_unread(store, workload):
@@ -106,7 +108,7 @@ def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]
 
 
 def waiting_pod(store: Store, kind: str, workload: Workload) -> Pod | None:
-    """The first of its pods that waits for a node."""
+    """Return the first of its pods that waits for a node."""
     namespace = workload.metadata.namespace
     names = (name for child, name in sorted(_family(store, kind, workload)) if child == "Pod")
     pods = (store.get("Pod", name, namespace) for name in names)
@@ -118,7 +120,7 @@ def _children(store: Store, kind: str, namespace: str, owners: Iterable[tuple[st
 
 
 def _sets_unread(store: Store, deployment: Workload) -> bool:
-    """Whether the store holds no ReplicaSets of a Deployment because nobody asked for them."""
+    """Return whether the store holds no ReplicaSets of a Deployment because nobody asked for them."""
     metadata = deployment.metadata
     if owned_by(store, "ReplicaSet", metadata.namespace, ("Deployment", metadata.name)):
         return False
@@ -153,7 +155,9 @@ def _of_status(fact: Fact) -> bool:
 
 
 def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """What says the same once, with counts added, newest first; what a condition repeats of an event is dropped."""
+    """Return the facts, equal ones merged with counts added, newest first; a condition that repeats an event is
+    dropped.
+    """
     result: dict[tuple[str, str], Fact] = {}
     for fact in sorted(facts, key=_of_status):
         key = (fact.reason, normalize_message(fact.text))
@@ -171,14 +175,14 @@ def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 
 def _first(*facts: Fact) -> str:
-    """Since when they say so together; empty where that is no other moment than when they last did."""
+    """Return since when the merged facts hold; empty where that is not before they were last reported."""
     times = [time for fact in facts if (time := fact.first or fact.time)]
     first = min(times, default="")
     return first if first < max((fact.time for fact in facts), default="") else ""
 
 
 def refused_since(facts: Iterable[Fact]) -> str:
-    """Since when pods are refused, by what is on record; empty where nothing is."""
+    """Return since when pods are refused, as far as it is recorded; empty where nothing is."""
     times = [time for fact in facts if fact.reason == "FailedCreate" and (time := fact.first or fact.time)]
     return min(times, default="")
 
@@ -205,10 +209,10 @@ _REFUSERS = (
 
 
 def blocked_by(seen: Iterable[Fact], newest: str, *, claims: bool = False) -> Blocked | None:
-    """Who refused pods last, where that is none of what is computed; None if a pod came after that.
+    """Return who refused pods last, where that is nothing that is computed here; None if a pod was created after that.
 
     ``seen``: the newest refusal first, as ``facts`` has them. ``newest``: when the last pod was made, empty where there
-    is none. ``claims``: as for ``blocking_event``. A condition is of now, whenever it became true.
+    is none. ``claims``: as for ``blocking_event``. A condition holds now, whenever it became true.
     """
     last = next((fact for fact in seen if fact.reason == "FailedCreate"), None)
     if last is None or not blocking_event([last], claims=claims):
@@ -224,7 +228,7 @@ _SECOND = len("2026-01-01T00:00:00")
 
 
 def refuser(text: str) -> str:
-    """Who says so, in the API server's sentence."""
+    """Return who refused, according to the API server's sentence."""
     for pattern, name in _REFUSERS:
         match = pattern.search(text)
         if match is not None:
@@ -233,7 +237,8 @@ def refuser(text: str) -> str:
 
 
 def blocking_event(seen: Iterable[Fact], *, claims: bool = False) -> str:
-    """What to do about the last refusal that quotas and LimitRanges of pods do not explain; empty if there is none.
+    """Return what to do about the last refusal that quotas and LimitRanges of pods do not explain; empty if there is
+    none.
 
     ``claims``: admission is computed for the claims of the pods, too.
     Source: controller/statefulset stateful_pod_control.go createPersistentVolumeClaims; controller_utils.go CreatePods.
@@ -255,7 +260,7 @@ _USUAL = {"Completed", "ContainerCreating", "PodInitializing"}
 
 
 def ready_of(kind: str, value: object) -> str:
-    """``2/3`` as kubectl get has it; empty for what has no pods of its own."""
+    """Return ``2/3`` as kubectl get prints it; empty for objects without pods of their own."""
     if isinstance(value, Pod):
         ready = sum(_is_ready(status) for status in value.status.container_statuses or ())
         return f"{ready}/{len(value.spec.containers or ())}"
@@ -263,7 +268,7 @@ def ready_of(kind: str, value: object) -> str:
 
 
 def _is_ready(status: ContainerStatus) -> bool:
-    """Snapshots of old say no more than that it runs."""
+    """Return whether a pod is ready. Old snapshots only say that it runs."""
     if status.ready is not None:
         return status.ready
     return status.state is not None and status.state.running is not None
@@ -282,7 +287,7 @@ def _ready_of_workload(kind: str, workload: Workload) -> str:
 
 
 def state_of(kind: str, value: object) -> str:
-    """What matters of how it fares: why it does not run, or rests; empty where all is as usual."""
+    """Return why it does not run, or that it is suspended or paused; empty where all is as usual."""
     if isinstance(value, Pod):
         return _state_of_pod(value)
     return _state_of_workload(kind, value) if isinstance(value, Workload) else ""
@@ -305,7 +310,7 @@ def _state_of_workload(kind: str, workload: Workload) -> str:
 
 
 def _state_of_pod(pod: Pod) -> str:
-    """As the STATUS of kubectl get, but for what is usual. Source: kubectl printers/internalversion printPod."""
+    """Return the STATUS of kubectl get; empty for a usual one. Source: kubectl printers/internalversion printPod."""
     status = pod.status
     if status.reason:
         return status.reason
@@ -333,7 +338,7 @@ def _state_of_pod(pod: Pod) -> str:
 
 
 def _trouble(status: ContainerStatus) -> str:
-    """OOMKilled, ImagePullBackOff, CrashLoopBackOff, Error, with the restarts so far."""
+    """Return OOMKilled, ImagePullBackOff, CrashLoopBackOff or Error, with the restarts so far."""
     state, before = status.state or ContainerState(), status.last_state or ContainerState()
     ended = before.terminated.reason if before.terminated is not None else ""
     reason = ""

@@ -1,4 +1,4 @@
-"""The feature gates that an answer depends on, where the pod uses what they switch."""
+"""The feature gates that an answer depends on, where the pod uses fields behind them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _WITHOUT: Mapping[str, tuple[str, str]] = {
 
 
 def gates(pod: Pod, server: Server, *, resized: bool = False) -> tuple[Assume, ...]:
-    """One assumption for each gate that the pod's figures hang on and whose setting nobody gave.
+    """Return one assumption for each gate that the pod's figures depend on and whose setting nobody gave.
 
-    None for a gate that the version no longer lets go. ``resized``: with those that a resize hangs on.
+    A gate that is locked in the version needs none. ``resized``: with the gates of a resize.
     """
     used = [*_used(pod), *(_resizing(pod) if resized else ())]
     text = ((gate, _said(gate, server)) for gate in used)
@@ -45,7 +45,7 @@ def _resizing(pod: Pod) -> Iterator[str]:
 
 
 def _said(gate: str, server: Server) -> str:
-    """Empty where the gate's setting is no supposition."""
+    """Return the assumption in words; empty where the gate's setting is known."""
     exists, minor, version = GATES[gate][0], server.version[1], shown(server.version)
     without = _WITHOUT[gate][1]
     if minor < exists:

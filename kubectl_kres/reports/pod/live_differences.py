@@ -1,4 +1,4 @@
-"""Why a live pod has another value than admission would set today."""
+"""The reason why a live pod has another value than admission would set today."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ _CONTROLLERS = {"kube-controller-manager", "kube-scheduler", "kubelet"}
 
 
 def edited(pod: Pod) -> bool:
-    """Whether somebody but the controllers wrote to the pod, or resized it, as far as its field managers are known."""
+    """Return whether somebody but the controllers wrote to the pod, or resized it, as far as its field managers are
+    known.
+    """
     managed = pod.metadata.managed_fields if isinstance(pod.metadata, ManagedMetadata) else None
     return any(entry.subresource == "resize" or entry.manager not in _CONTROLLERS for entry in managed or ())
 
 
 def tells(annotation: str) -> bool:
-    """Whether an annotation of that key is looked at."""
+    """Return whether an annotation of that key is evidence."""
     return annotation in {ANNOTATION, VPA} or annotation.startswith(_PREFIXES)
 
 
@@ -50,10 +52,10 @@ def why_different(
     *,
     unread: bool = False,
 ) -> str:
-    """The likeliest reason, best evidence first; that no rule explains it, if there is none.
+    """Return the likeliest reason, best evidence first; without evidence, that no rule explains it.
 
-    ``policy`` set today's value and was last changed by ``policy_edit``. ``unread``: the LimitRanges of today could
-    not be read.
+    ``policy`` set today's value and was last changed by ``policy_edit``. ``unread``: the LimitRanges of today could not
+    be read.
     """
     resized = _resized(pod, path, names)
     if resized:
@@ -80,7 +82,7 @@ def why_different(
 
 
 def injected(pod: Pod, name: str, path: str) -> str:
-    """Who probably added a container that the template does not have."""
+    """Return who probably added a container that the template does not have."""
     annotations = pod.metadata.annotations or {}
     for prefix, injector in INJECTORS.items():
         if any(key.startswith(prefix) for key in annotations):

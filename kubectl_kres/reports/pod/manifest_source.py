@@ -1,4 +1,6 @@
-"""Which manifest admission starts from: the template that made a pod, if it can be found, else the nearest thing."""
+"""The manifest that admission starts from: the template that made a pod, if it can be found, else the nearest
+source.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ Maker = Workload | ControllerRevision
 
 
 def start_of(store: Store, subject: Subject) -> PodManifest:
-    """Raises NotFound or Forbidden if the object cannot be had, UsageError if it holds no template."""
+    """Return the manifest to start from. Raises NotFound or Forbidden if the object cannot be read, UsageError if it
+    holds no template.
+    """
     if subject.raw is not None:
         return _from_file(subject)
     ref = subject.ref
@@ -46,7 +50,7 @@ def start_of(store: Store, subject: Subject) -> PodManifest:
 
 
 def missing(store: Store, subject: Subject) -> ClusterError:
-    """Why the object is not in the store: it may not be read, was not kept, or does not exist (NotFound)."""
+    """Return why the object is not in the store: it may not be read, was not kept, or does not exist (NotFound)."""
     ref = subject.ref
     coverage = store.covered(ReadRequest(ref.kind, ref.namespace, ref.name))
     if coverage.state in {"denied", "failed", "unread"}:
@@ -72,7 +76,9 @@ def _from_file(subject: Subject) -> PodManifest:
 
 
 def start_of_live(store: Store, live: Pod) -> PodManifest:
-    """The template or revision that made a live pod, else its last applied configuration, else the pod itself."""
+    """Return the template or revision that made a live pod, else its last applied configuration, else the pod
+    itself.
+    """
     made = _of_maker(store, live)
     if made is not None:
         return made
@@ -86,7 +92,9 @@ def start_of_live(store: Store, live: Pod) -> PodManifest:
 
 
 def _pod_like(live: Pod, template: PodTemplateSpec) -> Pod:
-    """The pod that the owner sent. What a Job or DaemonSet adds (affinity, deadlines) is taken from the live pod."""
+    """Return the pod that the owner sent. Fields that a Job or DaemonSet adds (affinity, deadlines) come from the live
+    pod.
+    """
     spec = msgspec.structs.replace(
         template.spec,
         node_name=live.spec.node_name,
@@ -97,7 +105,9 @@ def _pod_like(live: Pod, template: PodTemplateSpec) -> Pod:
 
 
 def maker_of(store: Store, live: Pod) -> Maker | None:
-    """The object whose template made a live pod, where it is known: all of ``start_of_live`` that is not the pod's."""
+    """Return the object whose template made a live pod, where it is known; ``start_of_live`` needs nothing else beside
+    the pod.
+    """
     kind, name = controller(live)
     if kind in TEMPLATE_OWNERS:
         owner = store.get(kind, name, live.metadata.namespace)
@@ -137,7 +147,9 @@ def _last_applied(live: Pod) -> Pod | None:
 
 
 def _stripped(store: Store, live: Pod, source: Source) -> PodManifest:
-    """The live pod without what the limit-ranger annotation says was set, and without a pod-level read-back."""
+    """Return the live pod without the values that the limit-ranger annotation names, and without a pod-level
+    read-back.
+    """
     filled = annotation_sets((live.metadata.annotations or {}).get(ANNOTATION, ""))
     spec = live.spec
     bare = msgspec.structs.replace(
@@ -158,7 +170,7 @@ def _stripped(store: Store, live: Pod, source: Source) -> PodManifest:
 
 
 def annotation_sets(text: str) -> Mapping[tuple[str, str, str], frozenset[str]]:
-    """What the annotation says was set: (container or init container, name, side) to resource names."""
+    """Return the values that the annotation names: (container or init container, name, side) to resource names."""
     result: dict[tuple[str, str, str], frozenset[str]] = {}
     for entry in text.partition("LimitRanger plugin set: ")[2].split("; "):
         names, for_, who = entry.partition(" for ")

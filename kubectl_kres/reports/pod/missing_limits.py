@@ -1,4 +1,4 @@
-"""Which limits the containers of a pod do not have."""
+"""The limits that the containers of a pod lack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What an explanation must read. Asked again after each reading, since owners are known only then."""
+"""The reads of an explanation. They are computed again after each reading, since owners are known only then. Asked
+again after each reading, since owners are known only then.
+"""
 
 from __future__ import annotations
 
@@ -57,11 +59,11 @@ SCALED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
 
 
 def needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """The reads that the answer depends on, as far as they are known by now.
+    """Return the reads that the answer depends on, as far as they are known by now.
 
     Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
-    where a quota or the pod names a class. There are no more than MOST of them, what the systems add, and
-    of a pod that waits for a node what the scheduler looks at.
+    where a quota or the pod names a class. There are at most MOST of them, beside those of systems and, for a pod that
+    waits for a node, the scheduler's.
     """
     namespace = subject.ref.namespace
     for system in systems():
@@ -107,7 +109,7 @@ def needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
 
 
 def node_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
-    """What the scheduler looks at for a pod that waits for a node; an answer without it leaves the nodes open."""
+    """Yield the scheduler's reads for a pod that waits for a node; an answer without them leaves the nodes open."""
     if waits_for_node(pod):
         from kubectl_kres.reports.pod.scheduling_needs import scheduling_needs
 
@@ -115,7 +117,7 @@ def node_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
 
 
 def makes_objects(spec: PodSpec) -> bool:
-    """Whether anything is made for such pods; cheap for the many that have no such volumes."""
+    """Return whether objects are made for such pods; fast for the many pods without such volumes."""
     if not (spec.volumes or spec.resource_claims):
         return False
     from kubectl_kres.admission.request.pod_objects import makes_objects
@@ -124,7 +126,7 @@ def makes_objects(spec: PodSpec) -> bool:
 
 
 class PodOrigin(NamedTuple):
-    """All of a live pod that its needs depend on, but for its name: pods of a workload have the same."""
+    """The part of a live pod that its reads depend on, without its name: pods of a workload have the same."""
 
     namespace: str
     kind: str
@@ -147,9 +149,9 @@ def origin_of(pod: Pod) -> PodOrigin:
 
 
 class WorkloadOrigin(NamedTuple):
-    """All that the needs of a stored workload depend on in a list, but for its name, and what selects its pods.
+    """The part of a listed workload that its reads depend on, without its name and selector.
 
-    ``reads``: the kinds that tell how its pods fare.
+    ``reads``: the kinds that say whether its pods run.
     """
 
     namespace: str
@@ -161,7 +163,9 @@ class WorkloadOrigin(NamedTuple):
 
 
 def origin_of_workload(store: Store, kind: str, workload: Workload) -> WorkloadOrigin | None:
-    """None for one for which claims are made, or whose own old pods are read: they depend on more."""
+    """Return the origin; None for a workload for which claims are made, or whose own old pods are read, since it needs
+    more.
+    """
     spec = _spec(workload)
     if spec is None or workload.spec.volume_claim_templates or makes_objects(spec):
         return None
@@ -175,9 +179,9 @@ def origin_of_workload(store: Store, kind: str, workload: Workload) -> WorkloadO
 
 
 def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tuple[ReadRequest, ...]:
-    """What the start and the policies of the subject depend on, and for a live pod the node that it is bound to.
+    """Return the reads of the start and the policies of the subject, and for a live pod the node that it is bound to.
 
-    ``seen``: what the pods of a workload were given is expected of its next one, too.
+    ``seen``: values that pods of a workload got are expected of its next one, too.
     """
     wanted = needs(store, subject)
     if subject.ref.kind != "Pod":
@@ -192,8 +196,8 @@ def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tu
 
 
 def _itself(store: Store, subject: Subject) -> Iterator[ReadRequest]:
-    """The object that a file would change: a pod is not created again, a quota counts a workload if it is new, and of a
-    StatefulSet with claims the pods that are there need none.
+    """Yield the read of the object that a file would change: a pod is not created again, a quota counts a workload if
+    it is new, and the existing pods of a StatefulSet need no claims.
     """
     ref = subject.ref
     if ref.kind == "Pod" and subject.file and store.origin.kind == "cluster":
@@ -212,13 +216,13 @@ def _itself(store: Store, subject: Subject) -> Iterator[ReadRequest]:
 
 
 def start_needs(pod: Pod) -> Iterator[ReadRequest]:
-    """The events, which say why a pod does not start on its node."""
+    """Yield the reads of the events, which say why a pod does not start on its node."""
     if pod.spec.node_name and pod.status.phase == "Pending":
         yield ReadRequest("Event", pod.metadata.namespace, field_selector="type=Warning", required=False)
 
 
 def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iterator[ReadRequest]:
-    """The claims that there are, where a workload makes some for its pods and a policy of the namespace bounds them."""
+    """Yield the reads of claims, where a workload makes some for its pods and a policy of the namespace bounds them."""
     if workload is None or not workload.spec.volume_claim_templates:
         return
     from kubectl_kres.reports.common.objects import judged_kinds
@@ -248,9 +252,9 @@ def _revisions_of(kind: str, workload: Workload) -> ReadRequest:
 def account_needs(
     store: Store, subject: Subject, spec: PodSpec | None, *, pod: Pod | None = None, workload: Workload | None = None
 ) -> Iterator[ReadRequest]:
-    """What tells which of the objects that are made beside pods are there, where a policy looks at such objects.
+    """Yield the reads that tell which of the objects made beside pods exist, where a policy looks at such objects.
 
-    ``pod``: one that exists and waits for a node. All of it is required: without it the answer may be another one.
+    ``pod``: one that exists and waits for a node. All of them are required: without them the answer may be another one.
     """
     space, kind = subject.ref.namespace, subject.ref.kind
     hard = {name for quota in store.all("ResourceQuota", space) for name in quota.spec.hard or ()}
@@ -271,7 +275,7 @@ def account_needs(
 def _needs_of_pods(
     store: Store, subject: Subject, spec: PodSpec | None, hard: set[str], stored: object, pod: Pod | None
 ) -> Iterator[ReadRequest]:
-    """What is made for pods of the template, or of older ones, and the pods themselves."""
+    """Yield the reads of objects made for pods of the template, or of older ones, and of the pods themselves."""
     space, kind = subject.ref.namespace, subject.ref.kind
     going = isinstance(stored, Workload) and not is_settled(kind, stored)
     old = _old_specs(store, kind, stored) if going and isinstance(stored, Workload) else ()
@@ -301,7 +305,9 @@ def _pods_of(kind: str, workload: Workload) -> ReadRequest:
 
 
 def _replaces(store: Store, kind: str, workload: Workload) -> bool:
-    """Whether a rollout is under way, or a Job lacks some of its pods, which a new one of it would give back."""
+    """Return whether a rollout is under way, or a Job lacks some of its pods, so that a new pod may give back an old
+    one's costs.
+    """
     try:
         pods = pods_of(store, kind, workload)
     except UsageError:
@@ -310,7 +316,7 @@ def _replaces(store: Store, kind: str, workload: Workload) -> bool:
 
 
 def _holds_finished_pods(store: Store, space: str) -> bool:
-    """Whether a quota of the namespace has no room for one more of what finished pods count for."""
+    """Return whether a quota of the namespace has no room for one more of what finished pods still count for."""
     for quota in store.all("ResourceQuota", space):
         hard, used = (amounts.get("count/pods") for amounts in (quota.status.hard or {}, quota.status.used or {}))
         if hard is not None and str(hard) == str(used):
@@ -319,7 +325,7 @@ def _holds_finished_pods(store: Store, space: str) -> bool:
 
 
 def _old_specs(store: Store, kind: str, workload: Workload) -> list[PodSpec]:
-    """Those of its ReplicaSets that have pods, or of its ControllerRevisions, as far as they were read."""
+    """Return the specs of its ReplicaSets that have pods, or of its ControllerRevisions, as far as they were read."""
     space, owner = workload.metadata.namespace, (kind, workload.metadata.name)
     if kind == "Deployment":
         sets = [item for item in owned_by(store, "ReplicaSet", space, owner) if item.status.replicas]
@@ -350,13 +356,13 @@ def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, po
 
 
 def autoscaler_needs(store: Store, kind: str, namespace: str) -> Iterator[ReadRequest]:
-    """The autoscalers, where a quota can end what one asks for."""
+    """Yield the reads of autoscalers, where a quota can limit what one asks for."""
     if kind in SCALED and any(pod_names(quota.spec.hard or ()) for quota in store.all("ResourceQuota", namespace)):
         yield ReadRequest("HorizontalPodAutoscaler", namespace, required=False)
 
 
 def is_settled(kind: str, workload: Workload) -> bool:
-    """Whether all pods that a workload keeps exist, are of its template as it is now, and are ready."""
+    """Return whether all pods that a workload keeps exist, are of its current template, and are ready."""
     if kind not in SCALED:
         return False
     status = workload.status
@@ -373,7 +379,9 @@ def is_settled(kind: str, workload: Workload) -> bool:
 
 
 def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolumeClaim]) -> Iterator[ReadRequest]:
-    """The storage classes, one of which is the default, where a quota counts by class a claim that names none."""
+    """Yield the reads of storage classes, one of which is the default, where a quota counts by class a claim that names
+    none.
+    """
     unnamed = any(claim.spec.storage_class_name is None for claim in claims)
     if unnamed and any(
         counts_by_class(resource_quota.spec.hard or ()) for resource_quota in store.all("ResourceQuota", namespace)
@@ -382,14 +390,16 @@ def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolum
 
 
 def _affordable(wanted: Sequence[ReadRequest]) -> tuple[ReadRequest, ...]:
-    """As many as may be read, in the order given."""
+    """Return as many reads as are allowed, in the order given."""
     extra = sorted((need for need in wanted if not need.required), key=_worth)
     room = MOST - (len(wanted) - len(extra))
     return tuple(need for need in wanted if need.required or need in extra[: max(0, room)])
 
 
 def _worth(need: ReadRequest) -> int:
-    """The place in ``_WORTH``; what is not in it is the object itself, and the first to be read."""
+    """Return the priority of a read: its index in ``_WORTH``; a kind that is not in it is the object itself, and is
+    read first.
+    """
     return _WORTH.index(need.kind) if need.kind in _WORTH else -1
 
 
@@ -401,7 +411,7 @@ def _spec(value: Any) -> PodSpec | None:
 
 
 def _spec_of_raw(subject: Subject) -> PodSpec | None:
-    """As that of a stored template, which says more than that of a pod."""
+    """Return the pod spec of the raw object's template, which says more than that of a pod."""
     pod = manifest_pod(subject)
     if pod is None or subject.raw is None:
         return None
@@ -413,7 +423,7 @@ def _spec_of_raw(subject: Subject) -> PodSpec | None:
 
 
 def revision_name(pod: Pod, kind: str, owner: str) -> str:
-    """The ControllerRevision that made a pod: StatefulSets label its name, DaemonSets only its hash."""
+    """Return the ControllerRevision that made a pod: StatefulSets label its name, DaemonSets only its hash."""
     label = (pod.metadata.labels or {}).get(_REVISION, "")
     if not label or kind == "StatefulSet":
         return label
@@ -421,7 +431,7 @@ def revision_name(pod: Pod, kind: str, owner: str) -> str:
 
 
 def made_from(pod: Pod) -> Iterator[ReadRequest]:
-    """What holds the template that made the pod."""
+    """Yield the reads of objects that hold the template that made the pod."""
     kind, owner = controller(pod)
     namespace = pod.metadata.namespace
     if kind in TEMPLATE_OWNERS:
@@ -448,7 +458,9 @@ def _of_workload(store: Store, kind: str, workload: Workload) -> Iterator[ReadRe
 
 
 def _tells_its_pods(store: Store, deployment: Workload, pods: ReadRequest) -> bool:
-    """Whether a settled Deployment, and its pods once they were read, say by themselves which ReplicaSet is theirs."""
+    """Return whether a settled Deployment, and its pods once they were read, say by themselves which ReplicaSet is
+    theirs.
+    """
     status = deployment.status
     if status.updated_replicas < status.replicas:
         return False
@@ -456,7 +468,7 @@ def _tells_its_pods(store: Store, deployment: Workload, pods: ReadRequest) -> bo
 
 
 def _classes(store: Store, namespace: str, spec: PodSpec, *, new: bool) -> Iterator[ReadRequest]:
-    """``new``: such a pod is yet to come, so that a class that does not exist refuses it."""
+    """Yield the reads of the pod's classes. ``new``: the pod does not exist yet, so that a missing class refuses it."""
     scoped = any(selects_priority(quota) for quota in store.all("ResourceQuota", namespace))
     if spec.priority_class_name or scoped:
         yield ReadRequest("PriorityClass", required=scoped or new)

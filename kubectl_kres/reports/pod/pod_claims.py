@@ -1,4 +1,6 @@
-"""The claims that a StatefulSet makes for its next pod: which those are, what refuses them, what they cost quotas."""
+"""The claims that a StatefulSet makes for its next pod: which they are, what refuses them, and what they cost
+quotas.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +35,16 @@ _UNREAD = Assume(
 
 
 class _Claim(Struct, frozen=True):
-    """A claim to be made. ``path`` of its template, in the StatefulSet."""
+    """A claim to be made. ``path`` of its template in the StatefulSet. ``path`` of its template, in the StatefulSet."""
 
     claim: PersistentVolumeClaim
     path: str
 
 
 def with_account(store: Store, subject: Subject, analysis: Analysis) -> Analysis:
-    """The analysis of a pod, or of the refusal of the first of all that is made for it to come and to start."""
+    """Return the analysis of a pod, or of the refusal of the first object that is made for it to be created and to
+    start.
+    """
     if not has_account(subject, analysis):
         return with_claims(store, subject, analysis, analysis.server)
     from kubectl_kres.reports.account.account import with_first, with_objects
@@ -50,7 +54,7 @@ def with_account(store: Store, subject: Subject, analysis: Analysis) -> Analysis
 
 
 def has_account(subject: Subject, analysis: Analysis) -> bool:
-    """Whether anything may be made beside the pods that a policy looks at: cheap, and True where it may be so."""
+    """Return whether anything may be made beside the pods that a policy looks at: fast, and True in doubt."""
     spec = analysis.start.pod.spec
     if spec.volumes or spec.resource_claims or analysis.known.policies.reviewer is not None:
         return True
@@ -68,7 +72,9 @@ _COUNTS = {
 
 
 def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Analysis:
-    """The analysis of a pod, or of the refusal of its claims, without which there is no pod; that is ``then``."""
+    """Return the analysis of a pod, or of the refusal of its claims, without which there is no pod; its own outcomes
+    are then ``then``.
+    """
     pod_claims = _claims(store, subject, analysis, server)
     if pod_claims is None:
         return analysis
@@ -82,7 +88,7 @@ def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Serv
 
 
 def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> PodClaims | None:
-    """None for what makes no claims."""
+    """Return the result for the claims; None for an object that makes no claims."""
     workload = analysis.start.owner or manifest_workload(subject)
     if subject.kind != BY_KIND["StatefulSet"] or workload is None or not workload.spec.volume_claim_templates:
         return None
@@ -103,9 +109,9 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
 
 
 def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) -> tuple[int | None, int, bool]:
-    """The first pod whose claims are not all there, how many missing pods have theirs, and whether it is the next pod.
+    """Return the first pod that lacks a claim, how many missing pods have theirs, and whether it is the next pod.
 
-    None: all of them have theirs. Where every pod is there it is the next one. ``known``: which claims there are.
+    None: all of them have theirs. Where every pod exists it is the next one. ``known``: the claims that exist.
     """
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
@@ -132,7 +138,9 @@ def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) ->
 
 
 def _absent(store: Store, subject: Subject, first: int, wanted: int, existing: int) -> list[int]:
-    """The ordinals whose pods are missing, as far as the pods that exist were read; empty if none is, or if not."""
+    """Return the ordinals of missing pods, as far as existing pods were read; empty if none is missing, or they were
+    not read.
+    """
     names = {
         pod.metadata.name
         for pod in store.all("Pod", subject.ref.namespace)
@@ -149,7 +157,7 @@ def _has_claims(store: Store, subject: Subject, workload: Workload, ordinal: int
 
 
 def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> tuple[int, ...]:
-    """The pods of a StatefulSet whose claims all exist; none where it makes no claims, or they were not read."""
+    """Return the pods of a StatefulSet whose claims all exist; none where it makes no claims, or they were not read."""
     if not workload.spec.volume_claim_templates or not store.covered(ReadRequest(_KIND, subject.ref.namespace)).known:
         return ()
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
@@ -162,7 +170,7 @@ def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> 
 
 
 def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[tuple[PersistentVolumeClaim, ...], ...]:
-    """The claims that each missing pod has to get first, in the order of the pods; a pod may need none."""
+    """Return the claims that each missing pod needs first, in the order of the pods; a pod may need none."""
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
     there = {
@@ -189,7 +197,7 @@ def _is_there(store: Store, claim: PersistentVolumeClaim) -> bool:
 
 
 def _made(workload: Workload, subject: Subject, ordinal: int) -> Iterator[_Claim]:
-    """Source: controller/statefulset stateful_set_utils.go getPersistentVolumeClaims."""
+    """Yield the claims of a pod. Source: controller/statefulset stateful_set_utils.go getPersistentVolumeClaims."""
     for index, template in enumerate(workload.spec.volume_claim_templates or ()):
         name = f"{template.metadata.name}-{subject.ref.name}-{ordinal}"
         metadata = structs.replace(template.metadata, name=name, namespace=subject.ref.namespace)
@@ -200,8 +208,8 @@ def _made(workload: Workload, subject: Subject, ordinal: int) -> Iterator[_Claim
 def _admitted(
     new: Sequence[_Claim], policies: Policies, server: Server
 ) -> tuple[tuple[Refusal, ...], tuple[QuotaCharge, ...], tuple[str, ...]]:
-    """What refuses one of the claims, in whatever order they are made, what they cost together, and what policies that
-    were not computed would say.
+    """Return what refuses one of the claims, in whatever order they are made, what they cost together, and what
+    policies that were not computed would say.
 
     Raises Unparsable. Source: stateful_pod_control.go createPersistentVolumeClaims, which goes on after a refusal.
     """
@@ -225,7 +233,7 @@ def _admitted(
 
 
 def add_charges(costs: Iterable[QuotaCharge]) -> Iterator[QuotaCharge]:
-    """One charge for each quota: what is asked for in total, on top of what was used before the first."""
+    """Yield one charge for each quota: the sum of all requests, beside what was used before the first."""
     quota_charges: dict[str, QuotaCharge] = {}
     for cost in costs:
         have = quota_charges.get(cost.quota)

@@ -1,6 +1,6 @@
-"""What the server says of an object in a file before any pod is made of it: unknown fields, its template, its count.
+"""The server's answers to an object in a file before any pod is made of it: unknown fields, its template, its count.
 
-Why the object of a file has no place in the cluster: no such kind, no such namespace, or one that is ending.
+It also says why the object has no place in the cluster: no such kind, no such namespace, or one that is being deleted.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ _POLICIES = ("LimitRange", "ResourceQuota")
 
 
 def namespace_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
-    """The namespace itself: it may not exist, or be on its way out."""
+    """Yield the read of the namespace, which may not exist, or is being deleted."""
     if namespace and namespace not in _OWN and store.origin.kind != "files":
         yield ReadRequest("Namespace", name=namespace, required=False)
 
 
 def unplaced(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
-    """What the plugin NamespaceLifecycle answers, before any that looks at resources; None: nothing, or not known.
+    """Return the answer of the plugin NamespaceLifecycle, before any that looks at resources; None: it passes, or it is
+    not known.
 
     ``resource``: the plural of the object's kind, with its group.
     """
@@ -41,7 +42,9 @@ def unplaced(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
 
 
 def _ending(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
-    """403 where the namespace is being deleted. Source: apiserver/pkg/admission/plugin/namespace/lifecycle."""
+    """Return the 403 where the namespace is being deleted. Source:
+    apiserver/pkg/admission/plugin/namespace/lifecycle.
+    """
     space = ref.namespace
     namespace = store.get("Namespace", space)
     if not space or namespace is None or ObjectRef("Namespace", space) in store.files:
@@ -56,7 +59,7 @@ def _ending(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
 
 
 def _stored(store: Store, namespace: str) -> bool:
-    """Whether the cluster holds a policy in the namespace; one of a file need not be there yet."""
+    """Return whether the cluster holds a policy in the namespace, so that the namespace exists."""
     return any(
         ObjectRef(kind, item.metadata.name, namespace) not in store.files
         for kind in _POLICIES
@@ -65,7 +68,7 @@ def _stored(store: Store, namespace: str) -> bool:
 
 
 def no_namespace(store: Store, namespace: str) -> Refusal | None:
-    """404 where the namespace is known not to exist; a Namespace among the files counts as existing.
+    """Return the 404 where the namespace is known not to exist; a Namespace among the files counts as existing.
 
     Source: apiserver/pkg/admission/plugin/namespace/lifecycle, before any plugin that looks at resources.
     """
@@ -79,9 +82,9 @@ def no_namespace(store: Store, namespace: str) -> Refusal | None:
 
 
 def no_kind(subject: Subject) -> Refusal | None:
-    """404 where the server serves no such kind in that version; None also where that is not known.
+    """Return the 404 where the server serves no such kind in that version; None also where that is not known.
 
-    Groups without a dot are Kubernetes' own. Of those, what makes pods is known here by kind and version.
+    Groups without a dot are Kubernetes' own. Of those, the kinds that make pods are known here with their versions.
     Source: apimachinery meta/errors.go NoKindMatchError, which ends kubectl before anything is sent.
     """
     raw: Any = subject.raw or {}
@@ -94,7 +97,7 @@ def no_kind(subject: Subject) -> Refusal | None:
 
 
 def nearest_kind(kind: str, version: str) -> str:
-    """What the file should say instead, as far as that can be reported."""
+    """Return the kind and version that the file should have instead, as far as one is known."""
     known = BY_KIND.get(kind)
     if known is not None and known.kind in {*WORKLOADS, "Pod"}:
         return f"write apiVersion: {known.api_version}"
@@ -114,7 +117,7 @@ UNCHECKED = Assume(
 
 
 def check_file(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-    """The analysis of the pods, or of what refuses the object first, with the pods' outcomes as ``then``."""
+    """Return the analysis of the pods, or of what refuses the object first, with the pods' outcomes as ``then``."""
     unknown = no_kind(subject)
     if unknown is not None:
         return structs.replace(analysis, outcomes=tuple(instead(outcome, unknown) for outcome in analysis.outcomes))
@@ -127,7 +130,7 @@ def check_file(store: Store, subject: Subject, ask: EvaluationOptions, analysis:
 
 
 def _decoded(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-    """The analysis, or the refusal of an object whose kind there is, whatever its namespace."""
+    """Return the analysis, or the refusal of an object of an existing kind, whatever its namespace."""
     from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
     from kubectl_kres.admission.request.policy_answer import undecodable
 
@@ -152,7 +155,7 @@ def _decoded(store: Store, subject: Subject, ask: EvaluationOptions, analysis: A
 
 
 def _undecoded(outcome: Outcome, raw: Raw, kind: str) -> Outcome:
-    """The server names the workload itself: it is not even stored with a quantity that does not parse."""
+    """Return the refusal of a workload with a quantity that does not parse: the server does not even store it."""
     refusal = outcome.refusal
     if kind == "Pod" or refusal is None or refusal.code != 400:
         return outcome
@@ -162,7 +165,7 @@ def _undecoded(outcome: Outcome, raw: Raw, kind: str) -> Outcome:
 
 
 def _of_pod(outcome: Outcome, prefix: str) -> Outcome:
-    """With the path of a quantity in the template as that of its pod."""
+    """Return the outcome with the path of a quantity in the template as that of its pod."""
     refusal = outcome.refusal
     if refusal is None or stands_in_object(refusal.findings[0]):
         return outcome
@@ -191,13 +194,17 @@ def _of_workload(store: Store, subject: Subject, ask: EvaluationOptions, analysi
 
 
 def exists(store: Store, subject: Subject) -> bool:
-    """Whether the cluster has an object of that name, so that sending the file is an update, which no quota counts."""
+    """Return whether the cluster has an object of that name, so that sending the file is an update, which no quota
+    counts.
+    """
     ref = subject.ref
     return is_known(subject.kind) and store.get(ref.kind, ref.name, ref.namespace) is not None
 
 
 def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[Assume]:
-    """That the object could not be read, where a quota refuses one more of its kind."""
+    """Yield the assumption that the object is new, since it could not be read, where a quota refuses one more of its
+    kind.
+    """
     ref, first = subject.ref, outcomes[0].refusal
     if first is None or first.code != 403 or first.message.startswith(("pods ", "persistentvolumeclaims ")):
         return
@@ -207,7 +214,7 @@ def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) ->
 
 
 def existing(store: Store, subject: Subject) -> Iterator[Assume]:
-    """That there is an object of that name already, so that it cannot be created."""
+    """Yield the assumption for an object whose name exists already, so that it cannot be created."""
     if not subject.file or store.origin.kind == "files" or not exists(store, subject):
         return
     ref = subject.ref
@@ -217,7 +224,7 @@ def existing(store: Store, subject: Subject) -> Iterator[Assume]:
 
 
 def sent(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-    """The answers to an object that makes no pods, as kubectl sends it."""
+    """Return the answers to an object that makes no pods, as kubectl sends it."""
     from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 
     kind = str(raw.get("kind", ""))
@@ -229,6 +236,6 @@ def sent(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
 
 
 def stands_in_object(finding: Finding) -> bool:
-    """Whether the path of what is not decoded leads from the object of the file, not from its pod."""
+    """Return whether an undecodable path starts at the object of the file, not at its pod."""
     whole = finding.rule in {"kubectl/unknown-field", "decoding/type"}
     return whole or finding.path.startswith("spec.volumeClaimTemplates[")

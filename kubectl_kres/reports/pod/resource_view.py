@@ -1,4 +1,4 @@
-"""A pod pruned to what resources and quotas depend on, its values by path, and what is alike about two pods."""
+"""A pod pruned to what resources and quotas depend on, its values by path, and the signature that equal pods share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 
 
 def as_written(pod: Pod) -> dict[str, Any]:
-    """The counterpart of ``admission.request.new_pod.stored_pod``: the same shape, quantities as they stand."""
+    """Return the counterpart of ``admission.request.new_pod.stored_pod``: the same shape, quantities as they stand."""
     metadata: dict[str, Any] = {"name": pod.metadata.name or pod.metadata.generate_name}
     annotation = (pod.metadata.annotations or {}).get(ANNOTATION)
     if annotation is not None:
@@ -64,7 +64,7 @@ def _texts(values: ResourceList) -> dict[str, str]:
 
 
 def values_of(pod: Mapping[str, Any]) -> dict[tuple[str, str, str, str], Any]:
-    """Every request and limit of a pruned pod: list, container, side and resource to the number behind the text.
+    """Return every request and limit of a pruned pod: list, container, side and resource to the number behind the text.
 
     Containers go by name, since injectors change their positions; a text that is no quantity stands for itself.
     """
@@ -91,14 +91,16 @@ def _number(text: str) -> Any:
 
 
 def signature(start: PodManifest, live: Pod) -> tuple[bytes, bytes]:
-    """All of a pod that admission looks at, but for its name: what would be sent, on whatever node; the live values."""
+    """Return the part of a pod that admission looks at, without its name: what would be sent, on whatever node; the
+    live values.
+    """
     spec = live.spec
     result = (spec.containers, spec.init_containers, spec.resources)
     return _ENCODER.encode(structs.replace(start.pod.spec, node_name="")), _ENCODER.encode(result)
 
 
 def beside_template(live: Pod) -> bytes:
-    """The same of a pod whose template is known: what it does not have from there, and the live values."""
+    """Return the same of a pod whose template is known: the fields that do not come from it, and the live values."""
     spec = live.spec
     result = (spec.containers, spec.init_containers, spec.resources)
     return _ENCODER.encode((spec.affinity, spec.active_deadline_seconds, result))

@@ -1,4 +1,4 @@
-"""What the scheduler looks at for a pod that waits for a node, as reads."""
+"""The reads of what the scheduler looks at for a pod that waits for a node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _LABELS = ReadRequest("Namespace", required=False)
 
 
 def scheduling_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
-    """The nodes, the pods on them, and what the pod asks for, which is known once it is read."""
+    """Yield the reads of the nodes, the pods on them, and the objects that the pod refers to, which are known once it
+    is read.
+    """
     namespace, name = pod.metadata.namespace, pod.metadata.name
     yield ReadRequest(scheduling.POD, namespace, name, required=False)
     yield _NODES
@@ -28,7 +30,7 @@ def scheduling_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
 
 
 def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[ReadRequest]:
-    """Yield what the filters look at besides nodes and pods."""
+    """Yield the reads of what the filters look at besides nodes and pods."""
     spec, namespace = pod.spec, pod.metadata.namespace
     if any(volume.persistent_volume_claim or volume.ephemeral is not None for volume in spec.volumes or ()):
         yield ReadRequest(scheduling.CLAIMS, namespace, required=False)
@@ -54,13 +56,15 @@ def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[ReadRequest]:
 
 
 def _selects_namespaces(pods: Any) -> bool:
-    """Whether pods that were gathered, or one of those that are watched, keep away pods of namespaces by labels."""
+    """Return whether collected pods, or one of the watched ones, repel pods of namespaces by labels."""
     terms = getattr(pods, "anti_affinity", ())
     return getattr(pods, "selects_namespaces", False) or any(term.namespace_selector is not None for term in terms)
 
 
 def _of_storage(store: Store) -> Iterator[ReadRequest]:
-    """Volumes on nodes count where a driver limits them; the room for new ones, where a driver tells it."""
+    """Yield the reads of storage: volumes on nodes where a driver limits them; the room for new ones where a driver
+    reports it.
+    """
     limited = any(
         driver.allocatable is not None and driver.allocatable.count is not None
         for node in store.all(scheduling.CSI_NODES)
@@ -74,7 +78,7 @@ def _of_storage(store: Store) -> Iterator[ReadRequest]:
 
 
 def _asks_devices(pod: SchedulingPod) -> bool:
-    """Whether a container asks for a resource that devices may stand for."""
+    """Return whether a container requests a resource that devices may stand for."""
     containers = (*(pod.spec.containers or ()), *(pod.spec.init_containers or ()))
     return any(
         "/" in name for container in containers if container.resources for name in container.resources.requests or ()

@@ -25,7 +25,7 @@ _UNREAD = "what LimitRanges fill in is not known: they could not be read"
 
 
 class ValueTable:
-    """Everything that the values of one pod are made from."""
+    """The input of the values of one pod."""
 
     def __init__(
         self, store: Store, start: PodManifest, outcomes: Sequence[Outcome], listed: Sequence[tuple[str, ...]] = ()
@@ -40,7 +40,9 @@ class ValueTable:
         self._edits: dict[tuple[Source, str], LastEdit | None] = {}
 
     def containers(self) -> tuple[ContainerValues, ...]:
-        """The pod level if there is one, containers, init containers; then what only the live pod has."""
+        """Return the pod level if there is one, containers, init containers; then the containers that only the live pod
+        has.
+        """
         draft: Draft | None = self.first.draft
         if draft is None:
             return tuple(self._undecoded())
@@ -57,7 +59,9 @@ class ValueTable:
         return ContainerValues(slot.name, slot.role, slot.path, values, note)
 
     def edits(self) -> dict[str, LastEdit]:
-        """Who last changed each policy or template field that set a value or refused one, by ``Kind/name field``."""
+        """Return the last editor of each policy or template field that set a value or refused one, by ``Kind/name
+        field``.
+        """
         for outcome in self.outcomes:
             for finding in outcome.refusal.findings if outcome.refusal else ():
                 source = finding.source
@@ -108,7 +112,7 @@ class ValueTable:
         return self.start.source.at(field)
 
     def _placed(self, source: Source | None) -> Source | None:
-        """Where in the manifest a value of the pod itself was written: in the template that made it."""
+        """Return where in the manifest a value of the pod itself was written: in the template that made it."""
         if source is not None and source.kind == "Pod" and not source.field.startswith("sum of"):
             return self._at_start(source.field)
         return source
@@ -168,7 +172,7 @@ class ValueTable:
             yield ContainerValues(container.name, role, path, values, injected(self.start.live, container.name, path))
 
     def _undecoded(self) -> Iterator[ContainerValues]:
-        """What was written, where a quantity does not parse and so nothing was computed."""
+        """Yield the written values, where a quantity does not parse and so nothing was computed."""
         for path, name in ({"spec": ""} | self.names).items():
             values = tuple(
                 ResourceValue(at, side, resource, written=text)
@@ -180,7 +184,7 @@ class ValueTable:
 
 
 def _below(texts: Raw, path: str) -> Iterator[tuple[str, str, str, str]]:
-    """Path, side, resource and text of each value of one container: cpu, memory, the others; requests first."""
+    """Yield path, side, resource and text of each value of one container: cpu, memory, the others; requests first."""
     heads = {side: f"{path}.resources.{side}[" for side in reversed(SIDES)}
     pairs = [(at, side, at[len(head) : -1]) for side, head in heads.items() for at in texts if at.startswith(head)]
     for at, side, resource in sorted(pairs, key=lambda texts: _rank(texts[2])):
@@ -192,7 +196,9 @@ def _shown(draft: Draft | None) -> Mapping[str, Quantity]:
 
 
 def _resources(slot: Slot, places: Iterable[Raw]) -> list[str]:
-    """Names that the slot has in any outcome or source, each by its paths: cpu, memory, then the others."""
+    """Return the resource names that the container has in any outcome or source, each by its paths: cpu, memory, then
+    the others.
+    """
     places = tuple(places)
     texts = {name for side in SIDES for name in slot.side(side)}
     for side in SIDES:
@@ -203,23 +209,25 @@ def _resources(slot: Slot, places: Iterable[Raw]) -> list[str]:
 
 
 def _rank(resource: str) -> tuple[bool, bool, str]:
-    """cpu, memory, then the others by name."""
+    """Return the sort key of a resource: cpu, memory, then the others by name."""
     return resource != "cpu", resource != "memory", resource
 
 
 def _containers(pod: Pod) -> dict[str, PodContainer]:
-    """Containers and init containers by their path."""
+    """Return containers and init containers by their path."""
     lists = (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers))
     return {f"spec.{key}[{index}]": container for key, group in lists for index, container in enumerate(group or ())}
 
 
 def names_of(pod: Pod) -> dict[str, str]:
-    """Containers by their path."""
+    """Return the names of containers by their path."""
     return {path: container.name for path, container in _containers(pod).items()}
 
 
 def _live_by_path(live: Pod, names: Mapping[str, str]) -> tuple[dict[str, str], dict[str, PodContainer]]:
-    """The live values at the paths of the manifest, for injectors move containers; and the containers they added."""
+    """Return the live values at the paths of the manifest, since injectors move containers; and the containers they
+    added.
+    """
     by_name = {(path.partition("[")[0], name): path for path, name in names.items()}
     moved, additions = {"spec": "spec"}, {}
     for path, container in _containers(live).items():
@@ -237,7 +245,7 @@ def _live_by_path(live: Pod, names: Mapping[str, str]) -> tuple[dict[str, str], 
 
 
 def _by_path(pod: Pod) -> dict[str, str]:
-    """Every written request and limit by its path, as text."""
+    """Return every written request and limit by its path, as text."""
     spec = pod.spec
     places: list[tuple[str, ResourceRequirements | None]] = [("spec", spec.resources)]
     for key, group in (("containers", spec.containers), ("initContainers", spec.init_containers)):
@@ -274,7 +282,7 @@ def totals(draft: Draft) -> Iterator[Total]:
 
 
 def _open(draft: Draft, side: Side, resource: str) -> tuple[str, ...]:
-    """The containers that no limit holds, where the sum of the others looks like one of the pod."""
+    """Return the containers without such a limit, where the sum of the others looks like one of the pod."""
     level = draft.pod.side(side) if draft.pod is not None else {}
     if side != "limits" or resource not in {"cpu", "memory"} or resource in level:
         return ()

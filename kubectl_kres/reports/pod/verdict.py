@@ -1,4 +1,4 @@
-"""One verdict out of every answer that the server can give: the words, and when each of them holds."""
+"""One verdict out of every answer that the server can give: its words, and when each of them holds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NEGATIVE: Final = frozenset({"refused", "blocked", "partly", "depends-on-order",
 
 
 class Needed(Struct, frozen=True):
-    """What is still wanted of the object: ``missing`` pods, 1 for an object that is asked about itself.
+    """The pods that are still wanted: ``missing`` pods, 1 for an object that is explained itself.
 
     ``fits``: how many of them are admitted one after the other; None: all. ``blocked``: who rejected them last.
     ``comes``: a rollout is under way that ends with all of them, as old pods make room.
@@ -47,17 +47,17 @@ ITSELF: Final = Needed()
 
 
 def word_of(verdict: Verdict) -> OutcomeWord:
-    """The word without what could not be read."""
+    """Return the word without ``as-far-as-seen``."""
     return cast("OutcomeWord", verdict.outcome.removesuffix(AS_FAR_AS_SEEN))
 
 
 def is_negative(verdict: Verdict) -> bool:
-    """Whether the verdict is one that a gate must not let pass."""
+    """Return whether the verdict is one at which a gate must fail."""
     return word_of(verdict) in NEGATIVE
 
 
 def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
-    """The first refusal, if there is one, with the other things that the server may say instead."""
+    """Return the verdict: the first refusal, if there is one, with the server's possible other answers."""
     refused = [outcome for outcome in outcomes if outcome.refusal is not None]
     if not refused:
         return Verdict(allowed=True, code=outcomes[0].code)
@@ -70,7 +70,7 @@ def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
 
 
 def with_outcome(verdict: Verdict, unseen: Iterable[Unseen], needed: Needed = ITSELF) -> Verdict:
-    """The verdict with its word. ``unseen``: what could not be read."""
+    """Return the verdict with its word. ``unseen``: what could not be read."""
     word = _word(verdict, needed)
     deciding = kinds_of("decides")
     kinds = {unseen.kind for unseen in unseen if unseen.required or unseen.kind in deciding}
@@ -97,9 +97,9 @@ def _word(verdict: Verdict, needed: Needed) -> str:
 
 
 def _may_change(word: str, verdict: Verdict, kinds: set[str]) -> bool:
-    """Whether kinds that were not read may make it another word.
+    """Return whether kinds that were not read may change the word.
 
-    Of refusals only that for what a container does not state can end with them: a LimitRange may fill it in.
+    Of refusals only one for a missing value can end with them: a LimitRange may fill it in.
     """
     if word in {"refused", "full", "no-answer"}:
         return "LimitRange" in kinds and any(finding.rule == "quota/must-specify" for finding in verdict.findings)
@@ -107,7 +107,7 @@ def _may_change(word: str, verdict: Verdict, kinds: set[str]) -> bool:
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Each sentence once: a quota's names all of its resources, and stands behind each of them."""
+    """Yield each sentence once: a quota's names all of its resources, and is repeated for each of them."""
     text: set[str] = set()
     for finding in findings:
         yield structs.replace(finding, text="") if finding.text in text else finding

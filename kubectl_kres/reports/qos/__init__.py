@@ -1,4 +1,4 @@
-"""What ``qos`` says: classes and what decides them, the change that leads to another class, cgroups, sums of
+"""The answers of ``qos``: classes and what decides them, changes that lead to another class, cgroups, sums of
 namespaces.
 
 Values and their origin belong in ``pod``.

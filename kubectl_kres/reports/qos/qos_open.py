@@ -14,7 +14,7 @@ STATED = ("requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 
 
 class Open(Record, frozen=True):
-    """A container of a workload that does not have all of ``STATED``; ``pods`` run it so.
+    """A container of a workload that lacks some of ``STATED``; ``pods`` run with it.
 
     ``missing``: what it lacks. A value at the pod level counts for all containers.
     """
@@ -27,14 +27,14 @@ class Open(Record, frozen=True):
 
 
 class Opening:
-    """Grows with each pod, and keeps counts only."""
+    """A collector of such containers, which keeps counts only."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str, str, tuple[str, ...]], int] = {}
         self.pods = 0
 
     def add(self, pod: Pod) -> None:
-        """Pods that have ended bound nothing any more."""
+        """Add a pod. Pods that have ended bound nothing any more."""
         if is_terminal(pod):
             return
         self.pods += 1
@@ -45,13 +45,13 @@ class Opening:
                 self._counts[key] = self._counts.get(key, 0) + 1
 
     def found(self) -> Iterator[Open]:
-        """By namespace, workload and container."""
+        """Yield the containers by namespace, workload and container."""
         for (namespace, workload, container, missing), pods in sorted(self._counts.items()):
             yield Open(namespace, workload, container, missing, pods)
 
 
 def _lasting(pod: Pod) -> Iterator[Container]:
-    """The containers that run together, sidecars with them; init containers end."""
+    """Yield the containers that run together, sidecars with them; init containers end."""
     yield from pod.spec.containers or ()
     yield from (
         init_container for init_container in pod.spec.init_containers or () if init_container.restart_policy == "Always"
@@ -59,7 +59,7 @@ def _lasting(pod: Pod) -> Iterator[Container]:
 
 
 def _states(pod: Pod, container: Container, name: str) -> bool:
-    """Whether it has the value; a limit alone is a request as well. None and zero bound nothing."""
+    """Return whether the container has the value; a limit alone is a request as well. None and zero bound nothing."""
     side, _, resource = name.partition(".")
     for holder in (container.resources, pod.spec.resources):
         if holder is None:

@@ -25,10 +25,10 @@ _TRIED = 8
 
 
 class Reach(Record, frozen=True):
-    """The fewest edits after which admission gives the class; none, if no edit of the manifest leads there.
+    """The fewest edits after which admission gives the class; none, if no edit of the manifest does.
 
-    ``refused``: what the server would say of the pod after the edits; empty: it would be admitted. ``gate``: the
-    feature gate that the edits need, where the pod did not need it before.
+    ``refused``: the server's refusal of the pod after the edits; empty: it would be admitted. ``gate``: the feature
+    gate that the edits need, where the pod did not need it before.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Reach(Record, frozen=True):
 
 
 class AdmittedPod(NamedTuple):
-    """A pod as written, and what admission made of it; ``again``: what it would make of another manifest."""
+    """A pod as written, and its outcome; ``again``: a function that admits another manifest."""
 
     pod: Pod
     draft: Draft
@@ -51,7 +51,7 @@ QosChange = list[ManifestEdit]
 
 
 def reach(case: AdmittedPod, name: str) -> Reach:
-    """The way with the fewest edits that is admitted; if none is, the shortest of those refused."""
+    """Return the admitted change with the fewest edits; if none is admitted, the shortest of the refused ones."""
     reaches = [_tried(case, name, [put for put in way if edit_of(case.pod, put)]) for way in _WAYS[name](case)]
     return min((reach for reach in reaches if reach is not None), key=_worth, default=Reach(name, ()))
 
@@ -61,7 +61,7 @@ def _worth(reach: Reach) -> tuple[bool, int]:
 
 
 def _tried(case: AdmittedPod, name: str, way: QosChange) -> Reach | None:
-    """The way without the edits that can be spared; None if it does not lead to the class, or is no way."""
+    """Return the change without needless edits; None if it does not lead to the class, or is invalid."""
     text = _refusal(case, name, way)
     if text is None or not way:
         return None
@@ -75,7 +75,7 @@ def _tried(case: AdmittedPod, name: str, way: QosChange) -> Reach | None:
 
 
 def _refusal(case: AdmittedPod, name: str, way: QosChange) -> str | None:
-    """What the server would say of the pod, empty if it is admitted; None if it is of another class."""
+    """Return the server's refusal of the pod, empty if it is admitted; None if it is of another class."""
     outcomes = case.again(applied(case.pod, way))
     if any(outcome.draft is None or class_of(outcome.draft) != name for outcome in outcomes):
         return None
@@ -87,7 +87,7 @@ def _leveling(edits: Iterable[FieldEdit]) -> bool:
 
 
 def _slots(case: AdmittedPod) -> list[Slot]:
-    """What the manifest can state amounts in, at its place there: what else admits may add containers anywhere."""
+    """Return the places of the manifest that can state amounts; admission may add containers anywhere."""
     if case.draft.pod is not None and case.draft.pod in deciding(case.draft):
         return [case.draft.pod]
     return _container_slots(case)
@@ -105,7 +105,9 @@ def _container_slots(case: AdmittedPod) -> list[Slot]:
 
 
 def _to_guaranteed(case: AdmittedPod) -> Iterator[QosChange]:
-    """Each slot made complete, with no more than is needed; all values written out; the pod level."""
+    """Yield changes to Guaranteed: each container completed, with no more than is needed; all values written out; the
+    pod level.
+    """
     slots = _slots(case)
     for full in (False, True):
         yield [put for slot in slots for resource in CONSIDERED for put in _completed(case, slot, resource, full=full)]
@@ -119,7 +121,8 @@ def _to_guaranteed(case: AdmittedPod) -> Iterator[QosChange]:
 
 
 def _completed(case: AdmittedPod, slot: Slot, resource: str, *, full: bool) -> Iterator[ManifestEdit]:
-    """Requests follow limits; a missing limit takes the request, and a missing request will follow the limit.
+    """Yield edits: requests follow limits; a missing limit takes the request, and a missing request will follow the
+    limit.
 
     ``full``: a pod-level request is written where the containers' sum would become it.
     """
@@ -138,7 +141,7 @@ def _completed(case: AdmittedPod, slot: Slot, resource: str, *, full: bool) -> I
 
 
 def _both(case: AdmittedPod, slot: Slot, resource: str) -> Iterator[ManifestEdit]:
-    """Limit and request written out, against what LimitRanges fill in."""
+    """Yield edits that write out limit and request, against defaults of LimitRanges."""
     value = _given(slot, "limits", resource) or _given(slot, "requests", resource) or ZERO
     value = maximum(value, _floor(case, slot, resource))
     free = not value
@@ -147,7 +150,7 @@ def _both(case: AdmittedPod, slot: Slot, resource: str) -> Iterator[ManifestEdit
 
 
 def _floor(case: AdmittedPod, slot: Slot, resource: str) -> Quantity:
-    """What a pod-level value may not be below: the containers' sum, and the limit of any of them."""
+    """Return the lowest pod-level value: the containers' sum, and the limit of any of them."""
     if slot.role != "pod":
         return ZERO
     containers, inits = case.draft.containers, case.draft.inits
@@ -156,13 +159,13 @@ def _floor(case: AdmittedPod, slot: Slot, resource: str) -> Quantity:
 
 
 def _given(slot: Slot, side: Side, resource: str) -> Quantity | None:
-    """The value if it counts for the class, which it does above zero."""
+    """Return the value if it counts for the class, which it does above zero."""
     value = slot.side(side).get(resource)
     return value if value is not None and value.nano > 0 else None
 
 
 def _to_burstable(case: AdmittedPod) -> Iterator[QosChange]:
-    """From Guaranteed one request below its limit; from nothing one request."""
+    """Yield changes to Burstable: from Guaranteed one request below its limit; from BestEffort one request."""
     slots = _slots(case)
     limited = [(slot, resource) for slot in slots for resource in CONSIDERED if _given(slot, "limits", resource)]
     for slot, resource in limited[:_TRIED]:
@@ -182,7 +185,9 @@ def _to_burstable(case: AdmittedPod) -> Iterator[QosChange]:
 
 
 def _to_best_effort(case: AdmittedPod) -> Iterator[QosChange]:
-    """Nothing written; where LimitRanges fill that in, a pod-level stanza without values, which hides it."""
+    """Yield changes to BestEffort: nothing written; where LimitRanges fill values in, a pod-level stanza without
+    values, which hides them.
+    """
     slots = _slots(case)
     puts = [ManifestEdit(slot.path, side, resource) for slot in slots for side in SIDES for resource in CONSIDERED]
     yield puts
@@ -202,7 +207,7 @@ _WAYS: Mapping[str, Callable[[AdmittedPod], Iterator[QosChange]]] = {
 
 
 def _example(case: AdmittedPod, resource: str) -> Quantity:
-    """A usual value, moved into the bounds that the LimitRanges set for containers and pods."""
+    """Return a usual value, moved into the bounds that the LimitRanges set for containers and pods."""
     items = [item for limits in case.policies.limits for item in limits.items if item.type in {"Container", "Pod"}]
     value = _EXAMPLES[resource]
     for item in items:

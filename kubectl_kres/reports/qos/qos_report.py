@@ -1,6 +1,6 @@
-"""The QoS class of pods and workloads: what decides it, how to reach another one, and what hangs on it.
+"""The QoS class of pods and workloads: what decides it, how to reach another one, and its effects on the node.
 
-The cgroups of one pod, what its containers share in them, and what a program in each of them sees as its limit.
+The effects are the cgroups of one pod, the limits that its containers share, and the limit that a program sees in each.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _NOTES_OF = {
 
 
 class Seen(Record, frozen=True):
-    """The smallest limits on the way up from a container, and which cgroup sets them; absent: there is none.
+    """The smallest limits on the way up from a container, with the cgroups that set them; absent: there is none.
 
     ``memory`` in bytes, ``cpu`` in microseconds of cpu time for each ``period`` of 100,000.
     """
@@ -78,7 +78,7 @@ class Shared(Record, frozen=True):
 
 
 class Cgroups(Record, frozen=True):
-    """The tree from the node's root of all pods to the containers, and what is to be known about it."""
+    """The cgroups from the node's root of all pods to the containers, with notes about them."""
 
     version: int
     driver: str
@@ -89,7 +89,7 @@ class Cgroups(Record, frozen=True):
 
 
 def machine_of(node: Node | None, version: int, driver: Driver) -> Machine:
-    """The node as far as it is known: memory, and the sizes of huge pages that it has."""
+    """Return the node as far as it is known: its memory and its sizes of huge pages."""
     if node is None:
         return Machine(version, driver)
     capacity = parse_list(node.status.capacity, "status.capacity")
@@ -103,7 +103,7 @@ def _bytes(quantity: Quantity | None) -> int:
 
 
 def tree_of(draft: Draft, qos_class: str, machine: Machine, uid: str) -> Cgroups:
-    """``qos_class``: the stored one. ``uid`` empty: the pod does not exist yet."""
+    """Return the cgroups of a pod. ``qos_class``: the stored one. ``uid`` empty: the pod does not exist yet."""
     root = cgroups(draft, qos_class, machine, uid=uid or "UID")
     names = [slot.name for slot in (*draft.inits, *draft.containers)]
     return Cgroups(
@@ -117,7 +117,7 @@ def tree_of(draft: Draft, qos_class: str, machine: Machine, uid: str) -> Cgroups
 
 
 def _node(server: Server) -> str:
-    """What is assumed about a node whose kubelet has the server's version."""
+    """Return what is assumed about a node whose kubelet has the server's version."""
     memory = "on, without a throttling factor" if server.on("MemoryQoS") else "off"
     return f"assumed about the node: cpu limits are enforced, in periods of 100 ms; no swap; MemoryQoS is {memory}"
 
@@ -155,7 +155,7 @@ def _shared(draft: Draft) -> Iterator[Shared]:
 
 
 def unclassed(subject: Subject) -> str:
-    """Why ``quality`` has no answer for the object."""
+    """Return why ``quality`` has no answer for the object."""
     of_system = any(subject.kind.group == system.group for system in systems())
     return "it gets no pod" if of_system else "a quantity cannot be parsed"
 
@@ -179,10 +179,10 @@ class Score(Record, frozen=True):
 
 
 class Quality(Record, frozen=True):
-    """The class that admission gives today. ``live``: the pod exists, and ``live_class`` is kept from its creation.
+    """The QoS class that admission gives today. ``live``: the pod exists, and ``live_class`` is kept from its creation.
 
     ``alternatives``: classes under other orders of LimitRanges. ``refused``: the pod would not be admitted, in the
-    server's words, and the class is that of what admission had come to; ``code`` is the answer's. Scores and cgroups
+    server's words, and the class is that of the pod when it was refused; ``code`` is the HTTP code. Scores and cgroups
     are those of the live pod, if there is one. ``memory``: of the node in bytes, 0: not known.
     """
 
@@ -210,13 +210,13 @@ class Quality(Record, frozen=True):
 
 
 class LikeReaches:
-    """The ways of live pods to other classes; pods that were made alike and live alike have the same."""
+    """A cache of the changes that lead live pods to other classes; pods with the same origin and values share them."""
 
     def __init__(self) -> None:
         self._kept = Kept[tuple[str, bytes, bytes], tuple[NamespacePolicies, str, tuple[Reach, ...]]]()
 
     def of(self, subject: Subject, analysis: Analysis, make: Callable[[], tuple[Reach, ...]]) -> tuple[Reach, ...]:
-        """What ``make`` would return; it is asked for the first pod of its kind."""
+        """Return the result of ``make``, which is called for the first pod of a kind."""
         live, name = analysis.start.live, subject.ref.name
         if live is None or analysis.made is not None:
             return make()
@@ -231,7 +231,7 @@ class LikeReaches:
 
 
 def _heads(name: str) -> tuple[str, str]:
-    """How the server begins to speak of a pod."""
+    """Return the beginnings of the server's sentences about a pod."""
     return f'pods "{name}" ', f'Pod "{name}" '
 
 
@@ -250,11 +250,9 @@ def quality(
     driver: Driver = "systemd",
     alike: LikeReaches | None = None,
 ) -> Quality | None:
-    """``version`` of cgroups 0: without them. None where a quantity does not parse, so that there is no class.
+    """Return the class and what decides it; None where a quantity does not parse. Raises what ``explain`` raises.
 
-    ``alike``: of the other objects of a list.
-
-    Raises what ``explain`` raises.
+    ``version`` of cgroups 0: without them. ``alike``: the cache of the other objects of a list.
     """
     analysis = analysis_of(store, subject, ask)
     unread = _unseen(store, subject, ask)
@@ -309,7 +307,7 @@ def quality(
 def _reach(
     store: Store, subject: Subject, ask: EvaluationOptions, case: AdmittedPod, analysis: Analysis
 ) -> tuple[Reach, ...]:
-    """The ways to the other classes; of a run by what people write of it, since nobody writes its pod."""
+    """Return the changes to the other classes; for a run those of its Task, since nobody writes its pod."""
     maker = maker_of(analysis)
     if maker is not None:
         return tuple(maker.reach(store, subject, ask, case.draft))
@@ -325,7 +323,7 @@ class QosAnswers:
         self._unseen: dict[str, tuple[Unseen, ...]] = {}
 
     def quality(self, subject: Subject) -> Quality | None:
-        """Class, culprits and refusal. Raises what ``explain`` raises."""
+        """Return class, culprits and refusal. Raises what ``explain`` raises."""
         analysis, space = analysis_of(self._store, subject, self._ask, journal=False), subject.ref.namespace
         if analysis.made is not None:
             return _brief(subject, analysis, self._ask.server)
@@ -368,7 +366,7 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
 
 
 def _blind(live: Pod | None, unseen: Iterable[Unseen]) -> bool:
-    """Whether a live pod has what LimitRanges set that cannot be read: what they would set today nobody can say."""
+    """Return whether a live pod has values of LimitRanges that cannot be read, so that today's values are not known."""
     return live is not None and any(unseen.kind == "LimitRange" for unseen in unseen)
 
 
@@ -385,7 +383,7 @@ def _culprits(draft: Draft) -> Iterator[Culprit]:
 
 
 def _running(live: Pod | None, draft: Draft, qos_class: str, server: Server) -> tuple[Draft, str]:
-    """What a kubelet has before it: the live pod, if there is one, with the class that it keeps."""
+    """Return the pod that the kubelet runs: the live one, if it exists, with its stored class."""
     if live is None:
         return draft, qos_class
     try:
@@ -405,7 +403,7 @@ def _scores(draft: Draft, qos_class: str, machine: Machine) -> Iterator[Score]:
 
 
 def _unseen(store: Store, subject: Subject, ask: EvaluationOptions) -> Iterator[Unseen]:
-    """A node that nobody could ask for is reported by the scores."""
+    """Yield the node that the scores need and that could not be read."""
     for unseen in unread(store, needs_with_node(store, subject, seen=ask.seen)):
         if unseen.kind != "Node" or unseen.state != "unread":
             yield unseen

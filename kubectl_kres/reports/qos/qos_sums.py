@@ -1,4 +1,4 @@
-"""Pods by class, requests and limits of each namespace, added up pod by pod."""
+"""Sums of pods by class, requests and limits of each namespace."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _ENCODER = msgspec.msgpack.Encoder()
 
 
 class NamespaceSums(Record, frozen=True):
-    """The pods of a namespace, or with ``total`` of all of them. ``classes``: how many pods have each class.
+    """The pods of a namespace, or with ``total`` of all of them. ``classes``: number of pods by class.
 
     ``requests``, ``limits``: effective, as a quota without scopes counts them. ``finished``: pods that have ended,
-    which count in nothing else. ``namespaces``: how many there are in a total.
+    which no other figure counts. ``namespaces``: how many there are in a total.
     """
 
     namespace: str = ""
@@ -39,7 +39,7 @@ class NamespaceSums(Record, frozen=True):
 
 
 class PodAmounts(Struct, frozen=True, gc=False):
-    """What one pod counts for: its class, and its requests and limits by resource."""
+    """The amounts of one pod: its class, and its requests and limits by resource."""
 
     qos_class: str
     requests: Quantities
@@ -47,7 +47,9 @@ class PodAmounts(Struct, frozen=True, gc=False):
 
 
 def amounts(pod: Pod, server: Server) -> PodAmounts | None:
-    """As a quota without scopes counts the pod while it runs; None where a quantity does not parse."""
+    """Return the amounts that a quota without scopes counts while the pod runs; None where a quantity does not
+    parse.
+    """
     try:
         draft = draft_pod(pod, server)
     except Unparsable:
@@ -58,7 +60,7 @@ def amounts(pod: Pod, server: Server) -> PodAmounts | None:
 
 
 class AlikeAmounts:
-    """``amounts`` of many pods: of those that are copies of one, it is one."""
+    """A cache of ``amounts`` for many pods: copies of one pod share one result."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -74,7 +76,9 @@ class AlikeAmounts:
 
 
 class _Space:
-    """What was added up so far. ``alike``: how many pods of each kind are still to be added, in the order they came."""
+    """The sum so far. ``alike``: how many pods of each kind are still to be added, in the order they came. ``alike``:
+    how many pods of each kind are still to be added, in the order they came.
+    """
 
     __slots__ = ("alike", "classes", "finished", "limits", "requests")
 
@@ -86,7 +90,7 @@ class _Space:
         self.alike: dict[bytes, int] = {}
 
     def fold(self, known: Mapping[bytes, PodAmounts | None]) -> None:
-        """Adds the pods that are alike."""
+        """Add the pods that are alike."""
         for key, count in self.alike.items():
             pod_amounts = known[key]
             assert pod_amounts is not None
@@ -104,7 +108,7 @@ class _Space:
 
 
 class Adding:
-    """Grows with each pod, and keeps numbers only: one set for each namespace."""
+    """A collector of sums, one for each namespace; it keeps numbers only."""
 
     def __init__(self, server: Server) -> None:
         self._server, self._spaces = server, dict[str, _Space]()
@@ -112,7 +116,7 @@ class Adding:
         self._known: dict[bytes, PodAmounts | None] = {}
 
     def add(self, pod: Pod) -> bool:
-        """False for a pod with a quantity that does not parse, which is not counted."""
+        """Add a pod; return False for a pod with a quantity that does not parse, which is not counted."""
         space = self._spaces.get(pod.metadata.namespace)
         if space is None:
             space = self._spaces[pod.metadata.namespace] = _Space()
@@ -135,7 +139,7 @@ class Adding:
             space.fold(self._known)
 
     def sums(self) -> Iterator[NamespaceSums]:
-        """The namespaces by name, then the total."""
+        """Yield the namespaces by name, then the total."""
         self._fold()
         whole = _Space()
         for name in sorted(self._spaces):
@@ -145,7 +149,7 @@ class Adding:
 
 
 def _key(pod: Pod) -> bytes:
-    """All of a pod that ``amounts`` looks at."""
+    """Return the part of a pod that ``amounts`` depends on."""
     spec, status = pod.spec, pod.status
     statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
     actual = [
@@ -163,7 +167,7 @@ def _key(pod: Pod) -> bytes:
 
 
 def _times(values: Quantities, count: int) -> Quantities:
-    """The sum of so many of each."""
+    """Return the sum multiplied by a count."""
     if count == 1:
         return values
     return {name: value + Quantity(value.nano * (count - 1), value.format) for name, value in values.items()}

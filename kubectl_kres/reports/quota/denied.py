@@ -1,6 +1,4 @@
-"""The workloads whose pods are being refused now, with what the next pod would be reported and what would unblock
-it.
-"""
+"""The workloads whose pods are being refused now, with the server's answer to the next pod and its remedies."""
 
 from __future__ import annotations
 
@@ -36,8 +34,8 @@ _REFUSED = {"FailedCreate"}
 class Denied(Record, frozen=True):
     """A workload that lacks pods because they are refused. ``verdict``: of the next pod; ``remedies`` get it admitted.
 
-    ``replicas`` absent: a CronJob, or a TaskRun, of which ``tekton`` says more. ``seen``: what the cluster says of
-    earlier tries; none: nobody has tried yet, or the events have expired.
+    ``replicas`` absent: a CronJob, or a TaskRun, see ``tekton``. ``seen``: the cluster's facts about earlier tries;
+    none: there was no try yet, or the events have expired.
     """
 
     subject: ObjectRef
@@ -52,7 +50,7 @@ class Denied(Record, frozen=True):
 
 
 def denied_needs(namespace: str) -> tuple[ReadRequest, ...]:
-    """The reads for all workloads of a namespace; of pods there are none. Claims are those of StatefulSets."""
+    """Return the reads for all workloads of a namespace, without pods. Claims are those of StatefulSets."""
     policies = (ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace))
     workloads = tuple(ReadRequest(kind, namespace) for kind in ASKED)
     events = ReadRequest("Event", namespace, field_selector="type=Warning", required=False)
@@ -70,12 +68,12 @@ def denied_needs(namespace: str) -> tuple[ReadRequest, ...]:
 
 
 def needs_of_systems(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
-    """What systems need besides, which the quotas of the namespace tell."""
+    """Return further reads of systems, which depend on the quotas of the namespace."""
     return tuple(reads_for(store, AboutRefused(namespace)))
 
 
 def waiting_objects(store: Store, namespace: str) -> Iterator[tuple[ObjectRef, Metadata]]:
-    """Objects of systems that can still get a pod."""
+    """Yield objects of systems that can still get a pod."""
     for kind in kinds_of("waits"):
         for item in store.all(kind, namespace or None):
             description = describe(store, item)
@@ -84,7 +82,7 @@ def waiting_objects(store: Store, namespace: str) -> Iterator[tuple[ObjectRef, M
 
 
 def subjects_of(store: Store, namespace: str) -> Iterator[Subject]:
-    """Return all that is asked about: workloads by kind, then the objects of systems. ``namespace`` empty: all."""
+    """Return all subjects: workloads by kind, then the objects of systems. ``namespace`` empty: all."""
     for kind in ASKED:
         for item in store.all(kind, namespace or None):
             if stands_alone(item):
@@ -93,12 +91,12 @@ def subjects_of(store: Store, namespace: str) -> Iterator[Subject]:
 
 
 def stands_alone(workload: Workload) -> bool:
-    """Whether no workload that is asked itself makes this one."""
+    """Return whether no other subject makes this workload."""
     return controller(workload)[0] not in KINDS
 
 
 def denied(store: Store, subject: Subject, ask: EvaluationOptions) -> Denied | None:
-    """None if no pod of the workload is being refused."""
+    """Return the refused workload; None if no pod of the workload is being refused."""
     workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     if subject.ref.kind in kinds_of("waits"):
         description = describe(store, workload)
@@ -121,7 +119,7 @@ def denied(store: Store, subject: Subject, ask: EvaluationOptions) -> Denied | N
 
 
 def _waiting(store: Store, subject: Subject, ask: EvaluationOptions) -> Denied:
-    """Of what a quota holds up; what else refuses its pod has ended it."""
+    """Return the answer for an object that waits for a quota; any other refusal of its pod has ended it."""
     explanation = explain(store, subject, ask)
     return _denied(explanation, None, explanation.facts[:1])
 

@@ -1,4 +1,4 @@
-"""What kubectl describe shows of quotas, LimitRanges and namespaces, for those who compare."""
+"""The content of kubectl describe for quotas, LimitRanges and namespaces, to compare with."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class NamespaceBlock(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 def describe_needs(ref: ObjectRef) -> tuple[ReadRequest, ...]:
-    """The object, and of a namespace the policies in it."""
+    """Return the read of the object, and for a namespace those of its policies."""
     own = ReadRequest(ref.kind, ref.namespace, ref.name)
     if ref.kind != "Namespace":
         return (own,)
@@ -54,7 +54,8 @@ def describe_needs(ref: ObjectRef) -> tuple[ReadRequest, ...]:
 
 
 def quota_block(quota: ResourceQuota, *, converted: bool = True) -> QuotaBlock:
-    """``converted``: a use in another notation than its limit is shown in whole units of that one, rounded up.
+    """Return the block of a quota. ``converted``: a use in another notation than its limit is shown in whole units of
+    that one, rounded up.
 
     Source: kubectl describe.go describeQuota; DescribeResourceQuotas for False. Raises Unparsable.
     """
@@ -72,7 +73,7 @@ def _like(used: Quantity, hard: Quantity) -> Quantity:
 
 
 def limit_range_block(limit_range: LimitRange) -> LimitRangeBlock:
-    """Source: kubectl describe.go describeLimitRangeSpec. Raises Unparsable."""
+    """Return the block of a LimitRange. Source: kubectl describe.go describeLimitRangeSpec. Raises Unparsable."""
     items: list[tuple[LimitRow, ...]] = []
     for item in limit_range.spec.limits or ():
         lists = [
@@ -92,7 +93,9 @@ def _row(scope: str, name: str, lists: Iterable[Mapping[str, Quantity]]) -> Limi
 def namespace_block(
     namespace: Namespace, quotas: Iterable[ResourceQuota], limit_ranges: Iterable[LimitRange]
 ) -> NamespaceBlock:
-    """``limit_ranges`` as listed: kubectl does not sort them. Source: kubectl describe.go describeNamespace."""
+    """Return the block of a namespace. ``limit_ranges`` in the listed order: kubectl does not sort them. Source:
+    kubectl describe.go describeNamespace.
+    """
     by_name = sorted(quotas, key=lambda quota: quota.metadata.name)
     meta = namespace.metadata
     return NamespaceBlock(

@@ -39,7 +39,7 @@ NOT_LOOKED_AT = ("free room on nodes", "volumes", "images", "scheduling gates", 
 
 
 class Over(Record, frozen=True):
-    """What a quota has used beyond its hard, ``by`` how much: as long as that lasts, nothing more is admitted."""
+    """A quota that uses more than its hard, by ``by``: as long as that lasts, it admits nothing more."""
 
     quota: str
     resource: str
@@ -49,24 +49,23 @@ class Over(Record, frozen=True):
 
 
 class UnderWay(RolloutEnd, frozen=True):
-    """A rollout that has begun. moving: it ends with all pods of the newest template; stuck: it rests as it says."""
+    """A rollout that has begun. moving: it will end with all pods of the newest template; stuck: it will not."""
 
     state: Literal["moving", "stuck"] = "moving"
 
 
 class Fit(Record, frozen=True):
-    """``fits``: how many more pods there is room for, one after the other, their claims with them; absent: no quota
-    limits them. ``verdict`` is that of the next.
+    """The answer of ``--fit``. ``fits``: how many more pods there is room for, one after the other, their claims with
+    them; absent: no quota limits them. ``verdict`` is that of the next.
 
-    ``at_most``: how many under a luckier order of LimitRanges, where that differs. ``tightest``: the quotas that end
+    ``at_most``: how many under the best order of LimitRanges, where that differs. ``tightest``: the quotas that limit
     it. ``lacking``: replicas that neither exist nor fit. ``surge_fits``: how many of the surge pods fit once all
-    replicas are there; absent: there is no surge.
-    ``would``: how a rollout would go that is started now, with ``would_end`` where it comes to rest; ``is``: the one
-    that is under way. ``over``: quotas that have used more than their hard. ``never``: the next pod is refused for
-    something that no room helps. ``autoscaled``: how far an autoscaler gets, absent where none is known. ``run_state``:
-    how the pods that exist fare; absent of a file. ``enough``: everything fits into the quotas.
-    Only quotas are looked at, and what admission refuses: ``not_looked_at`` names the rest. Where quotas could not be
-    read, ``enough`` is False and nothing is said of rollouts.
+    replicas are there; absent: there is no surge. ``would``: the course of a rollout that is started now, with its end
+    ``would_end``; ``is``: the rollout under way. ``over``: quotas that have used more than their hard. ``never``: the
+    next pod is refused for a reason other than room. ``autoscaled``: how far an autoscaler can scale, absent where none
+    is known. ``run_state``: the state of existing pods; absent for a file. ``enough``: everything fits into the quotas.
+    It takes quotas and admission into account; ``not_looked_at`` names the rest. Where quotas could not be read,
+    ``enough`` is False and the fields about rollouts are absent.
     """
 
     subject: ObjectRef
@@ -100,7 +99,8 @@ class Fit(Record, frozen=True):
 
 
 def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
-    """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods.
+    """Return the answer for an object. Raises NotFound if the object is not in the store, UsageError if it neither is a
+    pod nor makes pods.
 
     A live pod stands for another one like it.
     """
@@ -162,7 +162,7 @@ def _state(end: RolloutEnd | None) -> UnderWay | None:
 
 
 def _surge(replicas: Replicas, room: int) -> int | None:
-    """How many of the surge pods fit once all replicas are there; None where there is no surge."""
+    """Return how many of the surge pods fit once all replicas are there; None where there is no surge."""
     if replicas.strategy in {"", "OnDelete"} or not replicas.surge:
         return None
     return min(replicas.surge, max(0, room - replicas.missing))
@@ -177,7 +177,7 @@ def _would(replicas: Replicas, end: RolloutEnd, surge: int | None) -> Rollout:
 
 
 def _over(analysis: Analysis, quotas: Sequence[QuotaCost]) -> Iterator[Over]:
-    """What quotas that such a pod counts for have used beyond their hard."""
+    """Yield the excess of quotas that count such a pod and use more than their hard."""
     asked = {cost.quota: cost.charge.requested for cost in quotas}
     for quota in analysis.known.policies.quotas:
         for name in asked.get(quota.name, ()):

@@ -1,4 +1,4 @@
-"""Names of quotas that pods get past by stating nothing: only cpu and memory have to be stated.
+"""Names of quotas that a pod without a value passes: only cpu and memory have to be stated.
 
 Source: quota/v1/evaluator/core/pods.go Constraints (validationSet), podComputeUsageHelper.
 """
@@ -16,7 +16,7 @@ _REQUESTS, _LIMITS = frozenset({_RESOURCE, f"requests.{_RESOURCE}"}), f"limits.{
 def optional_names(hard: Iterable[str], limit_ranges: Iterable[LimitRange]) -> Iterator[str]:
     """Yield the names for which a pod that states no value costs nothing and is admitted.
 
-    Not those for which a LimitRange gives each container a value, or refuses a pod without one.
+    Names for which a LimitRange gives each container a value, or refuses a pod without one, are not among them.
     """
     items = [item for limit_range in limit_ranges for item in limit_range.spec.limits or ()]
     for name in hard:
@@ -26,8 +26,8 @@ def optional_names(hard: Iterable[str], limit_ranges: Iterable[LimitRange]) -> I
 
 
 def _demands(item: LimitRangeItem, *, limits: bool) -> bool:
-    """Whether each pod has a limit (else: a request) where the item holds. A minimum asks for a request, a maximum
-    for a limit; a container without a request gets its limit as its request.
+    """Return whether the item gives each pod a limit (else: a request). A minimum requires a request, a maximum for a
+    limit; a container without a request gets its limit as its request.
 
     Source: plugin/pkg/admission/limitranger minConstraint, maxConstraint; apis/core/v1 SetDefaults_LimitRangeItem.
     """

@@ -1,4 +1,6 @@
-"""The answer of ``quota``: what a quota limits, what is used and left, who uses it, and whether that is true."""
+"""The answer of ``quota``: what a quota limits, what is used and left, who uses it, and whether its status is
+correct.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,7 @@ class Use(Record, frozen=True):
 
 
 class UsageShare(Record, frozen=True):
-    """What one workload, pod, priority class or other object uses. ``pods``: how many pods that is."""
+    """The use of one workload, pod, priority class or other object. ``pods``: how many pods that is."""
 
     who: str
     pods: int
@@ -82,10 +84,10 @@ class QuotaReport(Record, frozen=True):
     """A quota. ``scopes``: what it counts, in words; empty: everything. ``enforced`` False: it has no status yet.
     ``supposed``: it comes from a file, and is taken as enforced with nothing used.
 
-    ``by`` says what ``shares`` are by; the largest of each name come first there. ``tree``: the same down to the values
-    of pods, where that was asked for. ``recounted``: the uses carry what
-    was counted. ``faults``: why the server would not store it. ``pool``: the resource pool of Capsule that keeps it.
-    ``shared``: the namespaces that share it, of a quota of Capsule, which are reported from its status.
+    ``by``: the grouping of ``shares``; the largest of each name come first there. ``tree``: the same down to the values
+    of pods, where that was asked for. ``recounted``: the uses have the recounted amounts. ``faults``: why the server
+    would not store it. ``pool``: the resource pool of Capsule that keeps it. ``shared``: the namespaces that share it,
+    of a quota of Capsule, which are reported from its status.
     """
 
     subject: ObjectRef
@@ -107,9 +109,9 @@ class QuotaReport(Record, frozen=True):
 def quota_reports(
     store: Store, quotas: Sequence[ResourceQuota], ask: EvaluationOptions, *, recounted: bool = False, by: str = ""
 ) -> Iterator[QuotaReport]:
-    """One report for each quota; all are of one namespace, whose objects are looked at once.
+    """Yield one report for each quota; all are of one namespace, whose objects are counted once.
 
-    Raises UsageError where a quota, or an object to count, holds what is no quantity.
+    Raises UsageError where a quota, or an object to count, has a value that is no quantity.
     """
     if not quotas:
         return
@@ -158,7 +160,7 @@ def _report(
 
 
 def _uses(quota: ResourceQuota, wanted: Quantities) -> tuple[Use, ...]:
-    """The names of status and spec; what is enforced is the status."""
+    """Return the uses by the names of status and spec; the status is what is enforced."""
     status = quota.status
     hard, used = parse_list(status.hard, "status.hard"), parse_list(status.used, "status.used")
     return tuple(
@@ -168,7 +170,7 @@ def _uses(quota: ResourceQuota, wanted: Quantities) -> tuple[Use, ...]:
 
 
 def _percent(used: Quantity, hard: Quantity) -> int | None:
-    """A quota that has something of nothing is the worst there is, and must not be missed by who looks at figures."""
+    """Return the percentage; the highest one where something is used of a hard of zero, so that it sorts first."""
     number = percent_of(used, hard)
     return _OF_NOTHING if number is None and used.nano > 0 else number
 
@@ -190,7 +192,9 @@ def _recounted(
     *,
     texts: bool,
 ) -> tuple[Use, ...]:
-    """``told``: the status is the server's, so that a count that is another one is a drift."""
+    """Return the uses with recounted amounts. ``texts``: the status is the server's, so that another count is a
+    drift.
+    """
     requests = {
         resource: None if pairs is None else [counted.request for counted in pairs]
         for resource, pairs in objects.items()
@@ -218,7 +222,7 @@ def _recounted(
 
 
 def used_by(store: Store, quota: ResourceQuota, ask: EvaluationOptions) -> tuple[UsageNode, ...]:
-    """Who uses what one quota counts, down to values; shares are for whoever knows of what.
+    """Return who uses what one quota counts, down to values; the caller adds shares.
 
     Raises UsageError as ``quota_reports`` does.
     """
@@ -243,7 +247,9 @@ def _tree(
 def _shares(
     store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, by: str
 ) -> tuple[UsageShare, ...]:
-    """Who uses what a quota counts, the largest share of any name first; what uses nothing of it is left out."""
+    """Return who uses what a quota counts, the largest share of any name first; objects that use nothing are
+    left out.
+    """
     scopes = requirements(quota.spec)
     sums: dict[str, Quantities] = {}
     pods: dict[str, int] = {}
@@ -268,11 +274,13 @@ def _shares(
 
 
 def shared_needs(store: Store, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[ReadRequest, ...]:
-    """The reads of quotas of other kinds, where those of a namespace (empty: of any) suggest that there are some."""
+    """Return the reads of quotas of other kinds, where those of a namespace (empty: of any) suggest that there are
+    some.
+    """
     return tuple(reads_for(store, AboutSharedQuotas(namespace, tuple(quotas))))
 
 
 def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:
-    """Those quotas, as far as they bear on a namespace; empty: on any."""
+    """Yield the reports of those quotas that bear on a namespace; empty: on any."""
     for keeper in quota_keepers():
         yield from cast("Iterator[QuotaReport]", keeper.shared_reports(store, namespace))

@@ -1,6 +1,6 @@
 """Who uses what quotas count, down to single values: namespace, quota, workload, pod, value, each with its share.
 
-The objects that quotas count: which kinds, what each object counts for, and who it belongs to.
+It also says which kinds quotas count, the amounts of each object, and who it belongs to.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _MADE = ("ReplicaSet", "Job")
 
 
 class Counted(NamedTuple):
-    """An object with what it counts for."""
+    """An object with the amounts that quotas count for it."""
 
     item: Any
     request: QuotaRequest
@@ -61,7 +61,7 @@ CountedObjects = Mapping[str, Sequence[Counted] | None]
 
 
 def counting_kinds(quotas: Iterable[ResourceQuota], server: Server) -> tuple[Kind, ...]:
-    """The kinds whose objects count for a name of the quotas, as far as they are kinds that are read at all.
+    """Return the kinds whose objects count for a name of the quotas, as far as those are kinds that are read.
 
     Claims on devices are among them where a device class may stand for a name.
     """
@@ -77,14 +77,14 @@ def counting_kinds(quotas: Iterable[ResourceQuota], server: Server) -> tuple[Kin
 
 
 def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: str) -> tuple[ReadRequest, ...]:
-    """The reads that a recount of quotas in one namespace (empty: in all namespaces) depends on."""
+    """Return the reads that a recount of quotas in one namespace (empty: in all namespaces) depends on."""
     kinds = counting_kinds(quotas, server)
     classes = [ReadRequest("DeviceClass")] if any(kind.qualified == RESOURCE_CLAIMS for kind in kinds) else []
     return (*(ReadRequest(kind.kind, namespace) for kind in kinds), *classes)
 
 
 def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, ask: EvaluationOptions) -> CountedObjects:
-    """What counts for quotas of one namespace. Raises Unparsable for an object that no server would have stored."""
+    """Return the counted objects of one namespace. Raises Unparsable for an object that no server would store."""
     now = datetime.fromisoformat(ask.now) if ask.now else None
     pods = PodRequests(ask.server, now)
     of_other = partial(request_of, server=ask.server, now=now, extended=extended_of(store))
@@ -103,7 +103,7 @@ def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, as
 def unreadable(
     quota: ResourceQuota, objects: CountedObjects, server: Server, extended: Mapping[str, str]
 ) -> dict[str, str]:
-    """The names of a quota whose objects are not known, with the kind that is missing."""
+    """Return the names of a quota whose objects are not known, with the kind that is missing."""
     hard = tuple(quota.spec.hard or ())
     counted = {name for resource in objects for name in names_of(resource, server, extended)(hard)}
     missing = {name: resource for resource, pairs in objects.items() if pairs is None
@@ -120,13 +120,15 @@ def unreadable(
 
 
 def owner_needs(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
-    """The reads that say who made the owners of the pods in the store; an answer without them names the owners."""
+    """Return the reads that say who made the owners of the pods in the store; an answer without them names the
+    owners.
+    """
     owning = {controller(pod)[0] for pod in store.all("Pod", namespace or None)}
     return tuple(ReadRequest(kind, namespace, required=False) for kind in _MADE if kind in owning)
 
 
 def workload_of(pod: Pod, store: Store | None = None) -> str:
-    """``Deployment/web``: what made the pod, or what made the ReplicaSet or Job that did, where ``store`` holds it.
+    """Return ``Deployment/web``: the maker of the pod, or the maker of its ReplicaSet or Job, where ``store`` holds it.
 
     Else a ReplicaSet with its pods' hash in its name is a Deployment's. A pod without a controller is its own workload.
     """
@@ -142,7 +144,7 @@ def workload_of(pod: Pod, store: Store | None = None) -> str:
 
 
 def owner_of(item: Any, by: str, store: Store) -> str:
-    """Whom an object's use is put down to, by ``workload``, ``pod`` or ``priority``."""
+    """Return the user of an object's amounts: by ``workload``, ``pod`` or ``priority``."""
     if not isinstance(item, Pod):
         return f"{item.kind}/{item.metadata.name}"
     if by == "priority":
@@ -152,7 +154,7 @@ def owner_of(item: Any, by: str, store: Store) -> str:
 
 
 def every(objects: CountedObjects) -> Iterator[Counted]:
-    """The objects that are known, kind by kind."""
+    """Yield all known objects, kind by kind."""
     for pairs in objects.values():
         yield from pairs or ()
 
@@ -168,7 +170,7 @@ _Value = tuple[tuple[str, str], ResourceValue]
 
 
 class SetBy(Record, frozen=True):
-    """What set a value: the rule, and the object and field that it looked at.
+    """The setter of a value: the rule, and the object and field that it read.
 
     ``note``: why the value is not what admission would set today; then there is no rule. All empty: not known.
     """
@@ -179,13 +181,14 @@ class SetBy(Record, frozen=True):
 
 
 class UsageNode(Record, frozen=True):
-    """A part of what is used. ``who``: an object as ``Kind/name``; of a value the container that has it.
+    """A part of the usage. ``who``: an object as ``Kind/name``; for a value the container that has it. ``who``: an
+    object as ``Kind/name``; of a value the container that has it.
 
     ``role``: of a value: ``container``, ``sidecar``, ``init``, ``pod`` for the pod level, ``overhead`` for what a
     RuntimeClass adds; empty: not known. ``usage``: by the quota's names; ``percents``: of what the root uses of each,
-    in whole hundredths. ``pods``: how many there are. ``subject``: absent for a value. ``hard``: of a quota.
-    ``claims``: whose amounts make that hard, of a quota that a pool keeps. ``set_by``: of a value, by name.
-    ``inside``: its parts, the largest first.
+    in whole hundredths. ``pods``: how many they are. ``subject``: absent for a value. ``hard``: of a quota. ``claims``:
+    whose amounts make that hard, of a quota that a pool keeps. ``set_by``: of a value, by name. ``inside``: its parts,
+    the largest first.
     """
 
     who: str
@@ -203,7 +206,7 @@ class UsageNode(Record, frozen=True):
 def workload_nodes(
     store: Store, quota: ResourceQuota, counted: Iterable[Counted], names: Iterable[str], ask: EvaluationOptions
 ) -> tuple[UsageNode, ...]:
-    """The workloads and other objects that are counted, with their pods and the values of these; without shares.
+    """Return the workloads and other objects that are counted, with their pods and the pods' values; without shares.
 
     ``counted``: those of the quota's namespace that are in its scopes.
     """
@@ -227,7 +230,7 @@ def workload_nodes(
 
 
 def _workload(who: str, space: str, values: Quantities, pods: Sequence[UsageNode]) -> UsageNode:
-    """A pod that nothing made is its own workload, and stands there once."""
+    """Return the node of a workload; a pod without a maker is its own workload."""
     if len(pods) == 1 and pods[0].who == who:
         return pods[0]
     kind, _, name = who.partition("/")
@@ -236,7 +239,7 @@ def _workload(who: str, space: str, values: Quantities, pods: Sequence[UsageNode
 
 
 def setter_needs(store: Store, space: str) -> Iterator[ReadRequest]:
-    """The reads that say what set the values of pods of a namespace, as far as they are known by now."""
+    """Yield the reads that say what set the values of pods of a namespace, as far as they are known by now."""
     met: set[PodOrigin] = set()
     for pod in store.all("Pod", space):
         origin = origin_of(pod)
@@ -250,7 +253,7 @@ def setter_needs(store: Store, space: str) -> Iterator[ReadRequest]:
 
 
 def above(nodes: Sequence[UsageNode], who: str, subject: ObjectRef | None = None) -> UsageNode:
-    """A node that uses what these use together."""
+    """Return a node with the sum of these nodes."""
     sums: Quantities = {}
     for node in nodes:
         add_into(sums, {name: parse(text) for name, text in node.usage.items()})
@@ -258,7 +261,7 @@ def above(nodes: Sequence[UsageNode], who: str, subject: ObjectRef | None = None
 
 
 def with_shares(nodes: Sequence[UsageNode]) -> tuple[UsageNode, ...]:
-    """The same with the share of each, at all depths, of what all of them use; the largest of any name first."""
+    """Return the nodes with the share of each, at all depths, of their sum; the largest of any name first."""
     totals = {name: parse(text).nano for name, text in above(nodes, "").usage.items()}
     return _shared(nodes, totals)
 
@@ -276,14 +279,14 @@ def _texts(values: Quantities) -> dict[str, str]:
 
 
 class _Setters:
-    """What set the values of pods; of those that one controller made with the same values it is found out once."""
+    """What set the values of pods; computed once for pods of one controller with the same values."""
 
     def __init__(self, store: Store, ask: EvaluationOptions) -> None:
         self._store, self._ask = store, ask
         self._known: dict[tuple[Any, ...], Mapping[str, _Value]] = {}
 
     def values(self, pod: Pod, names: Iterable[str]) -> Iterator[UsageNode]:
-        """The values that count for some names of a quota, by what has them."""
+        """Yield the values that count for some names of a quota, by the object that has them."""
         draft = draft_pod(pod, self._ask.server)
         usage: dict[tuple[str, str], dict[str, str]] = {}
         set_by: dict[tuple[str, str], dict[str, SetBy]] = {}
@@ -305,7 +308,7 @@ class _Setters:
         return self._known[key]
 
     def _values_of(self, subject: Subject) -> Mapping[str, _Value]:
-        """By path; nothing where what made the pod cannot be reported."""
+        """Return the values by path; nothing where the maker of the pod cannot be read."""
         try:
             made = analysis_of(self._store, subject, self._ask)
         except KresError:
@@ -319,12 +322,12 @@ class _Setters:
 
 
 def _place(path: str) -> tuple[str, str]:
-    """Role and name of what has a value that nothing more is known of: the field that it stands in."""
+    """Return role and name of the holder of an unexplained value, from its path."""
     return ("overhead", "") if path.startswith(_OVERHEAD) else ("", path.partition(".resources")[0])
 
 
 def _terms(draft: Draft, name: str) -> Iterator[Term]:
-    """The values that the pod's figure for a name of a quota is made from."""
+    """Yield the values that the pod's figure for a name of a quota is made from."""
     side, dot, resource = name.partition(".")
     if name in _PLAIN:
         side, resource = "requests", name
@@ -338,7 +341,7 @@ def _terms(draft: Draft, name: str) -> Iterator[Term]:
 
 
 def _set_by(term: Term, value: ResourceValue | None) -> SetBy:
-    """Of a live value that admission would set today, how; of another one why it is another one."""
+    """Return what set a live value, if admission would set it today; else why it differs."""
     if value is None:
         return SetBy()
     if value.note:

@@ -1,1 +1,1 @@
-"""What lets refused pods in: edits found by trying them in the engine, as values that a program can make."""
+"""Remedies for refused pods: edits found by trying them in the engine, as values that a program can make."""

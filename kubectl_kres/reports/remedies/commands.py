@@ -31,12 +31,14 @@ _SCALED = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationCont
 
 
 def commands(of: Origin, edits: Sequence[Edit], kept: Mapping[ObjectRef, str]) -> tuple[str, ...]:
-    """The lines that make the edits, quotas and LimitRanges first; ``kept``: objects that are not changed here."""
+    """Return the lines that make the edits, quotas and LimitRanges first; ``kept``: objects that are not changed
+    here.
+    """
     return tuple(_lines(of, [edit for edit in edits if edit.object not in kept]))
 
 
 def unchangeable(edits: Sequence[Edit]) -> dict[ObjectRef, str]:
-    """Objects of which an edit cannot be made in place, so that none of theirs is, each with why."""
+    """Return the objects that cannot be edited in place, each with the reason."""
     return {edit.object: why for edit in edits if (why := _why_not(edit))}
 
 
@@ -86,7 +88,9 @@ def _deleting(of: Origin, ref: ObjectRef) -> str:
 
 
 def _configuring(of: Origin, edit: SetConfig) -> str:
-    """Of a flag that the Tekton Operator keeps the value is no text."""
+    """Return the line that sets a key of Tekton's configuration. A flag that the Tekton Operator keeps is not a
+    text.
+    """
     ref = edit.object
     value: object = edit.to
     if ref.kind != "ConfigMap" and edit.to in {"true", "false"}:
@@ -95,7 +99,7 @@ def _configuring(of: Origin, edit: SetConfig) -> str:
 
 
 def _raising(of: Origin, ref: ObjectRef, edits: Sequence[RaiseQuota]) -> str:
-    """A merge patch, but for fields within lists, which it would replace as a whole."""
+    """Return a merge patch, or a JSON patch for fields in lists, which a merge patch would replace as a whole."""
     paths = [FieldPath.parse(edit.field) for edit in edits]
     if any(isinstance(step, int) for path in paths for step in path.steps):
         changes = [{"op": "add", "path": _pointer(edit.field), "value": edit.to} for edit in edits]
@@ -126,7 +130,7 @@ def _nested(steps: Sequence[str | int], value: object) -> object:
 
 
 def _template(values: Sequence[SetValue]) -> object:
-    """A strategic merge patch: containers are found by their names."""
+    """Return a strategic merge patch: containers are found by their names."""
     patch: dict[str, Any] = {}
     for value in values:
         steps = FieldPath.parse(value.field).steps
@@ -149,7 +153,7 @@ def _template(values: Sequence[SetValue]) -> object:
 
 
 def _pointer(field: str) -> str:
-    """A JSON pointer to the field."""
+    """Return a JSON pointer to the field."""
     steps = FieldPath.parse(field).steps
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
 
@@ -161,7 +165,9 @@ def _patch(of: Origin, kind: str, ref: ObjectRef, patch: object, how: str) -> st
 
 
 def asking(of: Origin, quota: ObjectRef) -> str:
-    """The line that shows who uses a quota, in what the answer is about; empty for what is no ResourceQuota."""
+    """Return the line that shows who uses a quota, in the same cluster and namespace; empty if it is no
+    ResourceQuota.
+    """
     if quota.kind == "Tenant":
         return " ".join(
             filter(None, [_kubectl(of, f"kres explain tenant/{shlex.quote(quota.name)} --by value"), of.reading])
@@ -178,12 +184,12 @@ def is_patched(kind: str) -> bool:
 
 
 def directed_command(of: Origin, words: str) -> str:
-    """Return the words as a line for kubectl, to the server that the answer is about, as the user who asked."""
+    """Return the words as a line for kubectl, with the flags that choose the same server and user."""
     return _kubectl(of, words)
 
 
 def _kubectl(of: Origin, words: str) -> str:
-    """To the server that the answer is about, as the user who asked."""
+    """Return a line for kubectl, with the flags that choose the same server and user."""
     return f"kubectl {words}{f' {of.flags}' if of.flags else ''}"
 
 
@@ -192,7 +198,7 @@ _BRACKETS = re.compile(r"\((kubectl(?: [a-z0-9.-]+)+?)( lists them)?\)")
 
 
 def directed(of: Origin, texts: Iterable[str]) -> tuple[str, ...]:
-    """Sentences whose commands in brackets go to the server that the answer is about, as the user who asked."""
+    """Return the sentences with such flags in the commands in their brackets."""
     if not of.flags:
         return tuple(texts)
     return tuple(_BRACKETS.sub(lambda match: f"({match[1]} {of.flags}{match[2] or ''})", text) for text in texts)
@@ -204,8 +210,18 @@ _PEOPLE = frozenset({"", "kubectl", "manual", "kustomize"})
 
 
 def keeper(metadata: Metadata) -> str:
-    """A sentence on who keeps it and what to change instead; empty: nobody does."""
+    """Return a sentence on who manages the object and what to change instead; empty: nobody does."""
     return _owned(metadata) or _released(metadata) or _applied(metadata)
+
+
+def keeper_of(ref: ObjectRef, metadata: Metadata) -> str:
+    """The same sentence with the name of the object."""
+    return named_owner(keeper(metadata), str(ref))
+
+
+def named_owner(sentence: str, names: str) -> str:
+    """A sentence of ``keeper`` with the objects that it is about in place of ``it``."""
+    return sentence.replace(" owns it", f" owns {names}", 1)
 
 
 def _owned(metadata: Metadata) -> str:
@@ -216,7 +232,7 @@ def _owned(metadata: Metadata) -> str:
 
 
 def _released(metadata: Metadata) -> str:
-    """What labels and annotations tell."""
+    """Return the manager that labels and annotations name."""
     annotations, labels = metadata.annotations or {}, metadata.labels or {}
     if any(name in annotations or name in labels for name in ARGO):
         return "Argo CD owns it: edit its source"
@@ -229,7 +245,7 @@ def _released(metadata: Metadata) -> str:
 
 
 def _applied(metadata: Metadata) -> str:
-    """What the field managers tell."""
+    """Return the manager that the field managers name."""
     for entry in metadata.managed_fields or () if isinstance(metadata, ManagedMetadata) else ():
         if name := manager_of(entry.manager):
             return f"{name} owns it ({entry.manager}): edit its source"

@@ -1,8 +1,6 @@
-"""Findings that one change mends, with what the sentence about it looks at.
+"""Findings that one change remedies, and the smallest change of a request and limit that every LimitRange admits.
 
-The smallest change of one request and limit that every LimitRange of the namespace lets pass.
-
-The sentence that brings a request and a limit within what all LimitRanges demand.
+It also has the sentence that brings a request and a limit within all LimitRanges.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ class Naming(NamedTuple):
 
 
 class LimitBound(NamedTuple):
-    """A quantity and the object that demands it."""
+    """A quantity and the object that requires it."""
 
     quantity: Quantity
     source: Source | None
@@ -51,14 +49,14 @@ class LimitBounds(Struct, frozen=True):
 
 
 class BoundsFit(NamedTuple):
-    """What the request and the limit would have to be; None: there need be none."""
+    """The request and the limit that would fit; None: no change is needed."""
 
     request: Quantity | None
     limit: Quantity | None
 
 
 def bounds_of(journal: Journal, findings: Iterable[Finding], path: str, resource: str) -> LimitBounds:
-    """What all LimitRanges demand, those that were met too, so that mending one breaks no other.
+    """Return the bounds of all LimitRanges, also those that were met, so that the remedy of one breaks no other.
 
     ``path`` is that of a container, or ``pod``.
     """
@@ -86,10 +84,10 @@ def _amount(bound: LimitBound) -> int:
 
 
 def fit(request: Quantity | None, limit: Quantity | None, bounds: LimitBounds, resource: str) -> BoundsFit:
-    """The nearest request and limit within ``bounds``, which must not contradict each other.
+    """Return the nearest request and limit within ``bounds``, which must not contradict each other.
 
     For cpu in thousandths, of bytes in whole Mi or M where the other side is, else in whole bytes and pieces. A limit
-    that is demanded and missing is the largest allowed. Under a ratio alone, without request and limit, there is
+    that is required and missing is the largest allowed. Under a ratio alone, without request and limit, there is
     nothing near and both stay as they are.
     """
     asked = None if request is None and bounds.low is None else _clamped(request or ZERO, bounds)
@@ -110,7 +108,9 @@ def fit(request: Quantity | None, limit: Quantity | None, bounds: LimitBounds, r
 
 
 def _unit(other: Quantity, resource: str) -> int:
-    """The steps, in billionths, of a value that is computed from the other side, so that it can be read and typed."""
+    """Return the steps, in billionths, of a value that is computed from the other side, so that it can be read and
+    typed.
+    """
     if resource == "cpu":
         return 10**6
     step = 2**20 if other.format == "BinarySI" else 10**6
@@ -126,7 +126,7 @@ def _clamped(quantity: Quantity, bounds: LimitBounds) -> Quantity:
 
 
 def _least(limit: Quantity, ratio: Quantity, unit: int) -> Quantity:
-    """The smallest request that ``limit`` is not too far above, by the server's own floating point comparison.
+    """Return the smallest request that keeps ``limit`` within the ratio, by the server's own floating point comparison.
 
     A ratio below one, which no server stores, allows none: the limit itself is the nearest.
     """
@@ -139,8 +139,8 @@ def _least(limit: Quantity, ratio: Quantity, unit: int) -> Quantity:
 
 
 def changes(before: BoundsFit, after: BoundsFit) -> Iterator[tuple[Side, str, Quantity]]:
-    """What differs: side, ``at least`` or ``at most``, and the value. A new limit has a largest value, a new request a
-    smallest one.
+    """Yield the differences: side, ``at least`` or ``at most``, and the value. A new limit has a largest value, a new
+    request a smallest one.
     """
     if after.request is not None and before.request != after.request:
         lower = before.request is not None and after.request < before.request
@@ -159,24 +159,26 @@ class QuotaExcess(NamedTuple):
 
     @property
     def after(self) -> Quantity:
-        """What would be in use."""
+        """The amount that would be in use."""
         return self.used + self.asked
 
     @property
     def lack(self) -> Quantity:
-        """By how much that is more than the quota allows."""
+        """The amount beyond the quota's hard."""
         return self.after - self.hard
 
 
 def overrun(finding: Finding) -> QuotaExcess | None:
-    """None for a finding that does not say what is in use."""
+    """Return the excess of a finding; None for one without the used amount."""
     if not finding.used:
         return None
     return QuotaExcess(parse(finding.used), parse(finding.asked), parse(finding.limit))
 
 
 def asking_less(resource: str, overrun: QuotaExcess) -> str:
-    """The end of a sentence; empty where nothing is left, and for a pod, which cannot be less than one."""
+    """Return the end of a sentence that asks for less; empty where nothing is left, and for a pod, which cannot be less
+    than one.
+    """
     left = overrun.hard - overrun.used
     return "" if left.nano <= 0 or resource in {"pods", "count/pods"} else f", or ask for at most {left} in total"
 
@@ -192,10 +194,10 @@ _AS_THEY_ARE = Naming()
 
 
 class RemedyContext:
-    """Findings that one change mends, with what its remedy looks at; ``finding`` is the first of them.
+    """Findings that one change remedies, with the context of that change; ``finding`` is the first of them.
 
     ``names`` gives a container's name by its path, where there is no draft to ask. ``lacking``: how many such pods are
-    missing. ``naming``: what containers and values are called.
+    missing. ``naming``: the names of containers and values.
     """
 
     __slots__ = ("draft", "finding", "findings", "journal", "lacking", "limits", "names", "naming")
@@ -215,7 +217,7 @@ class RemedyContext:
         self.journal: Journal = outcome.journal
 
     def slot(self) -> Slot | None:
-        """The container that the finding's path starts with; None for the pod as a whole."""
+        """Return the container that the finding's path starts with; None for the pod as a whole."""
         path = self.finding.path
         slots = () if self.draft is None else tuple(self.draft.slots())
         return next((slot for slot in slots if path == slot.path or path.startswith(f"{slot.path}.")), None)
@@ -225,25 +227,27 @@ class RemedyContext:
         return "the pod level" if slot is None else self.naming.titles.get(slot.path, slot.title)
 
     def place(self) -> str:
-        """The path that is refused, as a reader finds it."""
+        """Return the refused path as it stands in the manifest."""
         return self.naming.fields.get(self.finding.path, self.finding.path)
 
     def setter(self, side: Side) -> str:
-        """The LimitRange that filled in one side of the resource; empty if somebody wrote it."""
+        """Return the LimitRange that filled in one side of the resource; empty if it was written."""
         last = self.last_set(side)
         if last is None or not last.rule.startswith("limitrange/") or last.source is None:
             return ""
         return str(last.source.ref)
 
     def last_set(self, side: Side) -> Set | None:
-        """The last step of one side of the resource; None if it is as written, or the finding is about sums."""
+        """Return the last step of one side of the resource; None if it is as written, or the finding is about sums."""
         slot = self.slot()
         path = slot.at(side, self.finding.resource) if slot is not None else ""
         sets = [step for step in self.journal if isinstance(step, Set) and step.path == path]
         return sets[-1] if sets else None
 
     def most(self, name: str = "", kind: str = "") -> UpperBound | None:
-        """The smallest max of a LimitRange for the resource, of a container or (pod level) of the pod; None: none."""
+        """Return the smallest max of LimitRanges for the resource of a container or (pod level) of the pod; None: there
+        is none.
+        """
         slot = self.slot()
         kind = kind or ("Pod" if slot is None or slot.role == "pod" else "Container")
         name = name or self.finding.resource
@@ -256,7 +260,7 @@ class RemedyContext:
         return min(pairs, key=lambda most: most.quantity.nano, default=None)
 
     def in_sum(self) -> Quantity:
-        """What the containers request together."""
+        """Return the sum of the containers' requests."""
         if self.draft is None:
             return ZERO
         return of_containers(self.draft.containers, self.draft.inits, "requests").get(self.finding.resource, ZERO)
@@ -267,7 +271,7 @@ Remedy = Callable[[RemedyContext], Iterator[str]]
 
 
 def grouped(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
-    """Findings that one change mends together: the bounds on one value, the containers that state no value."""
+    """Yield findings that one change remedies: the bounds on one value, the containers that state no value."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
         key = (finding.rule, finding.text, finding.path, finding.resource)
@@ -280,7 +284,7 @@ def grouped(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
 
 
 def within_bounds(case: RemedyContext) -> Iterator[str]:
-    """One sentence for min, max and ratio together, so that mending one does not break another."""
+    """Yield one sentence for min, max and ratio together, so that the remedy of one does not break another."""
     name, slot = case.finding.resource, case.slot()
     requests, limits = (slot.requests, slot.limits) if slot is not None else _sums(case.draft)
     limit_bounds = bounds_of(case.journal, case.findings, case.finding.path, name)
@@ -305,7 +309,7 @@ def within_bounds(case: RemedyContext) -> Iterator[str]:
 
 
 def _impossible(case: RemedyContext, limit_bounds: LimitBounds, name: str) -> str:
-    """Why no containers add up to what the pod is held to, since each is held to something of its own; empty: some do.
+    """Return why no containers add up to the pod's bounds, since each has bounds of its own; empty: some do.
 
     A pod level can be larger than what its containers may have, never smaller.
     """
@@ -339,7 +343,7 @@ def _in_sum(draft: Draft, bounds: Mapping[str, LimitBound | None], name: str) ->
 
 
 def _refs(bounds: Iterable[LimitBound | None]) -> str:
-    """The LimitRanges behind bounds, in parentheses."""
+    """Return the LimitRanges behind bounds, in parentheses."""
     names = sorted({str(bound.source.ref) for bound in bounds if bound is not None and bound.source is not None})
     return f" ({', '.join(names)})" if names else ""
 
@@ -354,13 +358,15 @@ def _demand(bound: LimitBound, word: str) -> str:
 
 
 def _follows(case: RemedyContext, side: Side, after: BoundsFit) -> bool:
-    """Whether a request that nobody wrote becomes what it should by itself, once its limit does."""
+    """Return whether a request that was not written becomes correct by itself, once its limit does."""
     last = case.last_set(side)
     return last is not None and last.rule == "defaulting/request-from-limit" and after.request == after.limit
 
 
 def _whose(case: RemedyContext, after: BoundsFit) -> str:
-    """A container, or what makes the pod's figure; a pod level cannot ask for less than its containers do."""
+    """Return the subject of the sentence: a container, or what makes the pod's figure; a pod level cannot request less
+    than its containers.
+    """
     if case.slot() is not None:
         return case.who()
     level = case.draft.pod if case.draft is not None else None
@@ -381,7 +387,7 @@ def _said(changed: Sequence[tuple[Side, str, Quantity]], name: str, who: str) ->
 def _because(
     case: RemedyContext, changed: Sequence[tuple[Side, str, Quantity]], after: BoundsFit, limit_bounds: LimitBounds
 ) -> str:
-    """What the reader may not know: that a LimitRange fills the value in, or which ratio asks for the request."""
+    """Return the reason to add: that a LimitRange fills the value in, or which ratio requires the request."""
     slot, why = case.slot(), []
     for side, word, value in changed:
         filled = case.setter(side)

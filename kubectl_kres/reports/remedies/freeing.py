@@ -1,6 +1,6 @@
-"""Ways that make room without raising a quota: what no longer serves is deleted, or kept in smaller number.
+"""Remedies that make room without raising a quota: needless objects are deleted, or fewer of them are kept.
 
-A lower ``revisionHistoryLimit`` is none of them: old ReplicaSets are cleaned up once the new one exists.
+A lower ``revisionHistoryLimit`` does not help: old ReplicaSets are cleaned up once the new one exists.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ _MOST = 20
 
 
 class Comes(Protocol):
-    """Whether all wanted pods come once so many objects fewer are counted, by the names of quotas."""
+    """A function that says whether all wanted pods come once so many objects fewer are counted, by the names of
+    quotas.
+    """
 
     def __call__(self, freed: Mapping[str, int], place: Workplace = ...) -> bool: ...
 
@@ -48,7 +50,7 @@ def freeing(
     server: Server,
     short: Sequence[Key],
 ) -> Iterator[tuple[Edit, ...]]:
-    """Sets of edits, each of which lets all wanted pods come. ``short``: what has no room. Raises Unparsable."""
+    """Yield sets of edits, each of which lets all wanted pods come. ``short``: what has no room. Raises Unparsable."""
     names = {name for _, name in short}
     workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
 
@@ -73,7 +75,7 @@ def freeing(
 def _without_old(
     store: Store, subject: Subject, workload: Workload, names: set[str], comes: Comes
 ) -> Iterator[tuple[Edit, ...]]:
-    """As few old ReplicaSets or ControllerRevisions less as will do, the oldest first."""
+    """Yield the deletion of as few old ReplicaSets or ControllerRevisions as are enough, the oldest first."""
     made, resource = REVISIONS[subject.ref.kind]
     name = f"count/{resource}"
     old = unused(store, subject.ref.kind, workload)[:_MOST] if name in names else ()
@@ -88,7 +90,7 @@ def _deleted(kind: str, name: str, subject: Subject, pods: int = 0) -> DeleteObj
 
 
 def _shorter_history(subject: Subject, cron_job: object, place: Workplace, comes: Comes) -> tuple[Edit, ...]:
-    """The largest history limits with which the Jobs that it keeps, and the next one, have room."""
+    """Return the largest history limits with which the Jobs that the CronJob keeps, and the next one, have room."""
     if not isinstance(cron_job, Workload):
         return ()
     spec = cron_job.spec
@@ -113,7 +115,7 @@ def _shorter_history(subject: Subject, cron_job: object, place: Workplace, comes
 
 
 def _kept_back(jobs: Creation, fewer: int) -> dict[str, int]:
-    """What is freed of Jobs that are there, once as many fewer are kept than are still to come."""
+    """Return the amounts of existing Jobs that are freed, once as many fewer are kept than are still to come."""
     return {_JOBS: max(0, fewer - (jobs.count - 1))}
 
 
@@ -123,7 +125,7 @@ def _with_jobs(place: Workplace, jobs: Creation, fewer: int) -> Workplace:
 
 
 def _ended_jobs(store: Store, subject: Subject) -> list[tuple[str, int]]:
-    """Jobs of the namespace that have ended and that no CronJob keeps, with their finished pods, most pods first."""
+    """Return the ended Jobs of the namespace that no CronJob keeps, with their finished pods, most pods first."""
     space, own = subject.ref.namespace, (subject.ref.kind, subject.ref.name)
     result = []
     for job in store.all("Job", space):

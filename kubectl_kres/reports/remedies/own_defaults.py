@@ -1,4 +1,4 @@
-"""A LimitRange whose own defaults break its own bounds: it is to be corrected before any pod is."""
+"""A LimitRange whose own defaults break its own bounds: it has to be corrected before any pod."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BROKEN = {"limitrange/ratio": "maxLimitRequestRatio", "limitrange/max": "max", 
 
 
 def own_defaults(verdict: Verdict, containers: Sequence[ContainerValues]) -> str:
-    """That a LimitRange refuses what it has itself filled in: then no pod that states nothing can come."""
+    """Return the sentence that a LimitRange refuses its own defaults, so that no pod without values is admitted."""
     for finding in verdict.findings:
         source = finding.source
         if source is None or source.kind != "LimitRange" or not finding.rule.startswith("limitrange/"):

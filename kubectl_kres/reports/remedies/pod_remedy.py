@@ -1,9 +1,7 @@
-"""The smallest change that would make a refused pod pass, as something to type or change.
+"""The smallest change that makes a refused pod pass, as something to type or change.
 
-Rules without an edit of their own: what to do about those that refuse, and those that refuse nothing.
-
-A test holds this against the catalogue of rules: every rule has a remedy, stands in ``BY_HAND`` with a sentence that
-says what to change and so why no edit is computed, or refuses nothing.
+``BY_HAND`` has the remedy of rules for which no edit is computed, as a sentence; a test requires that every rule of the
+catalogue has a remedy, stands there, or refuses nothing.
 """
 
 from __future__ import annotations
@@ -130,11 +128,11 @@ def remedies(
     lacking: int = 1,
     naming: Callable[[Outcome], Naming] = lambda _: Naming(),
 ) -> tuple[str, ...]:
-    """One sentence for each change that the refusals ask for; none for an admitted pod.
+    """Return one sentence for each change that the refusals need; none for an admitted pod.
 
     ``names``: containers by their path, for a pod that could not be decoded. ``special``: remedies by rule that come
-    before those for a new pod. ``limits``: the LimitRanges that are looked at after what refuses now. ``lacking``:
-    how many such pods are missing. ``naming``: what containers and values are called.
+    before those for a new pod. ``limits``: the LimitRanges that come after the present refusals. ``lacking``: how many
+    such pods are missing. ``naming``: the names of containers and values.
     """
     of_systems = {rule: say for system in systems() for rule, say in system.sentences.items()}
     text = {**REMEDIES, **of_systems, **(special or {})}
@@ -160,7 +158,9 @@ def _cases(
 
 
 def _largest(cases: Sequence[RemedyContext]) -> Iterator[RemedyContext]:
-    """Of one name of one quota, which several orders of LimitRanges exceed, the most: its remedy is enough for all."""
+    """Yield, of one name of one quota, which several orders of LimitRanges exceed, the largest excess: its remedy is
+    enough for all.
+    """
     most: dict[tuple[str, str], RemedyContext] = {}
     for case in cases:
         key = _quota_of(case)
@@ -170,7 +170,7 @@ def _largest(cases: Sequence[RemedyContext]) -> Iterator[RemedyContext]:
 
 
 def _quota_of(case: RemedyContext) -> tuple[str, str]:
-    """The quota and the name of it that is exceeded; empty for another refusal."""
+    """Return the quota and the name of it that is exceeded; empty for another refusal."""
     finding = case.finding
     if finding.rule != "quota/exceeded" or finding.source is None:
         return "", ""
@@ -183,7 +183,7 @@ def _asked(case: RemedyContext) -> Quantity:
 
 
 def _merging(outcomes: Sequence[Outcome]) -> str:
-    """What else helps where only some orders of LimitRanges refuse; empty where the order decides nothing."""
+    """Return the other remedy where only some orders of LimitRanges refuse; empty where the order decides nothing."""
     orders = {outcome.order for outcome in outcomes}
     if len(orders) < 2 or len({outcome.allowed for outcome in outcomes}) < 2:
         return ""
@@ -200,7 +200,7 @@ _SUM = "what the containers add up to"
 
 
 def request_over_limit(case: RemedyContext) -> Iterator[str]:
-    """For a request above its limit."""
+    """Yield the remedies of a request above its limit."""
     finding, slot, who = case.finding, case.slot(), case.who()
     name = finding.resource
     request = slot.requests.get(name) if slot is not None else None
@@ -226,12 +226,12 @@ def request_over_limit(case: RemedyContext) -> Iterator[str]:
 
 
 def _less(name: str, most: UpperBound) -> str:
-    """What is left where a Pod's max keeps the pod level from being raised."""
+    """Return the amount that is left where a Pod's max keeps the pod level from being raised."""
     return f"set requests.{name} of the containers, in sum, to at most {most.quantity}, the max of {most.by}"
 
 
 def _whole(name: str, quantity: Quantity) -> Quantity:
-    """The next whole number of what comes only in whole numbers."""
+    """Return the next whole number, for a resource that is counted in whole numbers."""
     if not is_integer(name):
         return quantity
     unit = 10**9
@@ -261,7 +261,7 @@ def _limit_required(case: RemedyContext) -> Iterator[str]:
 
 
 def _pod_request(case: RemedyContext) -> Iterator[str]:
-    """Huge pages are requested as they are limited."""
+    """Yield the remedies of pod-level requests. Huge pages need equal requests and limits."""
     place = case.finding.at
     side, name = (place.side, place.resource) if place.resource else ("requests", case.finding.resource)
     most = case.most(name)
@@ -273,7 +273,10 @@ def _pod_request(case: RemedyContext) -> Iterator[str]:
 
 
 def _container_limit(case: RemedyContext) -> Iterator[str]:
-    """The server's path is odd (``spec.resources.containers[0][cpu].limits``); ours names the container."""
+    """Yield the remedies of a container's limit.
+
+    The server's path is odd (``spec.resources.containers[0][cpu].limits``); the one here names the container.
+    """
     place, draft = case.finding.at, case.draft
     if place.container is None or draft is None:
         yield from _unknown(case)
@@ -290,7 +293,7 @@ def _container_limit(case: RemedyContext) -> Iterator[str]:
 
 
 def exceeded(case: RemedyContext) -> Iterator[str]:
-    """For a quota that is full."""
+    """Yield the remedies of a quota that is full."""
     finding = case.finding
     name, quota = finding.resource, finding.source.name if finding.source else ""
     result = overrun(finding)
@@ -305,7 +308,9 @@ def exceeded(case: RemedyContext) -> Iterator[str]:
 
 
 def _for_all(case: RemedyContext, overrun: QuotaExcess) -> str:
-    """What it takes where more pods than the next one are missing; claims of a StatefulSet are another number."""
+    """Return the raise that is needed where more pods than the next one are missing; claims of a StatefulSet have a
+    number of their own.
+    """
     if case.lacking < 2 or case.finding.at.claim_template:
         return ""
     asked = Quantity(overrun.asked.nano * case.lacking, overrun.asked.format)
@@ -330,7 +335,7 @@ def _unparsable(case: RemedyContext) -> Iterator[str]:
 
 
 def _unknown_field(case: RemedyContext) -> Iterator[str]:
-    """Kubectl sends ``--validate=strict`` unless told otherwise."""
+    """Yield the remedies of an unknown field. Kubectl sends ``--validate=strict`` by default."""
     path, kind = case.finding.path, case.finding.resource
     better = better_place(kind, path)
     drop = "or send it with --validate=warn, which drops it"
@@ -365,7 +370,9 @@ def _fixed(text: str) -> Callable[[RemedyContext], Iterator[str]]:
 
 
 def _bounds(case: RemedyContext) -> Iterator[str]:
-    """A claim of a StatefulSet is asked for by a template, which no update changes."""
+    """Yield the remedies of a claim's bounds. A claim of a StatefulSet comes from a template, which no update
+    changes.
+    """
     finding = case.finding
     template = finding.at.claim_template
     if not template:

@@ -1,4 +1,4 @@
-"""The pods of a workload by template, what each costs the quotas, and what its controller does next."""
+"""The pods of a workload by template, their quota costs, and the next steps of its controller."""
 
 from __future__ import annotations
 
@@ -52,12 +52,11 @@ class Existing(Struct, frozen=True):
 
 
 class Workplace(Struct, frozen=True):
-    """What makes the pods, and the pods that there are, oldest template first.
+    """The maker of the pods, and its existing pods, oldest template first.
 
-    ``fresh``: the object is made anew with each change of its template, so that its own pods end first. ``claims``:
-    those of each missing pod. ``counted``: the resource that the object itself counts for, where it is new.
-    ``first``: what is made before any pod, ``lacking``: for pods that exist.
-    ``rivals``: other workloads that lack pods.
+    ``fresh``: the object is created again for each change of its template, so that its own pods end first. ``claims``:
+    those of each missing pod. ``counted``: the quota resource of the object itself, where it is new. ``first``: the
+    objects made before any pod, ``lacking``: for pods that exist. ``rivals``: other workloads that lack pods.
     """
 
     kind: str
@@ -73,9 +72,9 @@ class Workplace(Struct, frozen=True):
 
 
 class Rival(Struct):
-    """Another workload that lacks pods, and takes what room it finds: the pod of its template, and what there is of it.
+    """Another workload that lacks pods, and takes what room it finds: the pod of its template, and its existing pods.
 
-    ``evaluated``: the pod under the policies that were asked about last.
+    ``evaluated``: the pod under the policies of the last evaluation.
     """
 
     ref: ObjectRef
@@ -84,14 +83,16 @@ class Rival(Struct):
     last_faults: tuple[Policies, PodFaults] | None = None
 
     def plan(self, policies: Policies, server: Server) -> RolloutPlan:
-        """What its controller goes on doing. Raises Unparsable."""
+        """Return the plan of its controller. Raises Unparsable. Raises Unparsable."""
         if self.last_faults is None or self.last_faults[0] is not policies:
             self.last_faults = policies, judge(self.pod, policies, server)
         return plan_of(self.place, self.pod, self.last_faults[1], policies, server)[0]
 
 
 def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Workplace | None:
-    """None for what makes no number of pods that is known, or none at present. Raises Unparsable."""
+    """Return the workplace; None for an object without a known number of pods, or without any at present. Raises
+    Unparsable. Raises Unparsable.
+    """
     place = _workplace(store, subject, analysis, server)
     if place is None:
         return None
@@ -136,7 +137,7 @@ def _exists(store: Store, subject: Subject) -> bool:
 
 
 def _own_pods(store: Store, subject: Subject, workload: Workload) -> tuple[Pod, ...]:
-    """The pods in the store that the workload, or a ReplicaSet of it, controls and that count."""
+    """Return the counted pods in the store that the workload, or a ReplicaSet of it, controls."""
     name, namespace = workload.metadata.name, workload.metadata.namespace
     owners = {(subject.ref.kind, name)}
     if subject.ref.kind == "Deployment":
@@ -155,7 +156,7 @@ def _own_pods(store: Store, subject: Subject, workload: Workload) -> tuple[Pod, 
 
 
 def _replica_sets(store: Store, name: str, namespace: str) -> list[Workload]:
-    """Those of a Deployment, by revision."""
+    """Return the ReplicaSets of a Deployment, by revision."""
     return sorted(owned_by(store, "ReplicaSet", namespace, ("Deployment", name)), key=_revision)
 
 
@@ -167,7 +168,7 @@ def _revision(workload: Workload) -> int:
 def _existing(
     store: Store, subject: Subject, stored: Workload, quotas: Sequence[Quota], server: Server
 ) -> Iterator[Existing]:
-    """The pods of the stored object by template, oldest first."""
+    """Yield the pods of the stored object by template, oldest first."""
     kind, template = subject.ref.kind, template_of(stored)[1]
     if template is None:
         return
@@ -204,9 +205,10 @@ def _existing(
 def _by_hash(
     stored: Workload, pod: Pod, live: Sequence[Pod], quotas: Sequence[Quota], server: Server
 ) -> Iterator[Existing]:
-    """Pods of a Deployment whose ReplicaSets were not read: as many as its status says are of the newest template.
+    """Yield the pods of a Deployment whose ReplicaSets were not read: its status says how many are of the newest
+    template.
 
-    Those made last are taken for them.
+    The newest pods are taken for those.
     """
     updated = stored.status.updated_replicas
     by_age = sorted(live, key=lambda pod: pod.metadata.creation_timestamp or "")
@@ -223,7 +225,7 @@ def _by_hash(
 
 
 def same_template(pod: Pod, other: Pod) -> bool:
-    """Whether two templates make the same pods, as far as resources go."""
+    """Return whether two templates make pods with the same resources."""
     return pod.spec == other.spec
 
 
@@ -232,7 +234,7 @@ def _as_template(pod: Pod) -> Pod:
 
 
 def _price(pod: Pod, quotas: Sequence[Quota], server: Server) -> Price | None:
-    """What a pod that exists counts for; None where it cannot be reported."""
+    """Return the amounts that quotas count for an existing pod; None where they cannot be computed."""
     try:
         return price_of(charges(pod_request(pod, server), quotas))
     except Unparsable:
@@ -240,12 +242,12 @@ def _price(pod: Pod, quotas: Sequence[Quota], server: Server) -> Price | None:
 
 
 def price_of(costs: Iterable[QuotaCharge]) -> dict[Key, int]:
-    """Amounts by quota and name."""
+    """Return the charges as amounts by quota and name."""
     return {(cost.quota, name): parse(text).nano for cost in costs for name, text in cost.requested.items()}
 
 
 def dearest(prices: Iterable[Price]) -> dict[Key, int]:
-    """The most of each that any of them costs."""
+    """Return the largest amount by name among several prices."""
     result: dict[Key, int] = {}
     for price in prices:
         for key, amount in price.items():
@@ -254,7 +256,9 @@ def dearest(prices: Iterable[Price]) -> dict[Key, int]:
 
 
 class PodFaults(Struct, frozen=True):
-    """``faults``: outcomes that other values help, and no room. ``price``: what a pod costs in the dearest order."""
+    """A pod that is evaluated. ``faults``: refusals that other values remedy, not room. ``price``: the pod's cost in
+    the most expensive order.
+    """
 
     outcomes: tuple[Outcome, ...]
     faults: tuple[Outcome, ...]
@@ -262,7 +266,7 @@ class PodFaults(Struct, frozen=True):
 
 
 def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
-    """The pod as a controller would send it, in every order."""
+    """Return the pod as a controller would send it, evaluated in every order."""
     outcomes = admit(pod, policies, server, journal=False)
     faults = tuple(outcome for outcome in outcomes if any(it.rule in OF_VALUES for it in findings_of(outcome)))
     prices = [
@@ -275,7 +279,7 @@ def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
 
 
 def _made_for(pod: Pod, policies: Policies, server: Server) -> dict[Key, int]:
-    """What the objects cost that are made for a pod."""
+    """Return the cost of the objects that are made for a pod."""
     if not makes_objects(pod.spec):
         return {}
     from kubectl_kres.admission.request.pod_objects import objects_of
@@ -284,7 +288,7 @@ def _made_for(pod: Pod, policies: Policies, server: Server) -> dict[Key, int]:
 
 
 def objects_price(creations: Sequence[Creation], policies: Policies) -> dict[Key, int]:
-    """What objects cost together."""
+    """Return the sum of the objects' costs."""
     total: dict[Key, int] = {}
     if not creations:
         return total
@@ -296,23 +300,23 @@ def objects_price(creations: Sequence[Creation], policies: Policies) -> dict[Key
 
 
 def with_price(price: Price, other: Price) -> dict[Key, int]:
-    """Both together."""
+    """Return the sum of both prices."""
     return {key: price.get(key, 0) + other.get(key, 0) for key in (*price, *(key for key in other if key not in price))}
 
 
 def findings_of(outcome: Outcome) -> Sequence[Finding]:
-    """What refuses; empty: nothing does."""
+    """Return the findings that refuse; empty: nothing does."""
     return outcome.refusal.findings if outcome.refusal is not None else ()
 
 
 def full(outcome: Outcome) -> bool:
-    """Whether nothing but want of room refuses."""
+    """Return whether only a lack of room refuses."""
     findings = findings_of(outcome)
     return bool(findings) and all(finding.rule == _QUOTA_EXCEEDED for finding in findings)
 
 
 def amounts(quotas: Iterable[Quota]) -> tuple[dict[Key, int], dict[Key, int]]:
-    """``used`` and ``hard`` by quota and name."""
+    """Return ``used`` and ``hard`` by quota and name."""
     used = {(quota.name, name): value.nano for quota in quotas for name, value in quota.used.items()}
     hard = {(quota.name, name): value.nano for quota in quotas for name, value in quota.hard.items()}
     return used, hard
@@ -321,7 +325,7 @@ def amounts(quotas: Iterable[Quota]) -> tuple[dict[Key, int], dict[Key, int]]:
 def claim_prices(
     claims: Sequence[Sequence[PersistentVolumeClaim]], policies: Policies, server: Server
 ) -> tuple[Price, ...]:
-    """What the claims of each missing pod cost. Raises Unparsable."""
+    """Return the costs of the claims of each missing pod. Raises Unparsable. Raises Unparsable."""
     result = []
     for of_pod in claims:
         total: dict[Key, int] = {}
@@ -335,9 +339,10 @@ def claim_prices(
 def plan_of(
     place: Workplace, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
 ) -> tuple[RolloutPlan, dict[Key, int]]:
-    """What the controller does where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
+    """Return the controller's plan where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
+    Raises Unparsable.
 
-    An edit that brings back an older template is taken as one that makes a further one, which needs no less room.
+    An edit that restores an older template is taken as one that makes a new one, which needs no less room.
     """
     used, _ = amounts(policies.quotas)
     claims = claim_prices(place.claims, policies, server)
@@ -378,7 +383,7 @@ def plan_of(
 
 
 def _beside(place: Workplace, plan: RolloutPlan, policies: Policies, server: Server) -> RolloutPlan:
-    """The plan with those of the rivals that need room of what it needs itself."""
+    """Return the plan with the rivals that need the same room."""
     if place.rivals:
         own = {key for price in (plan.groups[-1].price, *plan.claims, plan.once) for key in price}
         others = (rival.plan(policies, server) for rival in place.rivals)
@@ -387,8 +392,8 @@ def _beside(place: Workplace, plan: RolloutPlan, policies: Policies, server: Ser
 
 
 def needed_room(plan: RolloutPlan) -> Iterator[Key]:
-    """What further pods of the newest template cost, and what comes before them; nothing where something else than
-    room refuses them.
+    """Yield the costs of further pods of the newest template, and of what comes before them; nothing where something
+    other than room refuses them.
     """
     newest = plan.groups[-1]
     if newest.open:

@@ -1,4 +1,6 @@
-"""What refuses a pod once it states what a quota wants stated, or keeps within LimitRanges: quotas come after both."""
+"""The refusals that a pod meets after a remedy: once it states a required value, or keeps within LimitRanges, quotas
+are checked.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,13 @@ _RULE = "quota/must-specify"
 
 
 def next_refusals(analysis: Analysis) -> Iterator[Outcome]:
-    """The refusals that come once those of now are mended as their remedies say."""
+    """Yield the refusals that come once the present ones are remedied."""
     yield from _in_scope(analysis)
     yield from _over_quota(analysis)
 
 
 def _over_quota(analysis: Analysis) -> Iterator[Outcome]:
-    """The refusals of quotas that a pod comes under once its containers are within what LimitRanges demand."""
+    """Yield the refusals of quotas that a pod meets once its containers are within the bounds of LimitRanges."""
     fits = _fits(analysis.outcomes[0]) if len(analysis.outcomes) == 1 else {}
     if not fits:
         return
@@ -39,7 +41,7 @@ def _over_quota(analysis: Analysis) -> Iterator[Outcome]:
 
 
 def _fits(outcome: Outcome) -> Fits:
-    """What to set where nothing but the bounds of containers refuses; empty where more or something else does."""
+    """Return the values to set where only the bounds of containers refuse; empty where more or something else does."""
     result: dict[tuple[str, str], BoundsFit] = {}
     for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
         case = RemedyContext(group, outcome, {})
@@ -54,7 +56,7 @@ def _fits(outcome: Outcome) -> Fits:
 
 
 def _changed(pod: Pod, change: Callable[[Container, str], Container]) -> Pod:
-    """The pod with each container as ``change`` makes it, which is reported the path."""
+    """Return the pod with each container changed by ``change``, which gets its path."""
 
     def changed(path: str, containers: Sequence[Container] | None) -> tuple[Container, ...]:
         return tuple(change(container, f"{path}[{index}]") for index, container in enumerate(containers or ()))
@@ -76,9 +78,9 @@ def _fitting(fits: Fits, container: Container, path: str) -> Container:
 
 
 def _in_scope(analysis: Analysis) -> Iterator[Outcome]:
-    """The refusals of quotas that a pod without any request or limit comes under by obeying another quota.
+    """Yield the refusals of quotas that a pod without any request or limit meets by obeying another quota.
 
-    What it would state is taken as small: how much there is room for is for the next answer.
+    Its values are taken as small: whether there is room is said by the next answer.
     """
     outcomes = analysis.outcomes
     findings = [finding for outcome in outcomes if outcome.refusal for finding in outcome.refusal.findings]

@@ -1,4 +1,4 @@
-"""What to do about a refused resize, by the rule that refused it."""
+"""The remedies of a refused resize, by the rule that refused it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _features(case: RemedyContext) -> Iterator[str]:
 
 
 def _exceeded(case: RemedyContext) -> Iterator[str]:
-    """A resize pays for what grows only."""
+    """Yield the remedies of a full quota: a resize costs only what grows."""
     finding = case.finding
     quota = finding.source.name if finding.source is not None else ""
     result = overrun(finding)

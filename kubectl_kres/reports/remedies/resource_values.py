@@ -1,4 +1,4 @@
-"""One resource of all containers and of the pod level, brought within what asks for it."""
+"""One resource of all containers and of the pod level, brought within the bounds that require it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STATED = {"cpu": "100m", "memory": "128Mi"}
 
 
 class Resource:
-    """One resource of all containers and of the pod level, brought within what asks for it."""
+    """One resource of all containers and of the pod level, brought within the bounds that require it."""
 
     def __init__(self, name: str, draft: Draft, limits: Sequence[Limits], needed: set[Side], way: Direction) -> None:
         self.name, self.way, self.needed, self.limits = name, way, needed, limits
@@ -26,7 +26,7 @@ class Resource:
         self.before = draft
 
     def changes(self, pod: Pod, values: Values) -> Iterator[tuple[ResourceField, str | None]]:
-        """Every value of the resource that is another one now, or that an earlier step wrote."""
+        """Yield every value of the resource that differs now, or that an earlier step wrote."""
         for old, new in zip(self.before.slots(), self.draft.slots(), strict=True):
             for side in ("requests", "limits"):
                 before, after = old.side(side).get(self.name), new.side(side).get(self.name)
@@ -83,7 +83,9 @@ class Resource:
         _put(slot, "limits", name, limit)
 
     def _given(self, side: Side) -> Quantity:
-        """Where a container says nothing: what LimitRanges give, else their min, else a small amount."""
+        """Return the value for a container that states none: LimitRanges' default, else their min, else a small
+        amount.
+        """
         for limit in self.limits:
             for item in limit.items:
                 if item.type == "Container":
@@ -98,7 +100,7 @@ class Resource:
         return parse(STATED.get(self.name, "1"))
 
     def _sums(self, bounds: LimitBounds) -> None:
-        """What the pod has in total: of the level where that states it, else of the containers."""
+        """Fit the pod's sum: the pod level's where it states one, else the containers'."""
         level = self.draft.pod if self.name in {"cpu", "memory"} else None
         for side in ("limits", "requests"):
             if level is not None and self.name in level.side(side):
@@ -125,7 +127,7 @@ class Resource:
                 first.limits[self.name] = first.requests[self.name]
 
     def _share(self, high: Quantity) -> None:
-        """A limit for each container, in equal parts of what the pod may have, and no less than its request."""
+        """Give each container a limit: an equal part of what the pod may have, and no less than its request."""
         slots = [*self.draft.containers, *(init for init in self.draft.inits if init.role == "sidecar")]
         part = Quantity(high.nano // len(slots) // units(self.name, high) * units(self.name, high), high.format)
         for slot in slots:
@@ -137,7 +139,7 @@ class Resource:
         return of_containers(self.draft.containers, self.draft.inits, side).get(self.name)
 
     def scale(self, side: Side, most: Quantity) -> None:
-        """Every container less in proportion, so that they have at most so much together."""
+        """Lower every container in proportion, so that their sum is at most the given one."""
         scale(self.draft, side, self.name, most)
 
     def _ratio(self, bounds: LimitBounds) -> None:
@@ -157,7 +159,9 @@ class Resource:
             _put(slot, "limits", self.name, limit)
 
     def _level(self) -> None:
-        """The pod level has at least what its containers request, and none of them a limit above its own."""
+        """Raise the pod level to at least what its containers request, and lower any of their limits that is above its
+        own.
+        """
         level = self.draft.pod
         if level is None or not is_pod_level(self.name):
             return

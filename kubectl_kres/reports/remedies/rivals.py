@@ -1,6 +1,6 @@
-"""Other workloads of the namespace that lack pods: they take of the room that a remedy makes.
+"""Other workloads of the namespace that lack pods: they use part of the room that a remedy makes.
 
-Who they are is known of workloads that were read, and of events, which a live answer about one workload reads anyway.
+They are known from workloads that were read, and from events, which a live answer about one workload reads anyway.
 """
 
 from __future__ import annotations
@@ -37,14 +37,16 @@ _MOST_READ, _MOST_COUNTED = 3, 20
 
 
 class Rivals(Struct, frozen=True):
-    """``unknown``: those that quotas refused and of which no more is known, or that are more than are counted."""
+    """The rivals of a workload. ``unknown``: those that quotas refused and of which no more is known, or that exceed
+    the number that is counted.
+    """
 
     counted: tuple[Rival, ...] = ()
     unknown: tuple[ObjectRef, ...] = ()
 
 
-class _Told(NamedTuple):
-    """The workloads of a namespace that lack pods, and what those that were looked at are to the others.
+class _NamespaceRivals(NamedTuple):
+    """The workloads of a namespace that lack pods, and the evaluated ones as rivals.
 
     ``asked``: how often the store had changed, for which namespace and server; ``known``: under which policies.
     """
@@ -56,14 +58,14 @@ class _Told(NamedTuple):
 
 
 #: What was found last: many of a namespace are asked about one after the other.
-_found: WeakKeyDictionary[Store, _Told] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Store, _NamespaceRivals] = WeakKeyDictionary()
 
 
 def needs_with_rivals(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """The reads of an explanation, the nodes where a pod of a workload waits for one, and the workloads that events
-    name as refused by a quota where pods are missing.
+    """Return the reads of an explanation, the nodes where a pod of a workload waits for one, and the workloads that
+    events name as refused by a quota where pods are missing.
 
-    Those are read beyond the number of GETs that any other answer costs, a few at most.
+    The latter are a few more GETs than other answers need.
     """
     wanted = needs(store, subject)
     if subject.raw is not None:
@@ -80,7 +82,8 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[ReadRequest, ...]
 
 
 def _of_rival(store: Store, ref: ObjectRef) -> Iterator[ReadRequest]:
-    """The workload, the Deployment that makes it with its other ReplicaSets, and what its pods cost by their class.
+    """Yield the reads of the workload, the Deployment that makes it with its other ReplicaSets, and the classes of its
+    pods.
 
     The Deployment of a ReplicaSet is looked for by name first: its ReplicaSets are read with one more request.
     """
@@ -100,7 +103,7 @@ def _of_rival(store: Store, ref: ObjectRef) -> Iterator[ReadRequest]:
 
 
 def _with_sets(store: Store, namespace: str, name: str) -> Generator[ReadRequest, None, bool]:
-    """A Deployment and its ReplicaSets; whether they have yet to be read."""
+    """Yield the reads of a Deployment and its ReplicaSets; return whether they have yet to be read."""
     maker = ReadRequest("Deployment", namespace, name, required=False)
     yield maker
     deployment = store.get("Deployment", name, namespace)
@@ -113,9 +116,9 @@ def _with_sets(store: Store, namespace: str, name: str) -> Generator[ReadRequest
 
 
 def rivals_of(store: Store, subject: Subject, known: NamespacePolicies, server: Server) -> Rivals:
-    """All that is known to lack pods beside the subject. Raises Unparsable.
+    """Return all workloads beside the subject that are known to lack pods. Raises Unparsable.
 
-    None of a ReplicaSet that a Deployment makes: who wants to know asks about the Deployment.
+    A ReplicaSet that a Deployment makes has none: the Deployment is the subject to explain.
     """
     own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
     if isinstance(own, Workload) and _is_made(own):
@@ -142,8 +145,8 @@ def rivals_of(store: Store, subject: Subject, known: NamespacePolicies, server: 
     return Rivals(tuple(rivals), tuple(unknown))
 
 
-def _rivals_of(store: Store, space: str, known: NamespacePolicies, server: Server) -> _Told:
-    """Those of a namespace; looked at again only where the store has changed."""
+def _rivals_of(store: Store, space: str, known: NamespacePolicies, server: Server) -> _NamespaceRivals:
+    """Return the rivals of a namespace; computed again only where the store has changed."""
     asked = store.changes, space, server
     last = _found.get(store)
     if last is None or last.asked != asked or last.known is not known:
@@ -153,12 +156,14 @@ def _rivals_of(store: Store, space: str, known: NamespacePolicies, server: Serve
             for item in store.all(kind, space)
             if not _made_by_one(store, item) and _lacks(store, kind, item)
         ]
-        last = _found[store] = _Told(asked, known, lacking, {})
+        last = _found[store] = _NamespaceRivals(asked, known, lacking, {})
     return last
 
 
 def _rival(store: Store, subject: Subject, known: NamespacePolicies, server: Server) -> Rival | None:
-    """None where more room brings it nothing: another thing refuses its pods, or it makes none at present."""
+    """Return the rival; None where more room does not help it: something else refuses its pods, or it makes none at
+    present.
+    """
     start = start_of(store, subject)
     if start.owner is None or blocking_event(events.of_workload(store, subject.ref.kind, start.owner)):
         return None
@@ -181,25 +186,25 @@ def _lacks(store: Store, kind: str, workload: Workload) -> bool:
 
 
 def _priced(store: Store, workload: Workload) -> bool:
-    """Whether all that its pods cost is known."""
+    """Return whether all costs of its pods are known."""
     template = template_of(workload)[1]
     name = template.spec.runtime_class_name if template is not None else None
     return not name or store.get("RuntimeClass", name) is not None
 
 
 def _is_made(workload: Workload) -> bool:
-    """Whether it says that another workload makes it, read or not."""
+    """Return whether it has an owner that is a workload, read or not."""
     return controller(workload)[0] in _KINDS
 
 
 def _made_by_one(store: Store, workload: Workload) -> bool:
-    """Whether another workload makes it, which is counted itself."""
+    """Return whether another workload makes it and is counted itself."""
     kind, name = controller(workload)
     return kind in _KINDS and store.get(kind, name, workload.metadata.namespace) is not None
 
 
 def _family(store: Store, subject: Subject) -> set[ObjectRef]:
-    """The subject, what it makes, and what makes it."""
+    """Return the subject, the objects that it makes, and its maker."""
     ref = subject.ref
     object_refs = {ref}
     own = store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
@@ -213,7 +218,7 @@ def _family(store: Store, subject: Subject) -> set[ObjectRef]:
 
 
 def _refused(store: Store, subject: Subject) -> Sequence[ObjectRef]:
-    """Workloads beside the subject that a quota refused pods, those refused last first."""
+    """Return workloads beside the subject whose pods a quota refused, the latest refusal first."""
     family, space = _family(store, subject), subject.ref.namespace
     result: dict[ObjectRef, str] = {}
     for event in store.all("Event", space):
@@ -227,7 +232,7 @@ def _refused(store: Store, subject: Subject) -> Sequence[ObjectRef]:
 
 
 def _of_unread_sets(store: Store, subject: Subject, ref: ObjectRef) -> bool:
-    """Whether it looks like a ReplicaSet of the Deployment that is asked about, whose ReplicaSets were not read."""
+    """Return whether the name looks like a ReplicaSet of the subject, a Deployment whose ReplicaSets were not read."""
     head = f"{subject.ref.name}-"
     if subject.ref.kind != "Deployment" or ref.kind != "ReplicaSet" or not ref.name.startswith(head):
         return False

@@ -1,4 +1,4 @@
-"""The controllers that make pods, run against quotas: how many pods of the newest template exist at rest.
+"""The controllers that make pods, simulated against quotas: how many pods of the newest template exist at the end.
 
 Every pod that is made becomes Ready, and every controller tries again until nothing changes any more. Amounts are
 billionths of a unit.
@@ -22,7 +22,7 @@ _MOST_STEPS = 20_000
 
 
 class Group(Struct):
-    """The pods of one template: how many there should be and are, what another one costs, what one gives back.
+    """The pods of one template: the wanted and existing number, the cost of another one, and what one gives back.
 
     ``open``: nothing but a quota refuses one of them.
     """
@@ -38,7 +38,7 @@ class Group(Struct):
 
 
 class RolloutPlan(Struct):
-    """What a controller wants: ``groups`` oldest first, the newest template last.
+    """The plan of a controller: ``groups`` oldest first, the newest template last.
 
     ``strategy``: RollingUpdate or Recreate of a Deployment, Ordered where old pods are replaced one after the other (a
     StatefulSet, a DaemonSet), else empty. ``claims``: what the claims of each further pod cost, in the order in which
@@ -62,15 +62,15 @@ class RolloutPlan(Struct):
         )
 
     def alone(self) -> RolloutPlan:
-        """The same where no other workload wants anything."""
+        """Return the same where no other workload wants anything."""
         plan = self.copy()
         plan.rivals = ()
         return plan
 
 
 class RolloutOutcome(NamedTuple):
-    """The final state of the rollout. ``hard``: with the raises that were made on the way, with ``first`` for the
-    first further pod alone.
+    """The final state of the rollout. ``hard``: with the raises that were made during the simulation, with ``first``
+    for the first further pod alone.
     """
 
     pods: int
@@ -80,7 +80,7 @@ class RolloutOutcome(NamedTuple):
 
 
 class _Room:
-    """What the quotas have left."""
+    """The room that the quotas have left."""
 
     def __init__(self, used: Mapping[Key, int], hard: Mapping[Key, int]) -> None:
         self.used, self.hard = dict(used), dict(hard)
@@ -98,7 +98,7 @@ class _Room:
             self.used[key] = self.used.get(key, 0) + amount * count
 
     def make_way(self, price: Price) -> bool:
-        """Raise what refuses one more; False where nothing does."""
+        """Raise the quotas that refuse one more; return False where none does."""
         lacks = {
             key: self.used.get(key, 0) + amount
             for key, amount in price.items()
@@ -118,10 +118,10 @@ def at_rest(
     old_first: bool = False,
     rivals_first: bool = False,
 ) -> RolloutOutcome:
-    """``raising``: wherever it ends for want of room, the quotas are raised by just what the next pod needs.
+    """Return the final state. ``raising``: where room is lacking, the quotas are raised by just what the next pod
+    needs.
 
-    ``old_first``: whose pods take what room there is, where two templates want it; ``rivals_first``: where two
-    workloads do.
+    ``old_first``: which template's pods get the room, where two need it; ``rivals_first``: where two workloads do.
     """
     room = _Room(used, hard)
     run = _Run(plan.copy(), room, old_first=old_first)
@@ -133,7 +133,7 @@ def at_rest(
 
 
 def _until_still(run: _Run, rivals: Sequence[_Run], *, rivals_first: bool) -> None:
-    """Until no controller finds anything more to do."""
+    """Let the controllers act until none changes anything."""
     going = True
     while going:
         going = rivals_first and _move(rivals)
@@ -142,7 +142,7 @@ def _until_still(run: _Run, rivals: Sequence[_Run], *, rivals_first: bool) -> No
 
 
 def _move(runs: Sequence[_Run]) -> bool:
-    """Each of them as far as it comes; whether any did anything."""
+    """Let each controller act as far as it can; return whether any did anything."""
     return sum(run.until_still() for run in runs) > 0
 
 
@@ -162,14 +162,14 @@ class _Run:
         return self.old if self.plan.strategy else []
 
     def until_still(self) -> bool:
-        """Whether anything changed."""
+        """Act until nothing changes; return whether anything changed."""
         before = self.steps
         while self.step():
             pass
         return self.steps > before
 
     def step(self) -> bool:
-        """One look of the controllers; False: nothing is left to do."""
+        """Act once; return False if nothing is left to do."""
         if not self.ready:
             if not self.room.times(self.plan.once, 1):
                 return False
@@ -183,7 +183,7 @@ class _Run:
         return False
 
     def raise_room(self) -> bool:
-        """Room for the next pod of the newest template; False where room is not what it lacks."""
+        """Make room for the next pod of the newest template; return False where room is not what it lacks."""
         self.steps += 1
         if self.steps >= _MOST_STEPS:
             return False
@@ -206,7 +206,9 @@ class _Run:
         return any(changed)
 
     def _fill(self, group: Group) -> bool:
-        """Pods up to what is wanted, as far as there is room; those beyond it go."""
+        """Create pods up to the wanted number, as far as there is room, and delete those beyond it; return whether any
+        changed.
+        """
         if group.pods > group.wanted:
             self.room.take(group.back, group.wanted - group.pods)
             group.pods = group.wanted
@@ -226,7 +228,7 @@ class _Run:
         return count > 0
 
     def _turn(self) -> bool:
-        """One look of the controller that spreads the pods over the templates; False: it changes nothing."""
+        """Let the controller that spreads the pods over the templates act once; return False if it changes nothing."""
         plan = self.plan
         if plan.strategy in {"", "Ordered"}:
             return bool(plan.strategy) and self._replace_one()
@@ -245,7 +247,7 @@ class _Run:
         return after is not None
 
     def _replace_one(self) -> bool:
-        """The next old pod ends, once all that are wanted exist."""
+        """End the next old pod, once all wanted pods exist; return whether one ended."""
         old = next((group for group in self.old if group.pods), None)
         if old is None or sum(group.pods for group in self.plan.groups) < self.plan.wanted:
             return False

@@ -1,4 +1,4 @@
-"""How far quotas have to be raised, or a template lowered, for all wanted pods to come."""
+"""The raise of quotas, or the lower values of a template, with which all wanted pods come."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEAST = {"cpu": 10**6, "memory": 2**20 * 10**9, "ephemeral-storage": 2**20 * 10*
 
 
 class Raised(Struct, frozen=True):
-    """What ``hard`` has to be for all pods; ``first``: for the next one alone. Empty: there is room already."""
+    """The ``hard`` that all pods need; ``first``: that of the next one alone. Empty: there is room already."""
 
     hard: Mapping[Key, int]
     first: Mapping[Key, int]
@@ -33,7 +33,9 @@ class Raised(Struct, frozen=True):
 
 
 def raised(place: Workplace, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server) -> Raised:
-    """The least that is enough whichever template's, and whichever workload's, pods come first. Raises Unparsable."""
+    """Return the smallest raise that is enough whichever template's, and whichever workload's, pods come first. Raises
+    Unparsable.
+    """
     plan, used = plan_of(place, pod, evaluated, policies, server)
     return raised_for(plan, used, amounts(policies.quotas)[1])
 
@@ -64,7 +66,7 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
 
 
 def worst(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> RolloutOutcome:
-    """Where it ends in the worst of the orders that are tried; what others would give back is not counted on."""
+    """Return the worst final state of the orders that are tried; what others would give back is not counted on."""
     rest = at_rest(plan, used, hard)
     if rest.complete and plan.rivals:
         rest = at_rest(plan.alone(), used, hard)
@@ -78,7 +80,7 @@ def worst(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -
 
 
 def _orders(plan: RolloutPlan) -> Iterator[RolloutPlan]:
-    """With each of the rivals, as far as they are few, as the first one."""
+    """Yield the plan with each of the rivals as the first one, if they are few."""
     for at in range(min(len(plan.rivals), _MOST_ORDERS)):
         rollout_plan = plan.copy()
         rollout_plan.rivals = (*plan.rivals[at:], *plan.rivals[:at])
@@ -92,7 +94,7 @@ def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key,
 def _tightened(
     plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int], most: Mapping[Key, int]
 ) -> dict[Key, int]:
-    """No figure can be one unit less."""
+    """Return the smallest figures: none of them can be one unit less."""
     result = dict(most)
     for key in most:
         step = units(key[1].rpartition(".")[2], None if "cpu" in key[1] else Quantity(1))
@@ -115,7 +117,9 @@ def _tightened(
 def lowered(
     place: Workplace, pod: Pod, values: Mapping[ResourceField, str | None], policies: Policies, server: Server
 ) -> dict[ResourceField, str | None] | None:
-    """Values with which all pods fit the quotas as they are; None: there are none, or none that a program runs with."""
+    """Return values with which all pods fit the quotas as they are; None: there are none, or none that a program runs
+    with.
+    """
     result = dict(values)
     for _ in range(_ROUNDS):
         trial = write(pod, result)
@@ -150,7 +154,7 @@ def _fewest(
 
 
 def measured(name: str) -> tuple[Side, str] | None:
-    """What of a pod a quota's name measures; None: a number of objects."""
+    """Return the side and resource of a pod that a quota's name measures; None: a number of objects."""
     if name in _COUNTS or name.startswith("count/") or name.endswith(("storage", "persistentvolumeclaims")):
         return (
             ("requests", "ephemeral-storage")
@@ -171,7 +175,7 @@ def _smaller(
     policies: Policies,
     server: Server,
 ) -> dict[ResourceField, str | None] | None:
-    """The values with the first resource that is short lowered to what there is room for."""
+    """Return the values with the first resource that is short lowered to what there is room for."""
     sides = {measured(name) for _, name in short}
     if None in sides:
         return None
@@ -196,7 +200,7 @@ def _smaller(
 def _room(
     plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int], keys: Sequence[Key], most: int, step: int
 ) -> int:
-    """The most that a pod may cost of ``keys`` with all of them coming; 0: nothing."""
+    """Return the largest cost of a pod by ``keys`` with which all pods come; 0: there is none."""
 
     def comes(amount: int) -> bool:
         trial = plan.copy()

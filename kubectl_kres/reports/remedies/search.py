@@ -1,7 +1,7 @@
-"""Remedies found by trying: edits are made on a copy, evaluated again by the engine, and made as few as will do.
+"""Remedies found by trying: edits are made on a copy, evaluated by the engine, and reduced to as few as are enough.
 
-Ways, each complete alone: more room in quotas for the template as it has to be, the template within the room there
-is, fewer pods. A way that does not bring all wanted pods is reported with the refusal that stays.
+Each remedy is complete alone: more room in quotas for a valid template, a template within the existing room, or fewer
+pods. One that does not bring all wanted pods is reported with the refusal that stays.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MOST_BOUNDS = 12
 
 
 class TrialEdits(Struct, frozen=True):
-    """One set of edits: values of the template, bounds of LimitRanges, sizes of claims, and what quotas have to be."""
+    """One set of edits: values of the template, bounds of LimitRanges, sizes of claims, and the hard of quotas."""
 
     values: Mapping[ResourceField, str | None]
     policies: Policies
@@ -55,9 +55,9 @@ class TrialEdits(Struct, frozen=True):
 
 
 def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server) -> tuple[Remedy, ...]:
-    """The ways in which all wanted pods come; none where they come by themselves, or where nothing was found.
+    """Return the remedies with which all wanted pods come; none where they come by themselves, or where none was found.
 
-    What refuses and is not of values or room ``stays``: the rest is found all the same.
+    A refusal that neither values nor room remedy is in ``stays``; the remedies of the others are found all the same.
     """
     if analysis.made is not None:
         return ()
@@ -87,7 +87,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
 
 
 def remaining_outcomes(analysis: Analysis) -> tuple[Outcome, ...]:
-    """The refusals that no edit is found for, without the rest."""
+    """Return the refusals for which no edit is found."""
     result = []
     for outcome in (*analysis.outcomes, *analysis.then):
         others = tuple(it for it in findings_of(outcome) if it.rule not in TRIED)
@@ -128,7 +128,7 @@ class _Search:
             yield from self._freeing()
 
     def _freeing(self) -> Iterator[Remedy]:
-        """Ways that raise no quota, for the template as it is."""
+        """Yield remedies that raise no quota, for the template as it is."""
         evaluated = judge(self.pod, self.policies, self.server)
         if evaluated.faults:
             return
@@ -143,7 +143,7 @@ class _Search:
             yield composed(self.store, self.subject, edits, admits, 0)
 
     def _who_shares(self, trial: TrialEdits) -> tuple[ObjectRef, ...]:
-        """The rivals for which more room is made than without them."""
+        """Return the rivals that the room is shared with, so that more is made than without them."""
         place = structs.replace(trial.place, rivals=())
         alone = self._trial(trial.values, trial.policies, place, trial.bounds, trial.claims).need.hard
         more = {key for key, amount in trial.need.hard.items() if amount != alone.get(key)}
@@ -151,7 +151,9 @@ class _Search:
         return tuple(ref for ref, plan in plans.items() if not more.isdisjoint(needed_room(plan)))
 
     def _come(self) -> bool:
-        """Whether all wanted pods exist, or come as it is; of a pod that exists: whether it would be admitted."""
+        """Return whether all wanted pods exist, or come without a change; for an existing pod: whether it would be
+        admitted.
+        """
         evaluated = judge(self.pod, self.policies, self.server)
         if self.counted:
             return not evaluated.faults
@@ -161,7 +163,7 @@ class _Search:
         return worst(plan, used, amounts(self.policies.quotas)[1]).complete
 
     def _trials(self) -> Iterator[TrialEdits]:
-        """Every way, those that raise quotas first."""
+        """Yield every set of edits, those that raise quotas first."""
         shapes = [*self._shapes()]
         fits = [trial for trial in shapes if trial.need.complete]
         yield from fits
@@ -173,7 +175,7 @@ class _Search:
                 yield from self._fewer(trial)
 
     def _shapes(self) -> Iterator[TrialEdits]:
-        """The template, the claims and the LimitRanges as they have to be, whatever room quotas have."""
+        """Yield the changes to template, claims and LimitRanges that are needed whatever room quotas have."""
         result = []
         for place, policies, bounds, claims in self._claims():
             for way in ("lower", "raise"):
@@ -214,7 +216,7 @@ class _Search:
             yield trial_edits
 
     def _fewer(self, trial: TrialEdits) -> Iterator[TrialEdits]:
-        """As many pods as there is room for, where that is reported by a number and nothing else is under way."""
+        """Yield as many pods as there is room for, where a field has their number and no rollout is under way."""
         place = trial.place
         count = trial.need.rest.pods
         others = [existing for existing in place.existing if not existing.newest and (existing.pods or existing.wanted)]
@@ -228,14 +230,14 @@ class _Search:
             yield structs.replace(trial_edits, scale=count)
 
     def _scaled(self) -> str | None:
-        """The field with the number of pods; None for what has none that is lowered here."""
+        """Return the field with the number of pods; None for an object whose number is not lowered here."""
         fields = {"Job": "spec.parallelism", "CronJob": "spec.jobTemplate.spec.parallelism"}
         if self.subject.ref.kind in {"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"}:
             return "spec.replicas"
         return fields.get(self.subject.ref.kind)
 
     def _claims(self) -> Iterator[tuple[Workplace, Policies, tuple[SetBound, ...], tuple[EditClaim, ...]]]:
-        """The claims as they are, where LimitRanges let them pass; else other bounds for them, and other claims."""
+        """Yield the claims unchanged, where LimitRanges admit them; else other bounds for them, and other claims."""
         templates = self._templates()
         refused = [(path, finding) for path, claim in templates for finding in self._of_claim(claim, self.policies)]
         if not refused:
@@ -290,7 +292,7 @@ class _Search:
                     yield finding
 
     def _size(self, claim: PersistentVolumeClaim, findings: Sequence[Finding]) -> Quantity | None:
-        """A size within every LimitRange; None: there is none."""
+        """Return a size within every LimitRange; None: there is none."""
         bounds = [
             item for limit in self.policies.limits for item in limit.items if item.type == "PersistentVolumeClaim"
         ]
@@ -309,7 +311,7 @@ class _Search:
         return EditClaim(self.subject.ref, field, "storage", to, None if before is None else str(before))
 
     def _widened(self, policies: Policies) -> tuple[Policies, tuple[SetBound, ...]]:
-        """LimitRanges that let the template pass, where no other values do."""
+        """Return LimitRanges that admit the template, where no other values do."""
         edits: dict[tuple[ObjectRef, str], SetBound] = {}
         for _ in range(_MOST_BOUNDS):
             _, evaluated = passing(self.pod, policies, self.server, "lower")
@@ -328,7 +330,7 @@ class _Search:
         return policies, tuple(edits.values())
 
     def _bound(self, policies: Policies, finding: Finding) -> tuple[Policies, SetBound] | None:
-        """The bound that refuses, moved to what is asked; None where it is none of these, or nothing is asked."""
+        """Return the refusing bound, moved to the requested value; None where no such bound refuses."""
         source = finding.source
         if source is None or source.kind != "LimitRange" or not finding.asked:
             return None
@@ -376,7 +378,7 @@ class _Search:
             )
 
     def _basis(self, place: ResourceField, to: str | None, values: Mapping[ResourceField, str | None]) -> Basis:
-        """Where a value comes from that the container does not state."""
+        """Return the origin of a value that the container does not state."""
         if to is None or written(self.pod, place) is not None:
             return ""
         from kubectl_kres.reports.remedies.resource_values import STATED
@@ -388,7 +390,7 @@ class _Search:
 
 
 def _which(item: ParsedItem, resource: str, field: str) -> str:
-    """Whether the field of a LimitRange is min or max of the item; empty: neither."""
+    """Return whether the field of a LimitRange is min or max of the item; empty: neither."""
     return next((entry for entry in ("min", "max") if field == f"{item.path}.{entry}[{resource}]"), "")
 
 

@@ -1,6 +1,8 @@
-"""Values of a template, written and taken out, until LimitRanges, validation and quotas let it pass, for all room.
+"""Values of a template that LimitRanges, validation and quotas admit, found by writing and removing them, whatever room
+there is.
 
-Proposed resource by resource from what refuses, evaluated again, and so on: what one rule asks for may break another.
+They are proposed resource by resource from the refusals and evaluated again, since a value for one rule may break
+another.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ class ResourceField(NamedTuple):
 
     @property
     def path(self) -> str:
-        """As the server writes it."""
+        """The path as the server writes it."""
         return f"{self.holder}.resources.{self.side}[{self.resource}]"
 
 
@@ -36,7 +38,7 @@ Values = Mapping[ResourceField, str | None]
 
 
 def write(pod: Pod, values: Values) -> Pod:
-    """The pod with the values; containers that are not there are left out."""
+    """Return the pod with the values; values of unknown containers are ignored."""
     if not values:
         return pod
     spec = pod.spec
@@ -70,7 +72,7 @@ def _resources(resources: ResourceRequirements | None, values: Values) -> Resour
 
 
 def written(pod: Pod, place: ResourceField) -> str | None:
-    """What stands there; None: nothing."""
+    """Return the value that is written there; None: nothing."""
     resources = pod.spec.resources if place.holder == "spec" else _holder(pod, place.holder)
     values = (resources.limits if place.side == "limits" else resources.requests) if resources is not None else None
     value = (values or {}).get(place.resource)
@@ -93,7 +95,7 @@ UNIT = 10**9
 
 
 def units(resource: str, quantity: Quantity | None = None) -> int:
-    """The steps of a value that is computed: thousandths of cpu, Mi of bytes where there are some, else whole ones."""
+    """Return the unit of a computed value: thousandths of cpu, Mi of bytes where there are some, else whole ones."""
     if resource == "cpu":
         return 10**6
     if resource in {"memory", "ephemeral-storage", "storage"} and (quantity is None or quantity.nano >= 2**21 * UNIT):
@@ -104,7 +106,7 @@ def units(resource: str, quantity: Quantity | None = None) -> int:
 def passing(
     pod: Pod, policies: Policies, server: Server, way: Direction
 ) -> tuple[dict[ResourceField, str | None], PodFaults]:
-    """Values to write, as few as are needed, and how the pod with them is evaluated: with faults if none were found."""
+    """Return values to write, as few as are needed, and the pod with them: with faults if none were found."""
     values: dict[ResourceField, str | None] = {}
     evaluated = judge(pod, policies, server)
     seen: set[tuple[tuple[ResourceField, str | None], ...]] = set()
@@ -129,7 +131,7 @@ def _mendable(faults: Iterable[Outcome]) -> bool:
 def _fewest(
     pod: Pod, values: dict[ResourceField, str | None], policies: Policies, server: Server
 ) -> tuple[dict[ResourceField, str | None], PodFaults]:
-    """Without the values that nothing asks for."""
+    """Return the values without the needless ones."""
 
     def passes(fewer: Values) -> bool:
         return not judge(write(pod, fewer), policies, server).faults
@@ -139,7 +141,9 @@ def _fewest(
 
 
 def needed_values(pod: Pod, values: Values, passes: Callable[[Values], bool]) -> dict[ResourceField, str | None]:
-    """The values of which none can be left out, however often one is tried: what goes may make another needless."""
+    """Return the values that are all needed. They are tried again after each removal, which may make another one
+    needless.
+    """
     kept = {place: text for place, text in values.items() if written(pod, place) != text}
     changed = True
     while changed:
@@ -154,7 +158,7 @@ def needed_values(pod: Pod, values: Values, passes: Callable[[Values], bool]) ->
 def _step(
     pod: Pod, values: Values, evaluated: PodFaults, policies: Policies, way: Direction
 ) -> dict[ResourceField, str | None]:
-    """The values once what refuses in the first order is mended, resource by resource."""
+    """Return the values after the refusals of the first order are remedied, resource by resource."""
     outcome = evaluated.faults[0]
     draft: Draft | None = outcome.draft
     result = dict(values)
@@ -171,14 +175,14 @@ def _step(
 
 
 def resource_of(finding: Finding) -> str:
-    """The resource of a container that a finding is about."""
+    """Return the resource of a container that a finding is about."""
     if finding.rule == "quota/must-specify":
         return finding.resource.rpartition(".")[2]
     return finding.resource or finding.at.resource
 
 
 def needed_sides(findings: Sequence[Finding]) -> Mapping[str, set[Side]]:
-    """The sides that quotas want stated, by resource."""
+    """Return the sides that quotas require, by resource."""
     result: dict[str, set[Side]] = {}
     for finding in findings:
         if finding.rule == "quota/must-specify":
@@ -188,7 +192,7 @@ def needed_sides(findings: Sequence[Finding]) -> Mapping[str, set[Side]]:
 
 
 def scale(draft: Draft, side: Side, name: str, most: Quantity) -> None:
-    """Every container less in proportion, so that they have at most so much together; an init container in its turn."""
+    """Lower every container in proportion, so that their sum is at most the given one; an init container by itself."""
     sidecars = [init for init in draft.inits if init.role == "sidecar"]
     together = [*draft.containers, *sidecars]
     total = sum(slot.side(side).get(name, ZERO).nano for slot in together)

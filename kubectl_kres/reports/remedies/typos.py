@@ -1,4 +1,4 @@
-"""What was probably meant: figures without an m or an Mi, and texts that are nearly quantities."""
+"""Typos in quantities: figures without an m or an Mi, and texts that are nearly quantities."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _TOO_LITTLE = {"limitrange/min", "limitrange/ratio", "validation/request-over-li
 
 
 class Doubt(NamedTuple):
-    """One figure of one container: where it stands, what it says, what was probably meant.
+    """A suspect figure of a container: its place, its text, and what was probably meant.
 
-    refused: something that refuses the pod is about it.
+    refused: a refusal of the pod is about it.
     """
 
     sides: str
@@ -38,7 +38,7 @@ class Doubt(NamedTuple):
 
 
 def suggest_fix(pod: Pod, outcomes: Sequence[Outcome]) -> tuple[str, str]:
-    """What was probably meant by the figure that is refused, and by others; empty where there is no doubt."""
+    """Return what was probably meant by the refused figure, and by others; empty where there is no doubt."""
     doubts = [
         *_doubts(pod, [finding for outcome in outcomes if outcome.refusal for finding in outcome.refusal.findings])
     ]
@@ -52,7 +52,7 @@ def suggest_fix(pod: Pod, outcomes: Sequence[Outcome]) -> tuple[str, str]:
 
 
 def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[Doubt]:
-    """Values are those that somebody wrote: what LimitRanges fill in is not the author's slip."""
+    """Yield the suspect values among those that were written; defaults of LimitRanges are not typos."""
     inits = [
         ("sidecar" if init_container.restart_policy == "Always" else "init container", init_container)
         for init_container in pod.spec.init_containers or ()
@@ -71,7 +71,9 @@ def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[Doubt]:
 
 
 def _cpus(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None:
-    """``500``, where no more than a few are allowed and 500m are; without a refusal only what no node has."""
+    """Return the doubt about a CPU figure such as ``500``, where only a few are allowed and 500m are; without a refusal
+    only above any node.
+    """
     number = _BARE.fullmatch(text)
     if number is None or number[2]:
         return None
@@ -91,7 +93,7 @@ def _is_far_above(cpus: int, finding: Finding) -> bool:
 
 
 def _few(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None:
-    """``512`` and ``100m``, which are less than any program runs with."""
+    """Return the doubt about bytes such as ``512`` and ``100m``, which are less than any program runs with."""
     number = _BARE.fullmatch(text)
     if number is None or int(number[1]) >= _FEW_BYTES:
         return None
@@ -102,7 +104,7 @@ def _few(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None
 
 
 def near(text: str) -> str:
-    """What a mistyped quantity probably meant, the likelier first; empty if nothing close parses."""
+    """Return what a mistyped quantity probably meant, the likelier first; empty if nothing close parses."""
     squeezed = text.replace(" ", "").replace("_", "").replace(",", ".")
     number = squeezed.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
     suffix = squeezed[len(number) :]

@@ -1,4 +1,4 @@
-"""Remedies in words: the one place where edits are put into sentences, with commands, who keeps what, whom to ask."""
+"""Remedies in words: the one module that puts edits into sentences, with commands, managers and owners."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from kubectl_kres.reports.common.parts import (
     SetValue,
 )
 from kubectl_kres.reports.common.system import MoreRoom, quota_keepers
-from kubectl_kres.reports.remedies.commands import asking, commands, keeper, unchangeable
+from kubectl_kres.reports.remedies.commands import asking, commands, keeper, named_owner, unchangeable
 from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.room import Raised
 from kubectl_kres.store.store import Store
 
 
 def sentence(edits: Sequence[Edit]) -> str:
-    """All edits in one line: quotas and LimitRanges first, then the values, container by container."""
+    """Return all edits in one line: quotas and LimitRanges first, then the values, container by container."""
     owners = [edit for edit in edits if isinstance(edit, (RaiseQuota, SetBound, CreateObject))]
     values = [edit for edit in edits if isinstance(edit, SetValue)]
     others = [edit for edit in edits if edit not in owners and edit not in values]
@@ -45,13 +45,13 @@ def sentence(edits: Sequence[Edit]) -> str:
 
 
 def _once(text: str) -> str:
-    """The sentence with the remark on values that nobody knows behind the last of them."""
+    """Return the sentence with the remark on values that nobody knows behind the last of them."""
     more, remark, last = text.rpartition(_UNKNOWN)
     return f"{more.replace(_UNKNOWN, '')}{remark}{last}"
 
 
 def _deleted(edits: Sequence[DeleteObject]) -> Iterable[str]:
-    """What goes, kind by kind, with what is lost."""
+    """Return the deleted objects, kind by kind, with what is lost."""
     for kind, group in groupby(edits, key=lambda edit: edit.object.kind):
         gone = list(group)
         names = listed([edit.object.name for edit in gone])
@@ -65,7 +65,7 @@ def _deleted(edits: Sequence[DeleteObject]) -> Iterable[str]:
 
 
 def _raised(edits: Sequence[RaiseQuota]) -> Iterable[str]:
-    """The names of one quota together."""
+    """Return the raised names of one quota together."""
     for ref, group in groupby(edits, key=lambda raise_quota: raise_quota.object):
         name = f"quota {ref.name}" if ref.kind == "ResourceQuota" else str(ref)
         parts = [
@@ -117,7 +117,9 @@ def _other(value: Edit) -> str:
 
 
 def _configured(edit: SetConfig) -> str:
-    """The Tekton Operator puts back what is written into a ConfigMap that it keeps."""
+    """Return the sentence of a changed configuration; the Tekton Operator reverts a change of a ConfigMap that it
+    keeps.
+    """
     kept = edit.object.kind != "ConfigMap"
     where = f"{edit.object.kind} {edit.object.name}{' at ' + edit.field if kept else ''}"
     because = " (the Tekton Operator keeps the ConfigMap)" if kept else ""
@@ -146,7 +148,7 @@ def _entry_text(sides: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _values(values: Sequence[SetValue]) -> Iterable[str]:
-    """Values of one container that are the same are said together, and containers with the same values."""
+    """Return the changed values; equal values of one container are joined, and containers with the same values."""
     if len(values) == 1 and (text := _lowered(values[0])):
         yield text
         return
@@ -167,7 +169,7 @@ def _values(values: Sequence[SetValue]) -> Iterable[str]:
 
 
 def _lowered(edit: SetValue) -> str:
-    """Return the sentence of a single value of a step that has to be less; empty for any other."""
+    """Return the sentence of a single value of a step that has to be lower; empty for any other."""
     if edit.role != "step" or edit.basis or edit.from_ is None or edit.to is None:
         return ""
     if parse(edit.to) >= parse(edit.from_):
@@ -192,7 +194,7 @@ _MOST_NAMED = 4
 
 
 def _who(of: str, role: str, names: Sequence[str]) -> str:
-    """Whose values they are; of what is no pod template the object, too, since there are several."""
+    """Return the owner of the values; for an object without a pod template the object, too, since there are several."""
     if role == "pod":
         return "the pod level"
     tekton = of.partition("/")[0] in _OF_TEKTON
@@ -209,7 +211,7 @@ _OF_TEKTON = frozenset({"Task", "TaskRun", "Pipeline", "PipelineRun"})
 
 
 def listed(parts: Sequence[str]) -> str:
-    """``a, b and c``."""
+    """Return the texts as ``a, b and c``."""
     if len(parts) < 3:
         return " and ".join(parts)
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -220,7 +222,7 @@ _MOST_RIVALS = 3
 
 
 def shared(refs: Sequence[ObjectRef]) -> str:
-    """Return that the room is also for pods that others lack; added to the sentence."""
+    """Return the part of a sentence that the room is also for pods that other workloads lack."""
     return f", with room for the pods that {_named(refs)} {'is' if len(refs) == 1 else 'are'} still missing"
 
 
@@ -230,7 +232,7 @@ def for_new_run(text: str, *, again: bool) -> str:
 
 
 def contested(refs: Sequence[ObjectRef]) -> str:
-    """That others may come first, of which it is not known how much they take."""
+    """Return the sentence that other workloads may come first, with an unknown share of the room."""
     were = "was" if len(refs) == 1 else "were"
     return f"{_named(refs)} {were} refused by a quota, too, and may take the room first"
 
@@ -246,12 +248,12 @@ NOTHING = "nothing to change"
 
 
 def untested_remedies(texts: Sequence[str]) -> tuple[Remedy, ...]:
-    """Sentences that are all needed, as one remedy that was not tried; none of none."""
+    """Return sentences that are all needed as one remedy that was not tried; none for no sentences."""
     return (Remedy("; ".join(texts)),) if texts else ()
 
 
 def in_short(remedies: Sequence[Remedy]) -> str:
-    """One line for a list: the first way, and that there are others."""
+    """Return one line for a list: the first remedy, and that there are others."""
     if not remedies:
         return ""
     more = len(remedies) - 1
@@ -260,7 +262,7 @@ def in_short(remedies: Sequence[Remedy]) -> str:
 
 
 def raises(policies: Policies, need: Raised) -> Iterator[RaiseQuota]:
-    """One edit for each name of a quota that has to be more."""
+    """Yield one edit for each name of a quota that has to be raised."""
     _, hard = amounts(policies.quotas)
     for quota in policies.quotas:
         for name, before in quota.hard.items():
@@ -280,16 +282,16 @@ def raises(policies: Policies, need: Raised) -> Iterator[RaiseQuota]:
 
 
 def _amount(nano: int, like: Quantity, name: str) -> str:
-    """In the notation of what stands there; bytes in whole Mi are written as such."""
+    """Return the amount in the notation of the present value; bytes in whole Mi are written as such."""
     of_bytes = name.endswith(("memory", "storage")) and nano % (2**20 * 10**9) == 0
     written_decimal = bool(like) and like.nano % 10**15 == 0
     return str(Quantity(nano, "BinarySI" if of_bytes and not written_decimal else like.format))
 
 
 def composed(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits, now: int) -> Remedy:
-    """The remedy of edits that were tried. ``now``: how many pods come without them.
+    """Return the remedy of edits that were tried. ``now``: how many pods come without them.
 
-    Where a system keeps a quota that is too small: more of what it is taken from, not a higher hard.
+    Where a system keeps a quota that is too small, its source is raised instead of its hard.
     """
     space = subject.ref.namespace
     rooms = (keeper.replace_raises(store, subject.ref, tuple(edits)) for keeper in quota_keepers())
@@ -331,11 +333,11 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
 
 
 def _owners(kept: Mapping[ObjectRef, str], edits: Sequence[Edit]) -> Iterator[str]:
-    """Who owns which of the objects; why one cannot be changed, with its name where that is not so of all."""
+    """Return who owns which of the objects; why one cannot be changed, with its name where that is not so of all."""
     whole = len(set(kept.values())) == 1 and all(edit.object in kept for edit in edits)
     for owner in dict.fromkeys(kept.values()):
         names = listed([str(ref) for ref in kept if kept[ref] == owner])
-        named = owner.replace(" owns it", f" owns {names}", 1)
+        named = named_owner(owner, names)
         yield named if whole or named != owner else f"{names}: {owner}"
 
 

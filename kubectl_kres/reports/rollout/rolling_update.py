@@ -1,4 +1,4 @@
-"""The rollout of a workload, under way or started now, as the quotas let it go: where it comes to rest."""
+"""The rollout of a workload, under way or started now, limited by quotas: its final state."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ENDED = {"Succeeded", "Failed"}
 
 
 class RolloutEnd(Record, frozen=True):
-    """Where a rollout comes to rest: pods of the newest template, how many there should be, and pods of older ones.
+    """The final state of a rollout: pods of the newest template, the wanted number, and pods of older ones.
 
     ``gives_back``: what one old pod frees, per quota.
     """
@@ -56,9 +56,9 @@ class RolloutEnd(Record, frozen=True):
 def under_way(
     store: Store, subject: Subject, analysis: Analysis, pods: Replicas, applied: Workload | None = None
 ) -> RolloutEnd | None:
-    """Where the rollout ends that is under way; None if none is, or if it rests on purpose.
+    """Return the final state of the rollout that is under way; None if none is, or if it is paused.
 
-    ``applied``: the workload with what a file of the same pods says of it.
+    ``applied``: the workload with the changes of a file of the same pods.
     """
     owner = analysis.start.owner or applied
     if owner is None or owner.spec.paused or not pods.old or not pods.missing:
@@ -67,7 +67,9 @@ def under_way(
 
 
 def if_started(store: Store, subject: Subject, analysis: Analysis, pods: Replicas) -> RolloutEnd | None:
-    """Where a restart of all pods would end, the template as it is; None for kinds that replace none, and if paused."""
+    """Return the final state of a restart of all pods, with the present template; None for kinds that replace none, and
+    if paused.
+    """
     owner = analysis.start.owner or manifest_workload(subject)
     if owner is None or owner.spec.paused or pods.strategy in {"", "OnDelete"} or not pods.wanted:
         return None
@@ -75,7 +77,7 @@ def if_started(store: Store, subject: Subject, analysis: Analysis, pods: Replica
 
 
 class _Measures:
-    """Numbers for what quotas limit, and for each way in which a pod is charged."""
+    """Indexes of what quotas limit, and of each way in which a pod is charged."""
 
     def __init__(self, quotas: Iterable[Quota]) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
@@ -90,7 +92,7 @@ class _Measures:
         return self._numbers.setdefault((quota, name), len(self._numbers))
 
     def cost(self, charged: Iterable[QuotaCharge]) -> Cost:
-        """What charges come to, in billionths."""
+        """Return the amounts of charges, in billionths."""
         return tuple(
             (self._number(charge.quota, name), parse(text).nano)
             for charge in charged
@@ -98,7 +100,7 @@ class _Measures:
         )
 
     def shape(self, charged: Iterable[QuotaCharge]) -> int:
-        """The number of pods that cost this."""
+        """Return the index of pods that cost this."""
         return self._shapes.setdefault(self.cost(charged), len(self._shapes))
 
     @property
@@ -110,7 +112,7 @@ Charges = tuple[QuotaCharge, ...]
 
 
 class _Set(Struct, frozen=True):
-    """Pods of one template: how many its controller wants, and what each that exists costs."""
+    """Pods of one template: how many its controller wants, and the cost of each existing one."""
 
     wanted: int
     costs: tuple[Charges, ...]
@@ -125,7 +127,7 @@ class _Rollout:
         self.stored = stored if isinstance(stored, Workload) else None
 
     def end(self, *, restart: bool) -> RolloutEnd:
-        """The worst rest of all that the order of LimitRanges and of the controllers' moves can lead to."""
+        """Return the worst final state that any order of LimitRanges and of the controllers' moves can lead to."""
         wanted = self.pods.wanted - min(self.pods.kept, self.pods.wanted)
         if (restart or self._lacks_revision()) and not self._room_for_revision():
             return RolloutEnd(0 if restart else min(self.pods.newest, wanted), wanted, self.pods.existing)
@@ -139,7 +141,7 @@ class _Rollout:
         return RolloutEnd(min(worst.updated, wanted), wanted, worst.old, back)
 
     def _of_outcome(self, outcome: Outcome) -> Charges | None:
-        """What a new pod costs; None if it is refused whatever room there is."""
+        """Return the cost of a new pod; None if it is refused whatever room there is."""
         refusal = outcome.refusal
         findings = refusal.findings if refusal is not None else ()
         if outcome.draft is None or any(finding.rule != "quota/exceeded" for finding in findings):
@@ -160,7 +162,7 @@ class _Rollout:
         return room_for_revision(self.analysis, self.subject)
 
     def _lacks_revision(self) -> bool:
-        """Whether nothing of the newest template can be made before its ReplicaSet, or ControllerRevision, is there."""
+        """Return whether the newest template cannot be used before its ReplicaSet, or ControllerRevision, exists."""
         account = self.analysis.account
         kinds = {"ReplicaSet", "ControllerRevision"}
         return account is not None and any(creation.kind in kinds for creation in account.first)
@@ -211,7 +213,7 @@ class _Rollout:
         return stateful_set_rests(state, Prices(measures.prices, shape_of, claims), measures.free, claims=have)
 
     def _named(self, measures: _Measures, *, restart: bool) -> Iterator[Replica]:
-        """The pods of a StatefulSet that were read."""
+        """Yield the pods of a StatefulSet that were read."""
         newest = self.stored.status.update_revision if self.stored is not None else ""
         for pod in self._pods((self.subject.ref.kind, self.name)):
             ordinal = pod.metadata.name.rpartition("-")[2]
@@ -222,16 +224,17 @@ class _Rollout:
                 yield Replica(int(ordinal), 1 if older else _NEW, measures.shape(charged))
 
     def _numbered(self, sets: Sequence[ReplicaSetState], start: int) -> Iterator[Replica]:
-        """Pods that were not read: an update goes from the highest ordinal down."""
+        """Yield pods that were not read: an update goes from the highest ordinal down."""
         for item in sets:
             shapes = [shape for shape, _, number in item.pods for _ in range(number)]
             first = start if item.template != _NEW else start + max(0, self.pods.wanted - len(shapes))
             yield from (Replica(first + place, item.template, shape) for place, shape in enumerate(shapes))
 
     def _sets(self, price: Charges, *, restart: bool) -> tuple[list[_Set], _Set | None]:
-        """The pods of older templates, the oldest first, and those of the newest; with a restart all are of older ones.
+        """Return the pods of older templates, the oldest first, and those of the newest; with a restart all are of
+        older ones.
 
-        ``price``: what a pod costs of which nothing is known.
+        ``price``: the cost of a pod that was not read.
         """
         pairs = list(self._replica_sets(price)) if self.subject.ref.kind == "Deployment" else []
         newest = newest_set(self.store, self.stored) if self.stored is not None else None
@@ -251,7 +254,7 @@ class _Rollout:
         return [item for name, item in pairs if name is None], next((item for name, item in pairs if name), None)
 
     def _replica_sets(self, price: Charges) -> Iterator[tuple[str | None, _Set]]:
-        """Those of the Deployment, the oldest first."""
+        """Yield the ReplicaSets of the Deployment, the oldest first."""
         owned = owned_by(self.store, "ReplicaSet", self.namespace, ("Deployment", self.name))
         for item in sorted(owned, key=revision_of):
             count = item.status.replicas
@@ -262,7 +265,7 @@ class _Rollout:
             yield item.metadata.name, _Set(item.spec.replicas if item.spec.replicas is not None else 1, costs)
 
     def _of_template(self, item: Workload, price: Charges) -> Charges:
-        """What a pod of a ReplicaSet costs of which no pod was read."""
+        """Return the cost of a pod of a ReplicaSet without any read pod."""
         template = template_of(item)[1]
         if template is None or template.spec.containers is None:
             return price
@@ -276,12 +279,12 @@ class _Rollout:
         return price
 
     def _costs(self, owner: tuple[str, str]) -> list[Charges]:
-        """What the pods of an owner cost that exist, the oldest first."""
+        """Return the costs of an owner's existing pods, the oldest first."""
         pods = self._pods(owner)
         return [self._of_pod(pod) for pod in pods]
 
     def _of_pod(self, pod: Pod) -> Charges:
-        """What a pod that exists costs, with what was made for it."""
+        """Return the cost of an existing pod, with the objects that were made for it."""
         return self._with_objects(charges(pod_request(pod, self.server), self.policies.quotas), pod)
 
     def _with_objects(self, own: Charges, pod: Pod) -> Charges:

@@ -1,7 +1,8 @@
-"""What live pods of the same template carry that neither it nor a known rule explains: the next one will, too.
+"""Containers and values that live pods of the same template have and that no known rule explains: the next pod will
+have them, too.
 
-Mostly a webhook added it. What was resized in place is no sign: only pods that nobody changed since they were made are
-looked at for values.
+Mostly a webhook added it. Pods that were resized in place do not count: values are taken only from pods that were not
+changed since their creation.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ _Value = tuple[str, str, str, str, str]
 
 
 class _Extra(Struct, frozen=True):
-    """What one pod has beside what is computed: containers by the list they are in, and values."""
+    """What one pod has beside the computed parts: containers by their list, and values."""
 
     added: tuple[tuple[str, Container], ...] = ()
     values: tuple[_Value, ...] = ()
 
 
 def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callable[[PodManifest], Analysis]) -> Analysis:
-    """The analysis of the next pod with what the others were given; ``again`` makes it for another start."""
+    """Return the analysis of the next pod with what the others have; ``again`` makes it for another start."""
     start, owner = analysis.start, analysis.start.owner
     draft = analysis.outcomes[0].draft
     if subject.raw is not None or owner is None or start.live is not None or draft is None:
@@ -61,7 +62,7 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
 
 
 def _likeness(extra: _Extra) -> str:
-    """Pods that differ in the image of what they were given alone are alike."""
+    """Return a key: pods that differ only in the image of an injected container have the same."""
     additions = tuple((key, structs.replace(container, image="")) for key, container in extra.added)
     return repr(structs.replace(extra, added=additions))
 
@@ -84,7 +85,7 @@ def _of(again: Callable[[PodManifest], Analysis], start: PodManifest, extra: _Ex
 
 
 def _alike(store: Store, subject: Subject, owner: Workload) -> Iterator[Pod]:
-    """The newest pods of the template as it is now; none where that is not sure."""
+    """Yield the newest pods of the current template; none where that is not certain."""
     if owner.status.observed_generation < owner.metadata.generation:
         return
     by, revision = (subject.ref.kind, subject.ref.name), ""
@@ -151,7 +152,7 @@ def _valued(container: Container, key: str, values: Sequence[_Value]) -> Contain
 
 
 def _steps(pod: Pod, before: Pod, extra: _Extra, where: str) -> Iterator[Set]:
-    """Where each of the values came from."""
+    """Yield the origin of each of the values."""
     additions = {(key, container.name) for key, container in extra.added}
     rewritten = {value[:4] for value in extra.values}
     for key, attribute, _ in _LISTS:

@@ -1,6 +1,7 @@
-"""What is still wanted of an object when its verdict is made: the missing pods, how many fit, who rejected them.
+"""The pods that are still wanted when a verdict is made: how many are missing, how many fit, who rejected them.
 
-How many more objects of one cost there is room for, how far an autoscaler gets, and what one more would lack.
+It also says how many more objects of one cost there is room for, how far an autoscaler can scale, and what one more pod
+would lack.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from kubectl_kres.store.store import Store
 
 
 def room_for(charge: QuotaCharge) -> int | None:
-    """How often the charge still fits the quota; None if it costs nothing."""
+    """Return how often the charge still fits the quota; None if it costs nothing."""
     rooms = [
         (parse(charge.hard[name]).nano - parse(charge.used[name]).nano) // parse(asked).nano
         for name, asked in charge.requested.items()
@@ -53,7 +54,7 @@ def room_for(charge: QuotaCharge) -> int | None:
 
 
 def pods_in_a_row(outcome: Outcome, analysis: Analysis) -> int | None:
-    """How many pods in a row are admitted where each ends as ``outcome``; None: as many as one likes."""
+    """Return how many pods in a row are admitted where each ends as ``outcome``; None: any number."""
     claims = analysis.claims
     if outcome.refusal is not None or outcome.draft is None:
         return 0
@@ -70,7 +71,7 @@ def pods_in_a_row(outcome: Outcome, analysis: Analysis) -> int | None:
 
 
 def charges_of_next(outcome: Outcome, analysis: Analysis) -> tuple[QuotaCharge, ...]:
-    """What a further pod costs with all that is made for it, once those that exist have got what they lack."""
+    """Return the cost of a further pod with all objects made for it, once the existing pods have got what they lack."""
     quotas, account = analysis.known.policies.quotas, analysis.account
     if outcome.draft is None:
         return ()
@@ -84,13 +85,13 @@ def charges_of_next(outcome: Outcome, analysis: Analysis) -> tuple[QuotaCharge, 
 
 
 def least(counts: Iterable[int | None]) -> int | None:
-    """The smallest count, where None is any number."""
+    """Return the smallest count, where None is any number."""
     known = [count for count in counts if count is not None]
     return min(known) if known else None
 
 
 def spare_of(verdict: Verdict) -> tuple[Spare, ...]:
-    """Empty unless the verdict is ``full``."""
+    """Return what one more pod lacks; empty unless the verdict is ``full``."""
     if word_of(verdict) != "full":
         return ()
     text = verdict.message
@@ -101,7 +102,7 @@ def spare_of(verdict: Verdict) -> tuple[Spare, ...]:
 
 
 def short_by(finding: Finding) -> Quantity | None:
-    """By how much a quota is short; None for what is refused for another reason."""
+    """Return the amount that a quota lacks; None for a refusal with another reason."""
     if finding.rule != "quota/exceeded":
         return None
     used, asked, limit = parse(finding.used), parse(finding.asked), parse(finding.limit)
@@ -109,7 +110,7 @@ def short_by(finding: Finding) -> Quantity | None:
 
 
 def autoscaler_of(store: Store, kind: str, name: str, namespace: str) -> HorizontalPodAutoscaler | None:
-    """The autoscaler of a workload, of several the one that asks for most; None if none is known."""
+    """Return the autoscaler of a workload, the one with the largest maximum of several; None if none is known."""
     horizontal_pod_autoscalers: list[HorizontalPodAutoscaler] = [
         item
         for item in store.all("HorizontalPodAutoscaler", namespace)
@@ -120,9 +121,9 @@ def autoscaler_of(store: Store, kind: str, name: str, namespace: str) -> Horizon
 
 
 def autoscaled(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> Autoscaled | None:
-    """How far the workload's autoscaler gets under the quotas; None if it is known to have none.
+    """Return how far the workload's autoscaler can scale under the quotas; None if it is known to have none.
 
-    ``pods``: those that exist, None where they are not known; of a file they are those of its workload in the store.
+    ``pods``: the existing ones, None where they are not known; for a file those of its workload in the store.
     """
     ref = subject.ref
     scaler = autoscaler_of(store, ref.kind, ref.name, ref.namespace) if ref.kind in SCALED else None
@@ -132,7 +133,7 @@ def autoscaled(store: Store, subject: Subject, analysis: Analysis, pods: Replica
 def reach_of(
     scaler: HorizontalPodAutoscaler, store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None
 ) -> Autoscaled:
-    """The same for an autoscaler of the workload that is known."""
+    """Return the same for a known autoscaler of the workload."""
     ref = subject.ref
     if pods is None:
         stored = store.get(ref.kind, ref.name, ref.namespace)
@@ -146,7 +147,7 @@ def reach_of(
 
 
 def _lacks(analysis: Analysis, more: int) -> Iterator[Shortfall]:
-    """What quotas lack for so many pods more."""
+    """Yield what quotas lack for so many more pods."""
     draft = analysis.outcomes[0].draft
     if draft is None:
         return
@@ -161,7 +162,9 @@ def _lacks(analysis: Analysis, more: int) -> Iterator[Shortfall]:
 def needed_of(
     store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, seen: Sequence[Fact]
 ) -> Needed:
-    """``pods``: of a workload that exists and keeps a number of them. ``seen``: what the cluster says of it."""
+    """Return what is still wanted. ``pods``: of a workload that exists and keeps a number of them. ``seen``: the
+    cluster's facts about it. ``seen``: what the cluster says of it.
+    """
     missing = _missing(store, subject, analysis, pods)
     end = applied = None
     if subject.raw is not None and pods is None and missing:
@@ -189,7 +192,9 @@ def needed_of(
 
 
 def _may_end(analysis: Analysis, pods: Replicas) -> bool:
-    """Whether old pods that go can help: not where a new one is refused whatever room there is, and all are wanted."""
+    """Return whether the end of old pods can help: not where a new one is refused whatever room there is, and all are
+    wanted.
+    """
     account = analysis.account
     if account is not None:
         from kubectl_kres.reports.account.account import first_refusals
@@ -203,7 +208,9 @@ def _may_end(analysis: Analysis, pods: Replicas) -> bool:
 
 
 def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> int:
-    """None is missing of what runs, has ended, or rests. 1: the object itself, or the next pod that it makes."""
+    """Return how many pods are missing: none of an object that runs, has ended, or is paused; 1: the object itself, or
+    the next pod that it makes.
+    """
     start = analysis.start
     if analysis.made is not None:
         return analysis.made.missing
@@ -219,7 +226,9 @@ def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas 
 
 
 def _jobs(analysis: Analysis) -> Needed | None:
-    """The Jobs that a CronJob still comes to have, where not all of them have room; None: they have, or are unknown."""
+    """Return the number of Jobs that a CronJob has yet to create, where not all of them have room; None: they have, or
+    it is not known.
+    """
     account = analysis.account
     creation = next((made for made in account.first if made.kind == "Job"), None) if account is not None else None
     if creation is None:
@@ -233,7 +242,9 @@ def _fits(analysis: Analysis) -> int | None:
 
 
 def newest_pod(store: Store, subject: Subject, analysis: Analysis) -> str:
-    """When the last pod of the workload was made, of a Deployment's newest ReplicaSet; empty if there is none."""
+    """Return when the last pod of the workload was made, for a Deployment of its newest ReplicaSet; empty if there is
+    none.
+    """
     owner = analysis.start.owner
     assert owner is not None
     by = (subject.ref.kind, subject.ref.name)
@@ -246,9 +257,9 @@ def newest_pod(store: Store, subject: Subject, analysis: Analysis) -> str:
 
 
 def of_current_template(store: Store, deployment: Workload, facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """The facts without those about a ReplicaSet of a template that the Deployment has no more, and about its pods.
+    """Return the facts without those about a ReplicaSet of a former template of the Deployment, and about its pods.
 
-    A Deployment repeats what any of its ReplicaSets says: then the name of the pod tells whose it is.
+    A Deployment repeats the conditions of any of its ReplicaSets: the name of the pod tells whose it is.
     Source: controller/deployment sync.go getReplicaFailures.
     """
     newest = newest_set(store, deployment)
@@ -275,20 +286,24 @@ _POD_NAME = re.compile(r'pods? "([^"]+)"')
 
 
 def _of_pods(analysis: Analysis) -> bool:
-    """Whether what refuses, if anything does, are policies that pods come under, and not what the object is."""
+    """Return whether only policies about pods may refuse, and not the object itself."""
     findings = [finding for outcome in analysis.outcomes if outcome.refusal for finding in outcome.refusal.findings]
     return not analysis.then and all(finding.rule.startswith(("quota/", "limitrange/")) for finding in findings)
 
 
 def _of_next_job(owner: Workload) -> int:
-    """Of what keeps no number of pods the next one; of a CronJob all that one Job runs at once."""
+    """Return the pods of one step: the next one of an object without a number of pods; for a CronJob all that one Job
+    runs at once.
+    """
     if owner.spec.suspend:
         return 0
     return pods_of_one_job(owner) if owner.spec.job_template is not None else 1
 
 
 def _lacking(store: Store, subject: Subject, pods: Replicas | None) -> int:
-    """How many pods are missing; of a file's workload that is new all that it wants. At least the next one."""
+    """Return how many pods are missing, at least the next one; for a new workload of a file all that it wants. At least
+    the next one.
+    """
     if pods is not None:
         return max(1, pods.missing)
     workload = manifest_workload(subject)

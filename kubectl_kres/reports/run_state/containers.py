@@ -1,4 +1,4 @@
-"""How the containers of a pod fare that is on a node."""
+"""The states of the containers of a pod that is on a node."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _TRAILING = ".,;:"
 
 
 def missing_object(message: str, namespace: str) -> tuple[Reason, ObjectRef | None]:
-    """What a sentence of the kubelet or the API server says is missing; an empty reason if it says no such thing."""
+    """Return what a sentence of the kubelet or the API server says is missing; an empty reason if it is about something
+    else.
+    """
     for pattern, reason, kind in _MISSING:
         match = pattern.search(message)
         if match is not None:
@@ -48,7 +50,7 @@ def missing_object(message: str, namespace: str) -> tuple[Reason, ObjectRef | No
 
 
 def troubles(pod: Pod, now: str) -> Iterator[RunState]:
-    """What is wrong with its containers, init containers first; nothing while all is as usual."""
+    """Yield the troubles of its containers, init containers first; nothing while all is as usual."""
     for role, statuses in (
         ("init container", pod.status.init_container_statuses),
         ("container", pod.status.container_statuses),
@@ -112,7 +114,7 @@ def _ended(pod: Pod, status: ContainerStatus, who: str, ended: StateTerminated) 
 
 
 def memory_limit(pod: Pod, status: ContainerStatus) -> str:
-    """The memory limit that a container ran under: what its status says, else what its spec does; empty: none."""
+    """Return the memory limit that a container ran under: from its status, else from its spec; empty: none."""
     if status.resources is not None and (status.resources.limits or {}).get("memory"):
         return str((status.resources.limits or {})["memory"])
     for container in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ())):

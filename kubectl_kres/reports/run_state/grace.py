@@ -1,4 +1,4 @@
-"""How long what is new may take, and which of several states is the worst."""
+"""The time that new objects may take to start, and the order of states from worst to best."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ RECENT: Final = 600
 
 
 def rank(state: RunState) -> int:
-    """The place among others, the worst first."""
+    """Return the sort key of a state, the worst first."""
     return WORDS.index(state.word)
 
 
 def worst(states: Iterable[RunState]) -> RunState | None:
-    """The first of the worst; None of none."""
+    """Return the first of the worst states; None if there is none."""
     return min(states, key=rank, default=None)
 
 
 def age(time: str | None, now: str) -> float | None:
-    """Seconds from a moment to now, both RFC 3339; None where one of them is not known."""
+    """Return the seconds from a moment to now, both RFC 3339; None where one of them is not known."""
     try:
         return (datetime.fromisoformat(now) - datetime.fromisoformat(time or "")).total_seconds()
     except (ValueError, TypeError):
@@ -39,6 +39,6 @@ def age(time: str | None, now: str) -> float | None:
 
 
 def is_new(time: str | None, now: str, grace: int = GRACE) -> bool:
-    """Whether a moment is no further back than ``grace`` seconds; not where that is not known."""
+    """Return whether a moment is at most ``grace`` seconds ago; False where that is not known."""
     seconds = age(time, now)
     return seconds is not None and seconds < grace

@@ -1,4 +1,4 @@
-"""What to do next about a state, by its reason."""
+"""The next step for a state, by its reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUEUES: Mapping[str, str] = {
 
 
 def with_next_step(state: RunState, namespace: str) -> RunState:
-    """The state with what to do next; as it is where there is nothing to do."""
+    """Return the state with its next step; unchanged where there is nothing to do."""
     step = _STEPS.get(state.reason)
     if step is None or state.next:
         return state

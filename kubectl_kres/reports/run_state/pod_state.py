@@ -1,4 +1,4 @@
-"""How one pod fares."""
+"""The state of one pod."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _GATES_NOT_READY = "ReadinessGatesNotReady"
 
 
 def pod_state(pod: Pod, now: str, events: Sequence[Event] = ()) -> RunState:
-    """``events``: those about the pod, where they were read. ``now``: RFC 3339; empty: nothing counts as new."""
+    """Return the state. ``events``: those about the pod, where they were read. ``now``: RFC 3339; empty: nothing counts
+    as new.
+    """
     state = _pod_state(pod, now, events)
     if state.word in {"runs", "ended"} and not state.reason:
         return state
@@ -33,7 +35,7 @@ def pod_state(pod: Pod, now: str, events: Sequence[Event] = ()) -> RunState:
 
 
 def needs_events(pod: Pod, now: str) -> bool:
-    """Whether events may say why the pod does not start, and its status does not."""
+    """Return whether events may say why the pod does not start, and its status does not."""
     return pod_state(pod, now).word in {"starting", "waits"} and bool(pod.spec.node_name)
 
 
@@ -70,7 +72,7 @@ def _pod_state(pod: Pod, now: str, events: Sequence[Event]) -> RunState:
 
 
 def _failed(pod: Pod, now: str) -> RunState:
-    """A controller replaces its failed pods: what it has instead is asked about then."""
+    """Return the state of a failed pod. A controller replaces its failed pods, and is then explained itself."""
     if controller(pod)[0]:
         return RunState("ended")
     trouble = worst(troubles(pod, now))
@@ -99,7 +101,7 @@ def _running(pod: Pod, now: str) -> RunState:
 
 
 def _held_up(pod: Pod, events: Sequence[Event]) -> RunState | None:
-    """What the newest event says that holds up the start of a pod on a node."""
+    """Return the state from the newest event that says why a pod on a node does not start."""
     about = [event for event in events if event.reason in _HOLDING]
     if not about:
         return None
@@ -114,6 +116,6 @@ def _held_up(pod: Pod, events: Sequence[Event]) -> RunState | None:
 
 
 def last_time(event: Event) -> str:
-    """When an event was last seen; empty where it does not say."""
+    """Return when an event was last seen; empty where it does not say."""
     observed = event.series.last_observed_time if event.series else None
     return observed or event.last_timestamp or event.event_time or ""

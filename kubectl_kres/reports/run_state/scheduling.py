@@ -1,4 +1,4 @@
-"""Why a pod has no node yet: a gate, the scheduler's sentence, or that no scheduler has answered."""
+"""The reason why a pod has no node yet: a gate, the scheduler's sentence, or that no scheduler has answered."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Reason, str], ...] = (
 
 
 def queue_of(labels: Mapping[str, str] | None) -> str:
-    """The queue of Kueue that labels name; empty if they name none."""
+    """Return the queue of Kueue that labels name; empty if they name none."""
     return (labels or {}).get(_QUEUE_LABEL, "")
 
 
 def without_node(pod: Pod, now: str) -> RunState:
-    """How a pod fares that is on no node."""
+    """Return the state of a pod without a node."""
     gates = pod.spec.scheduling_gates
     condition = next(
         (item for item in pod.status.conditions or () if item.type == SCHEDULED and item.status == "False"), None
@@ -74,7 +74,8 @@ def without_node(pod: Pod, now: str) -> RunState:
 
 
 def _before_binding(pod: Pod, since: str) -> RunState:
-    """The scheduler chose a node, and says nothing while it waits for what has to be bound before the pod.
+    """Return the state of a pod whose node is chosen: the scheduler says nothing while it waits for what has to be
+    bound first.
 
     Source: scheduler/schedule_one.go bindingCycle, WaitOnPermit and PreBind (NominatedNodeNameForExpectation, 1.35).
     """
@@ -86,7 +87,8 @@ def _before_binding(pod: Pod, since: str) -> RunState:
 
 
 def _without_claim(claim: NamedClaim, namespace: str, since: str) -> RunState:
-    """The scheduler does not take up a pod of which a ResourceClaim does not exist, and says nothing of it.
+    """Return the state of a pod whose ResourceClaim does not exist: the scheduler does not look at it, and says
+    nothing.
 
     Source: scheduler/framework/plugins/dynamicresources PreEnqueue.
     """
@@ -124,7 +126,7 @@ def _unschedulable(pod: Pod, condition: Condition) -> RunState:
 
 
 def named_object(message: str, namespace: str) -> tuple[Reason, ObjectRef | None]:
-    """The reason that a sentence of the scheduler comes to, with the object that it names."""
+    """Return the reason in a sentence of the scheduler, with the object that it names."""
     for pattern, reason, kind in _SENTENCES:
         match = pattern.search(message)
         if match is not None:
@@ -134,7 +136,7 @@ def named_object(message: str, namespace: str) -> tuple[Reason, ObjectRef | None
 
 
 def assistant_of(pod: Pod) -> str:
-    """The StatefulSet of Tekton beside whose pod this one has to run; empty if there is none."""
+    """Return the StatefulSet of Tekton whose pod must be on the same node; empty if there is none."""
     affinity = pod.spec.affinity.pod_affinity if pod.spec.affinity is not None else None
     terms = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
     return next((name for term in terms or () if (name := _instance(term)).startswith(_ASSISTANT)), "")

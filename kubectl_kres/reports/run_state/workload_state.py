@@ -1,6 +1,6 @@
-"""How a workload fares: by its pods where they were read, else by what its status counts.
+"""The state of a workload: from its pods where they were read, else from the counts of its status.
 
-What ``--until`` may wait for: that all wanted pods exist, that they are ready.
+It also has the conditions of ``--until``: all wanted pods exist, and they are ready.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COUNTING = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationCo
 
 
 def off_state(kind: str, workload: Workload) -> RunState | None:
-    """That somebody turned it off, or that a queue has not let it start; None where it is on."""
+    """Return the state of a workload that was turned off, or that a queue has not started; None where it is on."""
     spec, namespace = workload.spec, workload.metadata.namespace
     if spec.suspend and kind in {"Job", "CronJob"} and not _ended(kind, workload):
         return with_next_step(_suspended(kind, workload), namespace)
@@ -49,7 +49,7 @@ _NOWHERE = RunState(
 
 
 def _pause_shows(workload: Workload) -> bool:
-    """Whether a paused Deployment keeps something from running that its spec asks for."""
+    """Return whether a paused Deployment would otherwise change its pods."""
     wanted = 1 if workload.spec.replicas is None else workload.spec.replicas
     status = workload.status
     return not status.replicas or status.updated_replicas < min(wanted, status.replicas)
@@ -62,7 +62,7 @@ def _off(workload: Workload, reason: Reason, path: str, detail: str) -> RunState
 
 
 def _suspended(kind: str, workload: Workload) -> RunState:
-    """A suspended Job with a queue is wanted: the queue's controller lets it start."""
+    """Return the state of a suspended Job. One with a queue is wanted: the queue's controller starts it."""
     template = template_of(workload)[1]
     labels = workload.metadata.labels
     queue = queue_of(labels) or queue_of(template.metadata.labels if template is not None else None)
@@ -85,7 +85,7 @@ def _suspended(kind: str, workload: Workload) -> RunState:
 
 
 def _ended(kind: str, workload: Workload) -> RunState | None:
-    """Of a Job that makes no more pods."""
+    """Return the state of a Job that makes no more pods, else None."""
     for condition in (workload.status.conditions or ()) if kind == "Job" else ():
         if condition.status != "True":
             continue
@@ -105,10 +105,11 @@ def workload_state(
     now: str,
     running: int = 0,
 ) -> RunState | None:
-    """None for what wants no pods by itself, as a CronJob between two runs, and where nothing is known.
+    """Return the state; None for a workload that wants no pods by itself, as a CronJob between two runs, and where
+    nothing is known.
 
-    ``pods``: those that it has of the newest template, each with its state; None: they were not read.
-    ``running``: how many more there are that run as usual.
+    ``pods``: those that it has of the newest template, each with its state; None: they were not read. ``running``: how
+    many more there are that run as usual.
     """
     ended = _ended(kind, workload)
     states = [(pod, state) for pod, state in pods or () if state.word != "ended"]
@@ -131,7 +132,7 @@ def workload_state(
 
 
 def _with_pods(ended: RunState, pods: Iterable[tuple[Pod, RunState]]) -> RunState:
-    """A Job that failed, with what killed its pods where that was memory."""
+    """Return the state of a failed Job with what killed its pods, where that was memory."""
     if ended.word != "fails":
         return ended
     killed = (trouble for pod, _ in pods for trouble in troubles(pod, "") if trouble.reason == "OOMKilled")
@@ -140,7 +141,7 @@ def _with_pods(ended: RunState, pods: Iterable[tuple[Pod, RunState]]) -> RunStat
 
 
 def ready_pods(kind: str, workload: Workload, states: Sequence[tuple[Pod, RunState]] = ()) -> int:
-    """How many pods are ready, as the status counts them."""
+    """Return how many pods are ready, as the status counts them."""
     status = workload.status
     if kind == "DaemonSet":
         return status.number_ready
@@ -150,7 +151,7 @@ def ready_pods(kind: str, workload: Workload, states: Sequence[tuple[Pod, RunSta
 
 
 def _of_pods(states: Sequence[tuple[Pod, RunState]], replicas: Replicas) -> RunState | None:
-    """The worst of its pods, with how many are like it."""
+    """Return the worst state of its pods, with the number of pods in it."""
     # One that says why a pod was killed stands for those that run and say nothing.
     state = worst(sorted((state for _, state in states), key=lambda state: not state.reason))
     if state is None:
@@ -160,7 +161,7 @@ def _of_pods(states: Sequence[tuple[Pod, RunState]], replicas: Replicas) -> RunS
 
 
 def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str, known: int) -> RunState | None:
-    """What the counts of the status say: pods that are missing, and pods that are not ready.
+    """Return the state from the counts of the status: missing pods, and pods that are not ready.
 
     ``known``: how many pods are known to run, which a status may not count yet.
     """
@@ -182,13 +183,15 @@ def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str, know
 
 
 def _since(workload: Workload) -> str:
-    """The last moment at which its status turned, else when it was made."""
+    """Return the time of the last transition of its status, else of its creation."""
     times = [item.last_transition_time or "" for item in workload.status.conditions or () if item.type != "Progressing"]
     return max([*times, workload.metadata.creation_timestamp or ""])
 
 
 def is_calm(kind: str, workload: Workload, replicas: Replicas | None) -> bool:
-    """Whether its status alone says that all that it wants runs, or that it is off: nobody has to look at its pods."""
+    """Return whether its status alone says that all that it wants runs, or that it is off, so that its pods need not be
+    read.
+    """
     if off_state(kind, workload) is not None or _ended(kind, workload) is not None:
         return True
     if kind == "CronJob":
@@ -199,14 +202,14 @@ def is_calm(kind: str, workload: Workload, replicas: Replicas | None) -> bool:
 
 
 def is_there(verdict: Verdict, state: RunState | None, replicas: Replicas | None) -> bool:
-    """Whether all wanted pods of the newest template exist; of a pod or a run, that it has come into being."""
+    """Return whether all wanted pods of the newest template exist; for a pod or a run, that it exists."""
     if is_negative(verdict) or state is None or state.word == "off":
         return False
     return not replicas.missing if replicas is not None else state.reason not in _WITHOUT_POD
 
 
 def is_ready(verdict: Verdict, state: RunState | None, replicas: Replicas | None) -> bool:
-    """The same, and that they are ready or have ended well."""
+    """Return whether they also are ready, or have ended well."""
     return is_there(verdict, state, replicas) and state is not None and state.word in {"runs", "ended"}
 
 

@@ -1,4 +1,4 @@
-"""The nodes of an explanation: those for the pod that is asked about, or for the first of a workload's that waits."""
+"""The nodes of an explanation: for the explained pod, or for the first waiting pod of a workload."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.explanation import ContainerValues
 from kubectl_kres.reports.common.last_editor import ManifestEdit, applied
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.remedies.commands import keeper
+from kubectl_kres.reports.remedies.commands import keeper_of
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
 from kubectl_kres.reports.scheduling.remedies import RemedyTarget, find_remedies
 from kubectl_kres.reports.scheduling.report import report_nodes
@@ -28,11 +28,11 @@ from kubectl_kres.store.store import ReadRequest, Store
 def explain_nodes(
     store: Store, pod: Pod, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
 ) -> NodeReport | None:
-    """The report with remedies; None where the pod waits for no node, or the nodes may not be read.
+    """Return the report with remedies; None where the pod waits for no node, or the nodes may not be read.
 
     Without a live cluster it says that the nodes were not read.
 
-    ``pod``: the one that waits. ``analysis``: of what it is made from.
+    ``pod``: the one that waits. ``analysis``: that of its template.
     """
     reported = report_nodes(store, pod, server.version[1], containers)
     if reported is None:
@@ -52,7 +52,9 @@ def explain_nodes(
 def _target(
     store: Store, pod: Pod, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
 ) -> RemedyTarget:
-    """Where requests and tolerations are written: the newest maker of the pod that is known, or the pod."""
+    """Return the object in which requests and tolerations are written: the newest known maker of the pod, or the
+    pod.
+    """
     start = analysis.start
     ref, prefix = start.source.ref, start.prefix
     if ref.kind == "ControllerRevision":
@@ -64,7 +66,7 @@ def _target(
     if ref.kind == "Job":
         prefix = "spec.template."
     fixed = "the template of a Job cannot be changed" if ref.kind == "Job" else ""
-    why = fixed or (keeper(made.metadata) if made is not None else "")
+    why = fixed or (keeper_of(ref, made.metadata) if made is not None else "")
 
     def admits(values: Sequence[LoweredValue]) -> bool:
         edits = (ManifestEdit(value.path, "requests", value.resource, parse(value.after)) for value in values)

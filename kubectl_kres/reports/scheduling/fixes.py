@@ -13,7 +13,7 @@ def node_fixes(report: NodeReport | None) -> tuple[Remedy, ...]:
 
 
 def fix_text(remedy: NodeRemedy) -> str:
-    """What to change, and what comes of it."""
+    """Return what to change, and what comes of it."""
     more = f" and {remedy.nodes - 1} more" if remedy.nodes > 1 else ""
     then = f"{remedy.node}{more} can take the pod then (tried)"
     match remedy.action:

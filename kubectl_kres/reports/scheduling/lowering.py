@@ -1,6 +1,6 @@
-"""Lower requests with which a pod fits a node: the largest one gives way first.
+"""Lower requests with which a pod fits a node: the largest one is lowered first.
 
-The scheduler's whole numbers as quantities.
+It also turns the scheduler's whole numbers into quantities.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MIB = 1 << 20
 
 
 def amount(resource: str, number: int) -> Quantity:
-    """What the scheduler counts: thousandths of a CPU, bytes, or units."""
+    """Return the scheduler's number: thousandths of a CPU, bytes, or units."""
     if resource == "cpu":
         return Quantity(number * 10**6, "DecimalSI", -3)
     return quantity_of(number, "BinarySI" if is_bytes(resource) else "DecimalSI")
@@ -31,7 +31,7 @@ def is_bytes(resource: str) -> bool:
 
 
 def round_down(resource: str, number: int) -> int:
-    """To whole mebibytes, where there is one: nobody writes single bytes."""
+    """Return the number rounded down to whole mebibytes, where there is one: nobody writes single bytes."""
     return number // _MIB * _MIB if is_bytes(resource) and number >= _MIB else number
 
 
@@ -53,7 +53,7 @@ class LoweredPod(NamedTuple):
 
 
 def lower_requests(pod: SchedulingPod, node: NodeInfo) -> LoweredPod | None:
-    """The pod as it fits the node's free resources; None: it cannot, since nothing would be left of a request."""
+    """Return the pod lowered to the node's free resources; None: a request would be nothing."""
     values: list[LoweredValue] = []
     for resource, asked in sorted(requests_of(pod, on_node=False).items()):
         free = node.allocatable.get(resource, 0) - node.requested.get(resource, 0)
@@ -67,7 +67,7 @@ def lower_requests(pod: SchedulingPod, node: NodeInfo) -> LoweredPod | None:
 
 
 def _lower(pod: SchedulingPod, resource: str, free: int) -> LoweredPod | None:
-    """One resource: the largest request is lowered, then the next one where that is not enough."""
+    """Return one resource lowered: the largest request first, then the next one where that is not enough."""
     values: list[LoweredValue] = []
     for path, name, before in sorted(_requests(pod, resource), key=lambda request: (-request[2], request[0])):
         total = requests_of(pod, on_node=False).get(resource, 0)
@@ -88,7 +88,7 @@ def _lower(pod: SchedulingPod, resource: str, free: int) -> LoweredPod | None:
 
 
 def _requests(pod: SchedulingPod, resource: str) -> Iterator[tuple[str, str, int]]:
-    """Path, name and amount of each request that counts: the pod's own stands in place of those of containers."""
+    """Yield path, name and amount of each request that counts: the pod's own instead of those of containers."""
     spec = pod.spec
     level = read_amounts(spec.resources.requests if spec.resources else None).get(resource, 0)
     if level and is_pod_level(resource):

@@ -1,4 +1,4 @@
-"""All that keeps a pod off each node, where the scheduler names the first obstacle alone."""
+"""All obstacles of a pod on each node, where the scheduler names the first one alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kubectl_kres.scheduling.schedule import Scheduling
 
 
 class Obstacles(Struct, frozen=True):
-    """By node what every filter says, the nearest node first; none where no node was looked at."""
+    """The messages of every filter by node, the nearest node first; none where no node was looked at."""
 
     nodes: tuple[tuple[NodeInfo, tuple[Rejection, ...]], ...] = ()
 
@@ -21,14 +21,14 @@ class Obstacles(Struct, frozen=True):
         return self.nodes[0] if self.nodes else None
 
     def alone(self, plugin: str) -> Iterator[tuple[NodeInfo, Rejection]]:
-        """The nodes that one plugin alone rejects."""
+        """Yield the nodes that one plugin alone rejects."""
         for node, statuses in self.nodes:
             if len(statuses) == 1 and statuses[0].plugin == plugin:
                 yield node, statuses[0]
 
 
 def find_obstacles(scheduled: Scheduling, cluster: SchedulingCluster) -> Obstacles:
-    """What every filter says of every node that does not fit."""
+    """Return the messages of every filter for every node that does not fit."""
     if scheduled.answer.rejection is not None:
         return Obstacles()
     nodes: list[tuple[NodeInfo, tuple[Rejection, ...]]] = []
@@ -46,7 +46,9 @@ def find_obstacles(scheduled: Scheduling, cluster: SchedulingCluster) -> Obstacl
 
 
 def _distance(item: tuple[NodeInfo, tuple[Rejection, ...]]) -> tuple[int, int, float, str]:
-    """Fewer obstacles are nearer, a lack of resources is nearer than another obstacle, and a smaller one."""
+    """Return the sort key of a node: fewer obstacles are nearer, a lack of resources is nearer than another obstacle,
+    and a smaller one.
+    """
     node, statuses = item
     short = [shortage for status in statuses for shortage in status.shortages]
     lacking = sum(shortage.lacking / shortage.requested for shortage in short if shortage.requested)

@@ -1,4 +1,6 @@
-"""Changes after which a node takes the pod. Each is tried: the filters are run again on what the change makes."""
+"""Changes after which a node takes the pod. Each is tried: the filters are run again on the changed objects. Each is
+tried: the filters are run again on what the change makes.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,11 @@ _GIVEN = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreacha
 
 
 class RemedyTarget(NamedTuple):
-    """Where a change is written: the pod or the workload that makes it.
+    """The object in which a change is written: the pod or the workload that makes it.
 
-    ``prefix``: leads from there to the pod, ending in a dot, or empty. ``why_not``: who keeps it, so that it is
-    not changed there; empty: nobody. ``admits``: whether the API server takes lower requests.
-    ``sources``: by place of a request what set it, where nobody wrote it.
+    ``prefix``: leads from there to the pod, ending in a dot, or empty. ``why_not``: its manager, so that it is not
+    changed there; empty: nobody. ``admits``: whether the API server takes lower requests. ``sources``: what set a
+    request that nobody wrote, by its place.
     """
 
     ref: ObjectRef
@@ -47,7 +49,7 @@ class RemedyTarget(NamedTuple):
 def find_remedies(
     origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
-    """Every kind of change once, on the node that needs the least of it."""
+    """Yield the smallest change of each kind, on the node that needs the least of it."""
     yield from _lower(origin, pod, target, cluster, obstacles)
     yield from _tolerate(origin, pod, target, cluster, obstacles)
     yield from _label(origin, pod, cluster, obstacles)
@@ -55,7 +57,7 @@ def find_remedies(
 
 
 def nodes_that_take(pod: SchedulingPod, cluster: SchedulingCluster, nodes: Iterable[NodeInfo]) -> set[str]:
-    """Those of the nodes that take the pod, by all filters."""
+    """Return the nodes that take the pod, by all filters."""
     taking: set[str] = set()
     try:
         filters = prepare_filters(pod, cluster)
@@ -68,7 +70,7 @@ def nodes_that_take(pod: SchedulingPod, cluster: SchedulingCluster, nodes: Itera
 
 
 def takes(pod: SchedulingPod, cluster: SchedulingCluster, node: NodeInfo) -> bool:
-    """Whether one node takes the pod."""
+    """Return whether one node takes the pod."""
     return bool(nodes_that_take(pod, cluster, (node,)))
 
 
@@ -112,7 +114,7 @@ def _edit(target: RemedyTarget, value: LoweredValue) -> SetValue:
 def _tolerate(
     origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
-    """The tolerations for the taints of the nearest node that has nothing but taints against it."""
+    """Yield the tolerations for the taints of the nearest node that only taints keep the pod off."""
     by_tolerations: dict[tuple[Toleration, ...], list[NodeInfo]] = {}
     for node, _ in obstacles.alone("TaintToleration"):
         taints = tuple(_untolerated(node.node, pod))
@@ -142,7 +144,7 @@ def _toleration(taint: Taint) -> Toleration:
 
 
 def _tolerating(origin: Origin, target: RemedyTarget, tolerations: Sequence[Toleration]) -> str:
-    """Tolerations are one value: the patch has all of them."""
+    """Return the patch of the tolerations. They are one value: the patch has all of them."""
     own = [toleration for toleration in tolerations if target.ref.kind == "Pod" or toleration.key not in _GIVEN]
     patch = _nested(f"{target.prefix}spec", {"tolerations": msgspec.to_builtins(own)})
     text = json.dumps(patch, separators=(",", ":"))
@@ -159,7 +161,7 @@ def _nested(path: str, value: Any) -> Any:
 def _label(
     origin: Origin, pod: SchedulingPod, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
-    """The labels of nodeSelector that the nearest node lacks, where nothing else is against it."""
+    """Yield the labels of nodeSelector that the nearest node lacks, where nothing else keeps the pod off it."""
     wanted = pod.spec.node_selector or {}
     candidates: list[tuple[int, NodeInfo, dict[str, str]]] = []
     for node, _ in obstacles.alone("NodeAffinity"):
@@ -183,7 +185,7 @@ def _label(
 def _uncordon(
     origin: Origin, pod: SchedulingPod, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
-    """A node that is cordoned, which its taint says once more."""
+    """Yield the remedy of a cordoned node, which a taint of its own repeats."""
     for node, statuses in obstacles.nodes:
         if any(status.plugin not in {"NodeUnschedulable", "TaintToleration"} for status in statuses):
             continue
@@ -203,5 +205,5 @@ def _schedulable(node: SchedulingNode) -> SchedulingNode:
 
 
 def _kubectl(origin: Origin, words: str) -> str:
-    """To the server that the answer is about, as the user who asked."""
+    """Return a line for kubectl, with the flags that choose the same server and user."""
     return f"kubectl {words}{f' {origin.flags}' if origin.flags else ''}"

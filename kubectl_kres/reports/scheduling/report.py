@@ -1,6 +1,6 @@
-"""The report about the nodes for a pod that waits: reasons, the nearest node, where requests come from.
+"""The report about the nodes for a waiting pod: reasons, the nearest node, where requests come from.
 
-The nodes, pods, claims and volumes of a store as the scheduler sees them.
+Its input is the nodes, pods, claims and volumes of a store as the scheduler sees them.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 
 class SchedulingInput(Struct, frozen=True):
-    """What the filters are run on. ``nominated``: pods that others make room for, with their nodes."""
+    """The input of the filters. ``nominated``: pods for which others are being evicted, with their nodes."""
 
     cluster: SchedulingCluster
     nominated: tuple[tuple[str, BoundPod], ...] = ()
 
 
 def read_cluster(store: Store, minor: int) -> SchedulingInput:
-    """What was read for the scheduler. ``minor``: its version, 1.N."""
+    """Return the scheduler's view of what was read. ``minor``: its version, 1.N."""
     pods = read_pods(store)
     nodes = tuple(build_node(node, pods.on_nodes.get(node.metadata.name, ())) for node in store.all(scheduling.NODES))
     attachments: dict[str, tuple[VolumeAttachment, ...]] = {}
@@ -78,7 +78,7 @@ def read_cluster(store: Store, minor: int) -> SchedulingInput:
 
 
 def read_pods(store: Store) -> PodsOnNodes:
-    """Return the pods on nodes: gathered when they were read, or one by one where they are watched."""
+    """Return the pods on nodes: collected when they were read, or one by one where they are watched."""
     pods = list(store.all(scheduling.BOUND_PODS))
     if len(pods) == 1 and isinstance(pods[0], PodsOnNodes):
         return pods[0]
@@ -101,7 +101,8 @@ _NAMED = 3
 def report_nodes(
     store: Store, pod: Pod, minor: int, containers: Sequence[ContainerValues] = ()
 ) -> tuple[NodeReport, SchedulingCluster, Obstacles] | None:
-    """What the filters say of the nodes, without remedies; None where the pod waits for none or too little was read.
+    """Return the filters' answers about the nodes, without remedies; None where the pod waits for none or too little
+    was read.
 
     ``containers``: the values of the pod's containers, which say what set them.
     """
@@ -140,13 +141,13 @@ def report_nodes(
 
 
 def _stated(pod: Pod) -> str:
-    """What the scheduler said when it last looked."""
+    """Return the scheduler's message when it last looked."""
     conditions = (condition for condition in pod.status.conditions or () if condition.type == SCHEDULED)
     return next((condition.message for condition in conditions), "")
 
 
 def _groups(statuses: Iterable[tuple[str, Rejection | None]]) -> Iterator[NodeGroup]:
-    """By reason, the most frequent first."""
+    """Yield the groups of nodes by reason, the most frequent first."""
     nodes: dict[tuple[str, str], list[str]] = {}
     about: dict[tuple[str, str], Counter[str]] = {}
     unresolvable: Counter[tuple[str, str]] = Counter()
@@ -164,7 +165,9 @@ def _groups(statuses: Iterable[tuple[str, Rejection | None]]) -> Iterator[NodeGr
 
 
 def _unresolvable(status: Rejection) -> Iterator[str]:
-    """The reasons that stay though all pods of the node went; of resources those that the whole node is short of."""
+    """Yield the reasons that stay without any other pod on the node; for resources those that the whole node is short
+    of.
+    """
     if not status.shortages:
         yield from status.reasons if status.code == UNRESOLVABLE else ()
         return
@@ -174,7 +177,7 @@ def _unresolvable(status: Rejection) -> Iterator[str]:
 
 
 def _asked(pod: SchedulingPod, scheduled: Scheduling, containers: Sequence[ContainerValues]) -> Iterator[ResourceAsked]:
-    """Each resource that some node is short of, but for the number of pods."""
+    """Yield each resource that some node is short of, but for the number of pods."""
     short = {
         shortage.resource for status in scheduled.answer.statuses.values() if status for shortage in status.shortages
     }
@@ -185,7 +188,9 @@ def _asked(pod: SchedulingPod, scheduled: Scheduling, containers: Sequence[Conta
 
 
 def _parts(resource: str, containers: Sequence[ContainerValues]) -> Iterator[RequestPart]:
-    """By container what it requests. What set a value is said where the pod has just what would be set today."""
+    """Yield each container's request. What set a value is said where the pod has just what would be set today. What set
+    a value is said where the pod has just what would be set today.
+    """
     for container in containers:
         for value in container.values:
             if value.resource != resource or value.side != "requests":
@@ -220,7 +225,7 @@ def _shortage(shortage: Shortage) -> NodeShortage:
 
 
 def _holders(node: NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
-    """The pods that request the most of the first resource that is short, and would be free."""
+    """Yield the pods that request the most of the first missing resource, and would free it."""
     resource = next((shortage.resource for shortage in short if shortage.resource != "pods"), None)
     if resource is None:
         return
@@ -230,7 +235,7 @@ def _holders(node: NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
 
 
 def _not_computed(asked: SchedulingPod, scheduled: Scheduling) -> Iterator[str]:
-    """What else decides: another scheduler, and what no filter here computes."""
+    """Yield what else decides: another scheduler, and conditions that no filter here computes."""
     scheduler = asked.spec.scheduler_name
     if scheduler and scheduler != DEFAULT_SCHEDULER:
         yield f"scheduler {scheduler}"
@@ -238,7 +243,7 @@ def _not_computed(asked: SchedulingPod, scheduled: Scheduling) -> Iterator[str]:
 
 
 def _without(pod: SchedulingPod, unread: Sequence[str]) -> SchedulingPod:
-    """The pod without what its filters would need of kinds that could not be read."""
+    """Return the pod without fields whose filters need kinds that could not be read."""
     spec = pod.spec
     if any(kind not in {scheduling.BOUND_PODS, "Namespace"} for kind in unread):
         spec = replace(spec, volumes=None, resource_claims=None)

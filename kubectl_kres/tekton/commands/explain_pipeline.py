@@ -25,13 +25,15 @@ class PipelineExplainer(Explainer):
 
     @classmethod
     def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-        """The tasks, and what each of them depends on."""
+        """Return the reads of the tasks, and of what each of them depends on."""
         return pipeline_needs(store, subject)
 
     def reports(
         self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
-        """The explanation of one object, or with ``-c`` of one task. Raises UsageError for a question about a value."""
+        """Yield the explanation of one object, or with ``-c`` of one task. Raises UsageError for a question about a
+        value.
+        """
         options = self.page.options
         if options.question:
             raise UsageError(f"--for asks about a pod, not about {subject.ref}", hint="-c TASK shows one task in full")

@@ -1,6 +1,6 @@
-"""Where Tekton's configuration is looked for, what it is, and what was supposed where it could not be read.
+"""Tekton's configuration: the reads for it, its values, and the assumptions where it could not be read.
 
-The one LimitRange that Tekton makes of all in a namespace, as its steps meet it.
+It also makes a row for each resource of the one LimitRange that Tekton makes of all in a namespace.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _FLAG = "--tekton-config FILE gives it"
 
 
 def configuration_needs(store: Store) -> Iterator[ReadRequest]:
-    """The ConfigMaps, first where Tekton's own release puts them; elsewhere once they are known not to be there.
+    """Yield the ConfigMaps, first where Tekton's own release puts them; elsewhere once they are known not to be there.
 
-    None where files hold all of them.
+    There are no reads where files hold all of them.
     """
     if all(_in_file(store, name) for name in CONFIG_NAMES):
         return
@@ -55,7 +55,9 @@ def _need(namespace: str, name: str) -> ReadRequest:
 
 
 def _absent(store: Store, namespace: str) -> bool:
-    """Whether what every release of Tekton has is known not to be in the namespace, nor anywhere else we looked."""
+    """Return whether a ConfigMap of every release of Tekton is known to be absent from the namespace, and was found
+    nowhere else.
+    """
     return store.covered(_need(namespace, INFO)).known and store.get("ConfigMap", INFO, namespace) is None
 
 
@@ -74,13 +76,15 @@ def _in_file(store: Store, name: str) -> bool:
 
 
 def configuration(store: Store, ask: EvaluationOptions) -> TektonConfig:
-    """How Tekton is configured, as shipped where that is not known; ``remarks`` says so."""
+    """Return Tekton's configuration, the default one where it is not known; ``remarks`` says so."""
     config_maps = {name: config_map(store, name) for name in CONFIG_NAMES}
     return config_of(config_maps[DEFAULTS], config_maps[FLAGS], config_maps[INFO], ask.read_yaml)
 
 
 def config_map(store: Store, name: str) -> ConfigMap | None:
-    """A file's before the cluster's, from whatever namespace it says; of the cluster's the one beside the webhook."""
+    """Return a ConfigMap of a file before the cluster's, from whatever namespace; of the cluster's the one beside the
+    webhook.
+    """
     config_maps = [
         config_map
         for config_map in store.all("ConfigMap")
@@ -97,7 +101,7 @@ def config_map(store: Store, name: str) -> ConfigMap | None:
 
 
 def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
-    """What was supposed about the configuration, in one sentence where it was not to be had at all."""
+    """Yield the assumptions about the configuration, in one sentence where it could not be read at all."""
     yield from config.assumed
     missing = [name for name in CONFIG_NAMES if config_map(store, name) is None]
     if not missing:
@@ -120,17 +124,17 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
 
 
 def tekton_needs_of_namespace(store: Store) -> tuple[ReadRequest, ...]:
-    """One read that shows whether Tekton is installed."""
+    """Return one read that shows whether Tekton is installed."""
     return tuple(configuration_needs(store))[:1]
 
 
 def is_installed(store: Store) -> bool:
-    """Whether Tekton's configuration, or anything that it runs, was read."""
+    """Return whether Tekton's configuration, or anything that it runs, was read."""
     return any(item.metadata.name in CONFIG_NAMES for item in store.all("ConfigMap")) or any(store.all("TaskRun"))
 
 
 def merged_limits(limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
-    """A row for each resource that a LimitRange gives steps something of; none without LimitRanges."""
+    """Return a row for each resource that a LimitRange gives steps something of; none without LimitRanges."""
     results = virtuals(limits)
     first = results[0].items[0] if results and results[0].items else None
     if first is None:

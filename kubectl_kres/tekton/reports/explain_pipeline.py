@@ -1,8 +1,6 @@
-"""What becomes of a PipelineRun: each task's pod or refusal, and what can run at once against the quotas.
+"""The explanation of a PipelineRun: each task's pod or refusal, and what can run at once against the quotas.
 
-One verdict on a PipelineRun out of those on its tasks.
-
-The most that the open tasks of a PipelineRun can ask for at one moment, quota by quota.
+The verdict on the run is made of those on its tasks.
 """
 
 from __future__ import annotations
@@ -69,7 +67,7 @@ Judgement = tuple[Verdict, tuple[Remedy, ...]]
 
 
 def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[PlannedTask]) -> Judgement:
-    """The verdict over all open tasks, and what to change, each with its task in front.
+    """Return the verdict over all open tasks, and the remedies, each with its task in front.
 
     ``problems``: why nothing of the run runs.
     """
@@ -100,7 +98,8 @@ def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: 
 
 
 def of_tasks(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, ...]:
-    """The ways of one task, each with its name in front; of several tasks the first way of each, all of them needed.
+    """Return the remedies of one task, each with its name in front; of several tasks the first remedy of each, all of
+    them needed.
 
     What is tried is tried for each task alone, so that nothing is proven of several.
     """
@@ -120,7 +119,7 @@ def of_tasks(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, ...]:
 
 
 def _together(edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    """Each field once; of a quota the most that one of the tasks needs."""
+    """Return each field once; of a quota the most that one of the tasks needs."""
     result: dict[tuple[ObjectRef, str], Edit] = {}
     for edit in edits:
         key, outcome = (edit.object, edit.field), result.get((edit.object, edit.field))
@@ -131,7 +130,7 @@ def _together(edits: Sequence[Edit]) -> tuple[Edit, ...]:
 
 
 def _with_entries(before: Edit | None, edit: Edit) -> Edit:
-    """Of config-defaults the entries of all tasks, in one text."""
+    """Return the edit of config-defaults with the entries of all tasks, in one text."""
     if not isinstance(before, SetConfig) or not isinstance(edit, SetConfig) or not edit.entries:
         return edit
     more = {name: values for name, values in edit.entries.items() if name not in before.entries}
@@ -139,7 +138,7 @@ def _with_entries(before: Edit | None, edit: Edit) -> Edit:
 
 
 def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
-    """What Tekton's webhook refuses in a Pipeline, in our words, each with what to change.
+    """Yield what Tekton's webhook refuses in a Pipeline, in our words, each with what to change.
 
     Source: apis/pipeline/v1/pipeline_validation.go.
     """
@@ -164,7 +163,7 @@ def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
 
 
 def _waits(named: tuple[str, Explanation]) -> bool:
-    """Whether the refusal is tried again; what is final comes first."""
+    """Return whether the refusal is tried again; what is final comes first."""
     part = named[1].tekton
     return part is not None and part.problem is not None and not part.problem.final
 
@@ -176,7 +175,7 @@ _TOLD = ("pods", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory
 def at_once(
     pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun], *, started: bool
 ) -> tuple[AtOnce, ...]:
-    """Names that quotas limit, each with its quota, then the usual ones that none limits.
+    """Return the names that quotas limit, each with its quota, then the usual ones that none limits.
 
     ``started``: affinity assistants are there already, and counted.
     """
@@ -212,7 +211,7 @@ def _limited(
 
 
 def _objects(pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun]) -> Iterator[AtOnce]:
-    """Quotas that count TaskRuns: all that the run makes, for those that have ended count on until they are deleted.
+    """Yield the quotas that count TaskRuns: all that the run makes, since ended ones count until they are deleted.
 
     Tekton tries again and again to make one that is refused, and says nothing of it in the PipelineRun.
     """
@@ -244,7 +243,7 @@ def _objects(pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping
 
 
 def _made(task: Planned, children: Mapping[str, TaskRun]) -> int:
-    """How many TaskRuns of a task are there."""
+    """Return how many TaskRuns of a task are there."""
     return sum(1 for name in task.names if name in children)
 
 
@@ -270,7 +269,7 @@ def _against(peak: Peak, charge: QuotaCharge, there: Quantity, extra: Quantity, 
 
 
 def _charge(results: Sequence[RunResult], quota: str, world: RunWorld) -> QuotaCharge | None:
-    """What a task's pod costs a quota; None where the quota does not count it."""
+    """Return the cost of a task's pod for a quota; None where the quota does not count it."""
     for result in results:
         if result.built is None or result.outcome is None or result.outcome.draft is None:
             continue
@@ -283,7 +282,7 @@ def _charge(results: Sequence[RunResult], quota: str, world: RunWorld) -> QuotaC
 def _live(
     pipeline_answer: PipelineAnswer, counted: Mapping[str, QuotaCharge | None], children: Mapping[str, TaskRun]
 ) -> dict[tuple[str, str], Quantity]:
-    """What of each task is in ``used`` already: its TaskRuns that have pods, at what such a pod costs."""
+    """Return what of each task is in ``used`` already: its TaskRuns that have pods, at what such a pod costs."""
     amounts = {}
     for task in pipeline_answer.plan.tasks:
         charge = counted.get(task.name)
@@ -296,7 +295,7 @@ def _live(
 
 
 def _assistants(pipeline_answer: PipelineAnswer, world: RunWorld, quota: str) -> dict[str, Quantity]:
-    """What affinity assistants cost a quota."""
+    """Return what affinity assistants cost a quota."""
     total: dict[str, Quantity] = {}
     for assistant in pipeline_answer.assistants:
         draft = next((outcome.draft for outcome in assistant.outcomes if outcome.draft is not None), None)
@@ -316,7 +315,9 @@ def _sum(amounts: Iterable[Quantity]) -> Quantity:
 
 
 def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> PipelineExplanation:
-    """Raises NotFound or Forbidden if the object or its Pipeline cannot be had, ClusterError if that is remote."""
+    """Return the explanation. Raises NotFound or Forbidden if the object or its Pipeline cannot be read, ClusterError
+    if that is remote.
+    """
     world = tekton_world(store, subject.ref.namespace, ask)
     run, refusals = stored_run(store, subject, world, PipelineRun, Pipeline, alone)
     if run is None:
@@ -332,7 +333,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> 
         names = frozenset(task.name for task in result.plan.tasks)
         result = structs.replace(result, finished=names, peaks=(), assistants=(), claims=())
     tasks = tuple(_task(store, subject, ask, task, result, children) for task in result.plan.tasks)
-    verdict, remedy = _judged(store, subject, run, result, world, tasks)
+    verdict, remedy = _with_claims_and_assistants(store, subject, run, result, world, tasks)
     if waiting_status and not remedy and verdict.allowed is True:
         remedy = (released(store, subject.ref, waiting_status, stored=subject.raw is None),)
     if (why := _failure(run)) is not None and not remedy:
@@ -365,7 +366,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> 
     )
 
 
-def _judged(
+def _with_claims_and_assistants(
     store: Store,
     subject: Subject,
     run: PipelineRun,
@@ -373,7 +374,9 @@ def _judged(
     world: RunWorld,
     tasks: Sequence[PlannedTask],
 ) -> Judgement:
-    """The verdict with the claims of workspaces, which come before the tasks, and the assistants, which come beside."""
+    """Return the verdict with the claims of workspaces, which come before the tasks, and the assistants, which come
+    beside.
+    """
     if result.refusals:
         own = [structs.replace(refusal.outcome, refusal=_worded(refusal)) for refusal in result.refusals]
         claims = result.claims or tuple(refusal.claim.claim for refusal in result.refusals)
@@ -396,13 +399,13 @@ def _judged(
 
 
 def _with_commands(store: Store, way: Remedy) -> Remedy:
-    """The edits of several tasks with the lines that make those of Tekton's configuration."""
+    """Return the edits of several tasks with the commands for those of Tekton's configuration."""
     own = [edit for edit in way.edits if isinstance(edit, SetConfig)]
     return way if way.commands or not own else structs.replace(way, commands=commands(store.origin, own, {}))
 
 
 def _joined(first: Remedy, second: Remedy) -> Remedy:
-    """Two remedies that are both needed, the same edits once."""
+    """Return two remedies that are both needed, the same edits once."""
     if set(second.commands) <= set(first.commands) and second.edits == first.edits[: len(second.edits)]:
         return first
     more = [command for command in second.commands if command not in first.commands]
@@ -435,7 +438,9 @@ def _not_stored(
 
 
 def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
-    """What to change before the next run, for tasks that have failed and would be refused again; then to run it."""
+    """Return what to change before the next run, for tasks that have failed and would be refused again; then to
+    run it.
+    """
     failed = [
         (task.name, task.explanation) for task in tasks if task.state == "failed" and task.explanation is not None
     ]
@@ -444,14 +449,14 @@ def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
 
 
 def _fails_again(explanation: Explanation) -> bool:
-    """Whether a new run of a task would be refused, or one of its containers be killed again."""
+    """Return whether a new run of a task would be refused, or one of its containers be killed again."""
     part = explanation.tekton
     killed = part is not None and any(killed.again for killed in part.killed)
     return explanation.verdict.allowed is not True or killed
 
 
 def _failure(run: PipelineRun) -> str | None:
-    """The reason of a run that has failed, in parentheses; None for any other."""
+    """Return the reason of a run that has failed, in parentheses; None for any other."""
     conditions = (
         condition
         for condition in run.status.conditions or ()
@@ -510,7 +515,9 @@ def _explained(
     results: Sequence[RunResult],
     children: Mapping[str, TaskRun],
 ) -> Explanation | None:
-    """The explanation of the task's first TaskRun; what is seen of it and supposed stands at the PipelineRun."""
+    """Return the explanation of the task's first TaskRun; its facts and assumptions are reported with the
+    PipelineRun.
+    """
     run = children.get(planned.names[0], planned.run) if planned.names else planned.run
     ref = ObjectRef("TaskRun", run.metadata.name, subject.ref.namespace)
     if planned.task is None:

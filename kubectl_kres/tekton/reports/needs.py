@@ -1,4 +1,5 @@
-"""What an answer about a TaskRun or a Task must read: its policies, its Task, its pod, and how Tekton is configured.
+"""The reads of an answer about a TaskRun or Task, and about a PipelineRun or Pipeline: policies, Tasks, pods,
+configuration.
 
 What an answer about a PipelineRun or a Pipeline must read.
 """
@@ -36,7 +37,9 @@ from kubectl_kres.tekton.rules.controller.workspace_claims import claims_of
 
 
 def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """Required are the object, LimitRanges and quotas, and the Task where the run does not keep it itself."""
+    """Return the reads: required are the object, LimitRanges and quotas, and the Task where the run does not keep it
+    itself.
+    """
     namespace = subject.ref.namespace
     run = known_object(store, subject)
     wanted = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
@@ -52,7 +55,7 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
 
 
 def pod_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
-    """What tells how a TaskRun's pod came about; none of it is required, since the pod stands for itself."""
+    """Yield what tells how a TaskRun's pod came about; none of it is required, since the pod stands for itself."""
     namespace = pod.metadata.namespace
     owner = next(
         (owner_reference.name for owner_reference in pod.metadata.owner_references or () if owner_reference.controller),
@@ -66,8 +69,8 @@ def pod_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
 
 
 def settling_needs(store: Store, namespace: str, *, new: bool = True) -> Iterator[ReadRequest]:
-    """What all runs of a namespace depend on besides its policies: its labels, what else admits, and Tekton's
-    configuration. ``new``: there may be a pod to make.
+    """Yield the reads that all runs of a namespace depend on besides its policies: its labels, what else admits, and
+    Tekton's configuration. ``new``: there may be a pod to make.
     """
     yield ReadRequest("Namespace", name=namespace, required=False)
     beside = reads_for(store, AboutPod(namespace, None, new))
@@ -76,7 +79,7 @@ def settling_needs(store: Store, namespace: str, *, new: bool = True) -> Iterato
 
 
 def known_object(store: Store, subject: Subject) -> Any:
-    """The object that is asked about, as far as it is known by now; None also for a file's that does not decode."""
+    """Return the explained object, as far as it is known by now; None also for one of a file that does not decode."""
     if subject.raw is None:
         return store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     try:
@@ -87,7 +90,7 @@ def known_object(store: Store, subject: Subject) -> Any:
 
 
 def run_needs(store: Store, run: TaskRun) -> Iterator[ReadRequest]:
-    """What one run refers to."""
+    """Yield what one run refers to."""
     namespace, status = run.metadata.namespace, run.status
     spec = status.task_spec or run.spec.task_spec
     ref = run.spec.task_ref
@@ -105,7 +108,7 @@ def run_needs(store: Store, run: TaskRun) -> Iterator[ReadRequest]:
 
 
 def workspace_needs(store: Store, run: TaskRun | PipelineRun) -> Iterator[ReadRequest]:
-    """The claims that are there, and the runs that own them, where a policy bounds those that the run makes."""
+    """Yield the claims that are there, and the runs that own them, where a policy bounds those that the run makes."""
     namespace, claims = run.metadata.namespace, [claim.claim for claim in claims_of(run)]
     if not claims:
         return
@@ -123,7 +126,7 @@ def workspace_needs(store: Store, run: TaskRun | PipelineRun) -> Iterator[ReadRe
 
 
 def template_needs(template: PodTemplate | None) -> Iterator[ReadRequest]:
-    """The classes that a pod template names."""
+    """Yield the classes that a pod template names."""
     if template is not None and template.priority_class_name:
         yield ReadRequest("PriorityClass", required=False)
     if template is not None and template.runtime_class_name:
@@ -131,7 +134,9 @@ def template_needs(template: PodTemplate | None) -> Iterator[ReadRequest]:
 
 
 def action_needs(spec: TaskSpec | None, namespace: str) -> Iterator[ReadRequest]:
-    """StepActions of a Task: they say what runs, not with how much; they only tell whether a container is added."""
+    """Yield the reads of a Task's StepActions: they say what runs, and whether a container is added, but no
+    resources.
+    """
     for step in (spec.steps or ()) if spec is not None else ():
         if step.ref is not None and step.ref.name and not step.ref.resolver:
             yield ReadRequest("StepAction", namespace, step.ref.name, required=False)
@@ -144,7 +149,9 @@ _FEW = 3
 
 
 def pipeline_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """Required are the object, its Pipeline and Tasks where it does not keep them itself, LimitRanges and quotas."""
+    """Return the reads: required are the object, its Pipeline and Tasks where it does not keep them itself, LimitRanges
+    and quotas.
+    """
     space = subject.ref.namespace
     wanted = [ReadRequest("LimitRange", space), ReadRequest("ResourceQuota", space)]
     if subject.raw is None:

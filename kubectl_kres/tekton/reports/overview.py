@@ -1,4 +1,4 @@
-"""What the overview says of TaskRuns and PipelineRuns, by their own conditions: nothing is computed."""
+"""The areas of TaskRuns and PipelineRuns in the overview, by their own conditions: nothing is computed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RUN_STATES: Mapping[str, Severity] = {
 
 
 def _taskruns(context: AreaInput) -> Made:
-    """A run that failed with a pod is not about resources."""
+    """Return the area of TaskRuns; a run that failed with a pod is not about resources."""
     task_runs: list[TaskRun] = list(context.store.all("TaskRun", context.namespace or None))
     podless = [task_run for task_run in task_runs if fares(task_run) == "failed" and not task_run.status.pod_name]
     podless.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
@@ -35,7 +35,7 @@ def _taskruns(context: AreaInput) -> Made:
 
 
 def _pipelineruns(context: AreaInput) -> Made:
-    """How many there are of each: what is wrong is reported of their runs."""
+    """Return the area of PipelineRuns; their problems are reported by their TaskRuns."""
     pipeline_runs: list[PipelineRun] = list(context.store.all("PipelineRun", context.namespace or None))
     return Made(OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), _parts(pipeline_runs)))
 

@@ -114,7 +114,9 @@ class PipelineExplanation(Record, frozen=True):
 
 
 def of_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:
-    """The same with one task alone, without what all ask for together. Raises UsageError naming those there are."""
+    """Return the same with one task alone, without what all ask for together. Raises UsageError naming those
+    there are.
+    """
     kept = tuple(task for task in explanation.tasks if task.name == name)
     if not kept:
         names = ", ".join(task.name for task in explanation.tasks) or "none"

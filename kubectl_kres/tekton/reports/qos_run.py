@@ -1,4 +1,4 @@
-"""The smallest change to a Task, its run and config-defaults that leads to another QoS class, tried out."""
+"""The smallest tested change to a Task, its run and config-defaults that leads to another QoS class."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SPARED = 24
 
 
 class CurrentRun(NamedTuple):
-    """A run as it would go now."""
+    """The present values of a run."""
 
     run: TaskRun
     task: UsedTask
@@ -62,7 +62,7 @@ RunChange = tuple[tuple[ValueEdit, ...], bool]
 
 
 def run_case(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> CurrentRun | None:
-    """The run that is asked about, or that made the pod; None if it cannot be reported."""
+    """Return the explained run, or the one that made the pod; None if there is no answer about it."""
     result = object_behind(store, subject)
     world = tekton_world(store, subject.ref.namespace, ask)
     run = run_of(store, result, world)[0] if result is not None else None
@@ -71,7 +71,9 @@ def run_case(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draf
 
 
 def reaches(case: CurrentRun) -> Iterator[Reach]:
-    """The way to each other class: Guaranteed takes equal values everywhere, also of what Tekton adds to the pod."""
+    """Yield the way to each other class: Guaranteed takes equal values everywhere, also of what Tekton adds to
+    the pod.
+    """
     now = class_of(case.draft)
     for name in CLASSES:
         if name != now:
@@ -80,7 +82,7 @@ def reaches(case: CurrentRun) -> Iterator[Reach]:
 
 
 def _tried(case: CurrentRun, name: str, way: RunChange) -> Reach | None:
-    """The way without the edits that can be spared; None if it does not lead to the class."""
+    """Return the change without needless edits; None if it does not lead to the class."""
     planned, whole = way
     placed = (each for value_edit in planned for each in _placed(case, value_edit))
     edits = tuple(value_edit for value_edit in placed if (to := _shown(case, value_edit)).before != to.after)
@@ -100,7 +102,7 @@ def _tried(case: CurrentRun, name: str, way: RunChange) -> Reach | None:
 
 
 def _placed(case: CurrentRun, edit: ValueEdit) -> Iterator[ValueEdit]:
-    """The edit where it has an effect: what the run overrides is changed in the run."""
+    """Yield the edit where it has an effect: what the run overrides is changed in the run."""
     result = _side(_override(case, edit.container)[1], edit.side)
     if edit.resource in result:
         yield edit._replace(of_run=True)
@@ -109,7 +111,7 @@ def _placed(case: CurrentRun, edit: ValueEdit) -> Iterator[ValueEdit]:
 
 
 def _override(case: CurrentRun, container: str) -> tuple[str, ResourceRequirements | None]:
-    """The field and the values of the run's entry for a step or sidecar; empty and None without one."""
+    """Return the field and the values of the run's entry for a step or sidecar; empty and None without one."""
     spec = case.run.spec
     for field, prefix, entries in (
         ("stepSpecs", "step", spec.step_specs),
@@ -134,7 +136,7 @@ def _overridden(
 
 
 def _refusal(case: CurrentRun, name: str, way: RunChange) -> str | None:
-    """What the run would be reported, empty if it gets its pod; None if the pod is of another class, or there is
+    """Return the refusal of the run, empty if it gets its pod; None if the pod is of another class, or there is
     none.
     """
     results = _played(case, way)
@@ -178,13 +180,13 @@ def _played(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
 
 
 def _owned(case: CurrentRun) -> frozenset[str]:
-    """Containers that the Task itself asks for."""
+    """Return the containers that the Task itself defines."""
     steps = (_step(step, at) for at, step in enumerate(case.task.spec.steps or ()))
     return frozenset(steps) | {f"sidecar-{sidecar.name}" for sidecar in case.task.spec.sidecars or ()}
 
 
 def _step(step: Step, index: int) -> str:
-    """The name of a step's container."""
+    """Return the name of a step's container."""
     return f"step-{step.name or f'unnamed-{index}'}"
 
 
@@ -214,7 +216,7 @@ def _side(resource_requirements: ResourceRequirements | None, side: Side) -> Map
 
 
 def _shown(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
-    """Where the value stands: in the Task, or for what Tekton adds in config-defaults."""
+    """Return the object and field of the value: in the Task, or in config-defaults for containers that Tekton adds."""
     field = f"{edit.side}[{edit.resource}]"
     if edit.of_run:
         entry, values = _override(case, edit.container)
@@ -243,7 +245,7 @@ def _shown(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
 
 
 def _run_field(run: TaskRun) -> str:
-    """Where people write the values of a run: in itself, or for its task in the PipelineRun that made it."""
+    """Return the field for the values of a run: in itself, or for its task in the PipelineRun that made it."""
     owner, task = pipeline_run_of(run), (run.metadata.labels or {}).get("tekton.dev/pipelineTask", "")
     return f"PipelineRun/{owner} spec.taskRunSpecs[{task}]" if owner else f"TaskRun/{run.metadata.name} spec"
 
@@ -258,7 +260,7 @@ def _value(values: Mapping[str, Quantity], resource: str) -> Quantity | None:
 
 
 def _to_guaranteed(case: CurrentRun) -> Iterator[RunChange]:
-    """Requests and limits of every container alike: at what it may use now, or at what it asks for.
+    """Yield changes that make requests and limits of every container equal: at its present limit, or at its request.
 
     Values for the whole Task have to go where there are several steps: they divide requests, and not limits.
     """
@@ -276,7 +278,7 @@ def _to_guaranteed(case: CurrentRun) -> Iterator[RunChange]:
 
 
 def _to_burstable(case: CurrentRun) -> Iterator[RunChange]:
-    """One request: below its limit where there is one."""
+    """Yield one request: below its limit where there is one."""
     name = next((slot.name for slot in case.draft.containers), "")
     for resource in CONSIDERED:
         yield (ValueEdit(name, "requests", resource, _EXAMPLES[resource], free=True),), False
@@ -287,7 +289,7 @@ def _to_burstable(case: CurrentRun) -> Iterator[RunChange]:
 
 
 def _to_best_effort(case: CurrentRun) -> Iterator[RunChange]:
-    """Nothing written; what a LimitRange or config-defaults gives stays."""
+    """Yield the change without values; what a LimitRange or config-defaults gives stays."""
     edits = [
         ValueEdit(slot.name, side, resource, None)
         for slot in _slots(case.draft)

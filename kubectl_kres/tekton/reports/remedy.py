@@ -1,4 +1,4 @@
-"""What to change where Tekton refuses, or the pod that Tekton makes is refused."""
+"""The remedies where Tekton refuses, or where the pod that Tekton makes is refused."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _unbound(case: RemedyContext) -> Iterator[str]:
 
 
 def _share_over_limit(case: RemedyContext) -> Iterator[str]:
-    """A LimitRange's share counts for a step without a request, whatever limit the step has."""
+    """Yield the remedies of a LimitRange's share, which a step without a request gets whatever limit it has."""
     entry, name = case.last_set("requests"), case.finding.resource
     if entry is None or entry.rule != "tekton/limitrange-share" or entry.source is None:
         yield from request_over_limit(case)
@@ -171,7 +171,7 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
 
 
 def _undivided(of_pods: Remedy) -> Remedy:
-    """For whole pieces, as GPUs are, that were divided by the steps; ``of_pods``: for any other value."""
+    """Return the remedy of whole pieces, as GPUs, that were divided by the steps; ``of_pods``: for any other value."""
 
     def say(case: RemedyContext) -> Iterator[str]:
         paths = (f"{case.finding.path}[{case.finding.resource}]", case.finding.path)
@@ -209,7 +209,7 @@ def sentences_of_run(analysis: Analysis, names: Mapping[str, str], sentences: Ma
 
 
 def _naming(part: TektonPart, outcome: Outcome) -> Naming:
-    """Steps and sidecars as in the Task, and values by the field that somebody wrote."""
+    """Return the names of steps and sidecars as in the Task, and of values by the field that was written."""
     fields = {
         entry.path: f"{entry.source.field} of {entry.source.ref}"
         for entry in outcome.journal
@@ -235,7 +235,7 @@ def kept_elsewhere(text: str) -> str:
 
 
 def _of_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
-    """Sentences that mend a refusal, as the run needs them: one that has ended is only made anew."""
+    """Return sentences that remedy a refusal, as the run needs them: one that has ended has to be made anew."""
     texts = [kept_elsewhere(text) if part.by_operator else text for text in texts]
     if part.failed and not texts:
         return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)

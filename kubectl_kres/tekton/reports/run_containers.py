@@ -1,4 +1,4 @@
-"""What the containers of a run's pod tell: which were killed for memory, and which decide how much it asks for."""
+"""The containers of a run's pod that were killed for memory, and those that decide how much it asks for."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _limit(pod: Pod, name: str) -> str:
 
 
 def _again(result: RunResult, name: str, limit: str) -> bool:
-    """Whether admission gives the container no more memory today; also where that is not known."""
+    """Return whether admission gives the container no more memory today; also where that is not known."""
     draft = result.outcome.draft if result.outcome is not None else None
     slots = [slot for slot in draft.slots() if slot.name == name] if draft is not None else []
     today = slots[0].side("limits").get("memory") if slots else None
@@ -69,7 +69,7 @@ def _again(result: RunResult, name: str, limit: str) -> bool:
 
 
 def _source(result: RunResult, name: str, limit: str) -> Source | None:
-    """What sets the limit today, if that is the one that the pod has."""
+    """Return what sets the limit today, if that is the one that the pod has."""
     if result.built is None or not limit:
         return None
     spec = result.built.pod.spec
@@ -86,7 +86,8 @@ _RULES = frozenset({"quota/exceeded", "limitrange/max"})
 
 
 def outweighed(outcomes: Sequence[Outcome], additions: Collection[str]) -> tuple[Outweighed, ...]:
-    """Return what of a refused pod is more for a container that Tekton adds than for all steps and sidecars together.
+    """Return the resources of a refused pod of which a container added by Tekton asks for more than all steps and
+    sidecars together.
 
     ``added``: their names.
     """

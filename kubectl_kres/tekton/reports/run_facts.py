@@ -1,6 +1,6 @@
-"""What the cluster says of a TaskRun, what it waits for, and what was supposed about Tekton.
+"""The cluster's facts about a TaskRun, what it waits for, and the assumptions about Tekton.
 
-What is alike about TaskRuns that were made of one Task and fare alike: their explanations differ in a few texts.
+It also has the key that equal runs of one Task share: their explanations differ in a few texts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _UNDER_WAY = frozenset({
 
 
 def run_facts(run: TaskRun | PipelineRun) -> Iterator[Fact]:
-    """The condition of a run that has not succeeded, then those of its earlier tries."""
+    """Yield the condition of a run that has not succeeded, then those of its earlier tries."""
     kind = "TaskRun" if isinstance(run, TaskRun) else "PipelineRun"
     source = Source(kind, run.metadata.name, run.metadata.namespace, "status.conditions[Succeeded]")
     yield from _of(run.status.conditions, source)
@@ -53,7 +53,7 @@ def _of(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fa
 
 
 def failures(run: TaskRun, facts: Iterable[Fact]) -> Iterator[TimelineEvent]:
-    """Of the facts of a run those that ended a try, and that it waits for a quota."""
+    """Yield the conditions that ended a try of a run, and that it waits for a quota."""
     waiting = waits(run)
     for fact in facts:
         if waiting is not None and fact.reason == waiting.reason:
@@ -63,7 +63,7 @@ def failures(run: TaskRun, facts: Iterable[Fact]) -> Iterator[TimelineEvent]:
 
 
 def tekton_remarks(store: Store, namespace: str, ask: EvaluationOptions, journal: Journal) -> tuple[Assume, ...]:
-    """How Tekton is configured where that is not known, what of the run was not, what the namespace enforces."""
+    """Return how Tekton is configured where that is not known, what of the run was not, what the namespace enforces."""
     config = tekton_world(store, namespace, ask).config
     own = tuple(entry for entry in journal if isinstance(entry, Assume) and entry.code.startswith("tekton/"))
     lost = tuple(
@@ -80,7 +80,9 @@ def tekton_remarks(store: Store, namespace: str, ask: EvaluationOptions, journal
 
 
 def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | None:
-    """None: the run does not wait for a quota. ``minutes``: the timeout of a PipelineRun that names none."""
+    """Return the wait for a quota; None: the run does not wait for one. ``minutes``: the timeout of a PipelineRun that
+    names none.
+    """
     condition = waits(run)
     if condition is None:
         return None
@@ -100,7 +102,7 @@ def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | 
 
 
 def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[TooMuch, ...]:
-    """What of a pod that a quota refuses is more than that has at all; empty: in one way or another it can fit."""
+    """Return the requests of a refused pod that exceed the whole of its quota; empty: it can still fit."""
     if any(result.problem is None or result.problem.reason != REASON for result in results):
         return ()
     pairs = [never_fits(result, policies) for result in results]
@@ -108,7 +110,7 @@ def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[TooMuch,
 
 
 def condition_of(run: TaskRun | PipelineRun) -> Condition | None:
-    """The condition that says how a run fares; None of one that no controller has seen."""
+    """Return the condition that gives a run's state; None for a run that no controller has seen."""
     return next((condition for condition in run.status.conditions or () if condition.type == "Succeeded"), None)
 
 
@@ -125,7 +127,7 @@ def held_back(run: TaskRun | PipelineRun) -> str:
 
 
 def fares(run: TaskRun | PipelineRun) -> str:
-    """How a run fares, in a word: waiting is for a quota."""
+    """Return the state of a run in a word: waiting is for a quota."""
     condition = condition_of(run)
     if condition is None:
         return "new"
@@ -137,7 +139,7 @@ def fares(run: TaskRun | PipelineRun) -> str:
 
 
 def pipeline_run_of(run: TaskRun) -> str:
-    """The PipelineRun that made the run; empty if none did."""
+    """Return the PipelineRun that made the run; empty if none did."""
     owners = (
         owner_reference
         for owner_reference in run.metadata.owner_references or ()
@@ -147,7 +149,7 @@ def pipeline_run_of(run: TaskRun) -> str:
 
 
 def moment_of(text: str) -> datetime | None:
-    """A time of the API; None for what is none."""
+    """Return a time of the API; None for what is none."""
     try:
         result = datetime.fromisoformat(text)
     except ValueError:
@@ -161,8 +163,9 @@ _OWN = b"$(context."
 
 
 def run_likeness(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
-    """Of a run of the cluster that was not tried again and whose pod is not looked at: all of it but its name, its
-    times, and what those of a run that waits come to. None for any other.
+    """Return the key of a run in the cluster that was not retried and whose pod is not read; None for any other.
+
+    The key is all of the run but its name, its times, and the figures that those of a waiting run lead to.
     """
     ref = subject.ref
     run = store.get(ref.kind, ref.name, ref.namespace)

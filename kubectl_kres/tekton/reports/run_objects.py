@@ -1,4 +1,6 @@
-"""What a run makes: claims of its workspaces, affinity assistants, TaskRuns and pods, each with what becomes of it."""
+"""The objects that a run makes: claims of its workspaces, affinity assistants, TaskRuns and pods, each with its
+state.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ class RunObject(Record, frozen=True):
 
 
 def objects_of_run(store: Store, subject: Subject, ask: EvaluationOptions) -> tuple[RunObject, ...]:
-    """Return what a TaskRun, PipelineRun, Task or Pipeline makes, in the order in which it is made.
+    """Return the objects that a TaskRun, PipelineRun, Task or Pipeline makes, in the order in which they are made.
 
     Empty for a run that has ended, is not stored, or whose Task or Pipeline is not known. Raises NotFound or Forbidden
     if the object cannot be had.
@@ -193,7 +195,7 @@ def _pod(
 
 
 def _state(outcomes: Sequence[Outcome]) -> ObjectState:
-    """Of what is never sent, as after a refusal, there is no outcome."""
+    """Return the state of an object; one that is never sent, as after a refusal, has no outcome."""
     if not outcomes:
         return "none"
     allowed = {outcome.allowed for outcome in outcomes}

@@ -86,7 +86,9 @@ class RunTrial(Struct, frozen=True):
 
 
 def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
-    """The ways in which the run, or one more like it, gets its pod; none where no such edits were found."""
+    """Return the remedies with which the run, or a new one like it, gets its pod; none where no such edits were
+    found.
+    """
     case = analysis.made.source if analysis.made is not None else None
     findings = [finding for outcome in analysis.outcomes for finding in findings_of(outcome)]
     part = analysis.tekton
@@ -138,7 +140,9 @@ class _Search:
                 yield structs.replace(texts, text=for_new_run(texts.text, again=self._of_new_run(edits)))
 
     def _of_defaults_given(self, trials: Sequence[RunTrial]) -> Iterator[tuple[Edit, ...]]:
-        """What containers are given that state nothing: with the values of a trial where those are needed, too."""
+        """Yield changes of the defaults that containers without values get, with the values of a trial where those are
+        needed, too.
+        """
         resources = resources_of(finding for outcome in self.analysis.outcomes for finding in findings_of(outcome))
         for values in ({}, *(trial.values for trial in trials if trial.values)):
             case = self.case.with_values(values)
@@ -149,7 +153,7 @@ class _Search:
         yield default_edits(self.case, resources, self.namespace)
 
     def _of_new_run(self, edits: Sequence[Edit]) -> bool:
-        """Whether the run that is there is not helped: it has ended, or keeps what it was made from."""
+        """Return whether the existing run is not helped: it has ended, or keeps what it was made from."""
         part = self.analysis.tekton
         there = self.subject.raw is None and self.subject.ref.kind == "TaskRun"
         return part is not None and (part.ended or (there and any(isinstance(edit, SetValue) for edit in edits)))
@@ -162,7 +166,7 @@ class _Search:
                 yield from self._within(trial)
 
     def judge(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> PodFaults:
-        """What becomes of the run with these values, in every order; what was tried is known."""
+        """Return the outcomes of the run with these values, in every order; results are cached."""
         tried = frozenset(values.items()), frozenset(defaults.items())
         if tried not in self._tried:
             self._tried[tried] = self._evaluate(values, defaults)
@@ -189,7 +193,7 @@ class _Search:
         return PodFaults(tuple(outcomes), faults, dearest(prices))
 
     def _passing(self, way: Direction) -> RunTrial | None:
-        """Values and defaults that everything but quotas lets pass, as few as are needed; None: none were found."""
+        """Return values and defaults that everything but quotas admits, as few as are needed; None: none were found."""
         values: Values = {}
         defaults: dict[Default, str] = {}
         for _ in range(_ROUNDS):
@@ -202,7 +206,7 @@ class _Search:
         return None
 
     def _mend(self, fault: Outcome, values: Values, defaults: dict[Default, str], way: Direction) -> bool:
-        """What the refusal asks for, added to values and defaults; False: it cannot be given."""
+        """Add what the refusal requires to values and defaults; return False if there is no such value."""
         draft: Draft | None = fault.draft
         findings = [finding for finding in findings_of(fault) if finding.rule != "quota/exceeded"]
         if draft is None or any(finding.rule not in OF_VALUES for finding in findings):
@@ -237,7 +241,7 @@ class _Search:
         return True
 
     def _field(self, fault: Outcome, slot: Slot, side: Side, name: str, quantity: Quantity) -> tuple[RunField, str]:
-        """Where to write what a container is to have: at the run, where that sets it, else in the Task."""
+        """Return the field for a container's value: in the run, where that sets it, else in the Task."""
         place = self.places[slot.path]
         if place.role == "step" and self.task_level:
             whole = RunField("computeResources", 0, side, name)
@@ -260,7 +264,7 @@ class _Search:
         return RunField("steps" if place.role == "step" else "sidecars", place.number, side, name), str(quantity)
 
     def _fewest(self, values: Values, defaults: dict[Default, str]) -> RunTrial:
-        """Without what nothing asks for."""
+        """Return the trial without the needless values."""
         for field in sorted(values, key=lambda run_field: (run_field.side == "limits", run_field)):
             fewer = {run_field: text for run_field, text in values.items() if run_field != field}
             if not self.judge(fewer, defaults).faults:
@@ -279,14 +283,18 @@ class _Search:
         return RunTrial(values, defaults, evaluated, {key: need for key, need in needs.items() if need > hard[key]})
 
     def _within(self, trial: RunTrial) -> Iterator[RunTrial]:
-        """The room that there is: values for the whole Task, then those of the steps in proportion."""
+        """Yield trials within the room that there is: values for the whole Task, then those of the steps in
+        proportion.
+        """
         whole = self._for_task() if self.has_run and not self.task_level and len(self.steps) > 1 else None
         if whole is not None:
             yield from self._lowered(whole, trial.defaults)
         yield from self._lowered(dict(trial.values), trial.defaults)
 
     def _for_task(self) -> Values | None:
-        """What the steps state, as values of the run for the whole Task; None where the run may not state them."""
+        """Return the sum of the steps' values, as values of the run for the whole Task; None where the run may not
+        state them.
+        """
         run, flags = self.case.run.spec, self.case.world.config.flags
         if flags.api_fields == "stable" or any(
             step_spec.compute_resources is not None for step_spec in run.step_specs or ()
@@ -333,7 +341,7 @@ class _Search:
             values = {**values, **fewer}
 
     def _without_followers(self, trial: RunTrial) -> RunTrial:
-        """Without the sides that follow by themselves, as a request follows its limit."""
+        """Return the trial without the sides that follow by themselves, as a request follows its limit."""
         for which in sorted({(value.holder, value.side, value.resource) for value in trial.values}, reverse=True):
             if which[0] == "computeResources":
                 continue
@@ -344,7 +352,7 @@ class _Search:
         return trial
 
     def _room(self, evaluated: PodFaults, side: Side, name: str) -> int:
-        """The most of a resource that the pod may have."""
+        """Return the most of a resource that the pod may have."""
         used, hard = amounts(self.policies.quotas)
         keys = [key for key in evaluated.price if key in hard and measured(key[1]) == (side, name)]
         return min(hard[key] - used.get(key, 0) for key in keys)
@@ -365,7 +373,7 @@ class _Search:
         return result
 
     def _shared(self, values: Values, draft: Draft, side: Side, name: str, most: int) -> Values | None:
-        """The value for the whole Task with which its steps leave room for what runs beside them."""
+        """Return the value for the whole Task with which its steps leave room for the containers beside them."""
         running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
         beside = of_containers([slot for slot in running if slot.path not in self.steps], [], side).get(name, ZERO).nano
         room = most - beside - draft.overhead.get(name, ZERO).nano
@@ -406,7 +414,7 @@ class _Search:
         )
 
     def _holder(self, defaults: Mapping[Default, str]) -> tuple[Limits, ParsedItem] | None:
-        """The first entry for containers of a LimitRange, which takes the defaults, too; None: there is none."""
+        """Return the first entry for containers of a LimitRange, which takes the defaults, too; None: there is none."""
         for limits in self.policies.limits:
             for item in limits.items:
                 if item.type == "Container" and not any(
@@ -465,7 +473,9 @@ class _Search:
 
 
 def _rank(edits: Sequence[Edit]) -> int:
-    """Own objects first, then what containers of Tekton are given, the namespace's LimitRanges, and its quotas."""
+    """Return the sort key: own objects first, then defaults of Tekton's containers, the namespace's LimitRanges, and
+    its quotas.
+    """
     if any(isinstance(edit, RaiseQuota) for edit in edits):
         return 3
     if any(isinstance(edit, (SetBound, CreateObject)) for edit in edits):
@@ -479,7 +489,7 @@ def _amounts(resources: ResourceRequirements | None, side: Side) -> dict[str, Qu
 
 
 def slot_states(draft: Draft, path: str, side: Side, name: str) -> bool:
-    """Whether a container has such a value."""
+    """Return whether a container has such a value."""
     return any(name in slot.side(side) for slot in draft.slots() if slot.path == path)
 
 
@@ -493,7 +503,7 @@ def _item(defaults: Mapping[Default, str]) -> dict[str, object]:
 
 
 def _filled(item: ParsedItem, defaults: Mapping[Default, str]) -> ParsedItem:
-    """The entry with further defaults, and the default requests that the server makes of them."""
+    """Return the entry with further defaults, and the default requests that the server makes of them."""
     limits = {name: parse(text) for (side, name), text in defaults.items() if side == "limits"}
     requests = {name: parse(text) for (side, name), text in defaults.items() if side == "requests"}
     return with_lists(

@@ -1,4 +1,4 @@
-"""How a TaskRun or a PipelineRun fares: by its condition, and by its pods where they were read."""
+"""The state of a TaskRun or a PipelineRun: from its condition, and from its pods where they were read."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
 
 
 def _of_tasks(store: Store, run: PipelineRun, now: str) -> RunState:
-    """What holds up the TaskRuns that it has going; one that failed is tried again, or ends it."""
+    """Return the state of a running TaskRun that holds the run up; a failed one is retried, or ends it."""
     space = run.metadata.namespace
     names = [child.name for child in run.status.child_references or () if child.kind == "TaskRun"]
     runs = [store.get("TaskRun", name, space) for name in names]
@@ -102,7 +102,7 @@ def _of_pod(store: Store, run: TaskRun, condition: Condition, since: str, now: s
 
 
 def pod_of(store: Store, run: TaskRun) -> Pod | None:
-    """The pod of a run; None where it has none or it was not read."""
+    """Return the pod of a run; None where it has none or it was not read."""
     pod = store.get("Pod", run.status.pod_name, run.metadata.namespace) if run.status.pod_name else None
     if not isinstance(pod, Pod) or controller(pod)[0] not in {"", "TaskRun"}:
         return None

@@ -1,4 +1,4 @@
-"""A TaskRun, or a Task run with defaults, as admission sees it: the pod that Tekton makes of it, and its way there."""
+"""The admission of a TaskRun, or of a Task run with defaults: the pod that Tekton makes of it, and its origin."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def taskrun_analysis(
     live: Pod | None = None,
     another: bool = False,
 ) -> Analysis:
-    """Every way in which the run can go. ``live``: a pod of it to compare with, instead of the run's last one;
-    ``another``: one more run like it.
+    """Return the analysis of a run, with every outcome. ``live``: a pod of it to compare with, instead of the run's
+    last one; ``another``: one more run like it.
 
     Raises NotFound or Forbidden if the run or its Task cannot be had, ClusterError if the Task is not in the cluster.
     """
@@ -71,13 +71,13 @@ def taskrun_analysis(
 
 
 def _gone(run: TaskRun) -> UsedTask:
-    """A Task that does not exist, as the run names it."""
+    """Return the refusal of a run whose Task does not exist, under the name in the run."""
     name = run.spec.task_ref.name if run.spec.task_ref is not None else ""
     return UsedTask(TaskSpec(), SpecOrigin(Source("Task", name, run.metadata.namespace)))
 
 
 def of_pod(store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True) -> Analysis | None:
-    """The run that made a live pod; None for a pod that none made, or whose run or Task is not to be had."""
+    """Return the run that made a live pod; None for a pod that none made, or whose run or Task is not to be had."""
     run = object_behind(store, subject)
     if run is None or run is subject:
         return None
@@ -91,12 +91,14 @@ def of_pod(store: Store, subject: Subject, ask: EvaluationOptions, *, journal: b
 
 
 def run_of(store: Store, subject: Subject, world: RunWorld) -> tuple[TaskRun | None, tuple[Problem, ...]]:
-    """The run as it is stored, or why a file's is not; a Task is run with defaults. Raises NotFound, Forbidden."""
+    """Return the run as it is stored, or why a file's is not; a Task is run with defaults. Raises NotFound,
+    Forbidden.
+    """
     return stored_run(store, subject, world, TaskRun, Task, alone)
 
 
 def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
-    """That the pod cannot be reported, and why."""
+    """Return the error that there is no answer about the pod, with the reason."""
     text = f"{subject.ref}: {gap}"
     if gap.why == "missing":
         hint = "create it, or give it with -f beside the run; a run that has started keeps it in its status"
@@ -112,7 +114,9 @@ def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
 def refused_run(
     store: Store, ref: ObjectRef, ask: EvaluationOptions, where: str, refusals: Sequence[Problem]
 ) -> Analysis:
-    """A run that is not stored has no pod. ``where``: what it comes from."""
+    """Return the analysis of a run that is not stored, and so has no pod. ``where``: its source. ``where``: what it
+    comes from.
+    """
     start = PodManifest(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
     outcomes = tuple(refused_outcome(refusal) for refusal in refusals)
     by_operator = tekton_world(store, ref.namespace, ask).config.by_operator
@@ -152,7 +156,7 @@ def analysed(
     live: Pod | None = None,
     fields: Fields | None = None,
 ) -> Analysis:
-    """What admission made of the pods of a run; ``ref``: what is asked about. ``live``: the pod that is there.
+    """Return what admission made of the pods of a run; ``ref``: what is asked about. ``live``: the pod that is there.
 
     ``fields``: where the run's values stand, if not in itself.
     """
@@ -210,7 +214,7 @@ def analysed(
 
 
 def _claims(store: Store, run: TaskRun, world: RunWorld) -> PodClaims | None:
-    """What the claims of the run's workspaces cost quotas; None: it makes none."""
+    """Return the quota costs of the claims of the run's workspaces; None: it makes none."""
     claims = claims_of(run, existing_claims(store, run))
     if not claims:
         return None
@@ -222,7 +226,7 @@ def _claims(store: Store, run: TaskRun, world: RunWorld) -> PodClaims | None:
 
 
 def _throttled(result: RunResult) -> Mapping[str, str]:
-    """Limits of cpu that the version of Tekton gives the containers that it adds."""
+    """Return the limits of cpu that the version of Tekton gives the containers that it adds."""
     limits: dict[str, str] = {}
     if result.built is None:
         return limits
@@ -237,7 +241,7 @@ def _throttled(result: RunResult) -> Mapping[str, str]:
 
 
 def _lost(journal: Journal) -> Mapping[str, str]:
-    """What the division of task-level requests loses of each resource, where it loses anything."""
+    """Return the amount of each resource that the division of task-level requests loses."""
     result: dict[str, str] = {}
     for entry in journal:
         if isinstance(entry, Derive) and entry.rule.startswith("tekton/task-level"):
@@ -253,18 +257,18 @@ def _origin(task: UsedTask) -> str:
 
 
 def pod_of(store: Store, run: TaskRun) -> Pod | None:
-    """The run's pod, if it is there."""
+    """Return the run's pod, if it is there."""
     pod = store.get("Pod", run.status.pod_name, run.metadata.namespace) if run.status.pod_name else None
     return pod if isinstance(pod, Pod) else None
 
 
 def _is(result: RunResult, live: Pod) -> bool:
-    """Whether the pod that is stored is the one that is there."""
+    """Return whether the pod that is stored is the one that is there."""
     return result.stored is not None and values_of(result.stored) == values_of(as_written(live))
 
 
 def _outcome(result: RunResult) -> Outcome:
-    """The API server's answer, told as Tekton tells it in the run's condition."""
+    """Return the API server's answer, in the words of the run's condition."""
     if result.outcome is None:
         return refused_outcome(result.problem, result.journal) if result.problem is not None else Outcome(True, 201)
     outcome = structs.replace(result.outcome, journal=result.journal)
@@ -276,12 +280,12 @@ def _outcome(result: RunResult) -> Outcome:
 
 
 def _listed(result: RunResult) -> tuple[str, ...]:
-    """An order of Tekton's lister that leads here; the API server's is another."""
+    """Return an order of Tekton's lister that leads here; the API server's is another."""
     return result.built.orders[0] if result.built is not None and result.built.orders else ()
 
 
 def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
-    """What Tekton says, as an outcome of admission."""
+    """Return what Tekton says, as an outcome of admission."""
     finding = Finding(problem.text, problem.rule, problem.field, observed=problem.observed)
     several = tuple(Finding(fault.text, fault.rule, "") for fault in problem.faults)
     refusal = Refusal(problem.code, problem.reason, problem.text, several or (finding,))
@@ -289,7 +293,7 @@ def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
 
 
 def _authored(pod: Pod, journal: Journal) -> Pod:
-    """The pod as the Task says it; what Tekton then did to it stands in the journal."""
+    """Return the pod as the Task defines it; Tekton's changes are in the journal."""
     written = {
         entry.path: entry.after
         for entry in journal

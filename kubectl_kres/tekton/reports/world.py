@@ -1,4 +1,4 @@
-"""What the runs of a namespace meet: policies, Tekton's configuration, the Tasks that they refer to, stored as v1."""
+"""The world of a namespace's runs: policies, Tekton's configuration, the Tasks that they refer to, stored as v1."""
 
 from __future__ import annotations
 
@@ -38,17 +38,19 @@ _found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], EvaluationOpti
 
 
 def tekton_world(store: Store, namespace: str, ask: EvaluationOptions) -> RunWorld:
-    """The world of a namespace; made again only where the store has changed."""
+    """Return the world of a namespace; made again only where the store has changed."""
     return _kept(store, namespace, ask)[0]
 
 
 def refused_definitions(store: Store, namespace: str, ask: EvaluationOptions) -> Refused:
-    """Tasks, Pipelines and StepActions of files that are not stored, so that no run finds them."""
+    """Return the refused definitions: Tasks, Pipelines and StepActions of files that are not stored, so that no run
+    finds them.
+    """
     return _kept(store, namespace, ask)[1]
 
 
 def revision_of(store: Store) -> tuple[int, ...]:
-    """Another one once something has changed that runs may meet."""
+    """Return a number that changes with anything that runs may depend on."""
     return (*store.revision(*_KINDS, *_REFERRED, *extending_kinds()), len(store.files))
 
 
@@ -78,7 +80,7 @@ def _world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWor
 
 
 def _by_name(store: Store, kind: str, namespace: str, refused: Refused) -> Mapping[str, Any]:
-    """A definition that is refused leaves the one in place that is there."""
+    """Return the definitions by name; a refused one leaves the existing one in place."""
     result = {item.metadata.name: item for item in store.all(kind, namespace)}
     for ref in refused:
         if ref.kind == kind and (there := store.beneath.get(ref)) is not None:
@@ -89,7 +91,7 @@ def _by_name(store: Store, kind: str, namespace: str, refused: Refused) -> Mappi
 
 
 def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:
-    """Of kinds that were not read in full the names that were looked for, and are not there."""
+    """Return, for kinds that were not read in full, the names that were looked for and do not exist."""
     return {
         kind: frozenset(
             need.name
@@ -109,7 +111,8 @@ def stored_run(
     template: type[Template],
     alone: Callable[[Template], RunType],
 ) -> tuple[RunType | None, tuple[Problem, ...]]:
-    """The run as it is stored, or why a file's is not. ``alone``: what a template that nothing runs would be run as.
+    """Return the run as it is stored, or why a file's is not. ``alone``: what a template that nothing runs would be run
+    as.
 
     Raises NotFound or Forbidden if the cluster's object cannot be had.
     """

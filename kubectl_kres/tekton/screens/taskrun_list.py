@@ -55,13 +55,13 @@ class RunRow:
         return ref_of(self.run)
 
     def _now(self) -> tuple[object, ...]:
-        """What an answer depends on that is not the run's own."""
+        """Return what an answer depends on that is not the run's own."""
         pod = self.pod
         live = pod.metadata.resource_version if pod is not None else None
         return (live, self._session.policies, *self._session.store.revision("Task", "ConfigMap", "StepAction"))
 
     def ready(self, what: str) -> bool:
-        """Whether it is computed; ``fault`` is also known of a run that has ended badly."""
+        """Return whether it is computed; ``fault`` is also known of a run that has ended badly."""
         return self._stamp == self._now() or (what == "fault" and bool(MARKS.get(fares(self.run))))
 
     @property
@@ -83,12 +83,12 @@ class RunRow:
         return pod if isinstance(pod, Pod) else None
 
     def computed(self, side: str, resource: str) -> str | None:
-        """What the pod would ask for in total."""
+        """Return what the pod would ask for in total."""
         totals = self.found.totals if self.found is not None else ()
         return next((total.value for total in totals if (total.side, total.resource) == (side, resource)), None)
 
     def live(self, side: str, resource: str) -> str | None:
-        """What the live pod asks for in total."""
+        """Return what the live pod asks for in total."""
         pod = self.pod
         pod_amounts = amounts(pod, self._session.server) if pod is not None else None
         if pod_amounts is None:
@@ -128,7 +128,7 @@ def sign(row: RunRow) -> tuple[str, Tone]:
 
 
 def differs(row: RunRow) -> str:
-    """How the live pod differs from what is computed."""
+    """Return how the live pod differs from what is computed."""
     if row.found is None:
         return row.fault or "?"
     if not row.found.live:
@@ -233,14 +233,14 @@ def needs(namespace: str) -> tuple[ReadRequest, ...]:
 
 
 def also(session: Session, _namespace: str) -> Iterable[ReadRequest]:
-    """How Tekton is configured."""
+    """Return how Tekton is configured."""
     if session.store.covered(ReadRequest("TaskRun", _namespace)).state == "absent":
         return ()
     return configuration_needs(session.store)
 
 
 def owner(row: RunRow) -> Location | None:
-    """The PipelineRun that made it."""
+    """Return the PipelineRun that made it."""
     name = pipeline_run_of(row.run)
     return Location("object", ref=ObjectRef("PipelineRun", name, row.ref.namespace)) if name else None
 
@@ -294,7 +294,7 @@ def pipelinerun_sign(row: PipelineRow) -> tuple[str, Tone]:
 
 
 def _runs(row: PipelineRow) -> str:
-    """How its TaskRuns fare."""
+    """Return how its TaskRuns fare."""
     counts = Counter(map(fares, row.made))
     order = ("failed", "waiting", "cancelled", "new", "pending", "running", "succeeded")
     return ", ".join(f"{counts[word]} {word}" for word in order if counts[word]) or "none yet"

@@ -37,7 +37,7 @@ class TaskRunPane(PodPane):
         )
 
     def owner(self) -> Location | None:
-        """The PipelineRun that it is part of."""
+        """Return the PipelineRun that it is part of."""
         part = self.found.tekton if self.found is not None else None
         if part is None or not part.pipeline_run:
             return None

@@ -65,7 +65,7 @@ def _remarks(pipeline_explanation: PipelineExplanation, now: str, width: int) ->
 
 
 def _amount(at_once: AtOnce) -> str:
-    """What open tasks ask of one name of a quota, and whether it fits."""
+    """Return what open tasks ask of one name of a quota, and whether it fits."""
     least = "+" if at_once.at_least else ""
     last = " in finally" if at_once.is_finally else ""
     too_much = f" is too much, by {', '.join(at_once.tasks)}" if at_once.exceeded else ""

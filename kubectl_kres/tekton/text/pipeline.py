@@ -33,7 +33,7 @@ def lines(
     color: bool = False,
     width: int = 80,
 ) -> Iterator[str]:
-    """Every line of the answer. ``steps``: each task in full; ``task``: only this one, in full.
+    """Yield every line of the answer. ``steps``: each task in full; ``task``: only this one, in full.
 
     Raises UsageError where there is no task of that name.
     """
@@ -46,7 +46,7 @@ def lines(
 
 
 def row_of(pipeline_explanation: PipelineExplanation) -> Row:
-    """The row of one of many objects."""
+    """Return the row of one of many objects."""
     tone: Tone = "" if pipeline_explanation.ended else verdict_word(pipeline_explanation.verdict)[1]
     text = f"{len(pipeline_explanation.tasks)} task{'s' * (len(pipeline_explanation.tasks) != 1)}"
     texts = pipeline_explanation.verdict.allowed is not True or (
@@ -92,7 +92,7 @@ def brief(pipeline_explanation: PipelineExplanation, more: str) -> Brief:
 
 
 def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, width: int) -> Iterator[Line]:
-    """The same as ``lines``, not drawn yet."""
+    """Yield the same as ``lines``, not drawn yet."""
     yield from verdict_lines(pipeline_explanation, width)
     yield [("", "")]
     last = sum(task.is_finally for task in pipeline_explanation.tasks)
@@ -120,7 +120,7 @@ def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, wi
 
 
 def verdict_lines(pipeline_explanation: PipelineExplanation, width: int, now: str = "") -> Iterator[Line]:
-    """What becomes of the run and why, what to change, what of its timeout is left, and what Tekton says.
+    """Yield what becomes of the run and why, what to change, what of its timeout is left, and what Tekton says.
 
     ``now`` (RFC 3339): times are ages.
     """
@@ -140,7 +140,7 @@ def verdict_lines(pipeline_explanation: PipelineExplanation, width: int, now: st
 
 
 def _because(pipeline_explanation: PipelineExplanation, now: str) -> str:
-    """The run, the first task that is refused, the cause in our words where they are known, and since when."""
+    """Return the run, the first task that is refused, the cause in our words where they are known, and since when."""
     verdict, state = pipeline_explanation.verdict, pipeline_explanation.run_state
     message = message_of(verdict)
     known = cause(verdict.findings)
@@ -152,7 +152,7 @@ def _because(pipeline_explanation: PipelineExplanation, now: str) -> str:
 
 
 def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
-    """The same at the head of a screen: what is to be done stands before what Tekton says."""
+    """Yield the same at the head of a screen: what is to be done stands before what Tekton says."""
     tone, word, texts = _state_words(pipeline_explanation)
     name = pipeline_explanation.subject.full
     shown = name if pipeline_explanation.remedies else texts
@@ -178,7 +178,7 @@ def _state(pipeline_explanation: PipelineExplanation, width: int, now: str = "")
 
 
 def _state_words(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, str]:
-    """A word for what becomes of it, with its tone; and what Tekton says, or the name."""
+    """Return a word for what becomes of it, with its tone; and what Tekton says, or the name."""
     name = pipeline_explanation.subject.full
     if pipeline_explanation.ended and not pipeline_explanation.verdict.message:
         return "strong", "ended", f"{name}; nothing of it is made any more"
@@ -192,7 +192,7 @@ def _held(pipeline_explanation: PipelineExplanation) -> str:
 
 
 def _goes_on(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
-    """What is written of the run, and what of its timeout is left."""
+    """Yield what is written of the run, and what of its timeout is left."""
     problem = pipeline_explanation.problem
     if problem is not None:
         stored = problem.stage not in {"object", "validation"}
@@ -345,7 +345,7 @@ def _assistants(pipeline_explanation: PipelineExplanation, width: int) -> Iterat
 
 
 def _without(assistant: AssistantPod) -> str:
-    """What it means for the tasks, whose affinity to its pod is required."""
+    """Return what it means for the tasks, whose affinity to its pod is required."""
     tasks = assistant.tasks
     if not tasks:
         return "no task needs it"
@@ -354,7 +354,7 @@ def _without(assistant: AssistantPod) -> str:
 
 
 def _claims(claims: Sequence[RunObject], width: int) -> Iterator[Line]:
-    """The claims of workspaces, and what they cost quotas."""
+    """Yield the claims of workspaces, and what they cost quotas."""
     new = [claim for claim in claims if claim.state != "there"]
     if new:
         yield [("", "")]

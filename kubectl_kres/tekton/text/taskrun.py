@@ -40,7 +40,7 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int, now: str = "
 
 
 def killed_text(killed: KilledContainer) -> str:
-    """Which container, under which limit, and who set it."""
+    """Return which container, under which limit, and who set it."""
     additions = ", which Tekton adds," if killed.added else ""
     limit = f" at its memory limit {killed.limit}" if killed.limit else ""
     source = f" ({killed.source.ref} {killed.source.field})" if killed.source is not None else ""
@@ -110,7 +110,7 @@ def never_text(too_much: TooMuch) -> str:
 
 
 def time_text(seconds: int) -> str:
-    """What is left of a timeout."""
+    """Return what is left of a timeout."""
     if seconds <= 0:
         return f"has been over its timeout for {_duration(-seconds)}"
     return f"times out in {_duration(seconds)}"
@@ -124,7 +124,7 @@ def _duration(seconds: int) -> str:
 
 
 def task_lines(part: TektonPart, width: int) -> Iterator[Line]:
-    """How many steps there are, what Tekton adds, and what the division by steps did."""
+    """Return how many steps there are, what Tekton adds, and what the division by steps did."""
     if part.task is None or not part.steps:
         return
     beside = f" and {part.sidecars} sidecar{'s' * (part.sidecars != 1)}" if part.sidecars else ""
@@ -144,7 +144,7 @@ def _division(part: TektonPart) -> str:
 
 
 def merged_lines(merged_limits: Sequence[MergedLimit], width: int) -> Iterator[Line]:
-    """What Tekton makes of the LimitRanges for its steps, as a table."""
+    """Yield what Tekton makes of the LimitRanges for its steps, as a table."""
     if not merged_limits:
         return
     yield [("", "")]

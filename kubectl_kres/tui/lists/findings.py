@@ -10,7 +10,7 @@ from kubectl_kres.render.check import finding_lines
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.reports.check.check import check
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, SEVERITIES, CheckFinding
-from kubectl_kres.reports.check.of_store import check_needs, cluster_needs, scenes_of
+from kubectl_kres.reports.check.of_store import check_needs, cluster_needs, contexts_of
 from kubectl_kres.reports.check.registry import BY_CODE
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
@@ -27,7 +27,7 @@ _SIGNS: dict[str, tuple[str, Tone]] = {"error": ("x", "bad"), "warning": ("!", "
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    for context in scenes_of(session.store, session.ask, namespace):
+    for context in contexts_of(session.store, session.ask, namespace):
         for _ in context.iter_evaluated():
             # A place to stop at: to judge a workload takes its time.
             yield (), None
@@ -66,7 +66,9 @@ def _needs(namespace: str) -> tuple[ReadRequest, ...]:
 
 
 def _also(session: Session, namespace: str) -> Iterable[ReadRequest]:
-    """What runs and quotas are evaluated by, once it is known which there are: whole lists, since rows are many."""
+    """Return what runs and quotas are evaluated by, once it is known which there are: whole lists, since rows
+    are many.
+    """
     if any(session.loading(_needs(namespace))):
         return
     store, quotas = session.store, session.store.all("ResourceQuota", namespace or None)

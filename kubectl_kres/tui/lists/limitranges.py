@@ -104,7 +104,7 @@ def _single(row: EffectiveLimit, field: str) -> bool:
 
 
 def _ref(row: EffectiveLimit) -> ObjectRef:
-    """The LimitRange in force; of several the first."""
+    """Return the LimitRange in force; of several the first."""
     forced = [part.source for part in row.parts if part.force] or [part.source for part in row.parts]
     return forced[0].ref if forced else ObjectRef("Namespace", row.namespace)
 

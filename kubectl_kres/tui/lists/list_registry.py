@@ -25,13 +25,13 @@ LISTINGS: Mapping[str, Listing] = {
 
 
 def find(word: str) -> Listing | None:
-    """The list that a word names, as kubectl would take it."""
+    """Return the list that a word names, as kubectl would take it."""
     lowered = word.lower()
     return next((listing for listing in LISTINGS.values() if lowered in listing.names), None)
 
 
 def words() -> list[str]:
-    """Every name of every list, the first ones first."""
+    """Return every name of every list, the first ones first."""
     firsts = [listing.id for listing in LISTINGS.values()]
     return [*firsts, *(name for listing in LISTINGS.values() for name in listing.names[1:])]
 
@@ -45,7 +45,7 @@ def chosen(listing: Listing, namespace: str, names: Sequence[str]) -> tuple[Colu
 
 
 def fault(name: str, heads: Sequence[str]) -> str:
-    """What is wrong with columns for a list: there is no such list, or it has no such column. Empty: nothing."""
+    """Return what is wrong with columns for a list: there is no such list, or it has no such column. Empty: nothing."""
     if name not in LISTINGS:
         return f'no list "{name}"{_nearest(name, tuple(LISTINGS))}'
     known = _named(LISTINGS[name].columns(""))
@@ -54,7 +54,7 @@ def fault(name: str, heads: Sequence[str]) -> str:
 
 
 def _named(columns: Sequence[Column]) -> Mapping[str, int]:
-    """Which column a name means, in small letters: its short name, or its heading before that."""
+    """Return which column a name means, in small letters: its short name, or its heading before that."""
     short = {column.id: at for at, column in enumerate(columns)}
     return short | {column.head.lower(): at for at, column in enumerate(columns) if column.head}
 

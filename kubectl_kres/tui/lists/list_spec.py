@@ -83,7 +83,9 @@ class Listing(Struct, frozen=True):
 def taken_in(
     listing: Listing, session: Session, changes: Changes, namespace: str
 ) -> tuple[dict[RowKey, Any], list[RowKey]]:
-    """The rows that came or changed, and the keys of those that went; of a namespace, or of all if it is empty."""
+    """Return the rows that came or changed, and the keys of those that went; of a namespace, or of all if it is
+    empty.
+    """
     assert listing.row is not None
 
     def concerns(ref: ObjectRef) -> bool:

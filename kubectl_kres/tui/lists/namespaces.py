@@ -40,7 +40,7 @@ class SpaceRow(Struct, frozen=True):
 
 
 def names(session: Session) -> list[str]:
-    """The namespaces that are known of: those read, and those of the objects that were read."""
+    """Return the namespaces that are known of: those read, and those of the objects that were read."""
     names = {namespace.metadata.name for namespace in session.store.all("Namespace")}
     for kind in ("ResourceQuota", "LimitRange"):
         names |= {item.metadata.namespace for item in session.store.all(kind)}
@@ -65,7 +65,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
 
 
 def _of_systems(session: Session) -> OfNamespaces:
-    """What all systems say of the namespaces."""
+    """Return what all systems say of the namespaces."""
     served: dict[str, list[str]] = {}
     waiting: dict[str, int] = {}
     for of_namespaces in (of for system in systems() if (of := system.of_namespaces(session)) is not None):
@@ -83,7 +83,7 @@ def _pods(row: SpaceRow) -> str:
 
 
 def _classes(row: SpaceRow) -> str:
-    """How many pods are Guaranteed, Burstable and BestEffort."""
+    """Return how many pods are Guaranteed, Burstable and BestEffort."""
     if row.sums is None:
         return "-"
     return "/".join(str(row.sums.classes.get(name, 0)) for name in CLASSES)
@@ -126,7 +126,7 @@ def _tightest(row: SpaceRow) -> str:
 
 
 def _least_left(row: SpaceRow) -> int:
-    """Those whose quota has least left come first, those without one last."""
+    """Return the sort key: namespaces whose quota has least left come first, those without one last."""
     return -(quotas.rank(row.quota) or 0) if row.quota else 1
 
 

@@ -77,7 +77,7 @@ class PodRow(Struct, eq=False, gc=False):
         return computed.amounts
 
     def ready(self, what: str) -> bool:
-        """Whether a column, or the fault, is computed."""
+        """Return whether a column, or the fault, is computed."""
         if "." in what:
             return self._own is not None and self._own.counted
         return what not in {"why", "fault"} or (self._own is not None and self._own.stamp == self._session.policies)
@@ -106,7 +106,7 @@ class PodRow(Struct, eq=False, gc=False):
         return str(values[resource]) if resource in values else None
 
     def why(self) -> str:
-        """What decides the class, or what is wrong, in a few words."""
+        """Return what decides the class, or what is wrong, in a few words."""
         quality = self.quality
         if quality is None:
             return self._computed.fault or "a quantity does not parse"
@@ -148,12 +148,12 @@ def _figure(side: str, resource: str, head: str) -> Column:
 
 
 def _lacking(*names: str) -> Callable[[PodRow], str]:
-    """What a filter for missing limits looks at: ``none`` where one of them is missing."""
+    """Return what a filter for missing limits looks at: ``none`` where one of them is missing."""
     return lambda row: "none" if any(name in missing_limits(row.pod) for name in names) else "set"
 
 
 def qos_class(row: PodRow) -> str:
-    """The stored class; of a pod that has none, the computed one."""
+    """Return the stored class; of a pod that has none, the computed one."""
     stored = row.pod.status.qos_class
     if stored:
         return stored
@@ -203,7 +203,7 @@ def _made(row: PodRow) -> float | None:
 
 
 def _trouble(row: PodRow) -> str:
-    """What keeps it from running, or has ended it; empty where all is as usual."""
+    """Return what keeps it from running, or has ended it; empty where all is as usual."""
     return state_of("Pod", row.pod).partition(" (")[0]
 
 
@@ -284,7 +284,7 @@ def opens(row: PodRow) -> Location:
 
 
 def owner_of(pod: Pod) -> Location | None:
-    """The workload or run that made it; None for a kind that has no screen."""
+    """Return the workload or run that made it; None for a kind that has no screen."""
     kind, _, name = workload_of(pod).partition("/")
     if kind not in BY_KIND or (kind, name) == ("Pod", pod.metadata.name):
         return None

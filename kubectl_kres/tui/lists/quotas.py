@@ -46,7 +46,7 @@ class QuotaEntry(Struct, frozen=True):
 
 
 def quota_row(session: Session, quota: ResourceQuota) -> QuotaEntry:
-    """The row of one quota, which depends on nothing else."""
+    """Return the row of one quota, which depends on nothing else."""
     ref = ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace)
     return session.once(ref, quota, lambda: _made(session, ref, quota))
 
@@ -79,7 +79,7 @@ def _tone(row: QuotaEntry) -> Tone:
 
 
 def state(row: QuotaEntry) -> str:
-    """What the sign says, in a word."""
+    """Return what the sign says, in a word."""
     return quota_state(row.report or row.fault)
 
 
@@ -88,14 +88,16 @@ def _tight(row: QuotaEntry, field: str) -> str:
 
 
 def rank(row: QuotaEntry) -> int | None:
-    """What quotas are sorted by: those that are over come before those that are full, whatever the percentage."""
+    """Return what quotas are sorted by: those that are over come before those that are full, whatever the
+    percentage.
+    """
     if row.tight is not None and row.tight.over:
         return _MOST_PERCENT * (1 + min(row.percent or _MOST_PERCENT, _MOST_PERCENT))
     return row.percent
 
 
 def percent_text(row: QuotaEntry) -> str:
-    """How much of its tightest name is used; ``over`` where a percentage says no more than that."""
+    """Return how much of its tightest name is used; ``over`` where a percentage says no more than that."""
     if row.percent is not None and row.percent < _MOST_PERCENT:
         return f"{row.percent}%"
     return "over" if row.tight is not None and row.tight.over else "-"

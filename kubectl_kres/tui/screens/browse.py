@@ -105,7 +105,7 @@ class Browse(TablePane):
         self._shape: tuple[int, int] = (0, 0)
 
     def _worst(self) -> Column | None:
-        """The column by which what is worst comes first."""
+        """Return the column by which what is worst comes first."""
         return next((column for column in self.table.columns if column.id == "state"), None)
 
     def _columns(self, namespace: str) -> Sequence[Column]:
@@ -176,7 +176,7 @@ class Browse(TablePane):
         self.table.focus()
 
     def changed(self, changes: Changes) -> None:
-        """Takes in what changed: single rows where that is enough, else all of them anew."""
+        """Take in what changed: single rows where that is enough, else all of them anew."""
         if changes.kinds & set(self.listing.kinds):
             if self._row_by_row(changes):
                 self._update(changes)
@@ -192,7 +192,7 @@ class Browse(TablePane):
             self.table.anchored = any(self.session.loading(self.needs()))
 
     def _row_by_row(self, changes: Changes) -> bool:
-        """Whether rows can follow these changes without being made anew, all of them."""
+        """Return whether rows can follow these changes without being made anew, all of them."""
         listing, kinds = self.listing, changes.kinds
         alone = kinds & set(listing.kinds) == {listing.kinds[0]}
         return listing.row is not None and (alone or listing.prepare is not None)
@@ -244,7 +244,7 @@ class Browse(TablePane):
             self._show()
 
     def _age(self) -> None:
-        """Draws again what is seen: what rows say depends on objects of other kinds, or on other rows, too."""
+        """Draw again what is seen: what rows say depends on objects of other kinds, or on other rows, too."""
         self._aging, self._aged = None, False
         late = self.listing.late
         if late is not None and late(self.session):
@@ -284,7 +284,7 @@ class Browse(TablePane):
         self._go_on(_FIRST)
 
     def _go_on(self, seconds: float) -> None:
-        """Makes rows, computes what is costly about them, then their texts, for so many seconds; the rest in a moment,
+        """Make rows, computes what is costly about them, then their texts, for so many seconds; the rest in a moment,
         while nobody types. Texts that are there already are only made anew now and again.
         """
         end, view = perf_counter() + seconds, self.table.view
@@ -312,7 +312,7 @@ class Browse(TablePane):
             self._go_on(_SLICE)
 
     def _read(self, end: float) -> None:
-        """Makes texts ready until then. The filter looks again at those that may have changed."""
+        """Make texts ready until then. The filter looks again at those that may have changed."""
         view = self.table.view
         while not view.whole and perf_counter() < end:
             view.read(_READ)
@@ -321,7 +321,7 @@ class Browse(TablePane):
             self._settle_now()
 
     def _make(self, end: float) -> None:
-        """Makes rows until then. Older rows stay until all new ones are there."""
+        """Make rows until then. Older rows stay until all new ones are there."""
         assert self._making is not None
         fresh: dict[RowKey, Any] = {}
         for key, row in self._making:
@@ -414,7 +414,7 @@ class Browse(TablePane):
             (self.detail if empty else self.table).focus()
 
     def _reasons(self, width: int) -> Iterator[Line]:
-        """Why there is nothing to see."""
+        """Return why there is nothing to see."""
         if why := self._why():
             yield from toned("quiet", wrapped(why, width, rest="  "))
         if not self._making and self.listing.empty is not None and not any(self.session.loading(self.needs())):
@@ -422,7 +422,7 @@ class Browse(TablePane):
         yield from self._gaps(width)
 
     def _gaps(self, width: int) -> Iterator[Line]:
-        """What could not be read."""
+        """Yield what could not be read."""
         yield from gap_lines(self.session, self.needs(), width)
 
     def _why(self) -> str:
@@ -440,12 +440,12 @@ class Browse(TablePane):
         return (self._absent() or f"{nothing}{where}{elsewhere}") if known else ""
 
     def _all(self) -> str:
-        """All namespaces, with their number if it is known."""
+        """Return all namespaces, with their number if it is known."""
         count = sum(1 for _ in self.session.store.all("Namespace"))
         return f"all {count} namespaces" if count > 1 else "all namespaces"
 
     def _absent(self) -> str:
-        """What it means that the server has no such kind, and what still works; empty if it has."""
+        """Return what it means that the server has no such kind, and what still works; empty if it has."""
         need = next(iter(self.needs()))
         if self.session.store.covered(need).state != "absent":
             return ""
@@ -477,7 +477,7 @@ class Browse(TablePane):
         return f"  in {', '.join(f'{space} {count}' for space, count in spaces[:_SPACES])}{more}"
 
     def _counted(self, count: str) -> str:
-        """How many rows of what, and whether more are to come."""
+        """Return how many rows of what, and whether more are to come."""
         number, blank, rest = count.partition(" so far")
         what, part = self.listing.several or self.listing.id, self.listing.part
         if part:
@@ -519,7 +519,7 @@ class Browse(TablePane):
         return self.listing.ref(self.table.row) if self.table.row is not None else None
 
     def is_fault(self, row: Any) -> bool:
-        """Whether the row has a mark, which is found out first where that is costly."""
+        """Return whether the row has a mark, which is found out first where that is costly."""
         prepare, ready = self.listing.prepare, self.listing.ready
         if prepare is not None and ready is not None and not ready(row, "fault"):
             prepare(row, "fault")
@@ -546,7 +546,7 @@ class Browse(TablePane):
         return True
 
     def toggle(self, column: Column) -> None:
-        """Sorts by a column. What is costly to compute is computed first, or while the user looks on."""
+        """Sort by a column. What is costly to compute is computed first, or while the user looks on."""
         by = self.table.sorted_by
         if self.listing.worst_first and column.id == "state" and by is not None and by.id == "state":
             # From the worst to the names and back.
@@ -558,7 +558,7 @@ class Browse(TablePane):
         super().toggle(column)
 
     def _compute(self, column: Column | None, seconds: float = _FIRST) -> None:
-        """Makes ready what is costly about rows to sort or choose by, the rest of it while the user looks on."""
+        """Make ready what is costly about rows to sort or choose by, the rest of it while the user looks on."""
         ready = self.listing.ready
         if ready is not None:
             self._costly = {"fault"} if self._faults else set()

@@ -68,7 +68,7 @@ class HelpPane(Pane):
             yield [*first, ("", " " * (half + 2 - taken)), *second]
 
     def _sections(self, width: int) -> Iterator[Iterator[Line]]:
-        """The keys of the screen below first, then those of every screen."""
+        """Yield the keys of the screen below first, then those of every screen."""
         known = groups()
         for group in (*(group for group in self._groups if group != "everywhere"), "everywhere"):
             yield _listed(_TITLES[group], [(key.shown, key.text) for key in known[group]], width)

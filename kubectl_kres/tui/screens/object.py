@@ -40,11 +40,11 @@ class ObjectPane(Pane):
         self._asked: dict[ReadRequest, None] = {}
 
     def wanted(self) -> Iterable[ReadRequest]:
-        """What the answer depends on, as far as that is known by now."""
+        """Return what the answer depends on, as far as that is known by now."""
         raise NotImplementedError
 
     def ask(self) -> Any:
-        """The answer of now. Raises KresError."""
+        """Return the answer of now. Raises KresError."""
         raise NotImplementedError
 
     def answered(self) -> None:
@@ -52,7 +52,9 @@ class ObjectPane(Pane):
         raise NotImplementedError
 
     def needs(self) -> Iterable[ReadRequest]:
-        """What was needed once stays needed: a read that has served its end would be dropped, and be needed again."""
+        """Return what was needed once stays needed: a read that has served its end would be dropped, and be needed
+        again.
+        """
         self._asked.update(dict.fromkeys(self.wanted()))
         return self._asked
 
@@ -83,7 +85,9 @@ class ObjectPane(Pane):
         self.post_message(Told())
 
     def before(self, of: Callable[[], T]) -> T | None:
-        """What something gives without the change that is tried; None where no change is, or there is no answer."""
+        """Return what something gives without the change that is tried; None where no change is, or there is no
+        answer.
+        """
         change = self.session.what_if
         if change is None:
             return None
@@ -119,7 +123,9 @@ class ObjectPane(Pane):
             yield from toned("bad", wrapped(f"{self.fault.message}{self._where()}", width, rest="  "))
 
     def _where(self) -> str:
-        """Where what is not found was looked for: the screen may show all namespaces, and the object is of one."""
+        """Return where what is not found was looked for: the screen may show all namespaces, and the object is
+        of one.
+        """
         space = self.ref.namespace
         if not isinstance(self.fault, NotFound) or not space:
             return ""
@@ -127,11 +133,11 @@ class ObjectPane(Pane):
         return f" in namespace {space}{'' if self.session.namespace else other}"
 
     def gap_lines(self, width: int) -> Iterator[Line]:
-        """What could not be read of what the answer depends on."""
+        """Yield what could not be read of what the answer depends on."""
         yield from gap_lines(self.session, self.needs(), width)
 
     def owner(self) -> Location | None:
-        """What the object belongs to."""
+        """Return what the object belongs to."""
         return None
 
     def act(self, action: str) -> bool:

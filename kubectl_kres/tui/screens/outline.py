@@ -33,7 +33,7 @@ class OutlinePane(TreePane):
         raise NotImplementedError
 
     def text(self, width: int) -> Iterable[Line]:
-        """All of it, as the command prints it."""
+        """Return all of it, as the command prints it."""
         raise NotImplementedError
 
     def text_lines(self, tab: str, width: int) -> Iterable[Line]:
@@ -44,7 +44,7 @@ class OutlinePane(TreePane):
         return columns(self.HEAD, self._folded, ascii_only=self.session.setting.ascii_only)
 
     def do_lines(self, width: int) -> Iterator[Line]:
-        """What the outline says is to be done, for the head: the first fix, then other ones."""
+        """Yield what the outline says is to be done, for the head: the first fix, then other ones."""
         for item in self._rows:
             if item.remedy:
                 label, _, words = item.label.partition(" ")

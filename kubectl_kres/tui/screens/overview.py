@@ -176,7 +176,7 @@ class OverviewPane(TablePane):
         return int(self.size.width * _LEFT)
 
     def _unfolded(self, row: Notice) -> Iterator[Notice]:
-        """The line of an area; beside what is worst, what has no room on it stands on lines of its own."""
+        """Yield the line of an area; beside what is worst, what has no room on it stands on lines of its own."""
         room = self.size.width - self._left - _HEAD - (BAR + 2) * bool(row.bar)
         if not self._beside or size(row.text) <= room:
             yield row
@@ -200,7 +200,7 @@ class OverviewPane(TablePane):
         yield line
 
     def _fixes(self, width: int) -> Iterator[Line]:
-        """What mends the problem under the cursor, whose it is, and the whole of what is wrong."""
+        """Yield what mends the problem under the cursor, whose it is, and the whole of what is wrong."""
         row: Notice | None = self.worst.row
         if row is None:
             return
@@ -331,7 +331,7 @@ class OverviewPane(TablePane):
         return Notice(SIGNS[area.severity], "refused", count, area_said(area), place, self._bar(area))
 
     def _fares(self) -> Notice:
-        """How many workloads run, wait or fail."""
+        """Return how many workloads run, wait or fail."""
         area, place = self._areas.running(), Location("pods", self.session.namespace)
         why = unseen(self.session, ReadRequest("Pod", self.session.namespace))
         if area.state or (why and not area.count):
@@ -340,7 +340,7 @@ class OverviewPane(TablePane):
         return Notice(SIGNS[area.severity], "running", str(area.count), area_said(area), place, self._bar(area))
 
     def _number(self, need: ReadRequest, count: int) -> str:
-        """The count; with ``..`` while it grows, ``?`` where it cannot be known."""
+        """Return the count; with ``..`` while it grows, ``?`` where it cannot be known."""
         coverage = self.session.store.covered(need)
         if coverage.known:
             return f"{count:,}"
@@ -390,7 +390,7 @@ class OverviewPane(TablePane):
     # The lines around, and keys
 
     def status(self) -> Line:
-        """The line under the cursor, which has more room here."""
+        """Return the line under the cursor, which has more room here."""
         row: Notice | None = self.table.row
         where = f" of {self.session.namespace}" if self.session.namespace else ""
         if row is None or not (row.text or row.indented):
@@ -400,7 +400,7 @@ class OverviewPane(TablePane):
         return [("strong", f"{row.what}{inside}".strip()), (row.sign[1], f"  {text}")]
 
     def command(self) -> str:
-        """What prints more of the line under the cursor."""
+        """Return what prints more of the line under the cursor."""
         row: Notice | None = self.table.row
         place = row.place if row is not None else None
         if row is not None and row.ask:
@@ -517,5 +517,5 @@ _AREAS = (
 
 
 def _ref_of(row: Any) -> ObjectRef | None:
-    """The object of a line; None for an area, or where there is no line."""
+    """Return the object of a line; None for an area, or where there is no line."""
     return row.place.ref if row is not None and row.place is not None else None

@@ -67,7 +67,7 @@ class Pane(Widget):
         self.session, self.place = session, place
 
     def needs(self) -> Iterable[ReadRequest]:
-        """What must be read; asked again after each change."""
+        """Return what must be read; asked again after each change."""
         return ()
 
     def changed(self, changes: Changes) -> None:
@@ -87,7 +87,7 @@ class Pane(Widget):
         return any(self.session.loading(self.needs()))
 
     def refresh_sums(self) -> None:
-        """Sums of pods are new."""
+        """Sum of pods are new."""
 
     def on_lines_copied(self, event: Lines.Copied) -> None:
         event.stop()
@@ -112,19 +112,21 @@ class Pane(Widget):
         return False
 
     def ref_of_row(self) -> ObjectRef | None:
-        """The object under the cursor, or the one that the screen is about; None where there is none."""
+        """Return the object under the cursor, or the one that the screen is about; None where there is none."""
         return self.place.ref
 
     def value_here(self) -> tuple[ObjectRef | None, str, str]:
-        """The object whose number is under the cursor, its name there and the number; empty: the object's first."""
+        """Return the object whose number is under the cursor, its name there and the number; empty: the object's
+        first.
+        """
         return self.ref_of_row(), "", ""
 
     def command(self) -> str:
-        """What prints the same."""
+        """Return what prints the same."""
         return ""
 
     def status(self) -> Line:
-        """What is shown, in a line."""
+        """Return what is shown, in a line."""
         return ()
 
     def hints(self) -> Sequence[str]:
@@ -152,7 +154,7 @@ class Pane(Widget):
         return False
 
     def table_csv(self) -> str | None:
-        """The table as CSV; None if there is none."""
+        """Return the table as CSV; None if there is none."""
         return None
 
 
@@ -196,14 +198,14 @@ class TablePane(Pane):
         return {}
 
     def matched(self) -> Matcher:
-        """What the filter means; that it means nothing is said."""
+        """Return what the filter means; that it means nothing is said."""
         texts = matcher(self._filter, self.selector, self.fields)
         if texts.fault:
             self.post_message(Say(texts.fault, "warn"))
         return texts
 
     def apply(self) -> None:
-        """Shows what the filter lets through."""
+        """Show what the filter lets through."""
         self.table.filter(self.matched())
         self.post_message(Told())
 
@@ -225,11 +227,11 @@ class TablePane(Pane):
         return True
 
     def is_fault(self, row: Any) -> bool:
-        """Whether the row has a mark."""
+        """Return whether the row has a mark."""
         return bool(self.table.mark(row))
 
     def to_fault(self, by: int) -> None:
-        """Puts the cursor on the next row with a fault, 1 down or -1 up; after the last one the first."""
+        """Put the cursor on the next row with a fault, 1 down or -1 up; after the last one the first."""
         keys, rows, line = self.table.view.keys, self.table.view.rows, self.table.line
         end = perf_counter() + _SEARCH
         for step in range(1, len(keys) + 1):
@@ -263,7 +265,7 @@ class TablePane(Pane):
         return chosen is not None
 
     def toggle(self, column: Column) -> None:
-        """Sorts by a column; if it does already, the other way round."""
+        """Sort by a column; if it does already, the other way round."""
         self.table.toggle(column)
         self.post_message(Told())
 

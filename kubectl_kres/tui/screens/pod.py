@@ -205,7 +205,7 @@ class PodPane(TreePane):
 
 
 def place_of(row: ValueRow) -> Location:
-    """The screen of the object behind a value."""
+    """Return the screen of the object behind a value."""
     assert row.source is not None
     ref = row.source.ref
     return Location("quota" if ref.kind == "ResourceQuota" else "object", ref=ref)

@@ -82,7 +82,7 @@ class QuotaPane(ObjectPane, TablePane):
         self.table.styles.width = full if beside else None
 
     def wanted(self) -> Iterable[ReadRequest]:
-        """The quota, and what counts for it, as far as that is known."""
+        """Return the quota, and what counts for it, as far as that is known."""
         quota = self.session.get(self.ref)
         yield ReadRequest("ResourceQuota", self.ref.namespace)
         if quota is not None:
@@ -150,7 +150,7 @@ class QuotaPane(ObjectPane, TablePane):
         return True
 
     def value_here(self) -> tuple[ObjectRef | None, str, str]:
-        """The name that is nearest to its limit."""
+        """Return the name that is nearest to its limit."""
         column = next(iter(self.table.columns[2:]), None)
         return self.ref, column.id if column is not None else "", ""
 
@@ -174,7 +174,7 @@ class QuotaPane(ObjectPane, TablePane):
 
 
 def _alone(report: QuotaReport) -> QuotaReport:
-    """The report without its users, which are the table's."""
+    """Return the report without its users, which are the table's."""
     return QuotaReport(
         report.subject,
         report.uses,

@@ -76,7 +76,7 @@ class WhatIfPane(Pane):
         yield from change_lines(change.report, width)
 
     def _smallest(self, change: WhatIf, typed_number: TypedNumber, width: int) -> Iterator[Line]:
-        """The smallest number of a quota with which each workload that it refuses gets all its pods."""
+        """Yield the smallest number of a quota with which each workload that it refuses gets all its pods."""
         step = typed_number.placed.step
         if not isinstance(step, Patch) or step.kind != "ResourceQuota":
             return
@@ -118,12 +118,12 @@ _VIEWS: Mapping[str, type[Pane]] = {
 
 
 def has_screen(kind: Kind) -> bool:
-    """Whether an object of the kind can be opened."""
+    """Return whether an object of the kind can be opened."""
     return is_shown(kind)
 
 
 def pane_of(session: Session, place: Location, below: Pane | None) -> Pane:
-    """A new screen; ``below`` is the one that help was asked on."""
+    """Return a new screen; ``below`` is the one that help was asked on."""
     if place.view == "help":
         listing = LISTINGS.get(place.tab)
         about, keys = listing.about if listing else "", below.hints() if below else ()

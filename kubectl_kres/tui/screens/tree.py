@@ -81,40 +81,40 @@ class TreePane(ObjectPane, TablePane):
         )
 
     def rows(self) -> Iterable[Any]:
-        """All lines of the answer from the top, branches before what is in them."""
+        """Return all lines of the answer from the top, branches before what is in them."""
         raise NotImplementedError
 
     def columns(self) -> Sequence[Column]:
-        """What the tree shows of a line."""
+        """Return what the tree shows of a line."""
         raise NotImplementedError
 
     def words(self, row: Any) -> str:
-        """What a filter looks into."""
+        """Return what a filter looks into."""
         raise NotImplementedError
 
     def sign(self, row: Any) -> tuple[str, Tone]:
-        """The mark before a line."""
+        """Return the mark before a line."""
         raise NotImplementedError
 
     def head(self, width: int) -> Iterable[Line]:
-        """What the answer comes to."""
+        """Return what the answer comes to."""
         raise NotImplementedError
 
     def about_lines(self, row: Any, width: int) -> Iterable[Line]:
-        """All that is known of a line of the tree."""
+        """Return all that is known of a line of the tree."""
         raise NotImplementedError
 
     def text_lines(self, tab: str, width: int) -> Iterable[Line]:
-        """A page of text. Raises KresError."""
+        """Return a page of text. Raises KresError."""
         raise NotImplementedError
 
     def branch_of(self, row: Any) -> RowKey:
-        """The path of the line that folds for a line: its own, or that of the branch that it stands in."""
+        """Return the path of the line that folds for a line: its own, or that of the branch that it stands in."""
         path: RowKey = row.path
         return path[:1]
 
     def copied(self, row: Any) -> Copy | None:
-        """What is copied of a line, if it is not the object's name."""
+        """Return what is copied of a line, if it is not the object's name."""
         raise NotImplementedError
 
     def compose(self) -> ComposeResult:
@@ -162,17 +162,17 @@ class TreePane(ObjectPane, TablePane):
         self._draw(keep=True)
 
     def opens_on(self) -> Any | None:
-        """The line that the cursor stands on until a key moves it or all has been read; None: the first."""
+        """Return the line that the cursor stands on until a key moves it or all has been read; None: the first."""
         return next((row for row in self._rows if self.sign(row)[0] == "x"), None)
 
     def _compare(self) -> None:
-        """Marks what a change that is tried makes different."""
+        """Mark what a change that is tried makes different."""
         before = self.before(lambda: set(self._texts(list(self.rows())).values()))
         now = self._texts(self._rows) if before is not None else {}
         self.table.differs = None if before is None else lambda row: now.get(row.path) not in before
 
     def _texts(self, rows: Sequence[Any]) -> dict[RowKey, tuple[str, ...]]:
-        """What lines say, with their branch: its place may be another."""
+        """Return what lines say, with their branch: its place may be another."""
         heads = {row.path: row.label for row in rows if len(row.path) == 1}
         columns = self.table.columns[1:]
         return {
@@ -208,7 +208,7 @@ class TreePane(ObjectPane, TablePane):
         self._told = row.path if row is not None else None
 
     def _page(self, tab: str, width: int) -> Iterator[Line]:
-        """The lines of a tab; what cannot be answered says why."""
+        """Yield the lines of a tab; what cannot be answered says why."""
         if self.found is None:
             yield from self.gap_lines(width)
             return
@@ -237,7 +237,7 @@ class TreePane(ObjectPane, TablePane):
         self._turn(event.tab)
 
     def fold(self, row: Any, *, wrapped: bool | None = None) -> None:
-        """Folds the branch of a line, or unfolds it; without a word the other one of both."""
+        """Fold the branch of a line, or unfolds it; without a word the other one of both."""
         key = self.branch_of(row)
         if wrapped is None:
             wrapped = key not in self._folded
@@ -291,5 +291,5 @@ class TreePane(ObjectPane, TablePane):
 
 
 def _is_inside(path: RowKey, wrapped: set[RowKey]) -> bool:
-    """Whether a line stands in a branch that is folded."""
+    """Return whether a line stands in a branch that is folded."""
     return bool(wrapped) and any(path[:depth] in wrapped for depth in range(1, len(path)))

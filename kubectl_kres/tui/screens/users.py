@@ -107,7 +107,7 @@ class UsersPane(TreePane):
         super().answered()
 
     def rows(self) -> Iterable[UserRow]:
-        """The tree in the order of the tightest name. A pod is folded when it is first met."""
+        """Return the tree in the order of the tightest name. A pod is folded when it is first met."""
         rows = list(self._below((), (), self.found.tree))
         new = {row.path for row in rows} - self._met
         self._met |= new
@@ -144,7 +144,7 @@ class UsersPane(TreePane):
         return ("!", "warn") if any(set_by.note for set_by in row.node.set_by.values()) else ("", "")
 
     def opens_on(self) -> UserRow | None:
-        """The largest, which may be another one until all has been read."""
+        """Return the largest, which may be another one until all has been read."""
         return self._rows[0] if self._rows else None
 
     def branch_of(self, row: UserRow) -> RowKey:
@@ -228,7 +228,7 @@ class UsersPane(TreePane):
 
 
 def users_needs(session: Session, quota: ResourceQuota) -> Iterator[ReadRequest]:
-    """What counts for a quota, and what set the values of its pods."""
+    """Yield what counts for a quota, and what set the values of its pods."""
     space = quota.metadata.namespace
     yield from counting_needs([quota], session.server, space)
     yield ReadRequest("LimitRange", space)
@@ -236,7 +236,9 @@ def users_needs(session: Session, quota: ResourceQuota) -> Iterator[ReadRequest]
 
 
 def users_of(session: Session, ref: ObjectRef | None) -> Location | None:
-    """The screen for an object: of a quota its own, else that of the fullest quota of the namespace; None: no quota."""
+    """Return the screen for an object: of a quota its own, else that of the fullest quota of the namespace; None: no
+    quota.
+    """
     if ref is None:
         return None
     if ref.kind == "ResourceQuota":

@@ -75,7 +75,7 @@ def amount(text: Callable[[Any], str | None]) -> Callable[[Any], Any]:
 
 
 def natural(columns: Sequence[Column], rows: Iterable[Any], *, costly: int = _FEW) -> list[int]:
-    """The width that each column needs, by the rows that are given; ``costly`` cells of each that costs much.
+    """Return the width that each column needs, by the rows that are given; ``costly`` cells of each that costs much.
 
     Of figures no more than their most, of texts all that they say.
     """
@@ -91,7 +91,7 @@ def natural(columns: Sequence[Column], rows: Iterable[Any], *, costly: int = _FE
 
 
 def capped(columns: Sequence[Column], needed: Sequence[int]) -> list[int]:
-    """The width that each column would like: what it needs, but no more than its most."""
+    """Return the width that each column would like: what it needs, but no more than its most."""
     return [
         width if column.width or column.right else max(cell_len(column.head), min(column.most, width))
         for column, width in zip(columns, needed, strict=True)
@@ -99,11 +99,11 @@ def capped(columns: Sequence[Column], needed: Sequence[int]) -> list[int]:
 
 
 def laid_out(columns: Sequence[Column], needed: Sequence[int], room: int, *, wide: bool) -> list[tuple[int, int]]:
-    """The columns that are shown, by index, each with its width.
+    """Return the columns that are shown, by index, each with its width.
 
     Wide columns come only where all fit, unless they are asked for, one after the other: more room never shows fewer.
-    What is too much is taken from the widest; what then does not fit goes, from the right. What is left goes to
-    columns that would say more, from the left.
+    What is too much is taken from the widest; what then does not fit goes, from the right. What is left goes to columns
+    that would say more, from the left.
     """
     liked = capped(columns, needed)
     shown = [at for at, column in enumerate(columns) if wide or not column.wide]
@@ -128,7 +128,7 @@ def laid_out(columns: Sequence[Column], needed: Sequence[int], room: int, *, wid
 
 
 def _least(column: Column, liked: int) -> int:
-    """How narrow a column may get: figures not at all."""
+    """Return how narrow a column may get: figures not at all."""
     return liked if column.width or column.right else max(cell_len(column.head), min(liked, _READABLE))
 
 

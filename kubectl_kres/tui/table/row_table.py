@@ -101,7 +101,7 @@ class Table(Drawn):
         return self._line
 
     def mark(self, row: Any) -> str:
-        """The sign before a row; empty where nothing is wrong with it."""
+        """Return the sign before a row; empty where nothing is wrong with it."""
         sign: str = self._sign(row)[0]
         return sign
 
@@ -143,7 +143,7 @@ class Table(Drawn):
         self.refresh()
 
     def measure(self) -> None:
-        """Takes widths anew from the rows there are: those that came first need not be the widest."""
+        """Take widths anew from the rows there are: those that came first need not be the widest."""
         self._liked = []
         self.settle()
 
@@ -169,7 +169,7 @@ class Table(Drawn):
         self.refresh()
 
     def settle(self) -> None:
-        """Shows what the rows, filter and sort come to; the view stays where it is unless the cursor would leave it."""
+        """Show what the rows, filter and sort come to; the view stays where it is unless the cursor would leave it."""
         visible = self._on_screen(self._line)
         self.view.settle()
         before = self.cursor
@@ -199,14 +199,14 @@ class Table(Drawn):
             self.post_message(self.Moved(self.cursor))
 
     def refresh_changed(self) -> None:
-        """Draws only those of the changed rows that are seen, where they stood at the last ``settle``."""
+        """Draw only those of the changed rows that are seen, where they stood at the last ``settle``."""
         top = int(self.scroll_offset.y)
         for line, key in enumerate(self.view.keys[top : top + self.size.height]):
             if key in self._changed:
                 self.refresh_line(top + line + 1)
 
     def go(self, line: int) -> None:
-        """Puts the cursor on a line, the nearest that there is."""
+        """Put the cursor on a line, the nearest that there is."""
         keys = self.view.keys
         if not keys:
             return
@@ -220,19 +220,19 @@ class Table(Drawn):
         self.refresh()
 
     def seen_keys(self) -> Sequence[RowKey]:
-        """Those of the rows on screen, from the top."""
+        """Return those of the rows on screen, from the top."""
         top = int(self.scroll_offset.y)
         return self.view.keys[top : top + self.size.height - 1]
 
     def find(self, key: RowKey) -> None:
-        """Puts the cursor on a row, if it is seen."""
+        """Put the cursor on a row, if it is seen."""
         self.view.settle()
         place = self.view.place(key)
         if place is not None:
             self.go(place)
 
     def open_on(self, key: RowKey) -> None:
-        """Puts the cursor on a row and keeps it in sight, whatever room there comes to be, until it is moved."""
+        """Put the cursor on a row and keeps it in sight, whatever room there comes to be, until it is moved."""
         self.find(key)
         self._opened = self.cursor
         self._reveal()
@@ -268,7 +268,7 @@ class Table(Drawn):
         return Strip(segments)
 
     def _over(self, *, current: bool) -> Style:
-        """What is laid over the row under the cursor."""
+        """Return what is laid over the row under the cursor."""
         if not current or (self.shy and not self.has_focus):
             return Style.null()
         return self.tone("cursor" if self.has_focus else "idle")
@@ -301,7 +301,7 @@ class Table(Drawn):
         return Strip(segments)
 
     def _picture(self, tone: str) -> Style:
-        """A picture on the row under the cursor: on the cursor's colour, not out of the screen's."""
+        """Return a picture on the row under the cursor: on the cursor's colour, not out of the screen's."""
         return Style(color=self.tone(tone or "quiet").color, bgcolor=self.plain.color)
 
     def _lay_out(self) -> None:
@@ -318,7 +318,7 @@ class Table(Drawn):
         self._layout = laid_out(self.columns, self._liked, max(1, room), wide=self.wide)
 
     def _widen(self) -> None:
-        """Makes columns of figures as wide as what is seen of them: a figure must not lose a digit."""
+        """Make columns of figures as wide as what is seen of them: a figure must not lose a digit."""
         top = int(self.scroll_offset.y)
         seen = [self.view.rows[key] for key in self.view.keys[top : top + self.size.height] if key in self.view.rows]
         figures = [at for at, _ in self._layout if self.columns[at].right and not self.columns[at].width]
@@ -374,7 +374,7 @@ class Table(Drawn):
                 self.action_open()
 
     def toggle(self, column: Column) -> None:
-        """Sorts by a column; if it does already, the other way round."""
+        """Sort by a column; if it does already, the other way round."""
         again = self.sorted_by is not None and self.sorted_by.id == column.id
         self.sort(column, reverse=not self.reverse if again else column.down)
 

@@ -36,7 +36,7 @@ class Matcher(NamedTuple):
     rows: Callable[[Any], bool] | None = None
 
     def narrows(self, other: Matcher) -> bool:
-        """Whether whatever this one lets through, the other does too."""
+        """Return whether whatever this one lets through, the other does too."""
         return bool(self.substring) and bool(other.substring) and other.substring in self.substring
 
 
@@ -155,7 +155,7 @@ class RowTexts:
             self._unread.append(slot)
 
     def read(self, rows: Sequence[Any], most: int | None = None) -> None:
-        """Makes those of so many slots more; if ``most`` is None, of all that have none. ``rows``: by slot."""
+        """Make those of so many slots more; if ``most`` is None, of all that have none. ``rows``: by slot."""
         waiting = self._unread if self._unread or most is None else self._aged
         some = waiting[-most:] if most is not None else waiting[:]
         del waiting[len(waiting) - len(some) :]
@@ -183,7 +183,7 @@ class RowTexts:
         return lowered
 
     def matching(self, slots: Iterable[int], matcher: Matcher) -> list[int]:
-        """Those of the slots whose texts, which must be made, the filter lets through."""
+        """Return those of the slots whose texts, which must be made, the filter lets through."""
         before, own, after = self._before, self._own, self._after
         word, test = matcher.substring, matcher.test
         assert test is not None

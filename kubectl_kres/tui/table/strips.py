@@ -27,12 +27,12 @@ _MOST = 2000
 
 
 def safe(text: str) -> str:
-    """The text as a terminal may have it."""
+    """Return the text as a terminal may have it."""
     return plain(capped(text, _MOST))
 
 
 def fitted(text: str, width: int, *, right: bool = False) -> str:
-    """The text in exactly ``width`` cells; what is longer ends in an ellipsis."""
+    """Return the text in exactly ``width`` cells; what is longer ends in an ellipsis."""
     shown = _begun(safe(text), width)
     taken = cell_len(shown)
     if taken > width:
@@ -42,7 +42,9 @@ def fitted(text: str, width: int, *, right: bool = False) -> str:
 
 
 def wrap_line(line: Line, width: int) -> Iterator[Line]:
-    """The line in pieces of at most ``width`` cells, broken at blanks where there are any; a command stays whole."""
+    """Yield the line in pieces of at most ``width`` cells, broken at blanks where there are any; a command stays
+    whole.
+    """
     if any(tone == "command" for tone, _ in line):
         yield line
         return
@@ -165,17 +167,17 @@ class Drawn(ScrollView, can_focus=True):
         super().notify_style_update()
 
     def tone(self, name: str) -> Style:
-        """The style of a tone; of none, the widget's own."""
+        """Return the style of a tone; of none, the widget's own."""
         return self.get_component_rich_style(f"tone--{name}") if name else self.plain
 
     def strip(self, line: Line, width: int) -> Strip:
-        """A line as cells."""
+        """Return a line as cells."""
         segments = [Segment(safe(text), self.tone(tone)) for tone, text in line]
         return Strip(segments).adjust_cell_length(width, self.plain)
 
 
 def taken(line: Line) -> int:
-    """The cells that a text on the right of a bar takes, with what keeps it apart."""
+    """Return the cells that a text on the right of a bar takes, with what keeps it apart."""
     return sum(cell_len(safe(text)) for _, text in line) + _APART if line else 0
 
 

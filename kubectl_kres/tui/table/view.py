@@ -41,7 +41,7 @@ class RowOrder:
         return self.rank is None and not self.reverse
 
     def read(self, rows: Iterable[Any]) -> bool:
-        """Takes the ranks of all rows anew; whether any of them is another one than before."""
+        """Take the ranks of all rows anew; whether any of them is another one than before."""
         if self.rank is None:
             return False
         before, self.ranks = self.ranks, list(map(self.rank, rows))
@@ -59,12 +59,12 @@ class RowOrder:
         return numbers
 
     def slot(self, line: Slots, key: RowKey) -> int | None:
-        """The slot of a key in a line that is in the order of keys; None: it has none."""
+        """Return the slot of a key in a line that is in the order of keys; None: it has none."""
         place = bisect_left(line, key, key=self.keys.__getitem__)
         return line[place] if place < len(line) and self.keys[line[place]] == key else None
 
     def find(self, line: Slots, slot: int) -> int:
-        """Where a slot stands in a line of slots, or would stand."""
+        """Return where a slot stands in a line of slots, or would stand."""
         keys = self.keys
         if self.plain:
             return bisect_left(line, keys[slot], key=keys.__getitem__)
@@ -78,7 +78,7 @@ class RowOrder:
         return low
 
     def stands(self, line: Slots, slot: int) -> int | None:
-        """Where a slot stands in a line of slots; None: it does not."""
+        """Return where a slot stands in a line of slots; None: it does not."""
         place = self.find(line, slot)
         return place if place < len(line) and line[place] == slot else None
 
@@ -94,7 +94,7 @@ class RowOrder:
         return bool(rank > its if self.reverse else rank < its)
 
     def entered(self, line: Slots, slots: Iterable[int]) -> Slots:
-        """The line with more slots in it, each at its place."""
+        """Return the line with more slots in it, each at its place."""
         coming = self.arranged(packed(sorted(slots, key=self.keys.__getitem__)))
         if not coming:
             return line
@@ -109,7 +109,7 @@ class RowOrder:
 
 
 def left(line: Slots, places: Iterable[int]) -> Slots:
-    """The line without those that stand at some places."""
+    """Return the line without those that stand at some places."""
     numbers, at = packed(), 0
     for place in sorted(places):
         numbers += line[at:place]
@@ -121,7 +121,7 @@ def left(line: Slots, places: Iterable[int]) -> Slots:
 
 
 def packed(slots: Iterable[int] = ()) -> Slots:
-    """The slots as a line."""
+    """Return the slots as a line."""
     return array("I", slots)
 
 
@@ -231,7 +231,7 @@ class View(Generic[Row]):
         return row
 
     def _found(self, key: RowKey) -> tuple[int | None, Row]:
-        """The slot of a key, if it has one, and its row, or ``_GONE``."""
+        """Return the slot of a key, if it has one, and its row, or ``_GONE``."""
         if self._anew is not None:
             return None, self._anew.get(key, _GONE)
         waiting = self._dirty.get(key)
@@ -241,7 +241,7 @@ class View(Generic[Row]):
         return slot, self._held[slot] if slot is not None else _GONE
 
     def pairs(self) -> Iterator[tuple[RowKey, Row]]:
-        """All rows, each with its key: in the order of keys, but what came last at the end."""
+        """Yield all rows, each with its key: in the order of keys, but what came last at the end."""
         if self._anew is not None:
             yield from self._anew.items()
             return
@@ -294,7 +294,7 @@ class View(Generic[Row]):
         self._unordered = True
 
     def foresee(self, ranks: Iterable[Rank]) -> None:
-        """Ranks that a row keeps as long as it is that row: they are asked for once, by ``read``."""
+        """Rank that a row keeps as long as it is that row: they are asked for once, by ``read``."""
         self._ahead = {rank: self._ahead.get(rank, []) for rank in ranks}
 
     def settle(self) -> bool:
@@ -320,7 +320,7 @@ class View(Generic[Row]):
         return True
 
     def place(self, key: RowKey) -> int | None:
-        """The line of a key in what is seen."""
+        """Return the line of a key in what is seen."""
         slot = self._by_key.slot(self._base, key)
         return self._by.stands(self._seen, slot) if slot is not None else None
 
@@ -335,7 +335,7 @@ class View(Generic[Row]):
         return self._texts.made and all(len(known) == len(self._held) for known in self._ahead.values())
 
     def read(self, most: int) -> None:
-        """Makes the texts, then the ranks, of some more rows ready."""
+        """Make the texts, then the ranks, of some more rows ready."""
         if not self._texts.whole:
             self._texts.read(self._held, most)
             return
@@ -358,7 +358,7 @@ class View(Generic[Row]):
         return len(self._dirty)
 
     def _ranked(self) -> bool:
-        """Looks at the ranks that the order goes by; whether they are others than before."""
+        """Look at the ranks that the order goes by; whether they are others than before."""
         by = self._by
         known = self._ahead.get(by.rank) if by.rank is not None else None
         if by.rank is None or known is None:
@@ -368,7 +368,7 @@ class View(Generic[Row]):
         return before is not known
 
     def _number(self) -> None:
-        """Gives each row a slot."""
+        """Give each row a slot."""
         rows = dict(self.pairs()) if self._anew is None else self._anew
         self._keys[:] = sorted(rows)
         self._held = list(map(rows.__getitem__, self._keys))
@@ -379,7 +379,7 @@ class View(Generic[Row]):
         self._unordered = True
 
     def _sorted_out(self) -> tuple[list[int], dict[int, Row], dict[RowKey, Row]]:
-        """The slots of rows that went, those of rows that changed with them, and rows that came."""
+        """Return the slots of rows that went, those of rows that changed with them, and rows that came."""
         gone, changed, new = list[int](), dict[int, Row](), dict[RowKey, Row]()
         for key, (slot, row) in self._dirty.items():
             if slot is None:
@@ -392,7 +392,7 @@ class View(Generic[Row]):
         return gone, changed, new
 
     def _hold(self, gone: Iterable[int], changed: Mapping[int, Row], new: Mapping[RowKey, Row]) -> list[int]:
-        """Puts rows at their slots; the slots of those that came."""
+        """Put rows at their slots; the slots of those that came."""
         self._free.extend(gone)
         for slot, row in changed.items():
             self._put(slot, row)
@@ -455,12 +455,12 @@ class View(Generic[Row]):
         self._seen = by.entered(seen, self._matching(packed([*changed, *came]))) if not whole else self._line
 
     def _places(self, *groups: Iterable[int]) -> list[int]:
-        """Where slots stand in what is seen."""
+        """Return where slots stand in what is seen."""
         places = (self._by.stands(self._seen, slot) for group in groups for slot in group)
         return [place for place in places if place is not None]
 
     def _matching(self, slots: Slots) -> Slots:
-        """Those that the filter lets through."""
+        """Return those that the filter lets through."""
         rows, faces = self._held, self._faces
         if self._matcher.on == "labels" and self._matcher.labels is not None:
             fits = self._matcher.labels

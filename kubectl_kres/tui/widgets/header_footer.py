@@ -25,7 +25,9 @@ _PLACE = 44
 
 
 def where_line(session: Session, width: int, room: int) -> Line:
-    """Which cluster or file, which namespace, which version; as many of the digits' namespaces as there is ``room``."""
+    """Return which cluster or file, which namespace, which version; as many of the digits' namespaces as there is
+    ``room``.
+    """
     origin = session.store.origin
     name = origin.context or origin.name
     # Of a live one it is still to come.
@@ -51,7 +53,7 @@ def where_line(session: Session, width: int, room: int) -> Line:
 
 
 def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
-    """How fresh it is, and why it is not, as far as there is room; screens say it too where rows are missing."""
+    """Return how fresh it is, and why it is not, as far as there is room; screens say it too where rows are missing."""
     if paused:
         return [("warn", "paused (p) ")]
     if not session.setting.live:
@@ -81,7 +83,7 @@ def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
 
 
 def _stale(states: Sequence[FeedState], worst: FeedState, now: float, width: int) -> str:
-    """How old it is, when it is tried again, and why; the server's words come last, as far as there is room."""
+    """Return how old it is, when it is tried again, and why; the server's words come last, as far as there is room."""
     heard = max(state.heard for state in states)
     age = f" {int(now - heard)} s" if heard else ""
     word = f"stale{age}" if any(state.has_objects for state in states) else "no answer"
@@ -95,7 +97,7 @@ def _stale(states: Sequence[FeedState], worst: FeedState, now: float, width: int
 
 
 def crumb_line(crumbs: Sequence[str], width: int) -> Line:
-    """The way here; what is too long is left out from the left."""
+    """Return the way here; what is too long is left out from the left."""
     shown = [safe(crumb) for crumb in crumbs]
     cut = False
     while len(shown) > 1 and len(" > ".join(shown)) > width - 8:
@@ -106,12 +108,14 @@ def crumb_line(crumbs: Sequence[str], width: int) -> Line:
 
 
 def crumb_at(index: int, pieces: int, crumbs: int) -> int:
-    """Which crumb the piece of ``crumb_line`` is, of which it has so many; the first ones may have been left out."""
+    """Return which crumb the piece of ``crumb_line`` is, of which it has so many; the first ones may have been left
+    out.
+    """
     return max(0, index - 1) + crumbs - (pieces - 1)
 
 
 def count_text(session: Session, needs: Iterable[ReadRequest], shown: int, known: int, *, so_far: bool) -> str:
-    """How many rows there are, and whether more are to come; ``?`` where none could be read."""
+    """Return how many rows there are, and whether more are to come; ``?`` where none could be read."""
     count = f"{shown:,}" if shown == known else f"{shown:,} of {known:,}"
     needs = tuple(needs)
     loading = [state for _, state in session.loading(needs)]
@@ -125,7 +129,7 @@ def count_text(session: Session, needs: Iterable[ReadRequest], shown: int, known
 
 
 def gap_count(session: Session, needs: Iterable[ReadRequest]) -> Line:
-    """How much of what a list needs could not be read."""
+    """Return how much of what a list needs could not be read."""
     gaps = [need for need in needs if session.store.covered(need).state in {"denied", "failed"}]
     if any(need.required for need in gaps):
         return [("warn", f"  incomplete: {len(gaps)} not readable (ctrl-a)")]
@@ -133,7 +137,9 @@ def gap_count(session: Session, needs: Iterable[ReadRequest]) -> Line:
 
 
 def digit_of(text: str) -> str:
-    """The key behind a piece of ``where_line``: ``ns-all``, ``ns-3``; empty for what is no digit with its namespace."""
+    """Return the key behind a piece of ``where_line``: ``ns-all``, ``ns-3``; empty for what is no digit with its
+    namespace.
+    """
     digit, blank, name = text.strip().partition(" ")
     if not (text.startswith("  ") and digit.isdigit() and blank and name):
         return ""
@@ -141,7 +147,7 @@ def digit_of(text: str) -> str:
 
 
 def key_line(ids: Iterable[str], width: int) -> Line:
-    """The footer: as many keys as there is room for."""
+    """Return the footer: as many keys as there is room for."""
     line: list[tuple[Tone, str]] = []
     room = width
     for shown, word in hints(ids):
@@ -162,7 +168,7 @@ _TYPING = {
 
 
 def typing_line(purpose: str) -> Line:
-    """The footer while something is typed."""
+    """Return the footer while something is typed."""
     line: list[tuple[Tone, str]] = [("", " ")]
     for shown, word in _TYPING[purpose]:
         line += [("strong", shown), ("quiet", f" {word}  ")]

@@ -52,7 +52,7 @@ class Sections:
     def section(
         self, label: str, items: Iterable[OutlineItem], heads: Sequence[str] = (), detail: str = ""
     ) -> Iterator[OutlineItem]:
-        """The line of the section, then its items."""
+        """Yield the line of the section, then its items."""
         self._count += 1
         key = f"{self._count:02}"
         outline_items = list(items)
@@ -63,7 +63,7 @@ class Sections:
 
 
 def columns(head: str, wrapped: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
-    """What the outline shows of a line."""
+    """Return what the outline shows of a line."""
     opened, closed = ("v ", "> ") if ascii_only else ("▾ ", "▸ ")
 
     def label(item: OutlineItem) -> str:
@@ -79,7 +79,7 @@ def columns(head: str, wrapped: set[RowKey], *, ascii_only: bool) -> Sequence[Co
 
 
 def _figure(at: int) -> Callable[[OutlineItem], str]:
-    """A figure; behind the last one of the line what follows it."""
+    """Return a figure; behind the last one of the line what follows it."""
 
     def text(item: OutlineItem) -> str:
         if at < len(item.cells):
@@ -103,5 +103,5 @@ def warning_item(text: str) -> OutlineItem:
 
 
 def said_item(text: str) -> OutlineItem:
-    """A sentence."""
+    """Return a sentence."""
     return OutlineItem((), text, tone="quiet", about=lambda width: toned("", wrapped(text, width)))

@@ -72,12 +72,14 @@ class Lines(Drawn):
         return self.strip(shown, width)
 
     def _cut(self, line: Line, width: int) -> Strip:
-        """A command that is longer than the widget is wide: its beginning, and the key that copies all of it."""
+        """Return a command that is longer than the widget is wide: its beginning, and the key that copies all of it."""
         tail = self.strip([("quiet", _COPIES)], cell_len(_COPIES))
         return Strip.join([self.strip(line, max(0, width - tail.cell_length)), tail])
 
     def command_here(self) -> str:
-        """The first command to type from the line on that is seen first, else the first one of all; empty: none."""
+        """Return the first command to type from the line on that is seen first, else the first one of all;
+        empty: none.
+        """
         top = int(self.scroll_offset.y)
         below = (command for line in (*self._drawn[top:], *self._drawn[:top]) if (command := _command(line)))
         return next(below, "")
@@ -115,5 +117,5 @@ class Lines(Drawn):
 
 
 def _command(line: Line) -> str:
-    """What is to be typed in a line; empty: nothing."""
+    """Return what is to be typed in a line; empty: nothing."""
     return next((text for tone, text in line if tone == "command"), "")

@@ -90,7 +90,7 @@ class Prompt(Input):
         self._news = False
 
     def ask(self, purpose: Purpose, text: str = "", words: Callable[[str], Sequence[str]] | None = None) -> None:
-        """Starts to listen; ``words`` completes what was typed so far."""
+        """Start to listen; ``words`` completes what was typed so far."""
         self.purpose, self._words = purpose, words or (lambda _: ())
         self._at = len(self._past.get(purpose, ()))
         with self.prevent(Input.Changed):

@@ -31,7 +31,7 @@ class Tabs(Bar):
         self._draw()
 
     def beside(self, by: int) -> str:
-        """The tab so many to the right."""
+        """Return the tab so many to the right."""
         ids = [name for name, _ in self._tabs]
         return ids[(ids.index(self.current) + by) % len(ids)]
 

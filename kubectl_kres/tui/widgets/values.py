@@ -39,7 +39,7 @@ class ValueRow(Struct, frozen=True):
 
 
 def value_rows(explanation: Explanation) -> Iterator[ValueRow]:
-    """All lines from the top, the branches before what is in them."""
+    """Yield all lines from the top, the branches before what is in them."""
     refused = {entry.path for entry in explanation.journal if isinstance(entry, Check) and not entry.passed}
     for number, container in enumerate(explanation.containers):
         yield from _container(container, f"{number:03}", refused)
@@ -99,12 +99,12 @@ def _container(container_values: ContainerValues, number: str, refused: set[str]
 
 
 def _by(rule: str, source: Source | None) -> str:
-    """Who set it: the kind of an object, or the rule where it looks at nothing but the manifest."""
+    """Return who set it: the kind of an object, or the rule where it looks at nothing but the manifest."""
     return rule.rpartition("/")[2] if source is None or is_own_rule(rule) else source.kind
 
 
 def columns(wrapped: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
-    """What the tree shows of a row."""
+    """Return what the tree shows of a row."""
     opened, closed = ("v ", "> ") if ascii_only else ("▾ ", "▸ ")
 
     def label(row: ValueRow) -> str:
@@ -123,7 +123,7 @@ def columns(wrapped: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
 def journal_lines(
     explanation: Explanation, row: ValueRow, width: int, *, steps: bool, ascii_only: bool
 ) -> Iterator[Line]:
-    """Why the line under the cursor says what it says."""
+    """Return why the line under the cursor says what it says."""
     match row.of:
         case ResourceValue() if row.container is not None:
             yield from _value(explanation, row.container, row.of, width, steps=steps)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Literal
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.draft import Slot, Unparsable
-from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.draft import Quantities, Slot, Unparsable
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod.defaulting import decoded_draft
-from kubectl_kres.admission.quota.quota_admission import Quota, charges, pod_request, with_used
-from kubectl_kres.admission.request.new_pod import admit
+from kubectl_kres.admission.quota.quota_admission import Quota, charges, pod_request
+from kubectl_kres.admission.request.new_pod import admit, quota_request
 from kubectl_kres.errors import KresError, NotFound
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.quantity import parse
+from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, Subject, Unseen, unread
 from kubectl_kres.reports.common.parts import Record
@@ -38,6 +39,10 @@ from kubectl_kres.vpa.rules.webhook import scaled_containers, top_owner
 #: Why pods are let alone, or what comes of it: one word each, for scripts.
 Result = Literal["off", "no-recommendation", "no-pods", "as-recommended", "too-few", "comes-back", "refused", "again"]
 _ENDED = ("Succeeded", "Failed")
+
+
+#: By quota and its name for a resource an amount.
+_Costs = dict[str, dict[str, Quantity]]
 
 
 class OutsideValue(Record, frozen=True):
@@ -98,7 +103,7 @@ class VpaEffects(Record, frozen=True):
 
 
 def effects_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """The autoscaler, the webhook, the controller and all that its next pod depends on, and the pods."""
+    """Return the autoscaler, the webhook, the controller and all that its next pod depends on, and the pods."""
     ref = subject.ref
     wanted = [
         ReadRequest(KIND, ref.namespace, ref.name),
@@ -113,7 +118,7 @@ def effects_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
 
 
 def _target(vpa: VerticalPodAutoscaler) -> Subject | None:
-    """The controller, of a kind whose template is known."""
+    """Return the controller, of a kind whose template is known."""
     reference = vpa.spec.target_ref
     if reference is None or reference.kind not in WORKLOADS:
         return None
@@ -180,7 +185,7 @@ class _Updater:
         self.moved: tuple[Pod, ...] = ()
 
     def _pods(self) -> Iterator[Pod]:
-        """Those that the updater sees: it reads none without a node. Source: pkg/updater/main.go."""
+        """Yield those that the updater sees: it reads none without a node. Source: pkg/updater/main.go."""
         key = (self.target.ref.kind, self.target.ref.name)
         for pod in self.store.all("Pod", self.target.ref.namespace):
             if pod.spec.node_name and pod.status.phase not in _ENDED and not pod.metadata.deletion_timestamp:
@@ -189,7 +194,7 @@ class _Updater:
                     yield pod
 
     def eviction(self) -> Eviction:
-        """What comes of it if it runs now."""
+        """Return what comes of it if it runs now."""
         count, autoscaler = len(self.pods), self.autoscaler
         if autoscaler.mode not in EVICTING:
             return Eviction("off", count)
@@ -245,15 +250,32 @@ class _Updater:
         replicas = replicas_of(self.target.ref.kind, owner) if isinstance(owner, Workload) else None
         return replicas.wanted if replicas is not None else 0
 
+    @cached_property
+    def _old_costs(self) -> tuple[_Costs, ...]:
+        """What each pod that moves is in quotas with."""
+        requests = (pod_request(pod, self.ask.server) for pod in self.moved)
+        return tuple(_costs(charges(request, self.policies.quotas)) for request in requests)
+
+    @cached_property
+    def _new_costs(self) -> _Costs:
+        """What a pod that comes costs quotas."""
+        draft = self.analysis.outcomes[0].draft
+        if draft is None:
+            return {}
+        return _costs(charges(quota_request(self.analysis.start.pod, draft), self.policies.quotas))
+
     def _quotas(self, gone: int, new: int) -> tuple[Quota, ...]:
-        """The quotas once so many old pods have gone and so many new ones came."""
-        quotas = self.policies.quotas
-        for pod in self.moved[:gone]:
-            quotas = tuple(_without(quota, pod, self) for quota in quotas)
-        for _ in range(new):
-            charged = self._next(quotas).charges
-            quotas = with_used(quotas, charged)
-        return quotas
+        """Return the quotas once so many old pods have gone and so many new ones came."""
+        return tuple(quota.using(self._used(quota, gone, new)) for quota in self.policies.quotas)
+
+    def _used(self, quota: Quota, gone: int, new: int) -> Quantities:
+        used = dict(quota.used)
+        for costs in self._old_costs[:gone]:
+            for name, amount in costs.get(quota.name, {}).items():
+                used[name] -= amount
+        for name, amount in self._new_costs.get(quota.name, {}).items():
+            used[name] += Quantity(amount.nano * new, amount.format)
+        return used
 
     def _next(self, quotas: tuple[Quota, ...]) -> Outcome:
         policies = structs.replace(self.policies, quotas=quotas)
@@ -267,7 +289,7 @@ class _Updater:
         return "" if refusal is None else refusal.message
 
     def _resize_refusal(self, pod: Pod) -> str:
-        """What the API server says to the resize of a pod; empty: it passes."""
+        """Return what the API server says to the resize of a pod; empty: it passes."""
         changes = scaled_containers(self.autoscaler, _slots(pod, self), self.policies.limits)
         containers = [
             {
@@ -293,7 +315,7 @@ _INITIAL = "set updateMode Initial or Off: nothing is evicted then"
 
 
 def _slots(pod: Pod, updater: _Updater) -> Sequence[Slot]:
-    """The requests and limits of a pod that exists: those in its status where the kubelet reports them."""
+    """Return the requests and limits of a pod that exists: those in its status where the kubelet reports them."""
     draft = decoded_draft(pod, updater.ask.server)
     statuses = {status.name: status.resources for status in pod.status.container_statuses or ()}
     for slot in draft.containers:
@@ -304,10 +326,9 @@ def _slots(pod: Pod, updater: _Updater) -> Sequence[Slot]:
     return draft.containers
 
 
-def _without(quota: Quota, pod: Pod, updater: _Updater) -> Quota:
-    used = dict(quota.used)
-    for charge in charges(pod_request(pod, updater.ask.server), (quota,)):
-        for name, amount in charge.requested.items():
-            if name in used:
-                used[name] -= parse(amount)
-    return quota.using(used)
+def _costs(charged: Iterable[QuotaCharge]) -> _Costs:
+    """By quota and name what is counted."""
+    return {
+        charge.quota: {name: parse(amount) for name, amount in charge.requested.items() if name in charge.used}
+        for charge in charged
+    }

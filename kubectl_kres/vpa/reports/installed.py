@@ -24,7 +24,7 @@ _HOOKS = "MutatingWebhookConfiguration"
 
 
 def registered_webhook(store: Store) -> tuple[str, Webhook] | None:
-    """The configuration and the webhook; None: none was read."""
+    """Return the configuration and the webhook; None: none was read."""
     webhooks = (
         (item.metadata.name, hook) for item in store.all(_HOOKS) for hook in item.webhooks or () if hook.name == WEBHOOK
     )
@@ -32,7 +32,7 @@ def registered_webhook(store: Store) -> tuple[str, Webhook] | None:
 
 
 def is_registered(store: Store) -> bool | None:
-    """Whether the webhook is registered; None: webhooks could not be read, or a file or snapshot holds none."""
+    """Return whether the webhook is registered; None: webhooks could not be read, or a file or snapshot holds none."""
     if registered_webhook(store) is not None:
         return True
     coverage = store.covered(ReadRequest(_HOOKS))
@@ -40,7 +40,7 @@ def is_registered(store: Store) -> bool | None:
 
 
 def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[Assume, ...]]:
-    """The autoscalers of a namespace, and those that are left out since an amount of theirs does not parse."""
+    """Return the autoscalers of a namespace, and those that are left out since an amount of theirs does not parse."""
     autoscalers, left_out = [], []
     for vpa in _stored(store, namespace):
         try:
@@ -80,7 +80,7 @@ def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies
 
 
 def _selects(hook: Webhook, store: Store, namespace: str) -> bool:
-    """Whether the webhook is asked about pods of the namespace: it is registered with names that it ignores."""
+    """Return whether the webhook is asked about pods of the namespace: it is registered with names that it ignores."""
     space = store.get("Namespace", namespace)
     labels: Mapping[str, str] = {
         **((space.metadata.labels if space is not None else None) or {}),
@@ -90,7 +90,7 @@ def _selects(hook: Webhook, store: Store, namespace: str) -> bool:
 
 
 def autoscaler_of(store: Store, analysis: Analysis) -> Autoscaler | None:
-    """The autoscaler of the analysed pod, whether or not the webhook is registered; None: none changes it."""
+    """Return the autoscaler of the analysed pod, whether or not the webhook is registered; None: none changes it."""
     owners = analysis.start.pod.metadata.owner_references or ()
     owner: Owner | None = next(((owner.kind, owner.name) for owner in owners if owner.controller), None)
     if owner is None:
@@ -100,7 +100,7 @@ def autoscaler_of(store: Store, analysis: Analysis) -> Autoscaler | None:
 
 
 def with_remarks(store: Store, subject: Subject, analysis: Analysis) -> Analysis:
-    """The analysis of a pod of an autoscaler, with what is assumed about it and its webhook."""
+    """Return the analysis of a pod of an autoscaler, with what is assumed about it and its webhook."""
     del subject
     autoscaler = autoscaler_of(store, analysis)
     if autoscaler is None:

@@ -27,7 +27,7 @@ class BoundedAmount(NamedTuple):
     steps: tuple[AmountStep, ...] = ()
 
     def set(self, rule: str, quantity: Quantity, source: Source) -> BoundedAmount:
-        """The amount that a rule made of this one."""
+        """Return the amount that a rule made of this one."""
         return BoundedAmount(quantity, (*self.steps, AmountStep(rule, quantity, source)))
 
 
@@ -38,7 +38,7 @@ SCALED = ("cpu", "memory")
 
 
 def quantity_in(amounts: Amounts | None, name: str) -> Quantity:
-    """The amount of a resource; zero where there is none."""
+    """Return the amount of a resource; zero where there is none."""
     amount = (amounts or {}).get(name)
     return ZERO if amount is None else amount.quantity
 
@@ -59,7 +59,7 @@ class WebhookFault(Exception):
 def proportional_limit(
     name: str, limit: Quantity, request: Quantity, recommended: Quantity, default: Quantity
 ) -> Quantity | None:
-    """The limit that is to the recommendation as the limit was to the request; None: none is set."""
+    """Return the limit that is to the recommendation as the limit was to the request; None: none is set."""
     limit = limit or default
     if not limit or not recommended:
         return None
@@ -69,7 +69,7 @@ def proportional_limit(
 
 
 def boundary_request(name: str, request: Quantity, limit: Quantity, boundary: Quantity, default: Quantity) -> Quantity:
-    """The request with which the limit, kept in proportion, is at the boundary; zero: there is none."""
+    """Return the request with which the limit, kept in proportion, is at the boundary; zero: there is none."""
     limit = limit or default
     if not limit:
         return ZERO

@@ -48,7 +48,7 @@ class Recommended(Struct, frozen=True):
     upper: Amounts | None = None
 
     def copy(self) -> Recommended:
-        """The same, whose lists can be changed."""
+        """Return the same, whose lists can be changed."""
         lists = (None if values is None else dict(values) for values in (self.target, self.lower, self.upper))
         return Recommended(self.container, *lists)
 
@@ -70,29 +70,35 @@ class Autoscaler(Struct, frozen=True):
     min_replicas: int | None = None
 
     def policy(self, container: str) -> ScalingPolicy | None:
-        """The policy of a container; None: it has none. Source: pkg/utils/vpa/api.go GetContainerResourcePolicy."""
+        """Return the policy of a container; None: it has none. Source: pkg/utils/vpa/api.go
+        GetContainerResourcePolicy.
+        """
         return self.policies.get(container, self.policies.get(EVERY_OTHER))
 
     def scales_limits(self, container: str) -> bool:
-        """Whether limits are set, too. Source: pkg/utils/vpa/api.go GetContainerControlledValues."""
+        """Return whether limits are set, too. Source: pkg/utils/vpa/api.go GetContainerControlledValues."""
         policy = self.policy(container)
         return policy is None or policy.limits
 
     def of(self, container: str) -> Recommended | None:
-        """What is recommended for a container."""
+        """Return what is recommended for a container."""
         return next((each for each in self.recommended or () if each.container == container), None)
 
     def first_source(self, amount: BoundedAmount) -> Source:
-        """What an amount goes back to: a field of the recommendation, or this as a whole for the pod's own request."""
+        """Return what an amount goes back to: a field of the recommendation, or this as a whole for the pod's own
+        request.
+        """
         return amount.steps[0].source if amount.steps else self.source.at("status.recommendation")
 
     def stronger_than(self, other: Autoscaler | None) -> bool:
-        """Whether it decides where both are about a pod: the older one does. Source: pkg/utils/vpa/api.go Stronger."""
+        """Return whether it decides where both are about a pod: the older one does. Source: pkg/utils/vpa/api.go
+        Stronger.
+        """
         return other is None or (self.created, self.source.name) < (other.created, other.source.name)
 
 
 def parse_autoscaler(vpa: VerticalPodAutoscaler) -> Autoscaler | None:
-    """The autoscaler; None: it names no controller, so that it is about nothing. Raises Unparsable."""
+    """Return the autoscaler; None: it names no controller, so that it is about nothing. Raises Unparsable."""
     reference = vpa.spec.target_ref
     if reference is None:
         return None

@@ -36,7 +36,7 @@ _BEYOND = "the pod would be beyond a LimitRange of type Pod"
 def capped(
     autoscaler: Autoscaler, slots: Sequence[Slot], containers: MergedItem | None, pods: MergedItem | None
 ) -> dict[str, Recommended]:
-    """What is recommended for containers of a pod, by name, within all bounds.
+    """Return what is recommended for containers of a pod, by name, within all bounds.
 
     ``containers``, ``pods``: the bounds of LimitRanges for each; None: there are none. Raises WebhookFault.
     """
@@ -76,7 +76,7 @@ def _within_container(amounts: Amounts, slot: Slot, item: MergedItem | None) -> 
 
 
 def _boundary(slot: Slot, boundary: Bounds | None, default: Bounds | None) -> dict[str, Quantity]:
-    """The requests with which limits in proportion are at a boundary. Source: getBoundaryRecommendation."""
+    """Return the requests with which limits in proportion are at a boundary. Source: getBoundaryRecommendation."""
     if boundary is None:
         return {}
     return {

@@ -30,7 +30,7 @@ class MergedItem(Struct, frozen=True):
 
 
 def merged_item(limits: Sequence[Limits], type_: str) -> MergedItem | None:
-    """The bounds for a type, ``Container`` or ``Pod``; None: there are none."""
+    """Return the bounds for a type, ``Container`` or ``Pod``; None: there are none."""
     most: Bounds | None = None
     least: Bounds | None = None
     default: Bounds | None = None
@@ -45,13 +45,15 @@ def merged_item(limits: Sequence[Limits], type_: str) -> MergedItem | None:
 
 
 def bound_in(bounds: Bounds | None, name: str) -> Quantity:
-    """The bound of a resource; zero where there is none."""
+    """Return the bound of a resource; zero where there is none."""
     bound = (bounds or {}).get(name)
     return ZERO if bound is None else bound[0]
 
 
 def source_in(bounds: Bounds | None, name: str) -> Source:
-    """The field that a bound comes from. Raises KeyError where there is no bound, which can then change nothing."""
+    """Return the field that a bound comes from. Raises KeyError where there is no bound, which can then change
+    nothing.
+    """
     return (bounds or {})[name][1]
 
 

@@ -39,7 +39,8 @@ class OutsideRequest(NamedTuple):
 def outside_requests(
     autoscaler: Autoscaler, slots: Sequence[Slot], limits: Sequence[Limits]
 ) -> tuple[OutsideRequest, ...]:
-    """The requests of a pod for which it is evicted at once. Raises WebhookFault, where the updater stops as well.
+    """Return the requests of a pod for which it is evicted at once. Raises WebhookFault, where the updater stops as
+    well.
 
     A pod within the bounds is evicted only after twelve hours, or after it ran out of memory.
     """
@@ -68,7 +69,7 @@ class Evictions(NamedTuple):
 
 
 def follow_evictions(wanted: int, old: int, least: int | None, admits: Callable[[int, int], bool]) -> Evictions:
-    """What becomes of the pods of one controller, pass by pass, as long as each pod that comes runs.
+    """Return what becomes of the pods of one controller, pass by pass, as long as each pod that comes runs.
 
     ``old``: how many run that would be evicted. ``least``: minReplicas of the autoscaler. ``admits``: whether one more
     pod is admitted while so many old ones and so many new ones are there.

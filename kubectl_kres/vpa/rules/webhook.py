@@ -60,7 +60,7 @@ class VpaWebhook(Struct, frozen=True):
     owner: Owner | None = None
 
     def controlling(self, owner: Owner | None) -> Autoscaler | None:
-        """The autoscaler of the pods of a controller; None: there is none that changes them."""
+        """Return the autoscaler of the pods of a controller; None: there is none that changes them."""
         return None if owner is None else self.autoscalers.get(top_owner(owner, self.autoscalers))
 
     def for_owner(self, owner: Owner | None) -> VpaWebhook:
@@ -105,7 +105,7 @@ class VpaWebhook(Struct, frozen=True):
 
 
 def controlling_autoscalers(autoscalers: Iterable[Autoscaler]) -> dict[Owner, Autoscaler]:
-    """The autoscaler that decides for each controller: the oldest of those that change pods.
+    """Return the autoscaler that decides for each controller: the oldest of those that change pods.
 
     Source: pkg/admission-controller/resource/vpa/matcher.go GetMatchingVPA.
     """
@@ -117,7 +117,7 @@ def controlling_autoscalers(autoscalers: Iterable[Autoscaler]) -> dict[Owner, Au
 
 
 def scaled_containers(autoscaler: Autoscaler, slots: Sequence[Slot], limits: Sequence[Limits]) -> tuple[Scaled, ...]:
-    """What is set of the containers of a pod, in their order. Raises WebhookFault."""
+    """Return what is set of the containers of a pod, in their order. Raises WebhookFault."""
     item = merged_item(limits, "Container")
     recommended = {}
     if autoscaler.recommended is not None:
@@ -153,14 +153,14 @@ def _limits(
 
 
 def _puts(scaled: Scaled, side: Side, amounts: Amounts) -> Iterator[Put]:
-    """Each rule that an amount went through. What is empty is left out. Source: RemoveEmptyResourceKeyIfAny."""
+    """Yield each rule that an amount went through. What is empty is left out. Source: RemoveEmptyResourceKeyIfAny."""
     for name, amount in amounts.items():
         for step in amount.steps if name else ():
             yield Put(scaled.slot, side, name, parse(str(step.quantity)), step.rule, step.source)
 
 
 def top_owner(owner: Owner, targets: Collection[Owner]) -> Owner:
-    """The controller that autoscalers of a pod are about, ``owner`` being the one that the pod names.
+    """Return the controller that autoscalers of a pod are about, ``owner`` being the one that the pod names.
 
     ``targets``: the controllers that autoscalers are about. The name of a ReplicaSet or Job tells whether one of them
     made it, so that it need not be read; owners of Deployments and the like are not followed.

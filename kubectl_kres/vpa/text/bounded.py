@@ -22,7 +22,7 @@ BOUNDED = {
 
 
 def bounded_lines(explanation: Explanation, width: int) -> Iterator[Line]:
-    """One sentence for each recommendation that is not written as it stands."""
+    """Yield one sentence for each recommendation that is not written as it stands."""
     first = True
     for container in explanation.containers:
         for value in container.values:

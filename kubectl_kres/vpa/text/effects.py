@@ -19,7 +19,7 @@ def effects_lines(effects: VpaEffects, *, color: bool, width: int) -> Iterator[s
 
 
 def summary(effects: VpaEffects, *, color: bool) -> str:
-    """One line for each of several."""
+    """Return one line for each of several."""
     tone, text = (
         _evicted(effects.eviction) if effects.eviction is not None else ("quiet", "its controller is not known")
     )
@@ -61,7 +61,7 @@ def _webhook(effects: VpaEffects) -> tuple[Tone, str]:
 
 
 def _values(effects: VpaEffects, width: int) -> Iterator[Line]:
-    """The values of the next pod that it sets."""
+    """Yield the values of the next pod that it sets."""
     for container in effects.containers:
         for value in container.values:
             if value.rule.startswith("vpa/"):
@@ -96,11 +96,11 @@ def _outside(value: OutsideValue) -> str:
 
 
 def _evicted(eviction: Eviction) -> tuple[Tone, str]:
-    """What comes of it if the updater runs now, as a sentence."""
+    """Return what comes of it if the updater runs now, as a sentence."""
     count = eviction.pods
     match eviction.result:
         case "off":
-            return "quiet", "its updateMode evicts nothing: only new pods get what it recommends"
+            return "quiet", "nothing is evicted in this updateMode"
         case "no-recommendation":
             return "quiet", "nothing is evicted: there is no recommendation"
         case "no-pods":

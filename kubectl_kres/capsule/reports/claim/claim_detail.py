@@ -29,7 +29,9 @@ _FEW, _LARGE = 10, 300
 
 
 def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
-    """What could not be read is in ``unseen``; without the pool the claim and its quota still say what they say."""
+    """Return what could not be read is in ``unseen``; without the pool the claim and its quota still say what
+    they say.
+    """
     context, meta = claims.scene, claim.metadata
     standing = context.states()[meta.namespace, meta.name]
     report = claims.report(claim)
@@ -52,7 +54,9 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
 
 
 def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimReport]:
-    """The rows of a list, with what would unblock each where few claims wait; of many that would take too long."""
+    """Return the rows of a list, with what would unblock each where few claims wait; of many that would take too
+    long.
+    """
     context = claims.scene
     waiting = {report.subject for report in reports if report.waits}
     if len(waiting) > _FEW:
@@ -70,7 +74,9 @@ def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimRepor
 
 
 def managed_of(context: PoolIndex, claim: ResourcePoolClaim) -> ManagedQuota | None:
-    """The quota that a claim's pool keeps in its namespace; None where the claim has no pool, or nothing is known."""
+    """Return the quota that a claim's pool keeps in its namespace; None where the claim has no pool, or nothing is
+    known.
+    """
     space = claim.metadata.namespace
     name = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
     if not name:
@@ -85,7 +91,7 @@ def managed_of(context: PoolIndex, claim: ResourcePoolClaim) -> ManagedQuota | N
 
 
 def _held_in(context: PoolIndex, pool: str, space: str) -> Amounts:
-    """What the claims of a namespace hold, by the pool's status, or by their own where the pool is not known."""
+    """Return what the claims of a namespace hold, by the pool's status, or by their own where the pool is not known."""
     known = context.pools.get(pool)
     if known is not None:
         return add_amounts(parsed(pool_claim.claims) for pool_claim in (known.status.claims or {}).get(space, ()))
@@ -113,13 +119,13 @@ def _lines(
 
 
 def _holds(context: PoolIndex, claim: ResourcePoolClaim) -> bool:
-    """Whether the status of the claim's pool lists it."""
+    """Return whether the status of the claim's pool lists it."""
     pool = context.pool_of(claim)
     return pool is not None and context.entry(pool, claim) is not None
 
 
 def _edits(claim: ResourcePoolClaim) -> Mapping[str, LastEdit]:
-    """Who last changed what is asked for, and of which pool."""
+    """Return who last changed what is asked for, and of which pool."""
     fields = [*(f"spec.claim[{name}]" for name in sorted(claim.spec.claim or ())), "spec.pool"]
     last_edits = {field: last_edit(claim.metadata.managed_fields, field) for field in fields}
     return {field: edit for field, edit in last_edits.items() if edit is not None}

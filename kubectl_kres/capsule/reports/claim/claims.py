@@ -23,7 +23,7 @@ from kubectl_kres.reports.common.resource_lists import listed
 def notes_of(
     context: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool | None, standing: ClaimStanding
 ) -> tuple[str, ...]:
-    """A sentence each; empty for nearly all. ``asked``: what of its amounts parses."""
+    """Return a sentence each; empty for nearly all. ``asked``: what of its amounts parses."""
     return (
         *_of_itself(claim, asked, standing),
         *(_beside(context, claim, asked, pool, standing) if pool is not None else ()),
@@ -31,7 +31,7 @@ def notes_of(
 
 
 def unwritable(name: str) -> bool:
-    """Whether a pool's status cannot list a claim of that name, though it is legal for the claim."""
+    """Return whether a pool's status cannot list a claim of that name, though it is legal for the claim."""
     return not is_writable(name)
 
 
@@ -105,7 +105,7 @@ def _beside(
 
 
 def _holds(entry: PoolClaim, claim: ResourcePoolClaim, asked: Amounts) -> bool:
-    """Whether it holds what it asks for now; the same text is the rule, and saves the parsing."""
+    """Return whether it holds what it asks for now; the same text is the rule, and saves the parsing."""
     return entry.claims == claim.spec.claim or same(parsed(entry.claims), asked)
 
 
@@ -122,7 +122,7 @@ class Claims:
         self.scene = context
 
     def report(self, claim: ResourcePoolClaim) -> ClaimReport:
-        """One row: without ways, verbs and quota, which ``capsule.reports.claim.claim_detail`` adds."""
+        """Return one row: without ways, verbs and quota, which ``capsule.reports.claim.claim_detail`` adds."""
         context, meta = self.scene, claim.metadata
         pool = context.pool_of(claim)
         result = context.states().get((meta.namespace, meta.name)) or standing(claim, pool)
@@ -158,7 +158,7 @@ class Claims:
         return QueuePlace(place, len(queue), pool.spec.config.ordered_queue)
 
     def ahead(self, report: ClaimReport) -> tuple[ObjectRef, ...]:
-        """The claims before one that has a place, as many as are named."""
+        """Return the claims before one that has a place, as many as are named."""
         if report.place is None:
             return ()
         queue = self.scene.waiting(report.pool)
@@ -186,7 +186,9 @@ def _amount(name: str, asked: Quantity, room: Mapping[str, Quantity] | None, sta
 
 
 def _lack(asked: Quantity, left: Quantity) -> str | None:
-    """What is missing. Of a resource that is used up even a request of 0 is not served, so that anything is missing."""
+    """Return what is missing. Of a resource that is used up even a request of 0 is not served, so that anything is
+    missing.
+    """
     if not short(asked, left):
         return None
     return str(asked - left) if asked > left else "more than 0"

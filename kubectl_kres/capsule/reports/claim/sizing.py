@@ -79,8 +79,8 @@ def prospect(context: PoolIndex, pool: ResourcePool, space: str, asks: Amounts) 
 
 
 def growth(context: PoolIndex, pool: ResourcePool, space: str, more: Amounts) -> Growth | None:
-    """A claim of the namespace that may be edited, and that gets ``more`` at once if it is: whoever holds something is
-    asked before those who wait. None: there is none.
+    """Return a claim of the namespace that may be edited, and that gets ``more`` at once if it is: whoever holds
+    something is asked before those who wait. None: there is none.
     """
     if pool.metadata.deletion_timestamp:
         return None
@@ -165,7 +165,7 @@ class Sizing(Record, frozen=True):
 
 
 def sizing_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """What an explanation needs, the pools, and who else waits."""
+    """Return what an explanation needs, the pools, and who else waits."""
     pools, claims = ReadRequest("ResourcePool", required=False), ReadRequest("ResourcePoolClaim", required=False)
     return (*needs(store, subject), pools, *file_needs(store), *((claims,) if any(store.all("ResourcePool")) else ()))
 
@@ -204,7 +204,9 @@ class _Count(NamedTuple):
 
 
 def _counted(replicas: Replicas | None) -> _Count:
-    """A single pod, or one of a kind that keeps no number of them, is one to come."""
+    """Return the number of pods to count: one that is still to come for a single pod, or a kind without a number of
+    pods.
+    """
     if replicas is None:
         return _Count(1, 1, 1)
     most = max(replicas.wanted + replicas.surge, replicas.existing)
@@ -212,7 +214,7 @@ def _counted(replicas: Replicas | None) -> _Count:
 
 
 def _pools(context: PoolIndex, space: str, request: QuotaRequest, count: _Count) -> Iterator[SizedPool]:
-    """The pools that serve the namespace; those that only show by their quotas, too."""
+    """Yield the pools that serve the namespace; those that only show by their quotas, too."""
     quotas = {
         resource_quota.metadata.name.removeprefix(PREFIX): resource_quota
         for resource_quota in context.store.all("ResourceQuota", space)
@@ -269,7 +271,9 @@ def _amounts(
 
 
 def _claim(hard: Quantity | None, used: Quantity, more: Quantity, peak: Quantity) -> Quantity | None:
-    """What is missing in the quota; of a resource that no quota limits yet, all of it, since a claim begins to."""
+    """Return what is missing in the quota; of a resource that no quota limits yet, all of it, since a claim
+    begins to.
+    """
     if hard is None:
         return peak
     missing = used + more - hard

@@ -14,12 +14,12 @@ _NOBODY = ObjectRef("", "")
 
 
 def parsed(values: ResourceList | None) -> dict[str, Quantity]:
-    """The quantities of a list, without those that do not parse; see ``faults``."""
+    """Return the quantities of a list, without those that do not parse; see ``faults``."""
     return readable(values, _NOBODY, "", None)
 
 
 def amount(value: object) -> Quantity | None:
-    """One quantity; None where it is none."""
+    """Return one quantity; None where it is none."""
     try:
         return from_json(value)
     except QuantityError:
@@ -27,7 +27,7 @@ def amount(value: object) -> Quantity | None:
 
 
 def faults(values: ResourceList | None, path: str) -> tuple[str, ...]:
-    """A sentence for each value that is no quantity; ``path`` is the field that holds the list."""
+    """Return a sentence for each value that is no quantity; ``path`` is the field that holds the list."""
     amount_faults: list[AmountFault] = []
     readable(values, _NOBODY, path, amount_faults)
     return tuple(
@@ -37,7 +37,7 @@ def faults(values: ResourceList | None, path: str) -> tuple[str, ...]:
 
 
 def texts(values: ResourceList | None) -> dict[str, str]:
-    """The list sorted by name, in canonical notation; what does not parse stays as it was written."""
+    """Return the list sorted by name, in canonical notation; what does not parse stays as it was written."""
     if not values:
         return {}
     result = {}

@@ -76,7 +76,7 @@ def _unready(ready: CapsuleCondition) -> ClaimStanding:
 
 
 def _failure(message: str) -> str:
-    """The controller's sentence in our words. Source: the claim controller's checks, in their order."""
+    """Return the controller's sentence in our words. Source: the claim controller's checks, in their order."""
     if message.endswith(" not found"):
         return "the pool that it names does not exist"
     if message == "resourcepool not available":
@@ -121,7 +121,9 @@ def _without_pool(claim: ResourcePoolClaim, pool: ResourcePool | None, message: 
 
 
 def _before_013(condition: CapsuleCondition) -> ClaimStanding:
-    """One condition for all, where Bound with reason Succeeded means allocated; whether pods use it is not said."""
+    """Return one condition for all, where Bound with reason Succeeded means allocated; whether pods use it is
+    not said.
+    """
     if condition.reason in {"PoolExhausted", "QueueExhausted"}:
         return _waiting(condition)._replace(old=True)
     if condition.status == "True" and condition.type == "Bound":

@@ -66,7 +66,7 @@ def claim_needs(store: Store, space: str, name: str) -> tuple[ReadRequest, ...]:
 
 
 def file_needs(store: Store) -> tuple[ReadRequest, ...]:
-    """What it takes to tell what becomes of pools and claims in files: all that there is beside them."""
+    """Return what it takes to tell what becomes of pools and claims in files: all that there is beside them."""
     refs = [ref for ref in store.files if ref.kind in {"ResourcePool", "ResourcePoolClaim"}]
     if not refs:
         return ()
@@ -76,7 +76,7 @@ def file_needs(store: Store) -> tuple[ReadRequest, ...]:
 
 
 def _others(store: Store, pool: str) -> Iterator[ReadRequest]:
-    """All claims of a pool's namespaces: in one list, else one by one. Without the pool nobody knows which."""
+    """Yield all claims of a pool's namespaces: in one list, else one by one. Without the pool nobody knows which."""
     resource_pool: ResourcePool | None = store.get("ResourcePool", pool)
     if resource_pool is None:
         return
@@ -111,7 +111,7 @@ def pooled_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
 
 
 def glimpse_needs(spaces: tuple[str, ...]) -> tuple[ReadRequest, ...]:
-    """What still tells of pools that may not be read: the quotas and claims of some namespaces (none: all)."""
+    """Return what still tells of pools that may not be read: the quotas and claims of some namespaces (none: all)."""
     return tuple(
         ReadRequest(kind, space, required=False)
         for space in spaces or ("",)
@@ -120,23 +120,27 @@ def glimpse_needs(spaces: tuple[str, ...]) -> tuple[ReadRequest, ...]:
 
 
 def unseen_of_claim(context: PoolIndex, claim: ResourcePoolClaim) -> tuple[Unseen, ...]:
-    """Reads that an answer about one claim wanted, and that failed or were not allowed."""
+    """Read that an answer about one claim wanted, and that failed or were not allowed."""
     return _unseen(context, claim_needs(context.store, claim.metadata.namespace, claim.metadata.name))
 
 
 def unseen_of_pool(context: PoolIndex, pool: ResourcePool) -> tuple[Unseen, ...]:
-    """The same for a pool."""
+    """Return the same for a pool."""
     return _unseen(context, pool_needs(context.store, pool.metadata.name))
 
 
 def _unseen(context: PoolIndex, needs: tuple[ReadRequest, ...]) -> tuple[Unseen, ...]:
-    """A list over all namespaces that was not allowed does not matter where each namespace was read."""
+    """Return what could not be read; a refused list over all namespaces does not count where each namespace was
+    read.
+    """
     all_unseen = unread(context.store, (need for need in needs if not _made_good(context, need, needs)))
     return tuple(structs.replace(unseen, required=unseen.required or unseen.state == "failed") for unseen in all_unseen)
 
 
 def failed_beside(context: PoolIndex) -> tuple[Unseen, ...]:
-    """Reads beside what was asked for that failed: who may not read gets a whole answer, who was let down does not."""
+    """Return further reads that failed: a user who may not read them gets a whole answer, one whose read failed does
+    not.
+    """
     needs = tuple(context.store.needs())
     return tuple(
         unseen
@@ -146,7 +150,7 @@ def failed_beside(context: PoolIndex) -> tuple[Unseen, ...]:
 
 
 def is_whole(unseen: tuple[Unseen, ...]) -> bool:
-    """Whether an answer is complete without these."""
+    """Return whether an answer is complete without these."""
     return not any(unseen.required for unseen in unseen)
 
 

@@ -21,13 +21,15 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 
 def allocated_claims(pool: ResourcePool) -> Iterator[tuple[str, PoolClaim]]:
-    """The claims that a pool's status lists as allocated, with their namespaces, in the order of their allocation."""
+    """Yield the claims that a pool's status lists as allocated, with their namespaces, in the order of their
+    allocation.
+    """
     for space, claims in (pool.status.claims or {}).items():
         yield from ((space, claim) for claim in claims)
 
 
 def shares(pool: ResourcePool) -> list[ClaimShare]:
-    """The same as the allocation takes them."""
+    """Return the same as the allocation takes them."""
     return [
         ClaimShare(pool_claim.uid or f"{space}/{pool_claim.name}", space, pool_claim.name, parsed(pool_claim.claims))
         for space, pool_claim in allocated_claims(pool)
@@ -39,18 +41,19 @@ STAYS = "what is there stays, and nothing that adds to {} is admitted until the 
 
 
 def beyond_quota(quota: ResourceQuota) -> dict[str, Quantity]:
-    """What is in use beyond a quota, by its spec; empty: nothing."""
+    """Return what is in use beyond a quota, by its spec; empty: nothing."""
     hard, used = parsed(quota.spec.hard), parsed(quota.status.used)
     return {name: amount for name, amount in used.items() if name in hard and amount > hard[name]}
 
 
 def hard_of(pool: ResourcePool) -> dict[str, Quantity]:
-    """What the pool shares out, as its spec says now; the status takes it over in the next reconcile."""
+    """Return what the pool shares out, as its spec says now; the status takes it over in the next reconcile."""
     return parsed(pool.spec.quota.hard)
 
 
 def short(asked: Quantity, room: Quantity | None) -> bool:
-    """Whether a pool refuses: it has no such resource, nothing left of it (even for 0), or less than is asked for.
+    """Return whether a pool refuses: it has no such resource, nothing left of it (even for 0), or less than is asked
+    for.
 
     Source: the pool controller's comparison of available with the request.
     """
@@ -96,7 +99,7 @@ class PoolIndex:
         return [Standings(claim, standing(claim, self.pool_of(claim))) for claim in self.store.all("ResourcePoolClaim")]
 
     def pool_of(self, claim: ResourcePoolClaim) -> ResourcePool | None:
-        """The pool that a claim is in, else the one that it names."""
+        """Return the pool that a claim is in, else the one that it names."""
         status = claim.status.pool
         if status is not None and status.name:
             pool = self.pools.get(status.name)
@@ -125,11 +128,13 @@ class PoolIndex:
         return result
 
     def waiting(self, pool: str) -> Sequence[Standings]:
-        """The queue of a pool, in its order, as far as claims were read; without those whose namespace has left."""
+        """Return the queue of a pool, in its order, as far as claims were read; without those whose namespace
+        has left.
+        """
         return self._waiting.get(pool, ())
 
     def of_pool(self, pool: str) -> Sequence[Standings]:
-        """The claims whose status or, without one, whose spec names the pool."""
+        """Return the claims whose status or, without one, whose spec names the pool."""
         return self._by_pool.get(pool, ())
 
     @cached_property
@@ -149,11 +154,11 @@ class PoolIndex:
         }
 
     def place_of(self, claim: ResourcePoolClaim) -> int:
-        """The place in the queue, from 1 on; 0: it is in none."""
+        """Return the place in the queue, from 1 on; 0: it is in none."""
         return self._places.get((claim.metadata.namespace, claim.metadata.name), 0)
 
     def spaces(self, pool: ResourcePool) -> frozenset[str]:
-        """The namespaces in a pool's status."""
+        """Return the namespaces in a pool's status."""
         space = self._spaces.get(pool.metadata.name)
         if space is None:
             space = self._spaces[pool.metadata.name] = frozenset(pool.status.namespaces or ())
@@ -164,7 +169,7 @@ class PoolIndex:
         return {}
 
     def claims_known(self, pool: ResourcePool) -> bool:
-        """Whether all claims of the pool's namespaces were read."""
+        """Return whether all claims of the pool's namespaces were read."""
         name, covered = pool.metadata.name, self.store.covered
         if name not in self._knowns:
             self._knowns[name] = all(
@@ -177,15 +182,15 @@ class PoolIndex:
         return {}
 
     def hard(self, pool: ResourcePool) -> Amounts:
-        """What a pool has in total."""
+        """Return what a pool has in total."""
         return self._sums(pool).hard
 
     def taken(self, pool: ResourcePool) -> Amounts:
-        """What the claims that its status lists hold, by the resources of ``hard``."""
+        """Return what the claims that its status lists hold, by the resources of ``hard``."""
         return self._sums(pool).taken
 
     def room(self, pool: ResourcePool) -> Amounts:
-        """What a pool has left; below zero where claims hold more than there is."""
+        """Return what a pool has left; below zero where claims hold more than there is."""
         return self._sums(pool).room
 
     def _sums(self, pool: ResourcePool) -> PoolSums:
@@ -201,8 +206,8 @@ class PoolIndex:
         return {}
 
     def cut_off(self, pool: ResourcePool) -> frozenset[str]:
-        """The resources of which the pool has so much that a sum may be more than the API server keeps: what it reads
-        back is then less than what was added up.
+        """Return the resources of which the pool has so much that a sum may be more than the API server keeps: what it
+        reads back is then less than what was added up.
         """
         name = pool.metadata.name
         if name not in self._cut_off:
@@ -222,7 +227,9 @@ class PoolIndex:
         return {}
 
     def lowered(self, pool: ResourcePool) -> frozenset[str]:
-        """The resources of which Capsule itself takes hard down while it adds up, so that nothing is as it says."""
+        """Return the resources of which Capsule itself takes hard down while it adds up, so that nothing is as
+        it says.
+        """
         name = pool.metadata.name
         if name not in self._lowered:
             self._lowered[name] = lowered_in(self.hard(pool))
@@ -233,7 +240,7 @@ class PoolIndex:
         return {}
 
     def entry(self, pool: ResourcePool, claim: ResourcePoolClaim) -> PoolClaim | None:
-        """The claim as the pool's status lists it, which knows it by its UID; None: it holds nothing there."""
+        """Return the claim as the pool's status lists it, which knows it by its UID; None: it holds nothing there."""
         return self._entries.get((pool.metadata.name, claim.metadata.namespace, uid_of(claim)))
 
     @cached_property
@@ -245,7 +252,7 @@ class PoolIndex:
         }
 
     def is_gone(self, pool: ResourcePool, share: ClaimShare) -> bool:
-        """Whether the claim of a share is gone, whoever may have its name now, or has left the pool."""
+        """Return whether the claim of a share is gone, whoever may have its name now, or has left the pool."""
         claim = self._by_key.get((share.namespace, share.name))
         if claim is None:
             return self.claims_known(pool)
@@ -257,7 +264,9 @@ class PoolIndex:
         return {(claim.claim.metadata.namespace, claim.claim.metadata.name): claim.claim for claim in self.claims}
 
     def pool_named(self, space: str, pool_claim: PoolClaim) -> str:
-        """The pool that a claim which a pool's status lists is in by its own; empty: none, or it could not be read."""
+        """Return the pool that a claim which a pool's status lists is in by its own; empty: none, or it could not be
+        read.
+        """
         claim = self._by_key.get((space, pool_claim.name))
         if claim is None or claim.status.pool is None or claim.metadata.uid != pool_claim.uid:
             return ""
@@ -272,12 +281,12 @@ class PoolIndex:
         return {(claim.claim.metadata.namespace, claim.claim.metadata.name): claim.standing for claim in self.claims}
 
     def quota(self, pool: str, namespace: str) -> ResourceQuota | None:
-        """The managed quota of a pool in a namespace; None: not there, or not read."""
+        """Return the managed quota of a pool in a namespace; None: not there, or not read."""
         resource_quota: ResourceQuota | None = self.store.get("ResourceQuota", quota_name(pool), namespace)
         return resource_quota
 
     def quotas_known(self, pool: str, namespace: str) -> bool:
-        """Whether a managed quota that is not here does not exist."""
+        """Return whether a managed quota that is not here does not exist."""
         wide = self.store.covered(ReadRequest("ResourceQuota", label_selector=POOL_LABEL, required=False))
         return wide.known or self.store.covered(ReadRequest("ResourceQuota", namespace, quota_name(pool))).known
 

@@ -60,7 +60,7 @@ class Trial:
         return frozenset((share.namespace, share.name) for share in self.shares)
 
     def settled(self) -> Trial:
-        """The pool after its controller has come to rest."""
+        """Return the pool after its controller has come to rest."""
         now = self
         for _ in range(_PASSES):
             allocation = now._pass
@@ -77,7 +77,7 @@ class Trial:
         return len(self.shares) + len(self.queue)
 
     def without(self, keys: Iterable[ClaimKey]) -> Trial:
-        """The claims leave one after the other, each settled; those that only wait should come first."""
+        """Return the claims leave one after the other, each settled; those that only wait should come first."""
         now, room = self, self.room()
         for key in keys:
             left = [share for share in now.shares if (share.namespace, share.name) != key]
@@ -96,7 +96,7 @@ class Trial:
         return now
 
     def room(self) -> dict[str, int]:
-        """What is left, in billionths."""
+        """Return what is left, in billionths."""
         result = {name: quantity.nano for name, quantity in self.hard.items()}
         for share in self.shares:
             for name, quantity in share.amounts.items():
@@ -105,7 +105,7 @@ class Trial:
         return result
 
     def asking(self, key: ClaimKey, asks: Amounts) -> Trial:
-        """A claim that waits asks for something else, in its old place."""
+        """Return the trial with another request of a waiting claim, in its old place."""
         queue = [
             ClaimCandidate(claim_candidate.claim, asks) if key_of(claim_candidate.claim) == key else claim_candidate
             for claim_candidate in self.queue
@@ -113,7 +113,7 @@ class Trial:
         return self._with(queue=queue).settled()
 
     def raised(self, more: Amounts) -> Trial:
-        """There is more to share out."""
+        """Return the trial with more to share out."""
         hard = {name: self.hard.get(name, ZERO) + more.get(name, ZERO) for name in {**self.hard, **more}}
         return self._with(hard=hard).settled()
 
@@ -122,21 +122,23 @@ class Trial:
         return self._with(queue=in_order([*self.queue, candidate])).settled()
 
     def holds(self, key: ClaimKey) -> bool:
-        """Whether a claim is allocated."""
+        """Return whether a claim is allocated."""
         return key in self._holders
 
     def turn(self, key: ClaimKey) -> ClaimTurn | None:
-        """How it goes for a claim that waits; None: it does not."""
+        """Return how it goes for a claim that waits; None: it does not."""
         return self._turns.get(key)
 
 
 def fits(asks: Amounts, room: Mapping[str, int]) -> bool:
-    """Whether a pass would serve it if no queue held it up: room that is used up serves not even a claim for 0."""
+    """Return whether a pass would serve it if no queue held it up: room that is used up serves not even a claim
+    for 0.
+    """
     return all((left := room.get(name)) and left >= asked.nano for name, asked in asks.items())
 
 
 def trial_of(context: PoolIndex, pool: ResourcePool) -> Trial:
-    """The pool as its status and the claims that were read say; at rest if the controller is.
+    """Return the pool as its status and the claims that were read say; at rest if the controller is.
 
     A share of a claim that is gone, or was made anew under its name, is no share: the controller takes it away first.
     """
@@ -149,10 +151,10 @@ def trial_of(context: PoolIndex, pool: ResourcePool) -> Trial:
 
 
 def held_by(trial: Trial) -> Mapping[ClaimKey, Amounts]:
-    """Who holds what."""
+    """Return who holds what."""
     return {(share.namespace, share.name): share.amounts for share in trial.shares}
 
 
 def waiting_in(trial: Trial, but: Collection[ClaimKey] = ()) -> tuple[ClaimKey, ...]:
-    """Who waits, in order, without some."""
+    """Return who waits, in order, without some."""
     return tuple(key for claim_candidate in trial.queue if (key := key_of(claim_candidate.claim)) not in but)

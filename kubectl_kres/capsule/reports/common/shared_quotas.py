@@ -24,8 +24,8 @@ _KINDS = ("GlobalResourceQuota", "GlobalCustomQuota")
 
 
 def may_share(quotas: Iterable[ResourceQuota]) -> bool:
-    """Whether such quotas are worth looking for beside these: where Capsule shows by its labels on one of them, or
-    where there is no quota at all. On other clusters nobody should wait for three refusals.
+    """Return whether such quotas are worth looking for beside these: where Capsule shows by its labels on one of them,
+    or where there is no quota at all. On other clusters nobody should wait for three refusals.
     """
     resource_quotas = tuple(quotas)
     return not resource_quotas or any(
@@ -77,7 +77,7 @@ def _of_global(quota: GlobalResourceQuota, namespace: str) -> QuotaReport:
 
 
 def _of_custom(quota: CustomQuota) -> QuotaReport:
-    """One limit, over whatever is counted."""
+    """Return one limit, over whatever is counted."""
     limit, used = amount(quota.spec.limit), amount(quota.status.usage.used)
     sources = quota.spec.sources or ()
     uses = (_use("limit", limit, used or ZERO),) if limit is not None else ()
@@ -121,7 +121,7 @@ _USED = "quota.capsule.clastix.io/used-"
 
 
 def tenant_quota_name(tenant: str, number: int) -> str:
-    """The quota that Capsule makes of an item in each namespace.
+    """Return the quota that Capsule makes of an item in each namespace.
 
     Source: capsule controllers tenant/resourcequotas.go.
     """

@@ -149,7 +149,7 @@ _RULES: Mapping[TurnResult, str] = {
 
 
 def turns_of(context: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
-    """All claims that take part, in the order in which they are looked at."""
+    """Return all claims that take part, in the order in which they are looked at."""
     spaces = context.spaces(pool)
     taking_part = [
         ClaimCandidate(standings.claim, parsed(standings.claim.spec.claim))
@@ -165,7 +165,7 @@ def turns_of(context: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
 
 
 def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = None) -> Iterator[QueueTurn]:
-    """The turns as they are reported; with a claim those up to its own."""
+    """Yield the turns as they are reported; with a claim those up to its own."""
     own = key_of(claim) if claim is not None else None
     for place, turn in enumerate(turns, 1):
         resource_pool_claim = turn.candidate.claim
@@ -189,7 +189,7 @@ def _compared(comparison: Comparison) -> Compared:
 
 
 def explain_claim(context: PoolIndex, claim: ResourcePoolClaim) -> ClaimExplanation:
-    """What needs the pool, or the claims of others, is left out where these could not be read."""
+    """Return what needs the pool, or the claims of others, is left out where these could not be read."""
     report = claim_detail(Claims(context), claim)
     pool = context.pool_of(claim)
     served = pool is not None and context.claims_known(pool) and claim.metadata.namespace in context.spaces(pool)
@@ -218,7 +218,9 @@ def _options(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[PoolOptio
 
 
 def _chosen(context: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, options: tuple[PoolOption, ...]) -> str:
-    """How the claim came to its pool. Whether a pool was written by the user or chosen, nothing in the claim says."""
+    """Return how the claim came to its pool. Whether a pool was written by the user or chosen, nothing in the claim
+    says.
+    """
     name, wanted = report.pool, claim.spec.pool
     if name and name != wanted:
         return f"it is in pool {name} still, and names {wanted or 'none'} now"
@@ -235,7 +237,7 @@ def _chosen(context: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, o
 
 
 def _checks(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Check]:
-    """The checks of the claim controller in their order, up to the first that refuses."""
+    """Yield the checks of the claim controller in their order, up to the first that refuses."""
     meta = claim.metadata
     source = Source("ResourcePoolClaim", meta.name, meta.namespace, "spec.pool")
     for step in steps(claim, context.pools):
@@ -267,7 +269,7 @@ def conditions_of(capsule_conditions: tuple[CapsuleCondition, ...], turn: ClaimT
 
 
 def pool_conditions(pool: ResourcePool) -> tuple[Says, ...]:
-    """The conditions of a pool."""
+    """Return the conditions of a pool."""
     return tuple(conditions_of(pool.status.conditions or ()))
 
 
@@ -303,19 +305,19 @@ class Explaining:
 
 
 def unseen_in(value: ClaimExplanation | PoolExplanation) -> tuple[Unseen, ...]:
-    """What the answer could not see."""
+    """Return what the answer could not see."""
     return value.claim.unseen if isinstance(value, ClaimExplanation) else value.pool.unseen
 
 
 def negative(value: ClaimExplanation | PoolExplanation) -> bool:
-    """Whether a claim waits, or a pool does not serve all of its claims."""
+    """Return whether a claim waits, or a pool does not serve all of its claims."""
     if isinstance(value, ClaimExplanation):
         return value.claim.waits
     return value.pool.exhausted or value.pool.ready is False
 
 
 def explain_pool(context: PoolIndex, pool: ResourcePool) -> PoolExplanation:
-    """The pass over its claims only where all of them were read."""
+    """Return the pass over its claims only where all of them were read."""
     unseen = unseen_of_pool(context, pool)
     report = structs.replace(pool_report(context, pool), unseen=unseen, complete=is_whole(unseen))
     turns = turns_of(context, pool) if context.claims_known(pool) else ()
@@ -339,7 +341,7 @@ def _quotas(context: PoolIndex, pool: ResourcePool) -> Iterator[QuotaSums]:
 
 
 def _bounds(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
-    """What the webhook refuses: only what claims hold is protected, and only against changes of the pool."""
+    """Yield what the webhook refuses: only what claims hold is protected, and only against changes of the pool."""
     taken = {name: amount for name, amount in context.taken(pool).items() if amount.nano > 0}
     for name, amount in sorted(taken.items()):
         yield f"{name} may be lowered to {amount}, which claims hold, and not be removed"
@@ -351,7 +353,7 @@ def _bounds(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
 
 
 def _follows(pool: ResourcePool, waiting: int, number: int) -> Iterator[str]:
-    """What a deletion leads to; it is never refused. Source: the garbage collector goes by owner references."""
+    """Yield what a deletion leads to; it is never refused. Source: the garbage collector goes by owner references."""
     if pool.spec.config.delete_bound_resources:
         yield f"all of its claims are deleted ({number} allocated, {waiting} waiting), also those in use"
     else:

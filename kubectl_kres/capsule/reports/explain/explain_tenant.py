@@ -96,7 +96,7 @@ class TenantExplanation(Record, frozen=True):
 
 
 def tenant_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """The Tenant, and once it is read the quotas in its namespaces."""
+    """Return the Tenant, and once it is read the quotas in its namespaces."""
     own = ReadRequest("Tenant", name=subject.ref.name)
     tenant = store.get("Tenant", subject.ref.name)
     if not isinstance(tenant, Tenant):
@@ -199,7 +199,7 @@ class TenantUsers(Record, frozen=True):
 
 
 def users_needs(store: Store, subject: Subject, server: Server) -> Iterator[ReadRequest]:
-    """The Tenant, and what counts in its namespaces and set the values there, as far as that is known by now."""
+    """Yield the Tenant, and what counts in its namespaces and set the values there, as far as that is known by now."""
     yield ReadRequest("Tenant", name=subject.ref.name)
     tenant = store.get("Tenant", subject.ref.name)
     for space in sorted(tenant.status.namespaces or ()) if isinstance(tenant, Tenant) else ():
@@ -246,14 +246,14 @@ def _quota(store: Store, quota: ResourceQuota, ask: EvaluationOptions) -> UsageN
 
 
 def _counted(nodes: Iterable[UsageNode]) -> Iterator[UsageNode]:
-    """The pods, and what else is counted."""
+    """Yield the pods, and what else is counted."""
     for node in nodes:
         below = node.inside if node.subject is None or node.subject.kind != "Pod" else ()
         yield from _counted(below) if below else (node,)
 
 
 def _names(tree: Iterable[UsageNode]) -> tuple[str, ...]:
-    """Those that quotas count, by the fullest of these; what has nothing to give is full."""
+    """Return those that quotas count, by the fullest of these; what has nothing to give is full."""
     shares: dict[str, int] = {}
     for quota in (quota for node in tree for quota in node.inside):
         for name, share in _shares(quota):

@@ -126,7 +126,7 @@ class PoolReport(Record, frozen=True):
 
 
 def pool_tree(context: PoolIndex, pool: ResourcePool, ask: EvaluationOptions) -> tuple[UsageNode, ...]:
-    """A node for each namespace whose quota of the pool was read, with shares of what all of them use.
+    """Return a node for each namespace whose quota of the pool was read, with shares of what all of them use.
 
     Raises UsageError where an object holds what is no quantity.
     """
@@ -152,7 +152,7 @@ def _quotas(context: PoolIndex, pool: ResourcePool) -> Mapping[str, ResourceQuot
 
 
 def tree_needs(store: Store, name: str, server: Server) -> Iterator[ReadRequest]:
-    """What counts in the namespaces of a pool, as far as these are known by now."""
+    """Yield what counts in the namespaces of a pool, as far as these are known by now."""
     yield from pool_needs(store, name)
     pool: ResourcePool | None = store.get("ResourcePool", name)
     if pool is None:
@@ -224,7 +224,7 @@ def _namespace(
 
 
 def _queued(standings: Standings) -> Queued:
-    """What is short only its own condition says."""
+    """Return what is short only its own condition says."""
     claim, standing = standings
     left, asked = parsed(standing.available), parsed(claim.spec.claim)
     lacks = {name: str(asked[name] - left[name]) for name in sorted(left) if name in asked and asked[name] > left[name]}

@@ -22,7 +22,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 
 def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
-    """One for each managed quota among the refusals."""
+    """Return one for each managed quota among the refusals."""
     managed = kept_quotas(store, namespace)
     lacks: dict[str, dict[str, str]] = {}
     for finding in findings:
@@ -77,7 +77,9 @@ def _trail(context: PoolIndex, space: str, quota: str, name: str, lacks: Mapping
 
 
 def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
-    """The remedy of a quota that is exceeded, where pools keep some: its hard cannot be raised but by a claim."""
+    """Return the remedy of a quota that is exceeded, where pools keep some: its hard cannot be raised but by a
+    claim.
+    """
     managed = kept_quotas(store, namespace)
     if not managed:
         return {}
@@ -99,7 +101,7 @@ def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
 
 
 def _claimed(trail: PoolTrail, resource: str, lack: str) -> str:
-    """What to claim, with an edit where a new claim would wait and the edit does not."""
+    """Return what to claim, with an edit where a new claim would wait and the edit does not."""
     if trail.grow is not None and (trail.closed or trail.short):
         amount = trail.grow.amounts[resource]
         return f"let claim {trail.grow.subject.name}, which is unused, ask for {resource} {amount}"
@@ -107,13 +109,13 @@ def _claimed(trail: PoolTrail, resource: str, lack: str) -> str:
 
 
 def _because(trail: PoolTrail) -> str:
-    """What is odd about a quota of a pool's; a new claim would wait."""
+    """Return what is wrong about a quota of a pool's; a new claim would wait."""
     kept = "Capsule keeps the quota: raising its hard would be undone"
     return f"{kept}; {waiting_words(trail)}" if trail.closed or trail.short else kept
 
 
 def waiting_words(trail: PoolTrail) -> str:
-    """Why a new claim would wait; empty: it would not, or nobody knows."""
+    """Return why a new claim would wait; empty: it would not, or nobody knows."""
     parts = []
     if trail.short:
         parts.append(f"pool {trail.pool} lacks {sentence(trail.short)}")

@@ -34,7 +34,7 @@ _FIT = "a pod must fit all that count it"
 
 
 def warnings_of(context: PoolIndex, pool: ResourcePool) -> tuple[str, ...]:
-    """A sentence each, the gravest first."""
+    """Return a sentence each, the gravest first."""
     return (
         *_broken(pool),
         *_unnamable(pool),
@@ -107,7 +107,7 @@ def _cut_off(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
 
 
 def _stale(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
-    """Where the status is not what the spec, or the rest of the status, says."""
+    """Yield where the status is not what the spec, or the rest of the status, says."""
     meta, status = pool.metadata, pool.status
     if not status.conditions:
         return
@@ -226,7 +226,9 @@ def _unlimited(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
 
 
 def pool_report(context: PoolIndex, pool: ResourcePool) -> PoolReport:
-    """What is not known (claims, quotas, namespaces that were not read) is left out; ``unseen`` is not filled here."""
+    """Return what is not known (claims, quotas, namespaces that were not read) is left out; ``unseen`` is not filled
+    here.
+    """
     ready = find(pool.status.conditions, READY)
     spaces = tuple(_namespaces(context, pool))
     known = context.claims_known(pool)
@@ -268,20 +270,20 @@ def _uses(context: PoolIndex, pool: ResourcePool, spaces: tuple[PoolNamespace, .
 
 
 def _text(value: object) -> str:
-    """A quantity of the status, which leaves zeros out."""
+    """Return a quantity of the status, which leaves zeros out."""
     quantity = amount(value)
     return str(value) if quantity is None else str(quantity)
 
 
 def _used(spaces: tuple[PoolNamespace, ...]) -> Amounts | None:
-    """What pods use in all namespaces; None where a quota is not known."""
+    """Return what pods use in all namespaces; None where a quota is not known."""
     if any(space.used is None for space in spaces):
         return None
     return add_amounts(parsed(space.used) for space in spaces)
 
 
 def _namespaces(context: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespace]:
-    """Those in the status, and those that its selectors choose now where namespaces could be read."""
+    """Yield those in the status, and those that its selectors choose now where namespaces could be read."""
     name, hard = pool.metadata.name, context.hard(pool)
     known = context.store.covered(ReadRequest("Namespace")).known
     chosen = selected(pool, context.store.all("Namespace")) if known else {}
@@ -306,7 +308,7 @@ def _namespaces(context: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespac
 
 
 def _pods_use(context: PoolIndex, pool: str, space: str, hard: Amounts) -> Mapping[str, str] | None:
-    """What the managed quota counts, by the resources of the pool; None where the quota is not known."""
+    """Return what the managed quota counts, by the resources of the pool; None where the quota is not known."""
     quota = context.quota(pool, space)
     if quota is not None:
         used = parsed(quota.status.used)
@@ -350,7 +352,9 @@ def _queued(place: int, standings: Standings, room: Amounts) -> Queued:
 
 
 def lack_of(asked: Quantity, room: Quantity | None) -> str:
-    """How much is missing of a resource that is short; of one that is used up even a request of 0 is not served."""
+    """Return how much is missing of a resource that is short; of one that is used up even a request of 0 is not
+    served.
+    """
     if room is None:
         return str(asked)
     return str(asked - room) if asked > room else "more than 0"
@@ -371,7 +375,7 @@ def _options(pool: ResourcePool) -> Iterator[str]:
 
 
 def _edits(pool: ResourcePool) -> Mapping[str, LastEdit]:
-    """Who last changed what is shared out, and among whom."""
+    """Return who last changed what is shared out, and among whom."""
     fields = [*(f"spec.quota.hard[{name}]" for name in sorted(pool.spec.quota.hard or ())), "spec.selectors"]
     last_edits = {field: last_edit(pool.metadata.managed_fields, field) for field in fields}
     return {field: edit for field, edit in last_edits.items() if edit is not None}

@@ -25,14 +25,14 @@ _UNKNOWN = "it could not be read: if pods use it, deleting is refused, and it ha
 
 
 def ref_of(key: ClaimKey) -> ObjectRef:
-    """A claim by namespace and name."""
+    """Return a claim by namespace and name."""
     return ObjectRef("ResourcePoolClaim", key[1], key[0])
 
 
 def leaving(
     of: Origin, key: ClaimKey, state: ClaimState | None, holds: Mapping[str, str], *, old: bool = False
 ) -> Deed:
-    """How a claim gives way: one in use is released, any other deleted. ``old``: Capsule before 0.13."""
+    """Return how a claim gives way: one in use is released, any other deleted. ``old``: Capsule before 0.13."""
     space, name = map(shlex.quote, key)
     if state == "in use":
         command = _kubectl(of, f"annotate resourcepoolclaim {name} -n {space} {RELEASE}=true")
@@ -80,7 +80,7 @@ def _patch(of: Origin, key: ClaimKey, spec: Mapping[str, object]) -> str:
 
 
 def _kubectl(of: Origin, words: str) -> str:
-    """A command to the server that the answer is about, as the user who asked."""
+    """Return a command to the server that the answer is about, as the user who asked."""
     return f"kubectl {words}{f' {of.flags}' if of.flags else ''}"
 
 

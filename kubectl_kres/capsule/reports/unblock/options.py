@@ -87,7 +87,7 @@ def once_more(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[UnblockO
 
 
 def no_pool(context: PoolIndex) -> str:
-    """A name that no pool has, as far as pools were read."""
+    """Return a name that no pool has, as far as pools were read."""
     name = _NONE
     while name in context.pools:
         name += f"-{_NONE}"
@@ -95,7 +95,7 @@ def no_pool(context: PoolIndex) -> str:
 
 
 def _moving(context: PoolIndex, claim: ResourcePoolClaim, to: str) -> Deed:
-    """The move, and which quotas of other pools go on limiting the same: a pod has to fit all of them."""
+    """Return the move, and which quotas of other pools go on limiting the same: a pod has to fit all of them."""
     space, asks = claim.metadata.namespace, parsed(claim.spec.claim)
     still = []
     for name, pool in _serving(context, claim):
@@ -111,14 +111,14 @@ def _moving(context: PoolIndex, claim: ResourcePoolClaim, to: str) -> Deed:
 
 
 def _scopes(pool: ResourcePool) -> frozenset[ScopedRequirement]:
-    """What a pool's quotas count, comparably."""
+    """Return what a pool's quotas count, comparably."""
     return frozenset(requirements(pool.spec.quota))
 
 
 def _left_behind(
     context: PoolIndex, claim: ResourcePoolClaim, name: str
 ) -> tuple[tuple[ClaimKey, ...], tuple[ClaimKey, ...]]:
-    """Who gets in, and who still waits, in the pool that a claim leaves; nobody where it was in none."""
+    """Return who gets in, and who still waits, in the pool that a claim leaves; nobody where it was in none."""
     pool = context.pools.get(name)
     if pool is None or not context.claims_known(pool):
         return (), ()
@@ -163,8 +163,8 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Un
 
 
 def _serving(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[tuple[str, ResourcePool]]:
-    """The pools whose status lists the claim's namespace and whose claims are known, by name; no claim gets into a pool
-    that no status of a claim can name.
+    """Yield the pools whose status lists the claim's namespace and whose claims are known, by name; no claim gets into
+    a pool that no status of a claim can name.
     """
     space = claim.metadata.namespace
     for name, pool in sorted(context.pools.items()):
@@ -184,7 +184,8 @@ _EFFORT = 40_000
 
 
 def ways(context: PoolIndex, claim: ResourcePoolClaim, standing: ClaimStanding) -> tuple[UnblockOption, ...]:
-    """What lets a waiting claim in, each tried by the controller's own steps; other pools also for one that failed.
+    """Return what lets a waiting claim in, each tried by the controller's own steps; other pools also for one that
+    failed.
 
     None where the pool or its other claims are not known, except to ask for less, and to be looked at again.
     """
@@ -216,7 +217,9 @@ class _Ways:
         self.untold = ""
 
     def all(self) -> Iterator[UnblockOption]:
-        """What touches objects of the claim's namespace alone, then a larger pool, then what takes from others."""
+        """Yield what touches objects of the claim's namespace alone, then a larger pool, then what takes from
+        others.
+        """
         now = self.trial.settled()
         if now.holds(self.key):
             text = "nothing: as things stand its pool has room for it, and the controller is about to see that"
@@ -232,7 +235,7 @@ class _Ways:
             yield UnblockOption("give way", self.untold, proven=False)
 
     def _way(self, way: UnblockOption, after: Trial, gone: Sequence[ClaimKey] = ()) -> UnblockOption:
-        """The way with what becomes of the others."""
+        """Return the way with what becomes of the others."""
         before, now = held_by(self.trial), held_by(after)
         also = [key for key in now if key not in before and key != self.key]
         out = [key for key in before if key not in now and key not in gone]
@@ -327,7 +330,7 @@ class _Ways:
         yield self._way(way, after)
 
     def _for_all_ahead(self) -> dict[str, Quantity]:
-        """What is missing so that everyone up to the claim gets what it asks for."""
+        """Return what is missing so that everyone up to the claim gets what it asks for."""
         keys = [key_of(claim_candidate.claim) for claim_candidate in self.trial.queue]
         wanted = add_amounts(claim_candidate.asks for claim_candidate in self.trial.queue[: keys.index(self.key) + 1])
         room = self.scene.room(self.pool)
@@ -335,7 +338,7 @@ class _Ways:
         return {name: amount for name, amount in missing.items() if amount.nano > 0}
 
     def _blocking(self, trial: Trial) -> Mapping[str, Quantity]:
-        """What is missing for the claim; while it is queued, for the claim that closes its resources."""
+        """Return what is missing for the claim; while it is queued, for the claim that closes its resources."""
         key, seen = self.key, set[ClaimKey]()
         while key not in seen:
             seen.add(key)
@@ -358,7 +361,7 @@ def _words(deeds: Iterable[Deed]) -> str:
 
 
 def _whose(spaces: Sequence[str]) -> str:
-    """Who has to be asked before claims of other namespaces give way; empty where there are none."""
+    """Return who has to be asked before claims of other namespaces give way; empty where there are none."""
     if not spaces:
         return ""
     return f" (takes from others, in namespace{'s' * (len(spaces) > 1)} {listed(spaces, 8)}: ask there first)"
@@ -369,7 +372,9 @@ def _missing(asked: Quantity, room: Quantity) -> Quantity:
 
 
 def _written_plain(context: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> Iterator[UnblockOption]:
-    """Where Capsule cannot count with the pool's amounts, all else is of no use before they are written another way."""
+    """Yield where Capsule cannot count with the pool's amounts, all else is of no use before they are written another
+    way.
+    """
     names = context.lowered(pool) & (claim.spec.claim or {}).keys()
     if names:
         hard = plain({name: context.hard(pool)[name] for name in sorted(names)})

@@ -116,8 +116,8 @@ class _Search:
         return Giving(_keys(chosen), proven=len(chosen) == least) if done else None
 
     def _is_quick(self, chosen: Sequence[Giver]) -> bool:
-        """Whether trying is worth the time: others of the queue who are served meanwhile make the pool be gone through
-        again and again.
+        """Return whether trying is worth the time: others of the queue who are served meanwhile make the pool be gone
+        through again and again.
         """
         if self.trial.size * len(chosen) <= _QUICK:
             return True
@@ -130,7 +130,7 @@ class _Search:
         )
 
     def _least(self) -> int | None:
-        """How many claims it takes at least, by the amounts alone; None: all of them are not enough."""
+        """Return how many claims it takes at least, by the amounts alone; None: all of them are not enough."""
         counts = [1]
         for name, lack in self.deficit.items():
             sums = accumulate(sorted((giver.frees.get(name, 0) for giver in self.givers), reverse=True))
@@ -174,12 +174,12 @@ class _Search:
         return pairs
 
     def _does(self, chosen: Sequence[Giver]) -> bool:
-        """Whether the claim is in once these have left, one after the other."""
+        """Return whether the claim is in once these have left, one after the other."""
         self.effort += self.trial.size
         return self.trial.without(_keys(chosen)).holds(self.key)
 
     def _merit(self, chosen: Sequence[Giver]) -> tuple[int, int, int, tuple[ClaimKey, ...]]:
-        """What makes one of two equally small sets better: less is better."""
+        """Return what makes one of two equally small sets better: less is better."""
         surplus = 0
         for name, lack in self.deficit.items():
             freed = sum(giver.frees.get(name, 0) for giver in chosen)
@@ -187,7 +187,7 @@ class _Search:
         return sum(giver.used for giver in chosen), sum(giver.foreign for giver in chosen), surplus, _keys(chosen)
 
     def _greedy(self, least: int) -> Giving | None:
-        """One more claim after the other, until it is in; then less by less. None: too many would have to go."""
+        """Return one more claim after the other, until it is in; then less by less. None: too many would have to go."""
         self.effort = 0
         chosen: list[Giver] = []
         now, rest = self.trial, {giver.key: giver for giver in self.givers}
@@ -207,7 +207,7 @@ class _Search:
         return Giving(keys, proven=len(keys) == least)
 
     def _next(self, now: Trial, rest: Mapping[ClaimKey, Giver]) -> Giver | None:
-        """Who should go next: whoever frees most of what is short; of a queue that is closed, who closes it,
+        """Return who should go next: whoever frees most of what is short; of a queue that is closed, who closes it,
         unless a single claim that holds something would let that one in.
         """
         key = self.key
@@ -243,7 +243,9 @@ class _Search:
 
 
 def _deficit(trial: Trial, asks: Amounts) -> dict[str, int]:
-    """What is missing of each resource that is short, in billionths; of one that is used up at least the smallest."""
+    """Return what is missing of each resource that is short, in billionths; of one that is used up at least the
+    smallest.
+    """
     values_view = held_by(trial).values()
     result: dict[str, int] = {}
     for name, asked in asks.items():

@@ -58,7 +58,9 @@ def is_optional(value: Type) -> bool:
 
 @lru_cache(maxsize=512)
 def parse_type(text: str) -> Type:
-    """A type as declarations write it: ``list(A)``, ``map(string, dyn)``; a capital letter alone is a parameter."""
+    """Return a type as declarations write it: ``list(A)``, ``map(string, dyn)``; a capital letter alone is a
+    parameter.
+    """
     head, opened, rest = text.strip().partition("(")
     if opened:
         params = tuple(parse_type(part) for part in split(rest[: rest.rindex(")")]))
@@ -86,7 +88,7 @@ def split(text: str) -> list[str]:
 
 
 def substitute(bound: Mapping[Type, Type], value: Type, *, free_to_dyn: bool = False) -> Type:
-    """The type with its bound parameters replaced, unbound ones by dyn if asked."""
+    """Return the type with its bound parameters replaced, unbound ones by dyn if asked."""
     while value in bound:
         value = bound[value]
     if value.kind == "param":
@@ -99,7 +101,7 @@ def substitute(bound: Mapping[Type, Type], value: Type, *, free_to_dyn: bool = F
 
 
 def assignable(bound: Bindings, first: Type, second: Type) -> Bindings | None:
-    """The bindings under which the two agree; None if they do not."""
+    """Return the bindings under which the two agree; None if they do not."""
     copy = dict(bound)
     return copy if _agree(copy, first, second) else None
 
@@ -154,7 +156,7 @@ def _agree(bound: Bindings, first: Type, second: Type) -> bool:
 
 
 def _bind(bound: Bindings, value: Type, param: Type) -> tuple[bool, bool]:
-    """Whether ``value`` can stand for the parameter, and whether that had something already."""
+    """Return whether ``value`` can stand for the parameter, and whether that had something already."""
     if value == param:
         return True, True
     current = bound.get(param)
@@ -174,7 +176,7 @@ def _bind(bound: Bindings, value: Type, param: Type) -> tuple[bool, bool]:
 
 
 def _absent(bound: Mapping[Type, Type], param: Type, within: Type) -> bool:
-    """Whether the parameter does not occur in the type."""
+    """Return whether the parameter does not occur in the type."""
     if param == within:
         return False
     if within.kind == "param":

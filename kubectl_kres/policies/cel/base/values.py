@@ -200,7 +200,7 @@ _NAMES: tuple[tuple[type, str], ...] = (
 
 
 def type_name(value: Any) -> str:
-    """The name of the run-time type."""
+    """Return the name of the run-time type."""
     if value is None:
         return "null_type"
     if isinstance(value, MessageLiteral):
@@ -273,7 +273,7 @@ def _number(value: Any) -> bool:
 
 
 def size(value: Any) -> int:
-    """How long a value is for the cost of handling it; 1 for what has no length."""
+    """Return how long a value is for the cost of handling it; 1 for what has no length."""
     if isinstance(value, _ZERO_SIZED) and not isinstance(value, _STRUCTS):
         return len(value)
     if isinstance(value, Optional) and value.present:
@@ -284,7 +284,7 @@ def size(value: Any) -> int:
 
 
 def number_in_range(number: int, *, unsigned: bool = False) -> int:
-    """The result of arithmetic. Raises EvalError on overflow."""
+    """Return the result of arithmetic. Raises EvalError on overflow."""
     if unsigned:
         if not 0 <= number <= MOST_UNSIGNED:
             raise EvalError("unsigned integer overflow")
@@ -313,7 +313,7 @@ def double_text(number: float) -> str:
 
 
 def _digits(number: float) -> tuple[str, int]:
-    """The shortest decimal digits and the exponent of the first."""
+    """Return the shortest decimal digits and the exponent of the first."""
     if number == 0:
         return "0", 0
     mantissa, _, exponent = f"{number!r}".partition("e")
@@ -332,7 +332,7 @@ def duration_text(duration: Duration) -> str:
 
 
 def shown(value: Any) -> str:
-    """How an error names a key or an index."""
+    """Return how an error names a key or an index."""
     if isinstance(value, bool):
         return str(value).lower()
     return double_text(value) if isinstance(value, float) else str(value)

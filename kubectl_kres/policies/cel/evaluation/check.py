@@ -128,7 +128,7 @@ class Literals:
             self.report(node, texts)
 
     def _unformattable(self, letter: str, node: SyntaxNode) -> SyntaxNode | None:
-        """The part that the clause does not take; None: all fits, as far as is known."""
+        """Return the part that the clause does not take; None: all fits, as far as is known."""
         kind = self._kind(node)
         if kind != DYN and _runtime_name(kind) not in CLAUSES[letter][0]:
             return node
@@ -167,7 +167,7 @@ def _bad_pattern(text: str) -> bool:
 
 
 def check(source: str, node: SyntaxNode, environment: Environment) -> Type:
-    """The type of the expression; types and overloads are written into the tree. Raises CompileError."""
+    """Return the type of the expression; types and overloads are written into the tree. Raises CompileError."""
     checker = _Checker(environment)
     kind = checker.check(node)
     kind = substitute(checker.bound, kind, free_to_dyn=True)
@@ -406,7 +406,7 @@ class _Checker:
         return self._loop_result(node, over, condition, body)
 
     def _elements(self, node: Loop, over: Type) -> tuple[Type, Type]:
-        """What the first and the second variable hold."""
+        """Return what the first and the second variable hold."""
         if over.kind == "list":
             return INT, over.params[0]
         if over.kind == "map":

@@ -47,13 +47,13 @@ class Environment:
         self.functions = functions_of(version, patch=patch)
 
     def with_variables(self, fields: Fields) -> Environment:
-        """The same with ``variables`` of these fields."""
+        """Return the same with ``variables`` of these fields."""
         return Environment(
             self.variables, {**self.structs, "kubernetes.variables": fields}, self.version, patch=self.patch
         )
 
     def identifier(self, name: str) -> Type | None:
-        """The type of a variable, or of a type's name; None if it is not declared."""
+        """Return the type of a variable, or of a type's name; None if it is not declared."""
         name = name.removeprefix(".")
         if name in self.variables:
             return self.variables[name]
@@ -66,7 +66,7 @@ class Environment:
         return made or name in self.structs
 
     def field(self, struct: str, name: str) -> Type | None:
-        """The type of a field; None: there is no such field."""
+        """Return the type of a field; None: there is no such field."""
         if self.patch and (struct == "Object" or struct.startswith("Object.")):
             return DYN
         if self.patch and struct == "JSONPatch":
@@ -76,7 +76,7 @@ class Environment:
 
 @lru_cache(maxsize=16)
 def functions_of(version: tuple[int, int], *, patch: bool) -> Mapping[str, tuple[Overload, ...]]:
-    """Every function by its name, as far as a server of that version has it."""
+    """Return every function by its name, as far as a server of that version has it."""
     table: dict[str, list[Overload]] = {}
     parts: Iterable[tuple[Overload, ...]] = (
         operators.OVERLOADS,

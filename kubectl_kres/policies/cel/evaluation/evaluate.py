@@ -64,7 +64,7 @@ def check_constants(root: SyntaxNode, planned: Callable[[SyntaxNode], Step]) -> 
 
 
 def _is_constant(node: SyntaxNode, planned: Callable[[SyntaxNode], Step]) -> bool:
-    """Whether the server knows the value before it has seen an object; parts are looked at in its order."""
+    """Return whether the server knows the value before it has seen an object; parts are looked at in its order."""
     constant = [_is_constant(child, planned) for child in children(node)]
     if isinstance(node, Literal):
         return True
@@ -114,7 +114,7 @@ class CompiledExpression:
         self.source = source
 
     def evaluate(self, lookup: Mapping[str, Any], most: int = PER_CALL) -> tuple[Any, int]:
-        """The value and its cost. ``lookup``: variables; one that is callable is asked each time.
+        """Return the value and its cost. ``lookup``: variables; one that is callable is asked each time.
 
         Raises EvalError, CostExceeded, NotComputed.
         """
@@ -135,7 +135,7 @@ def compile_expression(source: str, environment: Environment) -> CompiledExpress
 
 
 def plan(node: SyntaxNode, environment: Environment) -> Step:
-    """The function that evaluates the checked tree."""
+    """Return the function that evaluates the checked tree."""
     return _PLANS[type(node)](node, environment)
 
 
@@ -213,7 +213,7 @@ def _through(value: Optional, key: Any) -> Optional:
 
 
 def present(value: Any, key: Any) -> bool:
-    """Whether a map, an object or a list has the key."""
+    """Return whether a map, an object or a list has the key."""
     if isinstance(value, dict):
         return _key_in(value, key) is not _ABSENT
     if isinstance(value, MessageLiteral):
@@ -315,7 +315,7 @@ def _weighed(state: EvaluationState, values: tuple[Any, ...]) -> None:
 
 
 def _fits(kind: Type, value: Any) -> bool:
-    """Whether a value is of the declared type, as far as the server looks at run time."""
+    """Return whether a value is of the declared type, as far as the server looks at run time."""
     if kind.kind in ("dyn", "param"):
         return True
     name = type_name(value)
@@ -481,7 +481,7 @@ def _opt_map(node: OptMap, environment: Environment) -> Step:
 
 
 def _some(value: Any, name: Any) -> bool:
-    """Whether an optional entry has a value. Raises EvalError for what is no optional."""
+    """Return whether an optional entry has a value. Raises EvalError for what is no optional."""
     if not isinstance(value, Optional):
         raise EvalError(f"cannot initialize optional entry '{shown(name)}' from non-optional value {shown(value)}")
     return bool(value.present)

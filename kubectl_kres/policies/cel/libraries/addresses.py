@@ -39,7 +39,7 @@ def parse_address(text: str) -> IPv4Address | IPv6Address:
 
 
 def parse_prefix(text: str) -> tuple[IPv4Address | IPv6Address, int]:
-    """The address and the length of its prefix. Raises BadAddress."""
+    """Return the address and the length of its prefix. Raises BadAddress."""
     head, slash, tail = text.rpartition("/")
     words = f"network address parse error during conversion from string: netip.ParsePrefix({go_quoted(text)}): "
     if not slash:
@@ -113,7 +113,7 @@ def _six(text: str) -> tuple[IPv6Address, str]:
 
 
 def _groups(rest: str) -> tuple[list[int], int]:
-    """The octets written, and where ``::`` stands among them; -1: nowhere."""
+    """Return the octets written, and where ``::`` stands among them; -1: nowhere."""
     octets: list[int] = []
     ellipsis = -1
     if rest.startswith("::"):

@@ -138,7 +138,7 @@ def _cannot(value: Any, wanted: str) -> EvalError:
 
 
 def to_string(value: Any) -> str:
-    """What ``string()`` makes of a value."""
+    """Return what ``string()`` makes of a value."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

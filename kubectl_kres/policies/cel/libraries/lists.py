@@ -140,7 +140,7 @@ def _first(items: Any) -> Optional:
 
 
 def _includes(target: Any, value: Any) -> bool:
-    """Whether the list holds the value; of anything else whether it is the value."""
+    """Return whether the list holds the value; of anything else whether it is the value."""
     return any(equal(item, value) for item in target) if is_list(target) else equal(target, value)
 
 

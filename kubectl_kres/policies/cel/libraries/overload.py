@@ -19,7 +19,7 @@ def cost_one(_args: tuple[Any, ...], _result: Any) -> int:
 
 
 def cost_tenth(args: tuple[Any, ...], _result: Any) -> int:
-    """A traversal of the first argument."""
+    """Return a traversal of the first argument."""
     return math.ceil(size(args[0]) * 0.1)
 
 

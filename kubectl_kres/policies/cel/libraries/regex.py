@@ -28,7 +28,7 @@ class Pattern:
         self.program = program
 
     def search(self, text: str, start: int = 0) -> tuple[int, int] | None:
-        """Where the leftmost match stands; of several the one that Perl would prefer."""
+        """Return where the leftmost match stands; of several the one that Perl would prefer."""
         threads: list[tuple[int, int]] = []
         best: tuple[int, int] | None = None
         for at in range(start, len(text) + 1):
@@ -48,7 +48,7 @@ class Pattern:
         return best
 
     def _spread(self, threads: list[tuple[int, int]], text: str, at: int) -> list[tuple[int, int]]:
-        """The places that consume a character, or match, in the order of preference."""
+        """Return the places that consume a character, or match, in the order of preference."""
         seen: set[int] = set()
         ready: list[tuple[int, int]] = []
         for first, begun in threads:

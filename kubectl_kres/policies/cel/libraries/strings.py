@@ -176,8 +176,8 @@ _Formatter = Callable[[str, int | None, int], str]
 
 
 def format_string(text: str, count: int, formatted: _Formatter) -> tuple[str, int]:
-    """The text with each clause replaced by what ``formatted(letter, precision, argument)`` gives, and the arguments
-    used. Raises FormatFault.
+    """Return the text with each clause replaced by what ``formatted(letter, precision, argument)`` gives, and the
+    arguments used. Raises FormatFault.
     """
     out, at, used = [], 0, 0
     while at < len(text):
@@ -306,7 +306,7 @@ def _text(value: Any) -> str:
 
 
 def _bounded(texts: Iterable[str]) -> Iterator[str]:
-    """The same texts. Raises NotComputed once they are too long together."""
+    """Yield the same texts. Raises NotComputed once they are too long together."""
     length = 0
     for text in texts:
         length += len(text)
@@ -319,7 +319,7 @@ def _key(key: Any) -> str:
 
 
 def _inner(value: Any) -> str:
-    """A value inside a list or map."""
+    """Return a value inside a list or map."""
     if isinstance(value, str):
         return go_quoted(value)
     if isinstance(value, bytes):

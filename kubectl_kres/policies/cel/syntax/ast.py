@@ -134,7 +134,7 @@ class OptMap(SyntaxNode):
 
 
 def children(node: SyntaxNode) -> Iterator[SyntaxNode]:
-    """The parts of a node."""
+    """Yield the parts of a node."""
     if isinstance(node, Select):
         yield node.operand
     elif isinstance(node, Call):

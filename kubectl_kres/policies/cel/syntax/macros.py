@@ -29,7 +29,7 @@ class Misuse(Exception):
 def expand(
     offset: int, name: str, target: SyntaxNode | None, args: list[SyntaxNode], version: tuple[int, int]
 ) -> SyntaxNode | None:
-    """What the macro stands for; None if the call is none. Raises Misuse."""
+    """Return what the macro stands for; None if the call is none. Raises Misuse."""
     minor, count = version[1], len(args)
     if target is None:
         return _has(offset, args[0]) if name == "has" and count == 1 else None

@@ -94,7 +94,7 @@ class Token(NamedTuple):
 
 
 def tokens_of(source: str) -> tuple[list[Token], list[Issue]]:
-    """Every token and the end of input; what is no token is an issue and left out."""
+    """Return every token and the end of input; what is no token is an issue and left out."""
     pairs: list[Token] = []
     issues: list[Issue] = []
     at = 0
@@ -125,13 +125,13 @@ def _unknown(source: str, at: int, issues: list[Issue]) -> int:
 
 
 def _escape_length(text: str) -> int:
-    """How much of a wrong escape fits before the character that does not."""
+    """Return how much of a wrong escape fits before the character that does not."""
     good = re.match(r"\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?", text)
     return good.end() if good else 1
 
 
 def unescape(text: str, *, is_bytes: bool) -> str | bytes:
-    """What stands between the quotes, escapes resolved. Raises ValueError with cel-go's words."""
+    """Return what stands between the quotes, escapes resolved. Raises ValueError with cel-go's words."""
     raw = text[0] in "rR"
     body = text[raw:]
     quotes = 3 if body[:3] in ('"""', "'''") else 1
@@ -208,7 +208,9 @@ class _Stop(Exception):
 
 
 def parse(source: str, version: tuple[int, int]) -> SyntaxNode:
-    """The tree of the expression. Raises CompileError, or NotComputed where it nests too deeply for this program."""
+    """Return the tree of the expression. Raises CompileError, or NotComputed where it nests too deeply for this
+    program.
+    """
     if len(source) > _MOST:
         message = f"expression code point size exceeds limit: size: {len(source)}, limit {_MOST}"
         raise CompileError(source, [Issue(-1, message)])
@@ -251,7 +253,7 @@ class _Parser:
         raise _Stop
 
     def _expect(self, kind: str) -> Token:
-        """The token of that kind. One too many is skipped; one that is missing at the end is taken as there."""
+        """Return the token of that kind. One too many is skipped; one that is missing at the end is taken as there."""
         if self.now.kind == kind:
             return self._advance()
         wanted = "<EOF>" if kind == "EOF" else f"'{kind}'"
@@ -370,7 +372,7 @@ class _Parser:
             self._report(offset, message)
 
     def _arguments(self) -> list[SyntaxNode]:
-        """The arguments up to and with the closing parenthesis."""
+        """Return the arguments up to and with the closing parenthesis."""
         if self.now.kind == ")":
             self._advance()
             return []
@@ -467,7 +469,7 @@ class _Parser:
         return True
 
     def _more(self, closing: str) -> bool:
-        """Whether another entry follows a comma."""
+        """Return whether another entry follows a comma."""
         if self.now.kind != ",":
             return False
         if self._after().kind == closing:
@@ -538,7 +540,7 @@ class _Parser:
         return self._constant(token.offset, token.kind, token.text)
 
     def _constant(self, offset: int, kind: str, text: str) -> SyntaxNode:
-        """A number or a text; what is wrong with it is reported."""
+        """Return a number or a text; what is wrong with it is reported."""
         result, read = _CONSTANTS[kind]
         try:
             return Literal(offset, result, read(text))

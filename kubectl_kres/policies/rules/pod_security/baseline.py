@@ -43,7 +43,7 @@ class StandardCheck(Struct, frozen=True):
     overrides: tuple[str, ...] = ()
 
     def at(self, minor: int) -> Version | None:
-        """The form for a minor version; None: there is none yet."""
+        """Return the form for a minor version; None: there is none yet."""
         result = None
         for since, version in self.versions:
             if since <= minor:

@@ -156,7 +156,7 @@ def standard_of(labels: Mapping[str, str] | None) -> Standard:
 
 
 def violations(level: Level, pod: Mapping[str, Any], server_minor: int) -> tuple[Violation, ...]:
-    """What a pod (or template) does against a level. ``latest``, and what is newer, is the server's version."""
+    """Return what a pod (or template) does against a level. ``latest``, and what is newer, is the server's version."""
     if level.name == "privileged":
         return ()
     newest = min(server_minor, NEWEST_CHECK)
@@ -179,7 +179,7 @@ def detail(violations: Sequence[Violation]) -> str:
 
 
 def review(request: Request, namespace: Mapping[str, Any], server_minor: int) -> Review:
-    """What the plugin says of a pod, or of a template (which it never refuses)."""
+    """Return what the plugin says of a pod, or of a template (which it never refuses)."""
     is_pod = request.kind == "Pod"
     pod = None if request.object is None else template_of(request.object)
     if pod is None or request.operation not in ("CREATE", "UPDATE"):
@@ -229,7 +229,7 @@ def _refusal(request: Request, level: Level, violations: Sequence[Violation]) ->
 
 
 def _significant(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Whether an update changes an image or adds a container."""
+    """Return whether an update changes an image or adds a container."""
     new_spec, old_spec = new.get("spec") or {}, old.get("spec") or {}
     for key in ("containers", "initContainers"):
         images = [[item.get("image") for item in spec.get(key) or ()] for spec in (new_spec, old_spec)]
@@ -247,7 +247,7 @@ def _significant(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
 
 
 def review_namespace(request: Request, pods: Sequence[Mapping[str, Any]], server_minor: int) -> Review:
-    """What is said of a namespace's own labels, and of pods there that a raised level would refuse."""
+    """Return what is said of a namespace's own labels, and of pods there that a raised level would refuse."""
     new = standard_of(((request.object or {}).get("metadata") or {}).get("labels"))
     if request.operation == "CREATE":
         return Review((invalid_object("Namespace", request.name, new.faults),)) if new.faults else Review()

@@ -1,7 +1,4 @@
-"""KRES105: a claim on a resource pool that can never be allocated.
-
-KRES106: a claim on a resource pool waits for others.
-"""
+"""Rules about claims on resource pools: KRES105 can never be allocated, KRES106 waits for others."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ _ENDED = frozenset({"failed", "unassigned"})
 
 
 def find_claim_never(context: CheckContext) -> Iterator[Diagnostic]:
-    """The claims that ask for more than their pool has, and those that no pool takes."""
+    """Yield the claims that ask for more than their pool has, and those that no pool takes."""
     for claim, standing in context.pools.claims:
         if standing.state not in STUCK:
             continue
@@ -47,7 +44,7 @@ CLAIM_NEVER = Rule(
 
 
 def find_claim_waits(context: CheckContext) -> Iterator[Diagnostic]:
-    """The claims in a queue that the pool could serve if others gave way."""
+    """Yield the claims in a queue that the pool could serve if others gave way."""
     reports = Claims(context.pools)
     for claim, standing in context.pools.claims:
         if standing.state not in WAITING or exceeds_pool(context.pools, claim):

@@ -46,7 +46,7 @@ from kubectl_kres.tekton.rules.base.versions import version_of, version_remarks
 
 
 def find_pods_missing(context: CheckContext) -> Iterator[Diagnostic]:
-    """The objects of files that would not come, and the workloads that lack pods."""
+    """Yield the objects of files that would not come, and the workloads that lack pods."""
     for evaluated in context.evaluated:
         if not _may_lack(context, evaluated) or never_fits(evaluated):
             continue
@@ -63,7 +63,7 @@ def find_pods_missing(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _beside(version: str) -> str:
-    """What is to be said of Tekton's version beside a finding about a run."""
+    """Return the sentence about Tekton's version beside a finding about a run."""
     return "".join(f"; {remark.text}" for remark in version_remarks(version_of(version)))
 
 
@@ -84,7 +84,7 @@ def _may_lack(context: CheckContext, evaluated: EvaluatedWorkload) -> bool:
 
 
 def cause(verdict: Verdict) -> str:
-    """The server's words, as short as they are known."""
+    """Return the server's words, shortened as far as possible."""
     if verdict.blocked is not None:
         return verdict.blocked.message
     if verdict.fits is not None:
@@ -104,7 +104,7 @@ PODS_MISSING = Rule(
 
 
 def find_next_pod(context: CheckContext) -> Iterator[Diagnostic]:
-    """The workloads whose pods exist and could not be replaced, whatever room the old ones leave."""
+    """Yield the workloads whose pods exist and could not be replaced, even with the room of the old ones."""
     for evaluated in context.evaluated:
         refusals = [outcome.refusal for outcome in evaluated.analysis.outcomes]
         # Of a file that is reported as KRES101: the next pod is what it asks for.
@@ -119,14 +119,16 @@ def find_next_pod(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _runs(evaluated: EvaluatedWorkload) -> bool:
-    """Whether it has all of its pods."""
+    """Return whether it has all of its pods."""
     if evaluated.replicas is not None:
         return evaluated.replicas.existing > 0 and not evaluated.replicas.missing
     return evaluated.analysis.start.live is not None and evaluated.analysis.tekton is None
 
 
 def _lasts(finding: Finding) -> bool:
-    """Whether the refusal stays when a pod goes: the room of a quota comes back with it, unless it is over its hard."""
+    """Return whether the refusal stays when a pod goes: the room of a quota comes back with it, unless it is over its
+    hard.
+    """
     return finding.rule != "quota/exceeded" or parse(finding.used) > parse(finding.limit)
 
 
@@ -142,7 +144,7 @@ NEXT_POD = Rule(
 
 
 def find_order(context: CheckContext) -> Iterator[Diagnostic]:
-    """The workloads that some orders admit, and others do not."""
+    """Yield the workloads that some orders admit, and others do not."""
     for evaluated in context.evaluated:
         answers = {outcome.allowed for outcome in evaluated.analysis.outcomes}
         if answers != {True, False} or (evaluated.replicas is not None and evaluated.replicas.missing):
@@ -169,7 +171,7 @@ ROLLED = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
 
 
 def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
-    """The workloads with all of their pods, whose quotas have no room for a change of the template.
+    """Yield the workloads with all of their pods, whose quotas have no room for a change of the template.
 
     Those of files that the cluster does not have are looked at as if all of their pods were there.
     """
@@ -190,7 +192,7 @@ def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _once_there(replicas: Replicas, analysis: Analysis) -> tuple[Replicas, Analysis]:
-    """The same once all pods came; unchanged where not all of them fit."""
+    """Return the quotas once all pods were created; unchanged where not all of them fit."""
     rooms = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
     draft = analysis.outcomes[0].draft
     if draft is None or any(room is not None and room < replicas.wanted for room in rooms):
@@ -205,7 +207,7 @@ def _once_there(replicas: Replicas, analysis: Analysis) -> tuple[Replicas, Analy
 
 
 def _with(quota: Quota, asked: Mapping[str, str], times: int) -> Quota:
-    """The quota once it has counted so many pods more that ask for this."""
+    """Return the quota once it has counted so many more of these pods."""
     used = dict(quota.used)
     for name, text in asked.items():
         quantity = parse(text)
@@ -214,7 +216,7 @@ def _with(quota: Quota, asked: Mapping[str, str], times: int) -> Quota:
 
 
 def _has_room(replicas: Replicas, analysis: Analysis) -> bool:
-    """Whether the whole surge fits, so that old pods go as new ones come."""
+    """Return whether the whole surge fits, so that old pods go as new ones come."""
     rooms = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
     return replicas.surge > 0 and all(room is None or room >= replicas.surge for room in rooms)
 
@@ -237,7 +239,9 @@ ROLLOUT = Rule(
 
 
 def find_side_by_side(context: CheckContext) -> Iterator[Diagnostic]:
-    """The workloads that lack pods once all files are applied; those that lack them alone have a finding already."""
+    """Yield the workloads that lack pods once all files are applied; those that lack them alone have a finding
+    already.
+    """
     together = context.together
     if together is None:
         return
@@ -268,7 +272,9 @@ SIDE_BY_SIDE = Rule(
 
 
 def find_autoscaler(context: CheckContext) -> Iterator[Diagnostic]:
-    """The autoscalers whose maximum a quota does not admit; of a file's workload without one in the files, itself."""
+    """Yield the autoscalers whose maximum a quota does not admit; of a file's workload without one in the files,
+    itself.
+    """
     scalers = _by_target(context)
     for evaluated in context.evaluated if scalers and context.quotas else ():
         scaler = scalers.get((evaluated.ref.kind, evaluated.ref.name))
@@ -281,7 +287,7 @@ def find_autoscaler(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _by_target(context: CheckContext) -> Mapping[tuple[str, str], HorizontalPodAutoscaler]:
-    """Of several autoscalers of one workload the one that asks for most, by kind and name of the workload."""
+    """Return, by kind and name of the workload, the autoscaler that asks for most."""
     horizontal_pod_autoscalers: dict[tuple[str, str], HorizontalPodAutoscaler] = {}
     for horizontal_pod_autoscaler in context.store.all("HorizontalPodAutoscaler", context.namespace):
         key = (
@@ -342,7 +348,9 @@ _NAMED = 10
 
 
 def find_held_up(context: CheckContext) -> Iterator[Diagnostic]:
-    """What is held up by something else than a refusal: one finding for each reason, with all that it holds up."""
+    """Yield what is held up by something other than a refusal: one finding for each reason, with all that it
+    holds up.
+    """
     if context.of_files:
         return
     pods = states_in_store(context.store, context.namespace, context.ask.now)
@@ -375,7 +383,9 @@ def _held_up_broken(
 
 
 def _nearest(context: CheckContext, ref: ObjectRef, state: RunState) -> str:
-    """What the nearest node lacks, where nodes are at hand as the scheduler sees them: they are read for no list."""
+    """Return what the nearest node lacks, where nodes are at hand as the scheduler sees them: they are read for no
+    list.
+    """
     store = context.store
     if state.reason != "NoNode" or not store.covered(ReadRequest("Node.of/scheduler")).known:
         return ""
@@ -405,7 +415,7 @@ HELD_UP = Rule(
 
 
 def find_object_refused(context: CheckContext) -> Iterator[Diagnostic]:
-    """The objects of files that the server would refuse, as their explanations say; what exists was admitted."""
+    """Yield the objects of files that the server would refuse, as their explanations say; what exists was admitted."""
     if not context.counted:
         return
     from kubectl_kres.reports.namespace.explain_policy import explain_policy  # noqa: PLC0415 - files alone need it

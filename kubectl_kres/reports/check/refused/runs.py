@@ -1,4 +1,6 @@
-"""KRES107: a TaskRun waits for room that its quota can never have.
+"""Rules about Tekton's runs.
+
+KRES107: a TaskRun waits for room that its quota can never have.
 
 KRES108: tasks of a PipelineRun that run at the same time and do not fit a quota together.
 
@@ -22,7 +24,7 @@ from kubectl_kres.tekton.reports.run_containers import was_killed
 
 
 def find_run_never(context: CheckContext) -> Iterator[Diagnostic]:
-    """The runs whose pod alone is more than the hard of a quota."""
+    """Yield the runs whose pod alone is more than the hard of a quota."""
     for evaluated in context.evaluated:
         excess = never_fits(evaluated)
         if excess and not evaluated.ended:
@@ -32,7 +34,9 @@ def find_run_never(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def never_fits(evaluated: EvaluatedWorkload) -> tuple[TooMuch, ...]:
-    """What the pod of a run asks for beyond the whole of a quota; empty for one that may come, and for no run."""
+    """Return what the pod of a run asks for beyond the whole of a quota; empty for one that may come, and for no
+    run.
+    """
     part = evaluated.analysis.tekton
     return part.never if part is not None else ()
 
@@ -49,7 +53,7 @@ RUN_NEVER = Rule(
 
 
 def find_pipeline_width(context: CheckContext) -> Iterator[Diagnostic]:
-    """The runs that have not ended, with each quota that their tasks exceed together although each fits alone."""
+    """Yield the runs that have not ended, with each quota that their tasks exceed together although each fits alone."""
     for pipeline in context.pipelines if context.quotas else ():
         if pipeline.verdict.allowed is False:
             continue
@@ -79,7 +83,7 @@ PIPELINE_WIDTH = Rule(
 
 
 def find_run_killed(context: CheckContext) -> Iterator[Diagnostic]:
-    """The newest run for each container that would be killed again, with its limit."""
+    """Yield the newest run for each container that would be killed again, with its limit."""
     texts: set[str] = set()
     for subject in _runs(context):
         try:
@@ -98,7 +102,7 @@ def find_run_killed(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _runs(context: CheckContext) -> Iterator[Subject]:
-    """The runs whose pod has a container that was killed, the newest first."""
+    """Yield the runs whose pod has a container that was killed, the newest first."""
     runs = [] if context.of_files else [*context.store.all("TaskRun", context.namespace)]
     for run in sorted(runs, key=lambda run: run.status.completion_time or "", reverse=True):
         pod = context.store.get("Pod", run.status.pod_name, context.namespace) if run.status.pod_name else None

@@ -1,4 +1,4 @@
-"""What to change for a run: in itself, in what containers are given, in policies and in Tekton's configuration.
+"""Remedies of a run: in itself, in defaults of containers, in policies and in Tekton's configuration.
 
-Each way is tried; who asks for them belongs above.
+Each is tried; the callers stand above.
 """

@@ -1,4 +1,4 @@
-"""What to change where admission refuses nothing: a container was killed, or throttled, or the run is held back."""
+"""The remedies where admission refuses nothing: a container was killed, or throttled, or the run is held back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REQUESTS = {"cpu": "10m", "memory": "32Mi"}
 
 
 def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: RunCase) -> Iterator[Remedy]:
-    """Yield the ways in which a run that admission lets pass also ends well; none where nothing stands against it."""
+    """Yield the remedies with which an admitted run also ends well; none where nothing is wrong."""
     if part.held:
         yield released(store, subject.ref, part.held, stored=subject.raw is None)
         return
@@ -37,7 +37,7 @@ def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: Ru
 
 
 def released(store: Store, ref: ObjectRef, value: str, *, stored: bool) -> Remedy:
-    """Return what lets a run go that is held back. ``stored``: it is in the cluster."""
+    """Return the edit that releases a run that is held back. ``stored``: it is in the cluster."""
     flags = f" {store.origin.flags}" if store.origin.flags else ""
     patch = """'[{"op":"remove","path":"/spec/status"}]'"""
     where = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
@@ -47,7 +47,9 @@ def released(store: Store, ref: ObjectRef, value: str, *, stored: bool) -> Remed
 
 
 def _of_killed(store: Store, subject: Subject, killed: KilledContainer, case: RunCase) -> Iterator[Remedy]:
-    """More memory: for a container that Tekton adds in config-defaults, or where its limit comes from."""
+    """Yield the remedies with more memory: for a container that Tekton adds in config-defaults, or at the source of its
+    limit.
+    """
     limit = parse(killed.limit) if killed.limit else None
     least = limit.nano * 2 if limit is not None else 0
     if not killed.added:

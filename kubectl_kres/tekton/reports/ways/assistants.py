@@ -1,4 +1,4 @@
-"""Affinity assistants that get no pod: what that means for the run, and what gets them admitted."""
+"""Affinity assistants that get no pod: the verdict on the run, and the remedies."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def assistant_remedies(
 
 
 def _helps(world: RunWorld, claims: Sequence[object]) -> bool:
-    """Whether runs without assistants start; claims that are refused are then those of the run itself."""
+    """Return whether runs without assistants start; claims that are refused are then those of the run itself."""
     return not claims and (world.config.flags.coschedule == "workspaces" or world.config.flags.coschedule in PER_RUN)
 
 
@@ -110,7 +110,7 @@ def _bounds(findings: Sequence[Finding], namespace: str) -> Iterator[Edit]:
 
 
 def _raised(lacking: Sequence[Assistant], world: RunWorld) -> Iterator[Edit]:
-    """As much of each quota as all assistants without a pod need."""
+    """Yield the raise of each quota that all assistants without a pod need."""
     used, hard = amounts(world.policies.quotas)
     need: dict[Key, int] = {}
     for assistant in lacking:

@@ -1,4 +1,4 @@
-"""What gets the claims of workspaces admitted: less storage, other bounds, more of a quota, ended runs deleted."""
+"""The remedies of claims of workspaces: less storage, other bounds, more of a quota, ended runs deleted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_RUNS = 5
 def claim_remedies(
     store: Store, subject: Subject, claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
 ) -> tuple[Remedy, ...]:
-    """Return the ways in which all claims of a run are made, each tried; what is in the run itself comes first.
+    """Return the remedies with which all claims of a run are made, each tried; those in the run itself come first.
 
     ``claims``: all that the run makes.
     """
@@ -61,7 +61,7 @@ def claim_remedies(
 
 
 def _edited(claims: Sequence[WorkspaceClaim], edits: Sequence[Edit]) -> list[WorkspaceClaim]:
-    """The claims with other amounts."""
+    """Return the claims with other amounts."""
     sizes = {edit.field: edit.to for edit in edits if isinstance(edit, EditClaim)}
     return [
         structs.replace(claim, claim=_sized(claim.claim, sizes[_field(claim)])) if _field(claim) in sizes else claim
@@ -88,7 +88,9 @@ def _storage(claim: PersistentVolumeClaim) -> Quantity | None:
 def _smaller(
     subject: Subject, claims: Sequence[WorkspaceClaim], answers: Sequence[ClaimAnswer], policies: Policies
 ) -> Iterator[Edit]:
-    """Another size of each claim that is refused for its size: what a bound asks for, or the room that there is."""
+    """Yield another size of each claim that is refused for its size: what a bound asks for, or the room that
+    there is.
+    """
     seen = set()
     for answer in answers:
         size = _storage(answer.claim.claim)
@@ -100,7 +102,7 @@ def _smaller(
 
 
 def _fitting(answer: ClaimAnswer, size: Quantity, policies: Policies, count: int) -> Quantity | None:
-    """The nearest size; None: it is not the size that is refused, or claims share the room."""
+    """Return the nearest size; None: it is not the size that is refused, or claims share the room."""
     nano = size.nano
     for refusal in answer.refusals:
         for finding in refusal.findings:
@@ -121,7 +123,7 @@ def _room(finding: Finding, policies: Policies) -> int:
 
 
 def _bounds(findings: Sequence[Finding], namespace: str) -> Iterator[SetBound]:
-    """Each bound that is broken, moved to what a claim asks for; of several the farthest."""
+    """Yield each bound that is broken, moved to what a claim asks for; of several the farthest."""
     edits: dict[str, SetBound] = {}
     for finding in findings:
         edit = bound_edit(finding, namespace)
@@ -144,7 +146,7 @@ def bound_edit(finding: Finding, namespace: str) -> SetBound | None:
 
 
 def _raised(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> Iterator[Edit]:
-    """As much of each quota as all claims of the run need."""
+    """Yield the raise of each quota that all claims of the run need."""
     used, hard = amounts(policies.quotas)
     need: dict[Key, int] = {}
     for claim in claims:
@@ -161,7 +163,7 @@ def _raised(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
 
 
 def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Iterator[Remedy]:
-    """Ended runs whose claims still count, the oldest first; their data goes with them."""
+    """Yield the deletion of ended runs whose claims still count, the oldest first; their data goes with them."""
     runs = _ended_runs(store, namespace)
     because = "a claim lives as long as the run that it was made for, and its data goes with it"
     if not runs:
@@ -184,7 +186,7 @@ def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Ite
 def _enough(
     runs: Mapping[ObjectRef, Sequence[PersistentVolumeClaim]], findings: Sequence[Finding]
 ) -> Sequence[ObjectRef]:
-    """The first runs whose claims free what is short, as far as a claim counts for it."""
+    """Return the first runs whose claims free what is lacking, as far as a claim counts for it."""
     short = {
         finding.resource: parse(finding.used).nano + parse(finding.asked).nano - parse(finding.limit).nano
         for finding in findings
@@ -202,7 +204,7 @@ def _enough(
 
 
 def _ended_runs(store: Store, namespace: str) -> dict[ObjectRef, list[PersistentVolumeClaim]]:
-    """Runs that have ended, by when they were made, with the claims that they own."""
+    """Return the ended runs, by when they were made, with the claims that they own."""
     result: dict[ObjectRef, list[PersistentVolumeClaim]] = {}
     claims = [claim for claim in store.all("PersistentVolumeClaim", namespace) if claim.metadata.owner_references]
     for claim in sorted(claims, key=lambda claim: (claim.metadata.creation_timestamp or "", claim.metadata.name)):

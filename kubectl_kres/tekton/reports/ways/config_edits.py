@@ -51,7 +51,7 @@ def _values(entry: ResourceRequirements) -> EntryValues:
 
 
 def _scalar(amount: str) -> str:
-    """A number alone would be read as such, which quantities may be."""
+    """Return the text of a scalar; a quantity that looks like a number is quoted."""
     return f'"{amount}"' if amount.replace(".", "").isdigit() else amount
 
 

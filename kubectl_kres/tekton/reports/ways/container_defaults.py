@@ -1,4 +1,4 @@
-"""Remedies in what bare containers are given: entries of config-defaults, and the default of a LimitRange.
+"""Remedies in the defaults of containers without values: entries of config-defaults, and the default of a LimitRange.
 
 Each is tried: Tekton's steps and the API server's run again with it, in every order.
 """
@@ -54,7 +54,7 @@ class DefaultTrial(Struct, frozen=True):
 
 
 def tried(case: RunCase, edits: Sequence[Edit] = ()) -> DefaultTrial:
-    """Return what is refused of the run's pod after edits of policies and of config-defaults, in any order."""
+    """Return what still refuses the run's pod after edits of policies and of config-defaults, in any order."""
     world = case.world
     policies = changed_policies(world.policies, edits)
     config = world.config
@@ -90,7 +90,7 @@ def added_places(case: RunCase) -> list[ContainerDraft]:
 def entry_edit(
     store: Store, case: RunCase, resources: Collection[str], names: Collection[str] = (), least: int = 0
 ) -> SetConfig | None:
-    """Return the edit that gives the containers which Tekton adds so much of resources that the run's pod passes.
+    """Return the edit that gives the containers added by Tekton so much of resources that the run's pod passes.
 
     ``names``: only these containers; empty: as few as are needed. ``least``: of memory, in billionths. None: no such
     entries help, or Tekton has none.
@@ -113,7 +113,7 @@ def entry_edit(
 
 
 def _fewest(store: Store, case: RunCase, additions: Mapping[str, EntryValues]) -> SetConfig:
-    """Without the containers that pass as they are."""
+    """Return the edit without the containers that pass as they are."""
     for name in additions:
         fewer = {other: values for other, values in additions.items() if other != name}
         if fewer and tried(case, [entries_edit(store, case.world.config.entries, fewer)]).passes:
@@ -122,7 +122,7 @@ def _fewest(store: Store, case: RunCase, additions: Mapping[str, EntryValues]) -
 
 
 def _within(case: RunCase, name: str, amount: str, least: int) -> str:
-    """The amount within what LimitRanges let a container have."""
+    """Return the amount within what LimitRanges allow a container."""
     quantity = parse(amount)
     if name == "memory" and quantity.nano < least:
         quantity = Quantity(least, "BinarySI")
@@ -136,7 +136,7 @@ def _within(case: RunCase, name: str, amount: str, least: int) -> str:
 
 
 def _given(case: RunCase, place: ContainerDraft, amounts: Mapping[str, str]) -> EntryValues:
-    """The entry that a container has at present, with other amounts."""
+    """Return the entry that a container has at present, with other amounts."""
     entries = case.world.config.entries
     order = next(iter(prefix_orders([place], entries)), ())
     name = entry_of(place, entries, order)
@@ -198,7 +198,7 @@ def _amounts(item: ParsedItem, name: str) -> Iterator[Quantity]:
 def _edits(
     holders: Sequence[tuple[Limits, ParsedItem]], name: str, nano: int, form: str, namespace: str
 ) -> Iterator[SetBound]:
-    """Both defaults that are more than an amount, set to it."""
+    """Yield both defaults that are more than an amount, set to it."""
     to = Quantity(nano, form)  # type: ignore[arg-type]
     for limits, item in holders:
         ref = ObjectRef("LimitRange", limits.source.name, namespace)

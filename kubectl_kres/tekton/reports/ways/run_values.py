@@ -1,4 +1,4 @@
-"""Requests and limits where people write them: in steps and sidecars of a Task, and in a run."""
+"""Requests and limits where they are written: in steps and sidecars of a Task, and in a run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RunValues = Mapping[RunField, str | None]
 
 
 class RunCase(Struct, frozen=True):
-    """What a run's pod is made of. ``fields``: where the values of the run stand."""
+    """The sources of a run's pod. ``fields``: where the values of the run stand."""
 
     run: TaskRun
     task: UsedTask
@@ -44,7 +44,7 @@ class RunCase(Struct, frozen=True):
     world: RunWorld
 
     def source(self, field: RunField) -> Source:
-        """The object that holds a value, and the path in it."""
+        """Return the object that holds a value, and the path in it."""
         match field.holder:
             case "steps" | "sidecars":
                 above = self.task.origin.at(f"{field.holder}[{field.number}].computeResources")
@@ -56,7 +56,7 @@ class RunCase(Struct, frozen=True):
         return above.at(f"{above.field}.{field.side}[{field.resource}]")
 
     def written(self, field: RunField) -> str | None:
-        """What stands there; None: nothing."""
+        """Return the value that is written there; None: nothing."""
         resources = self._resources(field)
         values = (resources.limits if field.side == "limits" else resources.requests) if resources else None
         value = (values or {}).get(field.resource)
@@ -78,7 +78,7 @@ class RunCase(Struct, frozen=True):
         return steps[field.number].compute_resources if field.number < len(steps) else None
 
     def with_values(self, values: RunValues) -> RunCase:
-        """The same with the values written."""
+        """Return the same with the values written."""
         if not values:
             return self
         run, task = self.run.spec, self.task.spec

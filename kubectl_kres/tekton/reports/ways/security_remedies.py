@@ -1,4 +1,6 @@
-"""What lets a run's pod pass Pod Security: the flag for the containers that Tekton adds, contexts for the others."""
+"""The remedies with which a run's pod passes Pod Security: the flag for the containers that Tekton adds, contexts for
+the others.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ Raw = Mapping[str, Any]
 
 
 def security_remedies(store: Store, subject: Subject, case: RunCase) -> tuple[Remedy, ...]:
-    """Return the ways in which the pod passes, each tried on the checks of the level; none where none was found.
+    """Return the remedies with which the pod passes, each tried on the checks of the level; none where none was found.
 
     What is in the Task comes before what is in Tekton's configuration; both together where both are needed.
     """
@@ -58,14 +60,16 @@ def _remedy(store: Store, subject: Subject, before: SecuredPod, after: SecuredPo
 
 
 def _rest(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Remedy, ...]:
-    """What stays whatever contexts say: volumes, ports, the host's namespaces."""
+    """Return the violations that no context changes: volumes, ports, the host's namespaces."""
     breaches = violations(pod, namespace, minor)
     text = "; ".join(f"take out what it forbids: {violation.reason} ({violation.detail})" for violation in breaches)
     return (Remedy(text),) if text else ()
 
 
 def _contexts(before: SecuredPod, after: SecuredPod) -> Iterator[str]:
-    """What the contexts of the pod, of steps and of sidecars lack, containers with the same gaps together."""
+    """Yield the missing fields of the contexts of the pod, of steps and of sidecars, containers with the same gaps
+    together.
+    """
     if (gap := context_changes(before.spec, after.spec)) != "":
         yield f"in podTemplate.securityContext {gap}"
     groups: dict[str, list[str]] = {}

@@ -1,6 +1,6 @@
-"""Quantities in Tekton's objects: as they are once the webhook has written them back, and divided by steps.
+"""Quantities and durations in Tekton's objects: as the webhook writes them back, and divided by steps.
 
-Durations as Go reads and writes them, and the deadline that a TaskRun's pod gets.
+It also computes the deadline that a TaskRun's pod gets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MILLI = 10**6
 
 
 def read(values: Mapping[str, Any] | None) -> dict[str, Quantity] | None:
-    """A resource list of a stored object, not rounded to thousandths; None for an absent or empty one.
+    """Return a resource list of a stored object, not rounded to thousandths; None for an absent or empty one.
 
     The defaulting webhook writes the object anew, and the controller reads what it wrote. Raises QuantityError.
     """
@@ -33,7 +33,7 @@ def read(values: Mapping[str, Any] | None) -> dict[str, Quantity] | None:
 
 
 def share(quantity: Quantity, name: str, number: int) -> Quantity:
-    """The part of one step among ``number``, in the notation of the whole; what is left over is lost.
+    """Return the part of one step among ``number``, in the notation of the whole; what is left over is lost.
 
     Source: tasklevel.go computeAverageRequests, transformer.go getDefaultStepContainerRequest.
     """
@@ -43,7 +43,7 @@ def share(quantity: Quantity, name: str, number: int) -> Quantity:
 
 
 def lost(quantity: Quantity, part: Quantity, number: int) -> Quantity:
-    """What ``number`` shares lack to the whole."""
+    """Return what ``number`` shares lack to the whole."""
     return Quantity(quantity.nano - part.nano * number, quantity.format)
 
 
@@ -68,7 +68,7 @@ _MOST_LETTERS = 100
 
 
 def fault(text: str) -> str:
-    """What Go says of a text that is no duration; empty for one. Source: time.ParseDuration."""
+    """Return what Go says of a text that is no duration; empty for one. Source: time.ParseDuration."""
     result = _parsed(text)
     return result if isinstance(result, str) else ""
 
@@ -106,7 +106,7 @@ def deadline(timeout: str | None, minutes: int) -> int:
 
 
 def _parsed(text: str) -> Fraction | str:
-    """The seconds, or what is wrong."""
+    """Return the seconds, or what is wrong."""
     wrong = f'time: invalid duration "{text}"'
     rest = text[1:] if text[:1] in {"+", "-"} else text
     if rest == "0":

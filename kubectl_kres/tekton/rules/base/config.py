@@ -1,6 +1,6 @@
-"""How Tekton is configured: its ConfigMaps, the flags that a run was made with, its version.
+"""Tekton's configuration: its ConfigMaps, the flags that a run was made with, its version.
 
-Steps with what the step template gives them, as far as texts go; resources are merged in ``steps``.
+It also merges step templates into steps, as far as texts go; resources are merged in ``resources``.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def config_of(
     *,
     known: bool = True,
 ) -> TektonConfig:
-    """The configuration that the ConfigMaps say; what is shipped where one is None.
+    """Return the configuration that the ConfigMaps say; what is shipped where one is None.
 
     ``known`` False: one that is None may exist but could not be read, which the answer then says. ``read_yaml`` is only
     asked for text that is no JSON (``msgspec.yaml.decode`` will do); KresError, MsgspecError and ValueError of it mean
@@ -140,7 +140,7 @@ def kept_by_operator(metadata: Metadata) -> bool:
 
 
 def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str]:
-    """The entries that the text holds, and why it cannot be read (empty: it can).
+    """Return the entries that the text holds, and why it cannot be read (empty: it can).
 
     Source: config/default.go NewDefaultsFromMap.
     """
@@ -161,7 +161,7 @@ def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str
 
 
 def template_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[PodTemplate, str]:
-    """The pod template that runs have by default, and why it cannot be read (empty: it can)."""
+    """Return the pod template that runs have by default, and why it cannot be read (empty: it can)."""
     if not text.strip():
         return PodTemplate(), ""
     try:
@@ -171,7 +171,9 @@ def template_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[PodTemplate
 
 
 def merged(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate | None:
-    """Two templates in one, field by field. Source: pkg/apis/pipeline/pod/template.go MergePodTemplateWithDefault."""
+    """Return two templates in one, field by field. Source: pkg/apis/pipeline/pod/template.go
+    MergePodTemplateWithDefault.
+    """
     if over is None or under is None:
         return over if under is None else under
     return PodTemplate(
@@ -192,7 +194,7 @@ def _by_name(over: Sequence[Volume], under: Sequence[Volume]) -> tuple[Volume, .
 
 
 def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
-    """The flags that a run says it was made with; those it does not name are as ``otherwise``.
+    """Return the flags that a run says it was made with; those it does not name are as ``otherwise``.
 
     Only flags that differ from Go's zero are written, so that a missing bool is false where any flag is named.
     """
@@ -226,7 +228,7 @@ def _parsed(text: str, read_yaml: Callable[[str], Any]) -> Any:
 
 
 def _lowercase_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The entry with its fields in small letters, as Go reads them in any; lists of two spellings are one."""
+    """Return the entry with its fields in small letters, as Go reads them in any; lists of two spellings are one."""
     result: dict[str, Any] = {}
     for field, item in entry.items():
         name = str(field).lower()
@@ -276,7 +278,7 @@ def _unread(name: str) -> Assume:
 
 
 def merge_templates(steps: Sequence[Step] | None, template: Step | None, *, beta: bool = False) -> tuple[Step, ...]:
-    """Each step's own texts before the template's; one that takes a StepAction is as it was.
+    """Return each step's own texts before the template's; one that takes a StepAction is as it was.
 
     Variables are merged by name, mounts by path. ``beta``: v1beta1 forgets the results of the steps.
 

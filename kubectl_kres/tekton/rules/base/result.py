@@ -13,7 +13,7 @@ ListOrder = tuple[str, ...]
 
 
 def webhook_refusal(kind: str, message: str, rule: str, faults: tuple[MessageFault, ...] = ()) -> Problem:
-    """What a webhook answers; ``message`` is without the webhook's name."""
+    """Return what a webhook answers; ``message`` is without the webhook's name."""
     return Problem("validation", kind, message, rule, "BadRequest", code=400, faults=faults)
 
 
@@ -63,7 +63,7 @@ class Fields(Struct, frozen=True):
 
 
 def fields_below(source: Source) -> Fields:
-    """The three fields below the field that the source names."""
+    """Return the three fields below the field that the source names."""
     names = ("stepSpecs", "sidecarSpecs", "computeResources")
     return Fields(*(source.at(f"{source.field}.{name}") for name in names))
 
@@ -74,9 +74,9 @@ class SpecOrigin(Struct, frozen=True):
     source: Source
 
     def at(self, field: str) -> Source:
-        """The source of a field below the spec."""
+        """Return the source of a field below the spec."""
         return self.source.at(f"{self.source.field}.{field}")
 
     def below(self, field: str) -> SpecOrigin:
-        """A spec that stands inside this one."""
+        """Return a spec that stands inside this one."""
         return SpecOrigin(self.at(field))

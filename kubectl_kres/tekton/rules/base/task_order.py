@@ -11,7 +11,7 @@ _RESULT = re.compile(r"\$\(tasks\.([A-Za-z0-9_-]+)\.(?:results|outputs)[.\[]")
 
 
 def waits_for(task: PipelineTask) -> Iterator[str]:
-    """What it names in ``runAfter``, and whose results it refers to. Source: pipeline_types.go Deps."""
+    """Yield what it names in ``runAfter``, and whose results it refers to. Source: pipeline_types.go Deps."""
     yield from task.run_after or ()
     texts = [*_texts(task.params), *_matrix_texts(task.matrix)]
     for when in task.when or ():
@@ -35,7 +35,7 @@ def _texts(params: Sequence[Param] | None) -> Iterator[str]:
 
 
 def ring(graph: Mapping[str, Sequence[str]]) -> tuple[str, tuple[str, ...]] | None:
-    """The first by name of the tasks that can never start, and what it still waits for; None: all can.
+    """Return the first by name of the tasks that can never start, and what it still waits for; None: all can.
 
     Source: reconciler/pipeline/dag/dag.go findCyclesInDependencies.
     """

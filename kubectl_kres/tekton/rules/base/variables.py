@@ -1,6 +1,6 @@
-"""What ``$(params.x)`` and ``$(workspaces.x.path)`` stand for in a run, for the texts that decide about containers.
+"""The values of ``$(params.x)`` and ``$(workspaces.x.path)`` in a run, for the texts that decide about containers.
 
-Names that Tekton derives from others, and the labels that say from which.
+It also has the names that Tekton derives from others, and the labels that say from which.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BRACKETS = re.compile(r"\[(?:'([^']*)'|\"([^\"]*)\")\]")
 
 
 def variables_of(run: TaskRunSpec, spec: TaskSpec) -> Variables:
-    """The texts by name, ``params.x`` and ``workspaces.x.path``: of the run, else the Task's defaults.
+    """Return the texts by name, ``params.x`` and ``workspaces.x.path``: of the run, else the Task's defaults.
 
     Source: taskrun/resources/apply.go getTaskParameters, ApplyWorkspaces.
     """
@@ -35,7 +35,9 @@ def variables_of(run: TaskRunSpec, spec: TaskSpec) -> Variables:
 
 
 def parameters(given: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, str]:
-    """The texts of parameters, ``params.x``, ``params.list[0]`` and ``params.object.key``: as given, else defaults."""
+    """Return the texts of parameters, ``params.x``, ``params.list[0]`` and ``params.object.key``: as given, else
+    defaults.
+    """
     result: dict[str, str] = {}
     for param in declared or ():
         result.update(_texts(param.name, param.default))
@@ -45,7 +47,7 @@ def parameters(given: Sequence[Param] | None, declared: Sequence[Param] | None) 
 
 
 def replaced(text: str, variables: Variables) -> str:
-    """The text with what is known in place of each variable; others stay.
+    """Return the text with what is known in place of each variable; others stay.
 
     Source: pkg/substitution/substitution.go ApplyReplacements.
     """
@@ -81,7 +83,7 @@ def child_name(parent: str, suffix: str) -> str:
 
 
 def pod_name(run: str, tries: int = 0) -> str:
-    """The pod of a TaskRun; ``tries``: how many were before."""
+    """Return the pod of a TaskRun; ``tries``: how many were before."""
     return child_name(run, f"-pod-retry{tries}" if tries else "-pod")
 
 

@@ -74,7 +74,7 @@ def version_of(text: str) -> TektonVersion | None:
 
 
 def version_remarks(version: TektonVersion | None) -> Iterator[Assume]:
-    """What the version does otherwise, as far as that is known; the answers are those of today's rules."""
+    """Yield what the version does otherwise, as far as that is known; the answers are those of today's rules."""
     if version is None:
         return
     name = ".".join(map(str, version))

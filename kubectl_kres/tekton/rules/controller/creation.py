@@ -24,7 +24,8 @@ AFTER_QUOTA, AFTER_CONFLICT = 60, 1
 
 
 def refused(run: TaskRun, code: int, reason: str, message: str, kind: str = "pods") -> Problem:
-    """The condition after a refusal; ``reason``, ``message`` and ``kind`` (of what) as in the API server's status.
+    """Return the condition after a refusal; ``reason``, ``message`` and ``kind`` (of what) as in the API server's
+    status.
 
     Source: reconciler/taskrun/taskrun.go handlePodCreationError.
     """
@@ -45,7 +46,7 @@ def refused(run: TaskRun, code: int, reason: str, message: str, kind: str = "pod
 
 
 def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[Problem, ...]:
-    """What ends a run before its pod is sent; empty if nothing does.
+    """Return what ends a run before its pod is sent; empty if nothing does.
 
     Faults that v1beta1 lets pass, or that come up once StepActions are put in; then volumes with one name.
     ``template``: the run's with what config-defaults adds. Source: reconciler/taskrun/taskrun.go createPod.
@@ -66,7 +67,8 @@ def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flag
 
 
 def unmountable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[Problem, ...]:
-    """What ends a run whose pod has mounts that the API server refuses, which it says before it looks at any policy.
+    """Return what ends a run whose pod has mounts that the API server refuses, which it says before it looks at any
+    policy.
 
     Other faults that it would name beside these are left out.
     """
@@ -107,7 +109,7 @@ def _volume_named_twice(
 
 
 def _mounted_twice(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[str, ...]:
-    """What the API server says of mounts of volumes that there are not, and of two at one path.
+    """Return what the API server says of mounts of volumes that there are not, and of two at one path.
 
     Mounts are in the order of the pod: a step's own come first. What a workspace's volume is called is not known.
     Source: pkg/apis/core/validation/validation.go ValidateVolumeMounts.

@@ -1,6 +1,6 @@
 """The chain of rules from a TaskRun and its Task to every pod that Tekton can submit.
 
-What the TaskRun controller looks at before it builds a pod.
+The controller's checks before it builds a pod come first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _INDEXED = re.compile(
 
 
 def problems(run: TaskRun, spec: TaskSpec, config: TektonConfig) -> tuple[Problem, ...]:
-    """Each answer that the checks can give, empty if they pass: the name that is met first is random.
+    """Return each answer that the checks can give, empty if they pass: the name that is met first is random.
 
     Only the Task's own text is looked at, with StepActions resolved and nothing merged; parameters and workspaces only
     where they have not passed already, as in a run that has its pod and in a PipelineRun's. Raises QuantityError.
@@ -59,7 +59,7 @@ def problems(run: TaskRun, spec: TaskSpec, config: TektonConfig) -> tuple[Proble
 
 
 def _unbound(run: TaskRunSpec, spec: TaskSpec) -> str:
-    """A sentence of the first workspace that lacks its other side; empty if there is none."""
+    """Return a sentence of the first workspace that lacks its other side; empty if there is none."""
     bound = [workspace.name for workspace in run.workspaces or ()]
     declared = [workspace.name for workspace in spec.workspaces or ()]
     for workspace in spec.workspaces or ():
@@ -72,7 +72,7 @@ def _unbound(run: TaskRunSpec, spec: TaskSpec) -> str:
 
 
 def _claims(run: TaskRunSpec) -> int:
-    """How many claims there are behind the workspaces: the affinity assistant can follow one.
+    """Return how many claims there are behind the workspaces: the affinity assistant can follow one.
 
     Source: pkg/workspace/validate.go ValidateOnlyOnePVCIsUsed.
     """
@@ -118,7 +118,7 @@ def _failed(text: str, rule: str) -> Problem:
 
 
 def _unfit(run: TaskRunSpec, spec: TaskSpec, name: str) -> str:
-    """A sentence of the parameters that do not fit the Task called ``name``; empty: all do.
+    """Return a sentence of the parameters that do not fit the Task called ``name``; empty: all do.
 
     Source: taskrun/validate_taskrun.go validateParams, resources/validate_params.go ValidateParamArrayIndex.
     """
@@ -205,12 +205,11 @@ def pods(
     journal: bool = True,
     before: Sequence[Problem] = (),
 ) -> tuple[Built, ...] | tuple[Problem, ...]:
-    """Every pod that can be submitted, or every way in which the controller's checks end the run.
+    """Return every pod that can be submitted, or every way in which the controller's checks end the run.
 
     spec, origin: the Task as it is used and where it stands. virtuals: of the run's namespace. version: the API
     server's. fields: where the run's values stand. journal False: keep no steps. before: what ends the run after the
-    checks and before its pod is built. Quantities that do not parse are a
-    problem, not an error.
+    checks and before its pod is built. Quantities that do not parse are a problem, not an error.
     """
     try:
         template = merged(run.spec.pod_template, config.pod_template)

@@ -21,7 +21,7 @@ REASON = "ExceededResourceQuota"
 
 
 def waits(run: TaskRun) -> Condition | None:
-    """The condition of a run that a quota holds up; None for any other."""
+    """Return the condition of a run that a quota holds up; None for any other."""
     conditions = (condition for condition in run.status.conditions or () if condition.type == "Succeeded")
     return next(
         (condition for condition in conditions if condition.status == "Unknown" and condition.reason == REASON), None
@@ -42,7 +42,7 @@ def next_try(run: TaskRun, now: datetime) -> datetime | None:
 
 
 def time_left(run: PipelineRun, now: datetime, minutes: int = 60) -> timedelta | None:
-    """What is left of the PipelineRun's timeout, which runs on while its TaskRuns wait; theirs does not.
+    """Return what is left of the PipelineRun's timeout, which runs on while its TaskRuns wait; theirs does not.
 
     minutes: the timeout where the run names none. Negative: it is over. None: it has none, or has not started.
     """
@@ -56,7 +56,7 @@ def time_left(run: PipelineRun, now: datetime, minutes: int = 60) -> timedelta |
 
 
 def never_fits(result: RunResult, policies: Policies) -> tuple[TooMuch, ...]:
-    """What of the pod is more than a quota has at all; empty: it fits once others have gone."""
+    """Return what of the pod is more than a quota has at all; empty: it fits once others have gone."""
     if result.built is None or result.outcome is None or result.outcome.draft is None:
         return ()
     request = quota_request(result.built.pod, result.outcome.draft)
@@ -69,7 +69,7 @@ def never_fits(result: RunResult, policies: Policies) -> tuple[TooMuch, ...]:
 
 
 def _parse_time(text: str | None) -> datetime | None:
-    """A time of the API; None for what is none."""
+    """Return a time of the API; None for what is none."""
     try:
         result = datetime.fromisoformat(text) if text else None
     except ValueError:

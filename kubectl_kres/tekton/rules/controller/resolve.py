@@ -61,7 +61,7 @@ class UsedPipeline(Struct, frozen=True):
 
 
 def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
-    """The Task of a run: embedded, by name, or as the run's status keeps it.
+    """Return the Task of a run: embedded, by name, or as the run's status keeps it.
 
     What the status keeps is what the pod was made from: the object by that name is only named as the source where it
     still says the same.
@@ -79,7 +79,7 @@ def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
 
 
 def used(spec: TaskSpec, origin: SpecOrigin, lookups: Lookups) -> UsedTask:
-    """The spec with its StepActions put in. Source: taskrun/resources/taskspec.go GetStepActionsData."""
+    """Return the spec with its StepActions put in. Source: taskrun/resources/taskspec.go GetStepActionsData."""
     if all(step.ref is None for step in spec.steps or ()):
         return UsedTask(spec, origin)
     gaps: list[Gap] = []
@@ -89,7 +89,7 @@ def used(spec: TaskSpec, origin: SpecOrigin, lookups: Lookups) -> UsedTask:
 
 
 def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | Gap:
-    """The Pipeline of a run, found as ``task_of`` finds a Task. An embedded one has the run's name."""
+    """Return the Pipeline of a run, found as ``task_of`` finds a Task. An embedded one has the run's name."""
     meta = run.metadata
     own = Source("PipelineRun", meta.name, meta.namespace)
     ref = run.spec.pipeline_ref
@@ -106,7 +106,7 @@ def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | Gap:
 
 
 def task_by_reference(ref: Reference, lookups: Lookups) -> UsedTask | Gap:
-    """The Task that a reference names."""
+    """Return the Task that a reference names."""
     task = _looked_up("Task", ref, lookups.tasks, lookups)
     if isinstance(task, Gap):
         return task
@@ -140,7 +140,7 @@ def _looked_up(kind: str, ref: Reference | None, mapping: Mapping[str, T], looku
 
 
 def _resolved(step: Step, index: int, lookups: Lookups, gaps: list[Gap], texts: list[str]) -> Step:
-    """A step with what its StepAction says; resources are always the step's own."""
+    """Return a step with what its StepAction says; resources are always the step's own."""
     if step.ref is None:
         return step
     step_action = _looked_up("StepAction", step.ref, lookups.step_actions, lookups)
@@ -166,23 +166,25 @@ def _resolved(step: Step, index: int, lookups: Lookups, gaps: list[Gap], texts: 
 
 
 def remarks(gaps: tuple[Gap, ...]) -> Iterator[str]:
-    """What the gaps of a Task mean for its pod."""
+    """Yield what the gaps of a Task mean for its pod."""
     for gap in gaps:
         yield f"{gap}: whether it has a script or a working directory, which add init containers, is not known"
 
 
 def without_task(run: TaskRun, gap: Gap) -> Problem:
-    """The condition of a run whose Task does not exist. Source: taskrun/resources/taskspec.go GetTaskData."""
+    """Return the condition of a run whose Task does not exist. Source: taskrun/resources/taskspec.go GetTaskData."""
     return _unresolved(f"error when listing tasks for taskRun {run.metadata.name}: {_not_found(gap)}")
 
 
 def without_actions(sentences: Sequence[str]) -> tuple[Problem, ...]:
-    """The condition of a run whose StepActions do not resolve: any of these, since all are looked for at once."""
+    """Return the condition of a run whose StepActions do not resolve: any of these, since all are looked for at
+    once.
+    """
     return tuple(_unresolved(sentence) for sentence in sentences)
 
 
 def _misfits(step: Step, index: int, declared: Sequence[Param]) -> Iterator[str]:
-    """Why a StepAction with these parameters cannot be put in its step; nothing if it can.
+    """Return why a StepAction with these parameters cannot be put in its step; nothing if it can.
 
     Source: taskrun/resources/validate_params.go validateStepHasStepActionParameters.
     """
@@ -205,7 +207,7 @@ def _at_step(step: Step, index: int, text: str) -> str:
 
 
 def without_pipeline(run: PipelineRun, gap: Gap) -> Problem:
-    """The condition of a PipelineRun whose Pipeline does not exist.
+    """Return the condition of a PipelineRun whose Pipeline does not exist.
 
     Source: pipelinerun/pipelinerun.go reconcile, pipelinerun/pipelinespec GetPipelineData.
     """
@@ -216,7 +218,7 @@ def without_pipeline(run: PipelineRun, gap: Gap) -> Problem:
 
 
 def without_pipeline_task(run: PipelineRun, pipeline: str, gap: Gap) -> Problem:
-    """The condition of a PipelineRun with a task whose Task does not exist: none of its tasks runs.
+    """Return the condition of a PipelineRun with a task whose Task does not exist: none of its tasks runs.
 
     Source: pipelinerun/pipelinerun.go resolvePipelineState.
     """

@@ -1,6 +1,6 @@
-"""The questions: what becomes of a TaskRun, from the objects to the stored pod or the condition that says why not.
+"""The admission of TaskRuns: from the objects to the stored pod, or to the condition that says why there is none.
 
-Pod Security of the pods of runs: the security contexts that Task, run and Tekton write, against the namespace.
+Pod Security looks at the security contexts that Task, run and Tekton write, and at the namespace's level.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def step_context(step: Step, template: Step | None) -> Raw | None:
 
 
 def refusal(pod: SecuredPod, name: str, namespace: Namespace | None, minor: int) -> Refusal | None:
-    """What the namespace says of a pod; None: nothing. ``minor``: the API server's minor version."""
+    """Return what the namespace says of a pod; None: nothing. ``minor``: the API server's minor version."""
     if namespace is None or not enforces(namespace):
         return None
     breaches = violations(pod, namespace, minor)
@@ -272,12 +272,13 @@ def world_of(
     *,
     namespace: Namespace | None = None,
 ) -> RunWorld:
-    """What all runs of a namespace share. ``namespace``: itself, for its labels; None: not known."""
+    """Return what all runs of a namespace share. ``namespace``: itself, for its labels; None: not known."""
     return RunWorld(policies, server, config, lookups or Lookups(), virtuals(policies.limits), namespace)
 
 
 def sent(raw: Mapping[str, Any], world: RunWorld) -> SendOutcome:
-    """A TaskRun, PipelineRun, Task, Pipeline or StepAction as written, v1 or v1beta1, on its way into the cluster.
+    """Return a TaskRun, PipelineRun, Task, Pipeline or StepAction as written, v1 or v1beta1, on its way into the
+    cluster.
 
     Webhooks first, then quotas that count objects of the kind.
     """
@@ -306,7 +307,7 @@ def task_run(
     counted: bool = False,
     existing: Collection[str] = (),
 ) -> tuple[RunResult, ...] | Gap:
-    """Every way in which the run can go, or what is missing to tell.
+    """Return every way in which the run can go, or what is missing to tell.
 
     task: instead of looking for it. fields: where the run's values stand, if not in itself. journal False: keep no
     steps (lists of many runs). counted: its pod exists and is in ``used`` of the quotas already. existing: names of
@@ -365,7 +366,7 @@ def claim_refusals(run: TaskRun, world: RunWorld, existing: Collection[str] = ()
 
 
 def alone(task: Task) -> TaskRun:
-    """A run of the Task with defaults, as ``tkn task start`` makes one; it is named like the Task.
+    """Return a run of the Task with defaults, as ``tkn task start`` makes one; it is named like the Task.
 
     It has all that it needs, but not known what: parameters without a default stay names.
     """
@@ -422,7 +423,8 @@ def _results(
 
 
 def _tried(run: TaskRun, answer: Built, world: RunWorld, *, journal: bool, counted: bool) -> Iterator[Outcome]:
-    """What admission says of the pod; what is refused for good is tried as often as the run may, each time anew named.
+    """Yield what admission says of the pod; what is refused for good is tried as often as the run may, each time anew
+    named.
 
     Source: reconciler/taskrun/taskrun.go, which retries a run whose pod could not be created.
     """

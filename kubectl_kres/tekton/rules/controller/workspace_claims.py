@@ -85,7 +85,7 @@ def unknown_claims(run: TaskRun | PipelineRun) -> tuple[str, ...]:
 
 
 def _template(binding: WorkspaceBinding) -> PersistentVolumeClaim | None:
-    """The template of a claim; None where there is none, or none that can be read."""
+    """Return the template of a claim; None where there is none, or none that can be read."""
     raw = binding.volume_claim_template
     if not isinstance(raw, Mapping) or HIDDEN in raw:
         return None

@@ -10,7 +10,7 @@ Graph = Mapping[str, Sequence[str]]
 
 
 def cycle_in(graph: Graph) -> tuple[str, ...]:
-    """The tasks of one cycle, in their order; empty if there is none. Names that are no task are passed over."""
+    """Return the tasks of one cycle, in their order; empty if there is none. Names that are no task are passed over."""
     waiting = {name: {other for other in before if other in graph} for name, before in graph.items()}
     ready = [name for name, before in waiting.items() if not before]
     after: dict[str, list[str]] = {name: [] for name in graph}
@@ -36,7 +36,7 @@ def cycle_in(graph: Graph) -> tuple[str, ...]:
 
 
 def ancestors(graph: Graph) -> dict[str, frozenset[str]]:
-    """All that a task waits for, directly or not. The graph has no cycle."""
+    """Return all that a task waits for, directly or not. The graph has no cycle."""
     result: dict[str, frozenset[str]] = {}
     pending = [*graph]
     while pending:
@@ -52,7 +52,7 @@ def ancestors(graph: Graph) -> dict[str, frozenset[str]]:
 
 
 def largest_at_once(graph: Graph, weights: Mapping[str, int]) -> tuple[int, tuple[str, ...]]:
-    """The greatest total weight of tasks of which none waits for another, and which these are.
+    """Return the greatest total weight of tasks of which none waits for another, and which these are.
 
     Only tasks that ``weights`` names take part, with weights of at least 0; what they wait for through others still
     counts. The graph has no cycle. Dilworth: the total of all weights less a maximum flow along the order.
@@ -89,7 +89,7 @@ class _Flow:
             self.room.append(room)
 
     def run(self, source: int, sink: int) -> int:
-        """The amount of the flow."""
+        """Return the amount of the flow."""
         total = 0
         while True:
             layers = self._layers(source)
@@ -100,7 +100,7 @@ class _Flow:
                 total += pushed
 
     def reached(self, source: int) -> set[int]:
-        """Where there is still room to go: one side of a minimum cut."""
+        """Return where there is still room to go: one side of a minimum cut."""
         return set(self._layers(source))
 
     def _layers(self, source: int) -> dict[int, int]:

@@ -1,10 +1,7 @@
-"""What becomes of a PipelineRun: each task's pod or refusal, what can run at once, the affinity assistants.
+"""The admission of a PipelineRun: each task's pod or refusal, what can run at once, the affinity assistants.
 
-The pods that Tekton adds to a PipelineRun to keep its tasks on one node.
-
-The most that the tasks of a PipelineRun can ask of quotas at one moment.
-
-The TaskRuns of a PipelineRun that quotas on the number of objects refuse.
+It computes the most that its tasks can ask of quotas at one moment, and the TaskRuns that quotas on the number of
+objects refuse.
 """
 
 from __future__ import annotations
@@ -94,13 +91,15 @@ class Assistant(Struct, frozen=True):
         return tuple(outcome.refusal for outcome in self.outcomes if outcome.refusal is not None)
 
     def event(self, outcome: Outcome) -> str:
-        """The message of the event FailedCreate; the runs' own status says nothing of it. Empty if it is admitted."""
+        """Return the message of the event FailedCreate; the runs' own status says nothing of it. Empty if it is
+        admitted.
+        """
         if outcome.allowed:
             return ""
         return f"Create Pod {self.name}-0 in StatefulSet {self.name} failed error: {outcome.message}"
 
     def claim_events(self) -> Iterator[str]:
-        """The messages of the events FailedCreate for its claims.
+        """Yield the messages of the events FailedCreate for its claims.
 
         Source: controller/statefulset stateful_pod_control.go recordClaimEvent.
         """
@@ -153,7 +152,7 @@ def template_of(run: PipelineRun, world: RunWorld) -> PodTemplate | None:
 
 
 def _wanted(run: PipelineRun, coschedule: str) -> Iterator[str]:
-    """The workspaces that have one. Of several on the same claim the last one has."""
+    """Yield the workspaces that have one. Of several on the same claim the last one has."""
     if coschedule in PER_RUN:
         yield ""
     elif coschedule == "workspaces":
@@ -172,7 +171,7 @@ def _wanted(run: PipelineRun, coschedule: str) -> Iterator[str]:
 
 
 def _tasks(run: PipelineRun, pipeline: UsedPipeline, workspace: str) -> Iterator[str]:
-    """The tasks whose pods must be on the assistant's node: all, or those whose last volume is the workspace's.
+    """Yield the tasks whose pods must be on the assistant's node: all, or those whose last volume is the workspace's.
 
     Source: reconciler/pipelinerun/pipelinerun.go getTaskrunWorkspaces.
     """
@@ -247,7 +246,7 @@ class Peak(Struct, frozen=True):
 
 
 def peaks(plan: Plan, results: Mapping[str, Sequence[RunResult]], finished: Collection[str] = ()) -> tuple[Peak, ...]:
-    """The peak of each name, of the tasks and of ``finally`` apart, which never run together.
+    """Return the peak of each name, of the tasks and of ``finally`` apart, which never run together.
 
     results: by task; one that can end in several ways counts with the largest amount. finished: tasks that are done or
     skipped. Tasks without a pod do not count. Empty for a plan with a cycle.
@@ -283,7 +282,7 @@ def _peaks(
 
 
 def _usage(results: Sequence[RunResult]) -> Quantities:
-    """The largest use of each name among the ways that lead to a pod, now or once a quota has room."""
+    """Return the largest use of each name among the ways that lead to a pod, now or once a quota has room."""
     quantities: Quantities = {}
     for result in results:
         if result.built is None or result.outcome is None or result.outcome.draft is None:
@@ -331,7 +330,7 @@ def refused_runs(
 
 
 def _in_order(plan: Plan) -> Iterator[Planned]:
-    """The tasks as they become ready, ``finally`` last."""
+    """Yield the tasks as they become ready, ``finally`` last."""
     waiting: Sequence[Planned] = [task for task in plan.tasks if not task.is_finally]
     done: set[str] = set()
     known = {planned.name for planned in waiting}
@@ -395,7 +394,7 @@ def pipeline_run(
     claims: Collection[str] = (),
     pods: Collection[str] = (),
 ) -> PipelineAnswer | Gap:
-    """The answer for each task as if nothing else ran, and what the tasks ask for together.
+    """Return the answer for each task as if nothing else ran, and what the tasks ask for together.
 
     children: TaskRuns of the run by name, as far as they are there; what they say of themselves (status.taskSpec) is
     used. claims, pods: names of claims and pods that are there. A plan with a problem of its own has no results.
@@ -425,7 +424,7 @@ def pipeline_run(
 
 
 def _claim_refusals(run: PipelineRun, claims: Sequence[WorkspaceClaim], world: RunWorld) -> tuple[ClaimRefusal, ...]:
-    """What refuses a claim of the run's workspaces, which are made before its first TaskRun.
+    """Return what refuses a claim of the run's workspaces, which are made before its first TaskRun.
 
     Source: reconciler/pipelinerun/affinity_assistant.go createOrUpdateAffinityAssistantsAndPVCs.
     """
@@ -486,7 +485,9 @@ def _task_not_there(run: PipelineRun, plan: Plan) -> Problem | None:
 def one_task(
     task: Planned, world: RunWorld, children: Mapping[str, TaskRun] | None = None, *, journal: bool = True
 ) -> tuple[RunResult, ...]:
-    """The answer for one task; empty if what it runs is not known. Its TaskRun passes the webhook like any other."""
+    """Return the answer for one task; empty if what it runs is not known. Its TaskRun passes the webhook like any
+    other.
+    """
     if task.gap is not None and task.gap.why in {"custom", "nested"}:
         return ()
     problem = webhook_refused(task.run, world.config.flags)
@@ -516,7 +517,7 @@ def _all_ended(names: Collection[str], children: Mapping[str, TaskRun]) -> bool:
 
 
 def has_ended(run: TaskRun | PipelineRun) -> bool:
-    """Whether a run has succeeded or failed."""
+    """Return whether a run has succeeded or failed."""
     return any(
         condition.type == "Succeeded" and condition.status in {"True", "False"}
         for condition in run.status.conditions or ()

@@ -1,7 +1,4 @@
-"""What a PipelineRun asks for: a TaskRun for each task, with its values, and the order in which they run.
-
-How many runs a pipeline task fans out into.
-"""
+"""The TaskRuns of a PipelineRun: one for each task, or several with a matrix, with their values and their order."""
 
 from __future__ import annotations
 
@@ -50,7 +47,7 @@ _RESULT_ARRAY = re.compile(r"\$\(tasks\.[^()]+\[\*\]\)")
 
 
 def values_of(given: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, Any]:
-    """The parameters of a PipelineRun: as given, else the Pipeline's defaults."""
+    """Return the parameters of a PipelineRun: as given, else the Pipeline's defaults."""
     result = {param.name: param.default for param in declared or () if param.default is not None}
     return result | {param.name: param.value for param in given or ()}
 
@@ -73,7 +70,7 @@ def runs(matrix: Matrix | None, params: Mapping[str, Any]) -> int | None:
 
 
 def _list(value: Any, params: Mapping[str, Any]) -> list[Any] | None:
-    """The values of a parameter; a text can stand for a whole list of the PipelineRun. None: not known."""
+    """Return the values of a parameter; a text can stand for a whole list of the PipelineRun. None: not known."""
     if isinstance(value, str):
         match = _WHOLE_ARRAY.fullmatch(value)
         return _array(params.get(match[1])) if match and match[2] else None
@@ -81,7 +78,7 @@ def _list(value: Any, params: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _spread(values: Sequence[Any], params: Mapping[str, Any]) -> list[Any] | None:
-    """The values, with a parameter that is an array in place of the text that names it.
+    """Return the values, with a parameter that is an array in place of the text that names it.
 
     Source: pkg/substitution/substitution.go ApplyArrayReplacements.
     """
@@ -102,7 +99,7 @@ def _array(value: Any) -> list[Any] | None:
 
 
 def _adds(include: IncludeParams, lists: Mapping[str, Sequence[Any]]) -> bool:
-    """Whether an explicit combination is one more: it names a value that no combination of the lists has."""
+    """Return whether an explicit combination is one more: it names a value that no combination of the lists has."""
     if not lists:
         return True
     common = [param for param in include.params or () if param.name in lists]
@@ -142,7 +139,7 @@ class Plan(Struct, frozen=True):
 
 
 def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Gap:
-    """The TaskRuns of a run, or what is missing to tell. ``minutes``: how long runs may take that do not say so.
+    """Return the TaskRuns of a run, or what is missing to tell. ``minutes``: how long runs may take that do not say so.
 
     Source: reconciler/pipelinerun/pipelinerun.go, apis/pipeline/v1/pipelinerun_types.go GetTaskRunSpec.
     """
@@ -161,7 +158,7 @@ def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Gap:
 
 
 def alone(pipeline: Pipeline) -> PipelineRun:
-    """A run of the Pipeline with nothing but defaults; it is named like the Pipeline.
+    """Return a run of the Pipeline with nothing but defaults; it is named like the Pipeline.
 
     It has all that it needs, but not known what: parameters without a default stay names.
     """
@@ -172,7 +169,7 @@ def alone(pipeline: Pipeline) -> PipelineRun:
 
 
 def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
-    """An entry of ``taskRunSpecs`` for a task that is not there ends the run."""
+    """Return the problem of an entry of ``taskRunSpecs`` for a task that does not exist, which ends the run."""
     known = {task.name for task in tasks}
     for entry in run.spec.task_run_specs or ():
         if entry.pipeline_task_name not in known:
@@ -218,7 +215,9 @@ def _planned(
 
 
 def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
-    """The last entry for a task, whose values count as a whole; templates are merged, later ones over earlier ones."""
+    """Return the last entry for a task, whose values count as a whole; templates are merged, later ones over earlier
+    ones.
+    """
     template = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
     pipeline_task_run_spec, at = PipelineTaskRunSpec(name), 0
     for index, entry in enumerate(run.spec.task_run_specs or ()):
@@ -234,7 +233,7 @@ def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
 
 
 def _timeout(run: PipelineRun, minutes: int, *, is_finally: bool) -> str | None:
-    """What the PipelineRun's timeouts leave to each task of a part; None: what config-defaults says.
+    """Return what the PipelineRun's timeouts leave to each task of a part; None: what config-defaults says.
 
     Source: reconciler/pipelinerun/pipelinerun.go pipelineRunTimeout.
     """
@@ -275,7 +274,7 @@ def _task_run(
 
 
 def _bindings(task: PipelineTask, run: PipelineRun) -> tuple[WorkspaceBinding, ...]:
-    """What the run's workspaces are bound to: a claim that is made from a template is one by then.
+    """Return what the run's workspaces are bound to: a claim that is made from a template is one by then.
 
     Source: pipelinerun/pipelinerun.go taskWorkspaceByWorkspaceVolumeSource.
     """
@@ -294,10 +293,10 @@ def _bound(name: str, binding: WorkspaceBinding) -> WorkspaceBinding:
 
 
 def _params(task: PipelineTask, params: Mapping[str, Any]) -> tuple[Param, ...]:
-    """The texts that a task's runs are given, with the PipelineRun's in place of the names in them.
+    """Return the texts that a task's runs are given, with the PipelineRun's in place of the names in them.
 
-    An embedded Task also sees the PipelineRun's own, where it declares none of that name. Lists and what a matrix
-    gives are left out. Source: pipelinerun/resources/apply.go ApplyParameters, propagateParams.
+    An embedded Task also sees the PipelineRun's own, where it declares none of that name. Lists and what a matrix gives
+    are left out. Source: pipelinerun/resources/apply.go ApplyParameters, propagateParams.
     """
     known = parameters([Param(name, value) for name, value in params.items()], None)
     given = {param.name: replaced(param.value, known) for param in task.params or () if isinstance(param.value, str)}

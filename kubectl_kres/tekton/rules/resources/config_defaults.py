@@ -90,7 +90,7 @@ def entry_of(place: ContainerDraft, entries: Mapping[str, ResourceRequirements],
 
 
 def _named(place: ContainerDraft, entries: Mapping[str, ResourceRequirements]) -> bool:
-    """Whether an entry has the container's own name."""
+    """Return whether an entry has the container's own name."""
     name = place.name
     return name in entries and name != DEFAULT and not name.startswith(PREFIX) and not _is_empty(entries[name])
 

@@ -1,6 +1,6 @@
-"""A container of the pod that Tekton builds, with its resources on the way, and the changes that rules make to them.
+"""The containers of the pod that Tekton builds, with their resources on the way and the changes that rules make.
 
-The containers of a TaskRun's pod: steps, sidecars, and those that Tekton adds.
+They are the steps, the sidecars, and those that Tekton adds.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ContainerDraft:
             self.requests = values
 
     def at(self, side: Side, resource: str) -> str:
-        """The path of one value, as the server writes it."""
+        """Return the path of one value, as the server writes it."""
         return f"{self.path}.resources.{side}[{resource}]"
 
     @property
@@ -60,7 +60,7 @@ class ContainerDraft:
 
 
 def copies(places: Iterable[ContainerDraft]) -> list[ContainerDraft]:
-    """The places with lists of their own; places that shared one share its copy."""
+    """Return the places with lists of their own; places that shared one share its copy."""
     made: dict[int, ResourceAmounts] = {}
 
     def twin_of(values: ResourceAmounts | None) -> ResourceAmounts | None:
@@ -138,7 +138,7 @@ _LONGEST = 63
 def layout(
     spec: TaskSpec, debug: Debug | None, flags: Flags, version: tuple[int, int], variables: Variables
 ) -> tuple[list[ContainerDraft], list[ContainerDraft]]:
-    """The init containers and the containers, in the pod's order, still without resources.
+    """Return the init containers and the containers, in the pod's order, still without resources.
 
     ``version`` is the API server's; ``variables``: what names in working directories stand for.
     Source: pkg/pod/pod.go Build.
@@ -155,18 +155,18 @@ def layout(
 
 
 def words(step: Step) -> Iterator[str]:
-    """The script, the words of the command and the values of the variables of a step."""
+    """Yield the script, the words of the command and the values of the variables of a step."""
     yield step.script
     yield from (*(step.command or ()), *(step.args or ()), *(variable.value for variable in step.env or ()))
 
 
 def refers_to(step: Step, text: str) -> bool:
-    """Whether the step holds the text somewhere."""
+    """Return whether the step holds the text somewhere."""
     return any(text in word for word in words(step))
 
 
 def needs_directory(path: str) -> bool:
-    """Whether a directory has to be made: a relative one, or one below /workspace.
+    """Return whether a directory has to be made: a relative one, or one below /workspace.
 
     Source: pkg/pod/workingdir_init.go workingDirInit.
     """
@@ -177,12 +177,12 @@ def needs_directory(path: str) -> bool:
 
 
 def has_scripts(spec: TaskSpec) -> bool:
-    """Whether a step or sidecar has a script, which has to be put in place."""
+    """Return whether a step or sidecar has a script, which has to be put in place."""
     return any(step.script for step in spec.steps or ()) or any(sidecar.script for sidecar in spec.sidecars or ())
 
 
 def stops(debug: Debug | None, flags: Flags) -> bool:
-    """Whether the run asks for a breakpoint, which is an alpha feature."""
+    """Return whether the run asks for a breakpoint, which is an alpha feature."""
     points = debug.breakpoints if debug is not None else None
     return flags.api_fields == "alpha" and points is not None and bool(points.on_failure or points.before_steps)
 
@@ -212,7 +212,7 @@ def _sidecars(spec: TaskSpec, flags: Flags, *, native: bool) -> Iterator[Contain
 
 
 def _cut(name: str) -> str:
-    """A name of at most 63 characters that ends with a letter or digit. Source: pkg/names RestrictLength."""
+    """Return a name of at most 63 characters that ends with a letter or digit. Source: pkg/names RestrictLength."""
     name = name[:_LONGEST]
     while name and not (name[-1].isascii() and name[-1].isalnum()):
         name = name[:-1]

@@ -1,6 +1,7 @@
-"""A step's own values, those of the template, and overrides of steps and sidecars.
+"""Resources of steps: their own values, those of the template, overrides of steps and sidecars, and those of the whole
+Task.
 
-Resources of the whole Task: limits copied to each step, requests divided among them.
+Limits of the whole Task are copied to each step, requests divided among them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The one LimitRange that Tekton makes of all in a namespace, for every order in which they can be listed.
 
-The share of a LimitRange that each step gets where it asks for nothing.
+It also computes the share of a LimitRange that each step without a request gets.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Virtual(Struct, frozen=True):
 
 
 def virtuals(limits: Sequence[Limits]) -> tuple[Virtual, ...]:
-    """Every result that a listing order can have; without LimitRanges one without items.
+    """Return every result that a listing order can have; without LimitRanges one without items.
 
     Source: limitrange.go GetVirtualLimitRange. The lister's order is that of a hash map.
     """
@@ -76,7 +76,7 @@ def _size(virtual: Virtual) -> tuple[int, ...]:
 
 
 def fold_limits(limits: Sequence[Limits]) -> tuple[ShareBounds, ...]:
-    """The result of one listing order of two or more LimitRanges."""
+    """Return the result of one listing order of two or more LimitRanges."""
     pairs = [(limit, item) for limit in limits for item in _items(limit)]
     if not pairs:
         return ()
@@ -133,12 +133,12 @@ def _by_search(limits: Sequence[Limits]) -> Iterator[Virtual]:
 
 
 def _steps(limits: Limits) -> list[tuple[int, ...]]:
-    """What the items of a LimitRange ask for by NAMES, in billionths, the last item first; 0: nothing."""
+    """Return what the items of a LimitRange ask for by NAMES, in billionths, the last item first; 0: nothing."""
     return [tuple(item.default_request.get(name, ZERO).nano for name in NAMES) for item in reversed([*_items(limits)])]
 
 
 def _back(state: _State, items: Sequence[tuple[int, ...]]) -> _State:
-    """The state with a LimitRange in front of it."""
+    """Return the state with a LimitRange in front of it."""
     for asked in items:
         state = tuple(
             (least, True) if closed or not amount else (amount if least is None else min(least, amount), False)
@@ -229,7 +229,9 @@ def _parts(items: Sequence[ShareBounds], number: int) -> dict[str, _Part]:
 
 
 def _best(part: _Part | None, asked: Sourced, low: Sourced, name: str, number: int) -> _Part | None:
-    """The largest of what is there, the default request's share and the minimum; the first of equals. None: zero."""
+    """Return the largest of what is there, the default request's share and the minimum; the first of equals. None:
+    zero.
+    """
     quotient = share(asked[0], name, number)
     terms = tuple(_terms(asked, low, quotient, number))
     best = part

@@ -1,5 +1,5 @@
-"""The one door for Tekton's webhooks: what they refuse in an object that is sent, and in which words.
+"""Tekton's webhooks: what they refuse in an object that is sent, and their messages.
 
-It exists so that ``-f`` does not explain a run that the cluster would never store. Objects in the cluster have
-passed and are not looked at again. Nothing here computes resources.
+It exists so that ``-f`` does not explain a run that the cluster would never store. Objects in the cluster have passed
+and are not looked at again. Nothing here computes resources.
 """

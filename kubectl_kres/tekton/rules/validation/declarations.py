@@ -41,7 +41,7 @@ class Declaration(NamedTuple):
 
 
 def type_of(value: Any) -> str:
-    """What a value is: lists and objects of anything but texts are one text.
+    """Return what a value is: lists and objects of anything but texts are one text.
 
     Source: v1/param_types.go UnmarshalJSON.
     """
@@ -53,19 +53,20 @@ def type_of(value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """A value that is taken for one text, as it is written in JSON."""
+    """Return a value that is taken for one text, as it is written in JSON."""
     return value if isinstance(value, str) else json_of(value)
 
 
 def declared(params: Sequence[Param] | None) -> tuple[Declaration, ...]:
-    """The declarations with the types that follow from the rest. Source: v1/param_types.go SetDefaults."""
+    """Return the declarations with the types that follow from the rest. Source: v1/param_types.go SetDefaults."""
     return tuple(map(_declared, params or ()))
 
 
 def with_given(
     given: Sequence[Param] | None, params: Sequence[Declaration], tasks: Sequence[PipelineTask] | None = None
 ) -> tuple[tuple[Declaration, ...], tuple[str, ...]]:
-    """What is known inside a run: what it gives, what is declared; and objects that are declared without properties.
+    """Return what is known inside a run: what it gives, what is declared; and objects that are declared without
+    properties.
 
     tasks: of an embedded Pipeline, which all know what any of them is given. Source: v1/taskrun_validation.go
     createParamSpecFromParam, combineParamSpec; pipelinerun_validation.go appendPipelineTaskParams.
@@ -83,7 +84,7 @@ def with_given(
 
 
 def _combine(mapping: dict[str, Declaration], params: Sequence[Declaration]) -> Iterator[str]:
-    """Puts what is declared beside what is given; the names of objects without properties."""
+    """Put what is declared beside what is given; the names of objects without properties."""
     for param in params:
         declaration = mapping.get(param.name)
         if declaration is None:
@@ -95,7 +96,7 @@ def _combine(mapping: dict[str, Declaration], params: Sequence[Declaration]) -> 
 
 
 def of_type(params: Sequence[Declaration], kind: str) -> tuple[Declaration, ...]:
-    """The parameters of a type."""
+    """Return the parameters of a type."""
     return tuple(param for param in params if param.type == kind)
 
 

@@ -1,10 +1,7 @@
-"""Where the webhook stops before it looks: at a type that does not fit, an unknown field, a Param without a value.
+"""The webhook's decoder, which stops at a type that does not fit, an unknown field, a Param without a value.
 
-The Go types of Tekton's objects, as its webhook decodes them; scripts/make_tekton_types.py wrote what is read.
-
-Fields that a version of the API renamed or removed, so that their values get lost.
-
-The API server prunes them, kubectl and the webhook refuse them.
+It has the Go types of Tekton's objects (scripts/make_tekton_types.py wrote them) and the fields that a version of the
+API renamed or removed: the API server prunes those, kubectl and the webhook refuse them.
 """
 
 from __future__ import annotations
@@ -55,13 +52,14 @@ def table() -> Types:
 
 
 def fields_of(go_type: GoType) -> Mapping[str, str | tuple[str, str]]:
-    """The fields of a struct: the type of each, with what is inlined on the way to it."""
+    """Return the fields of a struct: the type of each, with what is inlined on the way to it."""
     fields: Mapping[str, str | tuple[str, str]] = go_type.more
     return fields
 
 
 def without_nulls(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The object with empty steps, params, texts and the like for the nulls in its lists, other nulls as they are.
+    """Return the object with empty steps, params, texts and the like for the nulls in its lists, other nulls as they
+    are.
 
     Of an object that the decoder takes; one of another kind is returned as it is. Source: encoding/json decode.go,
     where null leaves a value that is no pointer as it was made.
@@ -96,7 +94,7 @@ _OLD = {"stepOverrides": "stepSpecs", "sidecarOverrides": "sidecarSpecs"}
 
 
 def misnamed(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Each such field with the name that its version has for it.
+    """Yield each such field with the name that its version has for it.
 
     Embedded specs are left out: what they hold is not pruned, and the webhook refuses it.
     """
@@ -143,7 +141,7 @@ def _resources(container: Any, path: Path, *, beta: bool) -> Iterator[tuple[Path
 
 
 def retired(raw: Mapping[str, Any]) -> Iterator[str]:
-    """The paths of these fields. Source: v1beta1/*_validation.go, ErrDisallowedFields."""
+    """Yield the paths of these fields. Source: v1beta1/*_validation.go, ErrDisallowedFields."""
     spec, kind = raw.get("spec"), raw.get("kind")
     if not isinstance(spec, Mapping):
         return
@@ -203,7 +201,7 @@ class DecoderFault(NamedTuple):
 
 
 def fault_in(raw: Mapping[str, Any]) -> DecoderFault | None:
-    """Where the decoder stops, or, once it has taken the object, the encoder; None if neither does.
+    """Return where the decoder stops, or, once it has taken the object, the encoder; None if neither does.
 
     Unknown fields are only looked for where the API server does not prune them first. Keys are met in sorted order,
     since that is how the API server sends the object. Source: knative webhook defaulting; encoding/json decode.go,
@@ -278,7 +276,7 @@ def _quantity(value: Any, at: ValuePlace) -> Iterator[DecoderFault]:
 
 
 def _duration(value: Any, at: ValuePlace) -> Iterator[DecoderFault]:
-    """A text that is no duration; anything else does not even come to be one."""
+    """Yield a text that is no duration; anything else does not even come to be one."""
     if value is None:
         return
     if json_type(value) != "string":
@@ -291,6 +289,8 @@ _DECODERS = {"quantity": _quantity, "duration": _duration}
 
 
 def _fits(value: Any, bits: int) -> bool:
-    """Whether the number is whole: one that is written with a point has none once the API server has sent it on."""
+    """Return whether the number is whole: one that is written with a point has none once the API server has sent
+    it on.
+    """
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     return whole and -(2**bits) <= value < 2**bits

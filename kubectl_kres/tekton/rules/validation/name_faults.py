@@ -1,7 +1,4 @@
-"""What the webhook refuses in names and references: given twice, bound to nothing, no names at all.
-
-What the webhook refuses in declared results, of Tasks and of steps.
-"""
+"""The webhook's refusals of names, references and declared results: given twice, bound to nothing, no names at all."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ def given_faults(params: Sequence[Param] | None) -> Iterator[WebhookError]:
 
 
 def binding_faults(spec: Any, kind: str) -> Iterator[WebhookError]:
-    """What a run binds its workspaces to, as written: exactly one thing each, under a name of its own.
+    """Yield what a run binds its workspaces to, as written: exactly one thing each, under a name of its own.
 
     Source: v1/workspace_validation.go, taskrun_validation.go, pipelinerun_validation.go.
     """
@@ -61,7 +58,7 @@ def binding_faults(spec: Any, kind: str) -> Iterator[WebhookError]:
 
 
 def name_faults(name: str, path: str) -> Iterator[WebhookError]:
-    """What is no name of an object. Source: apimachinery validation.IsQualifiedName."""
+    """Yield what is no name of an object. Source: apimachinery validation.IsQualifiedName."""
     text = ",".join(qualified_faults(name))
     if text:
         yield WebhookError(f"invalid value: {text}", path, "tekton/name")
@@ -133,7 +130,9 @@ _LABEL = (
 
 
 def of_task(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[WebhookError]:
-    """The faults of a Task's results, which stand at ``path``. Source: v1/result_validation.go TaskResult.Validate."""
+    """Yield the faults of a Task's results, which stand at ``path``. Source: v1/result_validation.go
+    TaskResult.Validate.
+    """
     for index, result in enumerate(results or ()):
         where = f"{path}[{index}]"
         if not _NAME.fullmatch(result.name):
@@ -147,7 +146,7 @@ def of_task(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[Web
 
 
 def of_step(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[WebhookError]:
-    """The faults of a step's results. Source: v1/result_validation.go StepResult.Validate."""
+    """Yield the faults of a step's results. Source: v1/result_validation.go StepResult.Validate."""
     for index, result in enumerate(results or ()):
         where = f"{path}[{index}]"
         if not _NAME.fullmatch(result.name):
@@ -177,7 +176,7 @@ def _object(declared_result: DeclaredResult, path: str, article: str, *, untyped
 
 
 def _taken(declared_result: DeclaredResult, path: str) -> Iterator[WebhookError]:
-    """What is wrong with where a result is taken from."""
+    """Yield what is wrong with where a result is taken from."""
     if declared_result.value is None:
         return
     if (kind := type_of(declared_result.value)) != "string":

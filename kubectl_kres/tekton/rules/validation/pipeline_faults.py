@@ -1,6 +1,5 @@
-"""What the webhook refuses in a PipelineSpec: names of tasks, what they run, and how they wait for each other.
-
-What the webhook refuses in parameters of Pipelines: of the Pipeline itself, and what its tasks are given.
+"""The webhook's refusals of a PipelineSpec: names of tasks, what they run, how they wait for each other, and
+parameters.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def own_faults(spec: PipelineSpec, path: str, flags: Flags) -> Iterator[WebhookE
 
 
 def usage_faults(spec: PipelineSpec, *, beta: bool) -> Iterator[WebhookError]:
-    """What a Pipeline that is sent alone mentions and does not declare.
+    """Yield what a Pipeline that is sent alone mentions and does not declare.
 
     Source: v1/pipeline_validation.go validatePipelineParameterUsage.
     """
@@ -86,7 +85,7 @@ def usage_faults(spec: PipelineSpec, *, beta: bool) -> Iterator[WebhookError]:
 
 
 def inline_faults(run: PipelineRunSpec, spec: PipelineSpec, flags: Flags, *, beta: bool) -> Iterator[WebhookError]:
-    """What an embedded Pipeline mentions, which may be given by the run alone; ``finally`` is not looked at.
+    """Yield what an embedded Pipeline mentions, which may be given by the run alone; ``finally`` is not looked at.
 
     Source: v1/pipelinerun_validation.go validateInlineParameters.
     """
@@ -109,7 +108,7 @@ def inline_faults(run: PipelineRunSpec, spec: PipelineSpec, flags: Flags, *, bet
 def _task_faults(
     tasks: Sequence[PipelineTask] | None, params: Sequence[Declaration], path: str
 ) -> Iterator[WebhookError]:
-    """What tasks are given. Source: v1/param_types.go validatePipelineParametersVariablesInTaskParameters."""
+    """Yield what tasks are given. Source: v1/param_types.go validatePipelineParametersVariablesInTaskParameters."""
     names, lists = (
         frozenset(param.name for param in params),
         frozenset(declaration.name for declaration in of_type(params, "array")),
@@ -232,7 +231,7 @@ _NAME = (
 
 
 def pipeline_faults(spec: PipelineSpec, path: str, flags: Flags, *, beta: bool = False) -> Iterator[WebhookError]:
-    """The faults of the spec that stands at ``path``.
+    """Yield the faults of the spec that stands at ``path``.
 
     Source: v1/pipeline_validation.go ValidatePipelineTasks, validateFinalTasks; reconciler/pipeline/dag Build.
     """
@@ -298,7 +297,7 @@ def _results(task: PipelineTask, spec: PipelineSpec, path: str) -> Iterator[Webh
 
 
 def _order(spec: PipelineSpec, path: str) -> Iterator[WebhookError]:
-    """A task that is there twice, waits for itself, or for one that is not there; the first is reported alone."""
+    """Yield a task that is there twice, waits for itself, or for one that is not there; the first is reported alone."""
     where = f"{path}.tasks"
     graph: dict[str, tuple[str, ...]] = {}
     for task in spec.tasks or ():

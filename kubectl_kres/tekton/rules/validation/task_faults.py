@@ -1,7 +1,4 @@
-"""What the webhook refuses in a TaskSpec: its steps and sidecars, and what it declares.
-
-What the webhook refuses in volumes, mounts and workspaces of a Task.
-"""
+"""The webhook's refusals of a TaskSpec: its steps and sidecars, its declarations, volumes, mounts and workspaces."""
 
 from __future__ import annotations
 
@@ -84,7 +81,7 @@ def mount_faults(mounts: Sequence[VolumeMount] | None, path: str) -> Iterator[We
 
 
 def _clean(path: str) -> str:
-    """A path as Go cleans it, which keeps no second slash at its start."""
+    """Return a path as Go cleans it, which keeps no second slash at its start."""
     return normpath(path).replace("//", "/", 1) if path else "."
 
 
@@ -98,7 +95,7 @@ _NAME = (
 
 
 def task_faults(spec: TaskSpec, path: str, flags: Flags, *, beta: bool = False) -> Iterator[WebhookError]:
-    """The faults of the spec that stands at ``path``; ``beta``: v1beta1 looks at less, and says it otherwise.
+    """Yield the faults of the spec that stands at ``path``; ``beta``: v1beta1 looks at less, and says it otherwise.
 
     Steps are looked at with what the step template gives them. Source: v1/task_validation.go, container_validation.go.
     """
@@ -147,7 +144,7 @@ def _sidecars(spec: TaskSpec, path: str, *, beta: bool) -> Iterator[WebhookError
 
 
 def windows_faults(script: str, flags: Flags) -> Iterator[WebhookError]:
-    """A script for Windows is an alpha feature."""
+    """Yield the fault of a script for Windows, which is an alpha feature."""
     if script.strip().startswith("#!win"):
         yield from _alpha("windows script support", flags)
 
@@ -191,7 +188,7 @@ def _step(step: Step, path: str, flags: Flags) -> Iterator[WebhookError]:
 
 
 def when_faults(when: When, path: str) -> Iterator[WebhookError]:
-    """A condition of a step or pipeline task; CEL is not read. Source: v1/when_validation.go."""
+    """Yield the faults of conditions of a step or pipeline task; CEL is not read. Source: v1/when_validation.go."""
     if when.cel:
         return
     if when == When():
@@ -204,7 +201,9 @@ def when_faults(when: When, path: str) -> Iterator[WebhookError]:
 
 
 def _referring(step: Step, path: str) -> Iterator[WebhookError]:
-    """A step that takes a StepAction says none of what that says; the step template comes after both."""
+    """Yield the faults of a step that takes a StepAction and states a field of it; the step template comes after
+    both.
+    """
     taken = {
         "image": ("image", step.image),
         "command": ("command", step.command),
@@ -221,12 +220,12 @@ def _referring(step: Step, path: str) -> Iterator[WebhookError]:
 
 
 def sidecar_faults(sidecar: Sidecar, path: str) -> Iterator[WebhookError]:
-    """What v1beta1 lets pass, so that it only comes up when the pod is built."""
+    """Yield the faults of sidecars that v1beta1 lets pass, so that they only come up when the pod is built."""
     yield from runs(path, "image", sidecar.image, script=sidecar.script, command=sidecar.command)
 
 
 def runs(path: str, field: str, image: str, *, script: str, command: Sequence[str] | None) -> Iterator[WebhookError]:
-    """What a container runs: an image, named ``field`` in the message, and a script or a command."""
+    """Yield what a container runs: an image, named ``field`` in the message, and a script or a command."""
     if not image:
         yield WebhookError("missing field(s)", f"{path}.{field}", "tekton/image")
     if script and command:

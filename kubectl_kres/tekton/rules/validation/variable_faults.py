@@ -1,6 +1,6 @@
-"""What the webhook refuses in variables that steps mention: not declared, of the wrong type, not to be used there.
+"""The webhook's refusals of variables that steps mention: not declared, of the wrong type, not to be used there.
 
-Variables that a text mentions, as the webhook finds them, and what is wrong with a mention.
+It finds the variables that a text mentions as the webhook does.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Mention(NamedTuple):
 
 
 def mentions(text: str, prefix: str) -> Iterator[Mention]:
-    """The variables below the prefix, a regular expression, in their order; none where it is no such expression.
+    """Yield the variables below the prefix, a regular expression, in their order; none where it is no such expression.
 
     What closes one stands on its line. The text is gone through once, since scripts are long.
     Source: pkg/substitution/substitution.go braceMatchingRegex.
@@ -58,7 +58,7 @@ def mentions(text: str, prefix: str) -> Iterator[Mention]:
 
 
 def unknown(text: str, prefix: str, known: Collection[str], shown: Shown, *, named: bool = False) -> str:
-    """What is said of the first variable that is not known; empty: all are. ``named``: it says which."""
+    """Return what is said of the first variable that is not known; empty: all are. ``named``: it says which."""
     names, fault = _names(text, prefix, shown)
     if fault:
         return fault
@@ -69,7 +69,7 @@ def unknown(text: str, prefix: str, known: Collection[str], shown: Shown, *, nam
 
 
 def prohibited(text: str, prefix: str, lists: Collection[str], shown: Shown) -> str:
-    """What is said of a list that is not named by index where one text is wanted; empty: nothing."""
+    """Return what is said of a list that is not named by index where one text is wanted; empty: nothing."""
     names, fault = _names(text, prefix, shown)
     if fault:
         return fault
@@ -77,13 +77,13 @@ def prohibited(text: str, prefix: str, lists: Collection[str], shown: Shown) -> 
 
 
 def entire(text: str, prefix: str, objects: Collection[str], shown: Shown) -> str:
-    """What is said of an object that is named without a key; empty: nothing."""
+    """Return what is said of an object that is named without a key; empty: nothing."""
     result = (mention.name.removesuffix(_WHOLE) for mention in mentions(text, prefix))
     return _wrong_type(text, shown) if any(name in objects for name in result) else ""
 
 
 def not_isolated(text: str, prefix: str, lists: Collection[str], shown: Shown) -> str:
-    """What is said of a list that stands beside other text, where it could be no list; empty: nothing."""
+    """Return what is said of a list that stands beside other text, where it could be no list; empty: nothing."""
     names, fault = _names(text, prefix, shown)
     if fault:
         return fault
@@ -93,7 +93,7 @@ def not_isolated(text: str, prefix: str, lists: Collection[str], shown: Shown) -
 
 
 def dimmed(text: str) -> str:
-    """The text with dots for all but what it refers to and what is too short to tell anything.
+    """Return the text with dots for all but what it refers to and what is too short to tell anything.
 
     Scripts and arguments are shown to nobody.
     """
@@ -139,7 +139,7 @@ Judge = Callable[[str], str]
 
 
 def texts(step: Step) -> Iterator[tuple[str, str]]:
-    """The texts of a step that may mention variables, by field; those of its mounts come in ``mounts``."""
+    """Yield the texts of a step that may mention variables, by field; those of its mounts come in ``mounts``."""
     yield "name", step.name
     yield "image", step.image
     yield "workingDir", step.working_dir
@@ -150,12 +150,12 @@ def texts(step: Step) -> Iterator[tuple[str, str]]:
 
 
 def shown_of(field: str) -> Shown:
-    """How much of the text of a field is shown."""
+    """Return how much of the text of a field is shown."""
     return dimmed if field.startswith(("script", "command[", "args[", "env")) else str
 
 
 def mounts(step: Step, fields: tuple[str, str, str]) -> Iterator[tuple[str, str]]:
-    """The texts of mounts; how their fields are called depends on who asks."""
+    """Yield the texts of mounts; how their fields are called depends on who asks."""
     for index, volume_mount in enumerate(step.volume_mounts or ()):
         for field, text in zip(
             fields, (volume_mount.name, volume_mount.mount_path, volume_mount.sub_path), strict=True
@@ -253,12 +253,12 @@ def _misused(step: Step, lists: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def _nested(index: int, count: int) -> str:
-    """The path of a step where all that was found before is put below each step that follows."""
+    """Return the path of a step where all that was found before is put below each step that follows."""
     return ".".join(f"steps[{number}]" for number in range(count - 1, index - 1, -1))
 
 
 def _pattern(name: str) -> str:
-    """A name as it stands in the expression; one that could be more than a name is taken for what it says."""
+    """Return a name as it stands in the expression; one that could be more than a name is taken for what it says."""
     return name if _PLAIN.fullmatch(name) else re.escape(name)
 
 

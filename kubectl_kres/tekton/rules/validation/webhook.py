@@ -1,8 +1,7 @@
-"""Tekton's admission webhooks: what they refuse in an object that is sent, and in which words.
+"""Tekton's admission webhooks: what they refuse in an object that is sent, and their messages.
 
-What the webhook refuses in a run beside its values: timeouts, retries, the wanted status, breakpoints.
-
-What the webhook refuses in a StepAction.
+Refusals of a run beside its values (timeouts, retries, the wanted status, breakpoints) and of StepActions are here,
+too.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ _UNDECLARED, _MISUSED = "tekton/undeclared", "tekton/variable-use"
 
 
 def action_faults(spec: Step, path: str, flags: Flags) -> Iterator[WebhookError]:
-    """The faults of the spec that stands at ``path``. Source: v1beta1/stepaction_validation.go."""
+    """Yield the faults of the spec that stands at ``path``. Source: v1beta1/stepaction_validation.go."""
     params = declared(spec.params)
     yield from runs(path, "Image", spec.image, script=spec.script, command=spec.command)
     yield from windows_faults(spec.script, flags)
@@ -114,7 +113,7 @@ def _undeclared(text: str, names: Collection[str], objects: Sequence[Declaration
 
 
 def _mount_faults(spec: Step, names: Collection[str], path: str) -> Iterator[WebhookError]:
-    """A StepAction knows no volume: it is given the name of one."""
+    """Yield the faults of volume mounts: a StepAction knows no volume and is given the name of one."""
     for index, volume_mount in enumerate(spec.volume_mounts or ()):
         where = f"{path}.volumeMounts[{index}]"
         if [mention.written for mention in mentions(volume_mount.name, "params")] != [volume_mount.name]:
@@ -162,7 +161,7 @@ def pipeline_run_faults(spec: PipelineRunSpec, minutes: int) -> Iterator[Webhook
 
 
 def _parts(whole: Fraction, tasks: Fraction | None, last: Fraction | None) -> Iterator[WebhookError]:
-    """What the parts of a pipeline may take, against the whole."""
+    """Yield what the parts of a pipeline may take, against the whole."""
     for field, length in (("tasks", tasks), ("finally", last)):
         if length is not None and whole and (length > whole or not length):
             endless = "" if length else " (no timeout)"
@@ -221,7 +220,7 @@ _STRUCTS: Mapping[str, Any] = {
 
 
 def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
-    """The object as v1 stores it (a struct of ``tekton.model``), or the Problem that the client is reported.
+    """Return the object as v1 stores it (a struct of ``tekton.model``), or the Problem that the client is reported.
 
     ``minutes``: how long runs may take that do not say so.
 
@@ -246,7 +245,7 @@ def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
 
 
 def _stored(raw: Mapping[str, Any], kind: str) -> tuple[Mapping[str, Any], Any]:
-    """The object as the webhook goes on with it, in which null in a list is an empty value, and its struct."""
+    """Return the object as the webhook goes on with it, in which null in a list is an empty value, and its struct."""
     filled = without_nulls(raw)
     return filled, decoded(to_v1(filled), _STRUCTS[kind])
 
@@ -256,7 +255,9 @@ def _invalid(kind: str, pairs: Sequence[WebhookError]) -> Problem:
 
 
 def refused(run: tekton.TaskRun, flags: Flags) -> Problem | None:
-    """What the webhook says of a TaskRun that a PipelineRun makes, which is one of v1 whatever the Pipeline is."""
+    """Return what the webhook says of a TaskRun that a PipelineRun makes, which is one of v1 whatever the
+    Pipeline is.
+    """
     spec = run.spec
     sidecars = spec.task_spec.sidecars if spec.task_spec is not None else None
     result = (
@@ -305,7 +306,7 @@ def _task_run(spec: tekton.TaskRunSpec, flags: Flags, *, beta: bool) -> Iterator
 
 
 def _inline(run: tekton.TaskRunSpec, task: tekton.TaskSpec, flags: Flags, *, beta: bool) -> Iterator[WebhookError]:
-    """What an embedded Task mentions, which may be given by the run alone.
+    """Yield what an embedded Task mentions, which may be given by the run alone.
 
     Source: v1/taskrun_validation.go validateInlineParameters.
     """
@@ -340,7 +341,7 @@ def _one_of(ref: tekton.Reference | None, spec: object, flags: Flags, *paths: st
 def _values(
     spec: tekton.TaskRunSpec | tekton.PipelineTaskRunSpec, path: str, flags: Flags, *, beta: bool
 ) -> Iterator[WebhookError]:
-    """The three places where a run gives values, and the rule that task level and steps exclude each other."""
+    """Yield the three places where a run gives values, and the rule that task level and steps exclude each other."""
     names = ("stepOverrides", "sidecarOverrides") if beta else ("stepSpecs", "sidecarSpecs")
     for field, overrides in zip(names, (spec.step_specs, spec.sidecar_specs), strict=True):
         if overrides:

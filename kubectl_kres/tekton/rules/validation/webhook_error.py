@@ -25,17 +25,17 @@ class WebhookError(NamedTuple):
 
 
 def quote(text: str) -> str:
-    """The text as Go's %q writes it."""
+    """Return the text as Go's %q writes it."""
     return '"{}"'.format("".join(_ESCAPES.get(name) or (name if name.isprintable() else _code(name)) for name in text))
 
 
 def keyed(field: str, key: str) -> str:
-    """The path of an entry of a map. Source: knative.dev/pkg/apis flatten."""
+    """Return the path of an entry of a map. Source: knative.dev/pkg/apis flatten."""
     return f"{field}.[{key}]" if "." in key else f"{field}[{key}]"
 
 
 def by_rule(errors: Sequence[WebhookError]) -> tuple[MessageFault, ...]:
-    """The faults of each rule as one, in the order in which they were found; nothing where there is one rule."""
+    """Return the faults of each rule as one, in the order in which they were found; nothing where there is one rule."""
     rules = dict.fromkeys(error.rule for error in errors)
     result = ((rule, [error for error in errors if error.rule == rule]) for rule in rules)
     return tuple(MessageFault(joined(pairs), rule) for rule, pairs in result) if len(rules) > 1 else ()
