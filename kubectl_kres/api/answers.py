@@ -125,10 +125,10 @@ def fit(
     """Return how many more pods of a template the quotas have room for, and whether a rolling update goes through."""
     from kubectl_kres.api.asking import AnswerScope, asked
     from kubectl_kres.render.quota import fit as render
-    from kubectl_kres.reports.pod.needs import needs
     from kubectl_kres.reports.quota.fit import fit as fitting
+    from kubectl_kres.reports.remedies.rivals import needs_with_nodes
 
-    prepared = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs)
+    prepared = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs_with_nodes)
     report = fitting(prepared.store, _only(prepared.subjects), prepared.ask)
     return Answer(report, "Fit", prepared.store.origin, lambda value, width: render.lines(value, width=width))
 

@@ -18,7 +18,7 @@ from kubectl_kres.cluster.read import discovery, fill_store
 from kubectl_kres.cluster.transport import response as errors
 from kubectl_kres.cluster.transport.response import Response
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind, Kinds
 from kubectl_kres.store.store import Origin, ReadRequest, Store
 
 
@@ -27,7 +27,7 @@ class LiveReading:
 
     def __init__(self, connection: Connection, context: str) -> None:
         self._connection = connection
-        self._kinds = dict(BY_KIND)
+        self._kinds = Kinds(BY_KIND)
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.store = Store(Origin("cluster", connection.server, fill_store.version(connection), now, context))
 

@@ -543,3 +543,8 @@ CLAIMS, VOLUMES = f"PersistentVolumeClaim{_VIEW}", f"PersistentVolume{_VIEW}"
 CLASSES, CSI_NODES, CSI_DRIVERS = f"StorageClass{_VIEW}", f"CSINode{_VIEW}", f"CSIDriver{_VIEW}"
 CAPACITIES, ATTACHMENTS = f"CSIStorageCapacity{_VIEW}", f"VolumeAttachment{_VIEW}"
 DEVICE_CLAIMS, DEVICE_CLASSES = f"ResourceClaim{_VIEW}", f"DeviceClass{_VIEW}"
+
+
+def view_of(kind: str) -> str:
+    """What the store calls objects of a kind that were read for the scheduler."""
+    return f"{kind}{_VIEW}"

@@ -6,6 +6,7 @@ Of each pod on a node as little is decoded as that takes, since all pods of a cl
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Raw
 
@@ -30,13 +31,16 @@ from kubectl_kres.model.scheduling import (
     CSINode,
     CSIStorageCapacity,
     PersistentVolume,
+    PodIdentity,
     SchedulingDeviceClaim,
     SchedulingDeviceClass,
     SchedulingNode,
     SchedulingPod,
+    SchedulingSpec,
     SchedulingVolume,
     StorageClaim,
     VolumeAttachment,
+    view_of,
 )
 
 
@@ -108,6 +112,42 @@ class CountedPod(Base, frozen=True):
     api_version: str = "v1"
 
 
+class ScheduledTemplate(Base, frozen=True):
+    """What pods are made of, as the scheduler will see them."""
+
+    metadata: PodIdentity = PodIdentity()
+    spec: SchedulingSpec = SchedulingSpec()
+
+
+class ScheduledJobSpec(Base, frozen=True):
+    """The spec of a Job that a CronJob makes."""
+
+    template: ScheduledTemplate | None = None
+
+
+class ScheduledJob(Base, frozen=True):
+    """A Job that a CronJob makes."""
+
+    spec: ScheduledJobSpec = ScheduledJobSpec()
+
+
+class ScheduledWorkloadSpec(Base, frozen=True):
+    """Where the template is. ``volume_claim_templates``: of a StatefulSet, whose pods get a claim of each."""
+
+    template: ScheduledTemplate | None = None
+    job_template: ScheduledJob | None = None
+    volume_claim_templates: tuple[Any, ...] | None = None
+
+
+class ScheduledWorkload(Base, frozen=True):
+    """A workload, for its template alone."""
+
+    metadata: PodIdentity = PodIdentity()
+    spec: ScheduledWorkloadSpec = ScheduledWorkloadSpec()
+    kind: str = ""
+    api_version: str = ""
+
+
 _STORAGE, _DEVICES = "storage.k8s.io", "resource.k8s.io"
 
 
@@ -126,5 +166,16 @@ VIEWS: Mapping[str, Kind] = {
         Kind(ATTACHMENTS, ("volumeattachments",), _STORAGE, namespaced=False, struct=VolumeAttachment),
         Kind(DEVICE_CLAIMS, ("resourceclaims",), _DEVICES, struct=SchedulingDeviceClaim),
         Kind(DEVICE_CLASSES, ("deviceclasses",), _DEVICES, namespaced=False, struct=SchedulingDeviceClass),
+        *(
+            Kind(view_of(kind), (f"{kind.lower()}s",), group, struct=ScheduledWorkload)
+            for kind, group in (
+                ("ReplicationController", ""),
+                ("Deployment", "apps"),
+                ("ReplicaSet", "apps"),
+                ("StatefulSet", "apps"),
+                ("Job", "batch"),
+                ("CronJob", "batch"),
+            )
+        ),
     )
 }

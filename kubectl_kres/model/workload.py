@@ -178,8 +178,14 @@ class EventSeries(Base, frozen=True):
     last_observed_time: str | None = None
 
 
+class EventSource(Base, frozen=True):
+    """Who wrote an event."""
+
+    component: str = ""
+
+
 class Event(Base, frozen=True):
-    """An event; the times that are set depend on who wrote it."""
+    """An event; the times that are set depend on who wrote it, as does where that is said."""
 
     metadata: Metadata = Metadata()
     involved_object: EventObject = EventObject()
@@ -191,6 +197,8 @@ class Event(Base, frozen=True):
     last_timestamp: str | None = None
     event_time: str | None = None
     series: EventSeries | None = None
+    reporting_component: str = ""
+    source: EventSource = EventSource()
     kind: str = "Event"
     api_version: str = "v1"
 

@@ -19,8 +19,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, decoded, mapping
 from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.policies.rules import chain
-from kubectl_kres.policies.rules.chain import PolicyObjects, world_of
-from kubectl_kres.policies.rules.made_objects import reviewed, unread_of
+from kubectl_kres.policies.rules.chain import PolicyObjects, reviewed, unread_of, world_of
 from kubectl_kres.policies.rules.newer import answerable
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
 from kubectl_kres.policies.rules.policy import Bound, Look, finder

@@ -32,10 +32,10 @@ WORDS = "ValidatingAdmissionPolicy 'no' with binding 'no' denied request: not li
 def test_of_a_file(kres: Kres, shop: Api, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "web.json"
     file.write_text(json.dumps(workload(kind)))
-    said = f"explain -f {file} -n {SPACE} --exit-code"
-    assert kres(said).code == 0
+    text = f"explain -f {file} -n {SPACE} --exit-code"
+    assert kres(text).code == 0
     shop.objects += policy(kind)
-    result = kres(said)
+    result = kres(text)
     assert (result.code, WORDS in " ".join(result.out.split())) == (1, True), result.out + result.err
     assert "KRES101" in kres(f"check -f {file} -n {SPACE}").out
     [change] = json.loads(kres(f"simulate -f {file} -n {SPACE} -o json").out)["items"]

@@ -124,6 +124,12 @@ def is_bound(found: list[dict[str, Any]]) -> bool:
     return bool(alive) and all(one["spec"].get("nodeName") for one in alive)
 
 
+#: Terms of affinity: one that the pod HOLDER is in the way of, and one that nothing is in the way of.
+_BESIDE, _NOBODY = (
+    {"labelSelector": {"matchLabels": {"app": name}}, "topologyKey": "kubernetes.io/hostname"}
+    for name in ("holder", "nobody")
+)
+
 SITUATIONS = {
     "lower-request": ([node("small", "4Gi")], deployment(container(memory="3Gi"), container("side", memory="2Gi"))),
     "tolerate": (
@@ -132,14 +138,47 @@ SITUATIONS = {
     ),
     "label-node": ([node("plain")], deployment(container(memory="1Gi"), nodeSelector={"disk": "ssd"})),
     "uncordon": ([node("cordoned", unschedulable=True)], deployment(container(memory="1Gi"))),
+    "spread-anyway": (
+        [node("flat")],
+        deployment(
+            container(memory="1Gi"),
+            topologySpreadConstraints=[
+                {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule"},
+                {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"},
+            ],
+        ),
+    ),
+    "drop-affinity": (
+        [node("alone")],
+        deployment(
+            container(memory="1Gi"),
+            affinity={
+                "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [_BESIDE, _NOBODY]},
+            },
+        ),
+    ),
+    "drop-host-port": (
+        [node("taken")],
+        deployment({**container(memory="1Gi"), "ports": [{"containerPort": 9}, {"containerPort": 8, "hostPort": 8}]}),
+    ),
+}
+#: Where HOLDER is there.
+_HELD = {"drop-affinity", "drop-host-port"}
+#: A pod that is there before, with the port that another wants, and the label that another keeps away from.
+HOLDER = {
+    "metadata": {"name": "holder", "namespace": "here", "labels": {"app": "holder"}},
+    "spec": {
+        "containers": [{**container(memory="1Gi"), "ports": [{"containerPort": 8, "hostPort": 8}]}],
+    },
 }
 
 
 @pytest.mark.parametrize("action", SITUATIONS)
 def test_what_is_advised_has_the_pod_bound(action: str, empty: ControlPlane, kubectl: Path, tmp_path: Path):
     nodes, made = SITUATIONS[action]
+    held = [{**HOLDER, "spec": {**HOLDER["spec"], "nodeName": nodes[0]["metadata"]["name"]}}] * (action in _HELD)
     worlds.write(
-        empty, {**dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ()), "nodes": nodes, "pods": [{}]}
+        empty, {**dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ()), "nodes": nodes, "pods": [*held, {}]}
     )
     path = "/apis/apps/v1/namespaces/here/deployments"
     put(empty, path, made)
@@ -148,7 +187,8 @@ def test_what_is_advised_has_the_pod_bound(action: str, empty: ControlPlane, kub
         env = environment(empty.kubeconfig, kubectl, tmp_path)
         done = plugin(kubectl, env, tmp_path)("explain", "deployment/web", "-n", "here", "-o", "json")
         report = json.loads(done.stdout)["items"][0]["scheduling"]
-        assert report["sentence"] == report["stated"] == worlds.condition(pods(empty)[0])["message"]
+        (asked,) = (one for one in pods(empty) if one["metadata"]["name"] != "holder")
+        assert report["sentence"] == report["stated"] == worlds.condition(asked)["message"]
         (remedy,) = report["remedies"]
         assert remedy["action"] == action
         for line in remedy["commands"]:
@@ -159,3 +199,76 @@ def test_what_is_advised_has_the_pod_bound(action: str, empty: ControlPlane, kub
     finally:
         empty.request("DELETE", f"{path}/web?propagationPolicy=Background")
         wait(empty, "no pods", lambda found: not found or worlds.clear(empty))
+
+
+#: Nodes, and a Deployment of which the scheduler binds fewer pods than it wants.
+ROOMS = {
+    "requests": ([node("one", "4Gi"), node("two", "7Gi")], deployment(container(memory="3Gi"))),
+    "taints": (
+        [node("one", "4Gi"), node("own", "9Gi", taints=[{"key": "gpu", "effect": "NoSchedule"}])],
+        deployment(container(memory="1Gi")),
+    ),
+    "affinity": (
+        [node("one"), node("two")],
+        deployment(
+            container(memory="1Gi"),
+            affinity={
+                "podAntiAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": [
+                        {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
+                    ]
+                }
+            },
+        ),
+    ),
+    "ports": (
+        [node("one"), node("two"), node("three", "1Mi")],
+        deployment({**container(memory="1Gi"), "ports": [{"containerPort": 80, "hostPort": 80}]}),
+    ),
+    "spread": (
+        [node("one", "2Gi"), node("two")],
+        deployment(
+            container(memory="1Gi"),
+            topologySpreadConstraints=[
+                {
+                    "maxSkew": 1,
+                    "topologyKey": "kubernetes.io/hostname",
+                    "whenUnsatisfiable": "DoNotSchedule",
+                    "labelSelector": {"matchLabels": {"app": "web"}},
+                }
+            ],
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_as_many_pods_are_bound_as_there_is_room_for(name: str, empty: ControlPlane, kubectl: Path, tmp_path: Path):
+    """From the file before there is any, and of the Deployment whose replicas were none until then."""
+    nodes, made = ROOMS[name]
+    worlds.write(
+        empty, {**dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ()), "nodes": nodes, "pods": [{}]}
+    )
+    kres = plugin(kubectl, environment(empty.kubeconfig, kubectl, tmp_path), tmp_path)
+    file, path = tmp_path / "web.json", "/apis/apps/v1/namespaces/here/deployments"
+    wanted = {**made, "apiVersion": "apps/v1", "kind": "Deployment", "spec": {**made["spec"], "replicas": 9}}
+    file.write_text(json.dumps({**wanted, "metadata": {"name": "web", "namespace": "here"}}))
+    said = json.loads(kres("explain", "-f", str(file), "-o", "json").stdout)["items"][0]["scheduling"]
+    put(empty, path, {**wanted, "spec": {**wanted["spec"], "replicas": 0}})
+    try:
+        assert said["fits"] and said.get("complete", True)
+        before = json.loads(kres("quota", "--fit", "deploy/web", "-n", "here", "-o", "json").stdout)["items"][0]
+        counted = json.loads(kres("quota", "--fit", "deploy/web", "-f", str(file), "-o", "json").stdout)["items"][0]
+        room = counted["nodes"]["room"]
+        assert before["nodes"]["fitting"] == counted["nodes"]["fitting"] == said["fitting"]
+        assert not counted["nodes"].get("roomAtLeast")
+        assert empty.request("PUT", f"{path}/web", {**wanted, "metadata": {"name": "web"}})[0] == 200
+        wait(empty, "nine pods that were looked at", lambda found: len(found) == 9 and _are_looked_at(found))
+        assert sum(bool(one["spec"].get("nodeName")) for one in pods(empty)) == room < 9
+    finally:
+        empty.request("DELETE", f"{path}/web?propagationPolicy=Background")
+        wait(empty, "no pods", lambda found: not found or worlds.clear(empty))
+
+
+def _are_looked_at(found: list[dict[str, Any]]) -> bool:
+    return all(one["spec"].get("nodeName") or worlds.condition(one).get("reason") == "Unschedulable" for one in found)

@@ -129,7 +129,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from _places(inner)
 
 
-def _altered(random: Random, item: dict[str, Any]) -> dict[str, Any]:
+def altered(random: Random, item: dict[str, Any]) -> dict[str, Any]:
     for _ in range(random.choice((0, 1, 1, 1, 2, 3, 6))):
         places = list(_places(item))
         if not places:
@@ -155,7 +155,7 @@ def objects(seed: int) -> list[Any]:
     """The objects of one file."""
     random = Random(seed)
     count = random.choice((1, 1, 2, 2, 2, 3, 5))
-    return [_altered(random, _sound(random)) for _ in range(count)]
+    return [altered(random, _sound(random)) for _ in range(count)]
 
 
 def text(seed: int) -> str:

@@ -14,6 +14,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import LimitRange, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
+from kubectl_kres.model.workload import Event
 from kubectl_kres.render.scheduling.nodes import report_lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import NodeReport
@@ -128,6 +129,25 @@ def test_a_lower_request_that_admission_refuses_is_no_remedy():
     assert [remedy.action for remedy in found.remedies] == ["tolerate"]
 
 
+def remedies_of(*pods: Any, **spec: Any) -> list[tuple[str, str, str]]:
+    found = report(made(raw_pod(**spec), [raw_node("plain", "8Gi", labels={"host": "plain"})], pods))
+    assert all(remedy.why and not remedy.commands for remedy in found.remedies)  # it is a pod: nothing of it can change
+    return [(remedy.action, remedy.about, remedy.node) for remedy in found.remedies]
+
+
+def test_constraints_terms_and_ports_that_are_left_out():
+    spread = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+    assert remedies_of(topologySpreadConstraints=[spread]) == [("spread-anyway", "zone", "plain")]
+    assert not remedies_of(topologySpreadConstraints=[spread, {**spread, "topologyKey": "rack"}])  # one is not enough
+    near = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "host"}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [near]}}
+    assert remedies_of(affinity=affinity) == [("drop-affinity", "podAffinity over host", "plain")]
+    port = {"name": "app", "ports": [{"hostPort": 80}]}
+    held = raw_pod("db", {"phase": "Running"}, nodeName="plain", containers=[port])
+    assert remedies_of(held, containers=[port]) == [("drop-host-port", "80/TCP of app", "plain")]
+    assert not remedies_of(held, containers=[port], hostNetwork=True)
+
+
 @pytest.mark.parametrize("key", ["node.kubernetes.io/not-ready", "node.kubernetes.io/disk-pressure"])
 def test_nodes_in_trouble_are_not_tolerated(key: str):
     ill = raw_node("ill", "64Gi", taints=[{"key": key, "effect": "NoSchedule"}])
@@ -188,3 +208,39 @@ def test_without_a_live_cluster_the_nodes_are_not_read():
     explanation = explain(store, subject, EvaluationOptions(Server()))
     assert explanation.scheduling is not None and explanation.unseen == ()
     assert "nodes: not computed: nodes as the scheduler sees them" in text(explanation.scheduling)
+
+
+@pytest.mark.parametrize(
+    ("reasons", "adds"),
+    [
+        ((("cluster-autoscaler", "TriggeredScaleUp"),), True),
+        ((("cluster-autoscaler", "TriggeredScaleUp"), ("cluster-autoscaler", "NotTriggerScaleUp")), False),
+        ((("karpenter", "FailedScheduling"), ("karpenter", "Nominated")), True),
+        ((("default-scheduler", "FailedScheduling"),), None),
+        ((("somebody", "TriggeredScaleUp"),), None),
+    ],
+)
+def test_the_last_word_of_an_autoscaler(reasons: Any, adds: bool | None):
+    events = [
+        msgspec.convert(
+            {
+                "metadata": {"name": f"e{place}", "namespace": "shop"},
+                "involvedObject": {"kind": "Pod", "name": "web", "namespace": "shop"},
+                "reason": reason,
+                "message": f"said {reason}",
+                "lastTimestamp": f"2026-01-01T00:00:0{place}Z",
+                **({"source": {"component": by}} if place else {"reportingComponent": by}),
+            },
+            Event,
+        )
+        for place, (by, reason) in enumerate(reasons)
+    ]
+    found = report(made(raw_pod(requests={"memory": "8Gi"}), NODES, [HOLDS], *events))
+    if adds is None:
+        assert found.scaling is None
+        return
+    assert found.scaling is not None and found.complete
+    by, reason = reasons[-1]
+    assert (found.scaling.by, found.scaling.adds) == (by, adds)
+    word = "adds a node for it" if adds else "adds no node for it"
+    assert f"{by} {word} ({found.scaling.time}): said {reason}" in text(found)

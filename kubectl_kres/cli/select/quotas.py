@@ -18,6 +18,7 @@ from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.quota_report import VALUE, shared_needs, shared_reports
 from kubectl_kres.reports.quota.usage_tree import counting_needs, owner_needs
+from kubectl_kres.reports.remedies.rivals import needs_with_nodes
 from kubectl_kres.store.store import ReadRequest
 
 _QUOTA = BY_KIND["ResourceQuota"]
@@ -145,7 +146,7 @@ def fitted(
         )
     if words or options.all_namespaces:
         raise UsageError("--fit looks at all quotas of the namespace; it goes with no quota's name and not with -A")
-    yield one_named(source, given, "--fit", options.fit)
+    yield one_named(source, given, "--fit", options.fit, needs_with_nodes)
 
 
 def workloads(

@@ -546,7 +546,7 @@ def complete(
                 decides = need.kind in _ALWAYS or is_parameter(need.kind)
                 if listed and not (need.required or subject.ref.kind == "Pod" or decides):
                     continue
-                if listed and is_view(need.kind):
+                if is_view(need.kind) and (listed or (subject.raw is not None and len(subjects) > 1)):
                     continue  # the nodes are told of single objects only
                 if source.store.wants(need):
                     if along and need.kind in _MADE_FROM:

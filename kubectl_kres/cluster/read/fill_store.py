@@ -131,7 +131,7 @@ WIDTH = 4
 CHUNK_SIZE = 500
 #: Objects of one list, more than etcd can hold pods, and pages without any one after the other.
 MOST, MOST_EMPTY = 2_000_000, 1_000
-#: Seconds that all pages of one list are waited for together: each may come in time, and the list go on for ever.
+#: Seconds that all pages of one list are waited for together: each may come in time, and the list go on forever.
 LONGEST_LIST = 600.0
 
 ProgressCallback = Callable[[ReadRequest, int, int], None]

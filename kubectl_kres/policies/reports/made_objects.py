@@ -14,8 +14,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
 from kubectl_kres.policies.reports.context import PluginLookups, admission_context, computable, with_kind
 from kubectl_kres.policies.rules import chain
-from kubectl_kres.policies.rules.chain import Chain
-from kubectl_kres.policies.rules.made_objects import reviewed, unread_of
+from kubectl_kres.policies.rules.chain import Chain, reviewed, unread_of
 from kubectl_kres.policies.rules.policy import Bound
 from kubectl_kres.policies.rules.request import Request, creation
 from kubectl_kres.policies.rules.resources import settled, undecodable

@@ -20,18 +20,18 @@ from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server
 from kubectl_kres.admission.base.versions import CHANGES, NEWEST, Version
 from kubectl_kres.admission.decoding.decode import without_gated
-from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.admission.decoding.unknown_fields import table, unknown_fields
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.admission.request.create import create as create_object
-from kubectl_kres.admission.request.new_pod import Policies, admit, orders
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit, orders
 from kubectl_kres.admission.request.policy_answer import not_valid, undecodable
 from kubectl_kres.admission.structure.metadata_structure import owner_notices
 from kubectl_kres.admission.structure.pod_structure import pod_errors
 from kubectl_kres.admission.structure.pod_warnings import pod_notices
 from kubectl_kres.model.objects import ObjectRef, decoded
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
 from kubectl_kres.policies.rules import request as namespaces
 from kubectl_kres.policies.rules import security_fields, service_account
@@ -39,7 +39,7 @@ from kubectl_kres.policies.rules import service_account as built_in
 from kubectl_kres.policies.rules.objects import defaulted
 from kubectl_kres.policies.rules.pod_security import levels
 from kubectl_kres.policies.rules.policy import Bound, FindParams, Given, bound
-from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review, User
+from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review, User, matched
 from kubectl_kres.policies.rules.request import creation as creation_of
 from kubectl_kres.policies.rules.resources import received, settled, with_draft
 from kubectl_kres.provenance.journal import Entry
@@ -456,3 +456,55 @@ def distinct(answers: Sequence[PolicyAnswer]) -> tuple[PolicyAnswer, ...]:
         key = repr((outcome.code, outcome.message, outcome.warnings, answer.whole, outcome.charges, answer.unknown))
         policy_answers.setdefault(key, answer)
     return tuple(policy_answers.values())
+
+
+#: Kinds that hold a pod template, of which not all is read.
+_OF_TEMPLATES = frozenset({"ReplicaSet", "ControllerRevision", "Job"})
+#: What is known of a pod that a system makes.
+_BUILT = frozenset({
+    *("name", "containers", "initContainers", "resources", "limits", "requests", "claims", "restartPolicy"),
+    *("activeDeadlineSeconds", "priorityClassName", "runtimeClassName", "affinity"),
+})  # fmt: skip
+
+
+def unread_of(kind: str, *, whole: bool) -> frozenset[str]:
+    """Return fields that policies may ask for and that were not read. ``whole``: the maker is as a file holds it."""
+    if whole:
+        return frozenset()
+    if kind == "Pod":
+        fields = (table().types[name] for name in ("PodSpec", "Container"))
+        return frozenset({"labels", "annotations", *(field for names in fields for field in names)} - _BUILT)
+    return unread_fields(whole=False, additions=False) if kind in _OF_TEMPLATES else frozenset()
+
+
+def reviewed(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] = ()) -> ObjectReview:
+    """Return what the policies of a chain say of the object of a request."""
+    refusals: dict[str, Refusal] = {}
+    changed, unknown = raw, list(gaps)
+    for answer in _mutated(run, request):
+        if isinstance(answer, PolicyAnswer):
+            if answer.outcome.refusal is not None:
+                refusals[answer.outcome.message] = answer.outcome.refusal
+            continue
+        whole, steps, more = answer
+        unknown += more
+        changed = whole if steps else changed
+        for review in run.review(request.of(whole)):
+            unknown += review.unknown
+            refusals.update((refusal.message, refusal) for refusal in review.refusals)
+    return ObjectReview(changed, tuple(refusals.values()), tuple(dict.fromkeys(unknown)))
+
+
+def _mutated(run: Chain, request: Request) -> Iterator[Any]:
+    """Yield the object after each order of the policies that change it; as it is where none is about it."""
+    world = run.world
+    about = [
+        bound
+        for bound in world.mutating
+        if matched(bound.policy.spec.get("matchConstraints"), request, world.namespace) is not None
+    ]
+    if not about:
+        yield dict(request.object or {}), (), ()
+        return
+    for session in sessions(run):
+        yield once(run, request, session)

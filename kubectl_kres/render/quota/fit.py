@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kubectl_kres.render.scheduling.nodes import room_text, why_lines
 from kubectl_kres.render.text.labels import LABEL
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, since, toned, wrapped
 from kubectl_kres.render.text.system import systems
@@ -54,6 +55,8 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
         for label, bad, text in _replicas(fit, fit.replicas):
             head = padded(label, 16)
             yield from toned("bad" if bad else "", wrapped(text, width, first=head, rest=" " * 16))
+    for bad, text in _nodes(fit):
+        yield from toned("bad" if bad else "", wrapped(text, width, first=padded("nodes", 16), rest=" " * 16))
     yield from _fares(fit, width)
     if fit.autoscaled is not None:
         short = fit.autoscaled.fits < fit.autoscaled.most
@@ -78,6 +81,31 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
     yield from toned(
         "quiet", wrapped(", ".join(fit.not_looked_at), width, first=padded("not looked at", 16), rest=" " * 16)
     )
+
+
+def _nodes(fit: Fit) -> Iterator[tuple[bool, str]]:
+    """How many such pods find a node, whether that is bad, and where none does, why."""
+    nodes = fit.nodes
+    if nodes is None:
+        return
+    if not nodes.is_read:
+        yield False, f"not looked at, since they could not be read: {', '.join(nodes.not_read)}"
+        return
+    yield not fit.finds_nodes, f"{room_text(nodes)}{_lacking_nodes(fit)}"
+    if not nodes.fits:
+        yield from ((True, text) for text in why_lines(nodes))
+
+
+def _lacking_nodes(fit: Fit) -> str:
+    """Who finds no node."""
+    if fit.without_node:
+        verb = "finds" if fit.without_node == 1 else "find"
+        return f"; {fit.without_node} of the missing replicas {verb} none"
+    if fit.stalls_on_nodes:
+        return "; a rollout would stall: its surge finds none, and no old pod may end first"
+    if fit.surge_on_nodes is not None and fit.replicas is not None and fit.surge_on_nodes < fit.replicas.surge:
+        return f"; of the {fit.replicas.surge} surge pods of a rollout {fit.surge_on_nodes or 'none'}"
+    return ""
 
 
 def _fares(fit: Fit, width: int) -> Iterator[Line]:

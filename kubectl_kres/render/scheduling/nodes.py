@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.reports.common.parts import NearestNode, NodeGroup, NodeReport, RequestPart, ResourceAsked
+from kubectl_kres.reports.common.parts import (
+    NearestNode,
+    NodeGroup,
+    NodeReport,
+    NodeScaling,
+    RequestPart,
+    ResourceAsked,
+)
 
 _INDENT = "    "
 #: Lines of a page that shows more than the nodes.
@@ -19,7 +26,7 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     if report is None:
         return
     yield [("", "")]
-    if _is_unread(report):
+    if not report.is_read:
         yield from toned("quiet", wrapped(_UNREAD, width, first="nodes: ", rest="  "))
         return
     yield from toned("strong", wrapped(f"nodes: {_head(report)}", width, rest="  "))
@@ -32,6 +39,8 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
         yield from toned("", wrapped(asked_text(asked), width, first="  ", rest=_INDENT))
     if report.nearest is not None:
         yield from toned("", wrapped(nearest_text(report.nearest), width, first="  nearest: ", rest=_INDENT))
+    if report.scaling is not None:
+        yield from toned("", wrapped(scaling_text(report.scaling), width, first="  ", rest=_INDENT))
     yield from toned("quiet", _remarks(report, width))
 
 
@@ -39,7 +48,7 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     """Yield how many nodes can take the pod, why not, and the nearest, in at most SHORT lines."""
     if report is None:
         return
-    if _is_unread(report):
+    if not report.is_read:
         yield from labelled("nodes", _UNREAD, width, tone="quiet")
         return
     why = [report.rejection] if report.rejection else [f"{group.count} {_group(group)}" for group in report.groups]
@@ -47,6 +56,37 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     yield from _cut(labelled("nodes", text, width), SHORT - 2 if report.nearest is not None else SHORT)
     if report.nearest is not None:
         yield from _cut(labelled("nearest", nearest_text(report.nearest), width), 2)
+    if report.scaling is not None:
+        yield from _cut(labelled("more", scaling_text(report.scaling), width), 2)
+
+
+def scaling_text(scaling: NodeScaling) -> str:
+    """``cluster-autoscaler adds a node for it: pod triggered scale-up: ...``."""
+    adds = "adds a node for it" if scaling.adds else "adds no node for it"
+    when = f" ({scaling.time})" if scaling.time else ""
+    return f"{scaling.by} {adds}{when}: {scaling.message}"
+
+
+def room_text(report: NodeReport) -> str:
+    """``room for 4 more such pods, on 2 of 3 nodes``."""
+    seen = "" if report.complete else " as far as seen"
+    on = f"{report.fitting} of {report.nodes} nodes"
+    gaps = (*report.not_computed, *(f"{kind} (not read)" for kind in report.not_read))
+    left = f" (not computed: {', '.join(gaps)})" if gaps else ""
+    if report.room is None:
+        able = "would, if they were empty, take such a pod" if report.empty else "can take such a pod"
+        return f"{on} {able}{seen}{left}"
+    if not report.room:
+        return f"none of {report.nodes} can take such a pod{seen}{left}"
+    least = "at least " if report.room_at_least else ""
+    return f"room for {least}{report.room} more such pod{'s' * (report.room != 1)}, on {on}{seen}{left}"
+
+
+def why_lines(report: NodeReport) -> Iterator[str]:
+    """Why no node takes the pod, and what the nearest one lacks."""
+    yield report.rejection or "; ".join(f"{group.count} {_group(group)}" for group in report.groups)
+    if report.nearest is not None:
+        yield f"nearest: {nearest_text(report.nearest)}"
 
 
 def _cut(lines: Iterable[Line], most: int) -> list[Line]:
@@ -55,14 +95,11 @@ def _cut(lines: Iterable[Line], most: int) -> list[Line]:
     return first if len(first) <= most else [*first[: most - 1], [*first[most - 1], ("quiet", "…")]]
 
 
-def _is_unread(report: NodeReport) -> bool:
-    return not report.nodes and "Node" in report.not_read
-
-
 def _head(report: NodeReport) -> str:
     able = "would, if they were empty, take" if report.empty else "can take"
     seen = "" if report.complete else " as far as seen"
-    return f"{report.fitting} of {report.nodes} {able} {report.pod}{seen}{_named(report.fits)}"
+    what = str(report.pod) if report.pod.kind == "Pod" else f"a pod of {report.pod}"
+    return f"{report.fitting} of {report.nodes} {able} {what}{seen}{_named(report.fits)}"
 
 
 def _named(nodes: Sequence[str]) -> str:

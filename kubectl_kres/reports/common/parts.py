@@ -46,7 +46,9 @@ def steady(value: Any) -> Any:
     return value
 
 
-NodeAction = Literal["lower-request", "tolerate", "label-node", "uncordon"]
+NodeAction = Literal[
+    "lower-request", "tolerate", "label-node", "uncordon", "spread-anyway", "drop-affinity", "drop-host-port"
+]
 
 
 class RequestPart(Record, frozen=True):
@@ -124,7 +126,8 @@ class LoweredRequest(Record, frozen=True):
 class NodeRemedy(Record, frozen=True):
     """A change after which ``node``, one of ``nodes`` many, takes the pod: the filters were run again with it.
 
-    ``about``: the taint that is tolerated or the label that is set. ``commands``: lines for kubectl; ``why``: why there
+    ``about``: the taint that is tolerated, the label that is set, or the constraint, term or port that the pod would
+    not ask for any longer. ``commands``: lines for kubectl; ``why``: why there
     are none.
     """
 
@@ -137,6 +140,15 @@ class NodeRemedy(Record, frozen=True):
     why: str = ""
 
 
+class NodeScaling(Record, frozen=True):
+    """What an autoscaler of nodes said last of a pod: whether it ``adds`` a node, in its own words, and when."""
+
+    by: str
+    adds: bool
+    message: str
+    time: str = ""
+
+
 class NodeReport(Record, frozen=True):
     """The nodes for a pod that waits, by the filters of kube-scheduler's default profile.
 
@@ -145,6 +157,9 @@ class NodeReport(Record, frozen=True):
     less important pods would have to go. ``rejection``: why no node was looked at. ``complete`` False: more decides
     than is computed here; ``not_read`` are kinds that could not be read, ``not_computed`` says what else. ``empty``:
     the pods on nodes could not be read, so that all of this holds for empty nodes.
+
+    Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node
+    one after the other; None: that was not counted. ``room_at_least``: counting ended there.
     """
 
     pod: ObjectRef
@@ -163,6 +178,14 @@ class NodeReport(Record, frozen=True):
     empty: bool = False
     not_read: tuple[str, ...] = ()
     not_computed: tuple[str, ...] = ()
+    room: int | None = None
+    room_at_least: bool = False
+    scaling: NodeScaling | None = None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the nodes could be looked at."""
+        return bool(self.nodes) or "Node" not in self.not_read
 
 
 def waits_for_node(pod: Pod) -> bool:

@@ -517,13 +517,13 @@ def _facts(store: Store, subject: Subject, start: PodManifest) -> tuple[Fact, ..
 def _nodes(
     store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
 ) -> NodeReport | None:
-    """Return the nodes for a waiting pod: the explained one, or the first of a workload's."""
+    """Return the nodes for a waiting pod: the explained one, or a workload's first; of a file for its next pod."""
     pod = analysis.start.live or _waiting(store, subject, analysis.start)
-    if pod is None or not waits_for_node(pod):
+    if subject.raw is None and (pod is None or not waits_for_node(pod)):
         return None
     from kubectl_kres.reports.scheduling.explained import explain_nodes
 
-    return explain_nodes(store, pod, analysis, containers, server)
+    return explain_nodes(store, subject, pod, analysis, containers, server)
 
 
 def _waiting(store: Store, subject: Subject, start: PodManifest) -> Pod | None:

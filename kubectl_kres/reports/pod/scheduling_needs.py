@@ -1,29 +1,54 @@
-"""The reads of what the scheduler looks at for a pod that waits for a node."""
+"""The reads of what the scheduler looks at for a pod that waits for a node, or for the next one of a template.
+
+The template as the pod that the scheduler would get.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.scheduling import SchedulingPod
+from kubectl_kres.model.scheduling import SchedulingPod, SchedulingSpec
+from kubectl_kres.model.scheduling_views import ScheduledTemplate, ScheduledWorkload
+from kubectl_kres.model.workload import template_in
+from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.store.store import ReadRequest, Store
 
-_NODES = ReadRequest(scheduling.NODES, required=False)
+NODES = ReadRequest(scheduling.NODES, required=False)
 #: Of all namespaces. Those that ended come, too: to leave them out costs a server more than to send them.
 BOUND_PODS = ReadRequest(scheduling.BOUND_PODS, required=False)
 _LABELS = ReadRequest("Namespace", required=False)
+#: Whose pods the scheduler places. Those of a DaemonSet have a node each that is theirs from the start.
+PLACED_KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob", "ReplicationController"})
+#: Labels that controllers give to each pod of a template.
+_OF_CONTROLLERS = frozenset({"pod-template-hash", "controller-revision-hash", "controller-uid", "job-name"})
+
+
+class NewPod(NamedTuple):
+    """A pod of a template as the scheduler would get it; ``gaps``: what of it is known only once it exists."""
+
+    pod: SchedulingPod
+    gaps: tuple[str, ...] = ()
 
 
 def scheduling_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
     """Yield the reads of the nodes, the pods on them, and the objects that the pod refers to, which are known once it
     is read.
+
+    Of a live cluster also the events of the pod: autoscalers say there whether they add a node.
     """
     namespace, name = pod.metadata.namespace, pod.metadata.name
     yield ReadRequest(scheduling.POD, namespace, name, required=False)
-    yield _NODES
+    yield NODES
     yield BOUND_PODS
+    if store.origin.kind == "cluster" and store.covered(NODES).state != "unread":
+        about = f"involvedObject.kind=Pod,involvedObject.name={name}"
+        yield ReadRequest("Event", namespace, field_selector=about, required=False)
     whole = store.get(scheduling.POD, name, namespace)
     if isinstance(whole, SchedulingPod):
         yield from spec_needs(store, whole)
@@ -83,3 +108,88 @@ def _asks_devices(pod: SchedulingPod) -> bool:
     return any(
         "/" in name for container in containers if container.resources for name in container.resources.requests or ()
     )
+
+
+def new_pod_needs(store: Store, subject: Subject) -> Iterator[ReadRequest]:
+    """What the scheduler looks at for the next pod of an object; none of it is required for an answer."""
+    ref = subject.ref
+    if ref.kind not in PLACED_KINDS:
+        return
+    if subject.raw is None:
+        yield ReadRequest(scheduling.view_of(ref.kind), ref.namespace, ref.name, required=False)
+    yield NODES
+    yield BOUND_PODS
+    new = template_of(store, subject)
+    if new is not None:
+        yield from spec_needs(store, new.pod)
+
+
+def template_of(store: Store, subject: Subject) -> NewPod | None:
+    """The template without what is made for each pod; None: it was not read, or is none."""
+    ref = subject.ref
+    if subject.raw is not None:
+        written = template_in(subject.raw)
+        claims = _at(subject.raw, "spec", "volumeClaimTemplates")
+        template = _read_template(written[1]) if written is not None else None
+    else:
+        item = store.get(scheduling.view_of(ref.kind), ref.name, ref.namespace)
+        template, claims = _stored_template(item)
+    if template is None:
+        return None
+    metadata = replace(template.metadata, name=ref.name, namespace=ref.namespace, deletion_timestamp=None)
+    spec, gaps = _without_made(replace(template.spec, node_name=template.spec.node_name if subject.raw else ""))
+    if claims and ref.kind == "StatefulSet":
+        gaps = ("the volumes of its volumeClaimTemplates", *gaps)
+    return NewPod(SchedulingPod(metadata, spec), gaps)
+
+
+def _at(raw: Any, *path: str) -> Any:
+    for key in path:
+        raw = raw.get(key) if isinstance(raw, Mapping) else None
+    return raw
+
+
+def _read_template(raw: Mapping[str, Any]) -> ScheduledTemplate | None:
+    try:
+        return msgspec.convert({key: raw.get(key) or {} for key in ("metadata", "spec")}, ScheduledTemplate)
+    except msgspec.ValidationError:
+        return None  # admission says what is wrong with it
+
+
+def _stored_template(item: Any) -> tuple[ScheduledTemplate | None, Any]:
+    match item:
+        case SchedulingPod():
+            return ScheduledTemplate(item.metadata, item.spec), None
+        case ScheduledWorkload():
+            job = item.spec.job_template
+            return (job.spec.template if job is not None else item.spec.template), item.spec.volume_claim_templates
+    return None, None
+
+
+def _without_made(spec: SchedulingSpec) -> tuple[SchedulingSpec, tuple[str, ...]]:
+    """The spec without claims that are made for each pod, and what is not known before it exists."""
+    volumes = tuple(volume for volume in spec.volumes or () if volume.ephemeral is None)
+    claims = tuple(claim for claim in spec.resource_claims or () if claim.resource_claim_name)
+    gaps = []
+    if len(volumes) < len(spec.volumes or ()):
+        gaps.append("its ephemeral volumes")
+    if len(claims) < len(spec.resource_claims or ()):
+        gaps.append("the devices of its ResourceClaimTemplates")
+    if spec.scheduling_gates:
+        gaps.append(f"scheduling gates ({', '.join(gate.name for gate in spec.scheduling_gates)})")
+    ports = (port for container in spec.containers or () for port in container.ports or ())
+    if spec.host_network and not all(port.host_port for port in ports):
+        gaps.append("ports of the node that hostNetwork takes")
+    if _matches_own(spec):
+        gaps.append("matchLabelKeys of labels that a controller gives")
+    return replace(spec, volumes=volumes or None, resource_claims=claims or None), tuple(gaps)
+
+
+def _matches_own(spec: SchedulingSpec) -> bool:
+    """Whether it selects by a label that only its controller writes."""
+    affinity = spec.affinity
+    kinds = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ()
+    terms = (term for kind in kinds if kind for term in kind.required_during_scheduling_ignored_during_execution or ())
+    keys = [key for term in terms for key in (*(term.match_label_keys or ()), *(term.mismatch_label_keys or ()))]
+    keys += [key for constraint in spec.topology_spread_constraints or () for key in constraint.match_label_keys or ()]
+    return not _OF_CONTROLLERS.isdisjoint(key.rpartition("/")[2] for key in keys)

@@ -14,6 +14,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import (
     Autoscaled,
     EvaluationOptions,
+    Explanation,
     QuotaCost,
     RunState,
     Subject,
@@ -22,7 +23,7 @@ from kubectl_kres.reports.common.explanation import (
     is_held_up,
     manifest_workload,
 )
-from kubectl_kres.reports.common.parts import Record, Remedy
+from kubectl_kres.reports.common.parts import NodeReport, Record, Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.explain.explain import analysis_of_another, explained
 from kubectl_kres.reports.rollout.rolling_update import RolloutEnd, if_started, under_way
@@ -36,6 +37,8 @@ Rollout = Literal["fits", "slow", "shrinking", "stuck", "replaced"]
 
 #: What can keep a pod from running that has room in all quotas.
 NOT_LOOKED_AT = ("free room on nodes", "volumes", "images", "scheduling gates", "readiness")
+#: The same where the nodes were looked at.
+_NOT_LOOKED_AT_EITHER = ("images", "readiness")
 
 
 class Over(Record, frozen=True):
@@ -64,8 +67,11 @@ class Fit(Record, frozen=True):
     ``would_end``; ``is``: the rollout under way. ``over``: quotas that have used more than their hard. ``never``: the
     next pod is refused for a reason other than room. ``autoscaled``: how far an autoscaler can scale, absent where none
     is known. ``run_state``: the state of existing pods; absent for a file. ``enough``: everything fits into the quotas.
-    It takes quotas and admission into account; ``not_looked_at`` names the rest. Where quotas could not be read,
-    ``enough`` is False and the fields about rollouts are absent.
+    ``nodes``: what kube-scheduler's filters say of the next pod; None where nodes were not read. ``without_node``: of
+    the missing replicas those that would find no node. ``surge_on_nodes``: how many of the surge pods would find one
+    once all replicas are there; absent: there is no surge, or that was not counted.
+    ``not_looked_at`` names what is not taken into account. Where quotas could not be read, ``enough`` is False and the
+    fields about rollouts are absent.
     """
 
     subject: ObjectRef
@@ -90,12 +96,26 @@ class Fit(Record, frozen=True):
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
     run_state: RunState | None = None
+    nodes: NodeReport | None = None
+    without_node: int = 0
+    surge_on_nodes: int | None = None
     not_looked_at: tuple[str, ...] = NOT_LOOKED_AT
+
+    @property
+    def stalls_on_nodes(self) -> bool:
+        """Whether a rollout that may take no old pod away first finds no node for a surge pod."""
+        return self.surge_on_nodes == 0 and self.replicas is not None and not self.replicas.unavailable
+
+    @property
+    def finds_nodes(self) -> bool:
+        """Whether nothing is known to find no node: neither missing replicas nor a surge, nor the next pod."""
+        alone = self.replicas is None and self.nodes is not None and self.nodes.room == 0
+        return not (self.without_node or self.stalls_on_nodes or alone)
 
     @property
     def works(self) -> bool:
         """Whether everything fits, and nothing that exists waits or fails."""
-        return self.enough and not is_held_up(self.run_state)
+        return self.enough and self.finds_nodes and not is_held_up(self.run_state)
 
 
 def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
@@ -122,6 +142,7 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
     lacking = 0 if known is None else begun.of - begun.updated if begun is not None else max(0, known.missing - room)
     surge = _surge(known, room) if known is not None else None
     would = _would(known, later, surge) if known is not None and later is not None else None
+    nodes = _nodes(store, subject, analysis, explanation, replicas)
     return Fit(
         subject.ref,
         explanation.start,
@@ -148,7 +169,32 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
         unseen=tuple(unseen for unseen in explanation.unseen if unseen.required),
         complete=explanation.complete,
         run_state=explanation.run_state,
+        nodes=nodes,
+        without_node=_without_node(nodes, replicas),
+        surge_on_nodes=_surge_on_nodes(nodes, replicas),
+        not_looked_at=NOT_LOOKED_AT if nodes is None or not nodes.is_read else _NOT_LOOKED_AT_EITHER,
     )
+
+
+def _nodes(
+    store: Store, subject: Subject, analysis: Analysis, explanation: Explanation, replicas: Replicas | None
+) -> NodeReport | None:
+    from kubectl_kres.reports.scheduling.new_pods import report_new_pods  # noqa: PLC0415 - only where nodes were read
+
+    wanted = replicas.missing + replicas.surge if replicas is not None else 1
+    return report_new_pods(store, subject, analysis, explanation.containers, wanted)
+
+
+def _without_node(nodes: NodeReport | None, replicas: Replicas | None) -> int:
+    if nodes is None or nodes.room is None or nodes.room_at_least or replicas is None:
+        return 0
+    return max(0, replicas.missing - nodes.room)
+
+
+def _surge_on_nodes(nodes: NodeReport | None, replicas: Replicas | None) -> int | None:
+    if nodes is None or nodes.room is None or replicas is None:
+        return None
+    return _surge(replicas, max(nodes.room, replicas.missing + replicas.surge) if nodes.room_at_least else nodes.room)
 
 
 def _most(counts: Sequence[int | None]) -> int | None:

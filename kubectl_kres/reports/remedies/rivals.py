@@ -65,11 +65,11 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[ReadRequest, ...]
     """Return the reads of an explanation, the nodes where a pod of a workload waits for one, and the workloads that
     events name as refused by a quota where pods are missing.
 
-    The latter are a few more GETs than other answers need.
+    The latter are a few more GETs than other answers need. Of a file the nodes are read for its next pod.
     """
-    wanted = needs(store, subject)
     if subject.raw is not None:
-        return wanted
+        return needs_with_nodes(store, subject)
+    wanted = needs(store, subject)
     own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     if not isinstance(own, Workload) or is_settled(subject.ref.kind, own):
         return wanted
@@ -79,6 +79,13 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[ReadRequest, ...]
         return wanted
     beside = [need for ref in _refused(store, subject)[:_MOST_READ] for need in _of_rival(store, ref)]
     return tuple(dict.fromkeys((*wanted, *beside)))
+
+
+def needs_with_nodes(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+    """Return the reads of an answer, and of what the scheduler looks at for the next pod of the object."""
+    from kubectl_kres.reports.pod.scheduling_needs import new_pod_needs
+
+    return tuple(dict.fromkeys((*needs(store, subject), *new_pod_needs(store, subject))))
 
 
 def _of_rival(store: Store, ref: ObjectRef) -> Iterator[ReadRequest]:

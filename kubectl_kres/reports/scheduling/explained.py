@@ -14,26 +14,34 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import ContainerValues
+from kubectl_kres.reports.common.explanation import ContainerValues, Subject
 from kubectl_kres.reports.common.last_editor import ManifestEdit, applied
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.remedies.commands import keeper_of
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
+from kubectl_kres.reports.scheduling.new_pods import report_new_pods
 from kubectl_kres.reports.scheduling.remedies import RemedyTarget, find_remedies
 from kubectl_kres.reports.scheduling.report import report_nodes
 from kubectl_kres.store.store import ReadRequest, Store
 
 
 def explain_nodes(
-    store: Store, pod: Pod, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
+    store: Store,
+    subject: Subject,
+    pod: Pod | None,
+    analysis: Analysis,
+    containers: Sequence[ContainerValues],
+    server: Server,
 ) -> NodeReport | None:
     """Return the report with remedies; None where the pod waits for no node, or the nodes may not be read.
 
     Without a live cluster it says that the nodes were not read.
 
-    ``pod``: the one that waits. ``analysis``: that of its template.
+    ``pod``: the one that waits; of a file its next pod is asked about. ``analysis``: that of its template.
     """
+    if subject.raw is not None or pod is None:
+        return report_new_pods(store, subject, analysis, containers)
     reported = report_nodes(store, pod, server.version[1], containers)
     if reported is None:
         if store.covered(ReadRequest(scheduling.NODES)).state == "unread":

@@ -25,6 +25,12 @@ def fix_text(remedy: NodeRemedy) -> str:
             return f"label node {remedy.node} {remedy.about}, if that is true of it: {then}"
         case "uncordon":
             return f"uncordon node {remedy.node}: {then}"
+        case "spread-anyway":
+            return f"let its pods spread over {remedy.about} only where that is possible (ScheduleAnyway): {then}"
+        case "drop-affinity":
+            return f"leave out the required {remedy.about}, if its pods can do without: {then}"
+        case "drop-host-port":
+            return f"leave out host port {remedy.about}, if a Service can reach it instead: {then}"
 
 
 def _lowered(value: LoweredRequest) -> str:

@@ -7,13 +7,20 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod, Taint, Toleration
+from kubectl_kres.model.scheduling import (
+    AffinityTerms,
+    SchedulingAffinity,
+    SchedulingNode,
+    SchedulingPod,
+    Taint,
+    Toleration,
+)
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.parts import LoweredRequest, NodeRemedy, SetValue
 from kubectl_kres.reports.remedies.commands import commands, unchangeable
@@ -54,6 +61,7 @@ def find_remedies(
     yield from _tolerate(origin, pod, target, cluster, obstacles)
     yield from _label(origin, pod, cluster, obstacles)
     yield from _uncordon(origin, pod, cluster, obstacles)
+    yield from _relax(origin, pod, target, cluster, obstacles)
 
 
 def nodes_that_take(pod: SchedulingPod, cluster: SchedulingCluster, nodes: Iterable[NodeInfo]) -> set[str]:
@@ -202,6 +210,94 @@ def _uncordon(
 def _schedulable(node: SchedulingNode) -> SchedulingNode:
     taints = tuple(taint for taint in node.spec.taints or () if taint.key != "node.kubernetes.io/unschedulable")
     return replace(node, spec=replace(node.spec, unschedulable=False, taints=taints))
+
+
+class _Relaxed(NamedTuple):
+    """The pod with less asked of nodes; ``patch``: the same as a JSON patch, its paths within the spec of the pod."""
+
+    action: Literal["spread-anyway", "drop-affinity", "drop-host-port"]
+    plugin: str
+    about: str
+    pod: SchedulingPod
+    patch: tuple[Mapping[str, Any], ...]
+
+
+def _relax(
+    origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
+) -> Iterator[NodeRemedy]:
+    """The first constraint, term or port of each kind that the pod would have to ask no longer, and a node takes it."""
+    done: set[str] = set()
+    for relaxed in (*_spread_anyway(pod), *_without_affinity(pod), *_without_ports(pod)):
+        near = [node for node, _ in obstacles.alone(relaxed.plugin)]
+        if relaxed.action in done or not near:
+            continue
+        taking = nodes_that_take(relaxed.pod, cluster, near)
+        if not taking:
+            continue
+        done.add(relaxed.action)
+        why = target.why_not or ("this cannot be changed in a pod" if target.ref.kind == "Pod" else "")
+        lines = () if why else (_json_patch(origin, target, relaxed.patch),)
+        node = next(node.name for node in near if node.name in taking)
+        yield NodeRemedy(relaxed.action, node, len(taking), about=relaxed.about, commands=lines, why=why)
+
+
+def _spread_anyway(pod: SchedulingPod) -> Iterator[_Relaxed]:
+    constraints = pod.spec.topology_spread_constraints or ()
+    for place, constraint in enumerate(constraints):
+        if constraint.when_unsatisfiable != "DoNotSchedule":
+            continue
+        changed = replace(constraint, when_unsatisfiable="ScheduleAnyway")
+        spec = replace(pod.spec, topology_spread_constraints=(*constraints[:place], changed, *constraints[place + 1 :]))
+        path = f"/topologySpreadConstraints/{place}"
+        patch = (
+            {"op": "test", "path": f"{path}/topologyKey", "value": constraint.topology_key},
+            {"op": "replace", "path": f"{path}/whenUnsatisfiable", "value": "ScheduleAnyway"},
+        )
+        yield _Relaxed("spread-anyway", "PodTopologySpread", constraint.topology_key, replace(pod, spec=spec), patch)
+
+
+def _without_affinity(pod: SchedulingPod) -> Iterator[_Relaxed]:
+    affinity = pod.spec.affinity
+    for name, key in (("pod_anti_affinity", "podAntiAffinity"), ("pod_affinity", "podAffinity")):
+        kind: AffinityTerms | None = getattr(affinity, name, None)
+        terms = kind.required_during_scheduling_ignored_during_execution if kind is not None else None
+        for place, term in enumerate(terms or ()):
+            left = AffinityTerms((*(terms or ())[:place], *(terms or ())[place + 1 :]))
+            spec = replace(pod.spec, affinity=replace(affinity or SchedulingAffinity(), **{name: left}))
+            path = f"/affinity/{key}/requiredDuringSchedulingIgnoredDuringExecution/{place}"
+            patch = (
+                {"op": "test", "path": f"{path}/topologyKey", "value": term.topology_key},
+                {"op": "remove", "path": path},
+            )
+            about = f"{key} over {term.topology_key}"
+            yield _Relaxed("drop-affinity", "InterPodAffinity", about, replace(pod, spec=spec), patch)
+
+
+def _without_ports(pod: SchedulingPod) -> Iterator[_Relaxed]:
+    """Each port of the node; with hostNetwork all ports are the node's, and none can be left out."""
+    containers = () if pod.spec.host_network else pod.spec.containers or ()
+    for at, container in enumerate(containers):
+        ports = container.ports or ()
+        for place, port in enumerate(ports):
+            if not port.host_port:
+                continue
+            fewer = replace(container, ports=(*ports[:place], replace(port, host_port=0), *ports[place + 1 :]))
+            spec = replace(pod.spec, containers=(*containers[:at], fewer, *containers[at + 1 :]))
+            path = f"/containers/{at}/ports/{place}/hostPort"
+            patch = (
+                {"op": "test", "path": path, "value": port.host_port},
+                {"op": "remove", "path": path},
+            )
+            about = f"{port.host_port}/{port.protocol or 'TCP'} of {container.name}"
+            yield _Relaxed("drop-host-port", "NodePorts", about, replace(pod, spec=spec), patch)
+
+
+def _json_patch(origin: Origin, target: RemedyTarget, patch: Sequence[Mapping[str, Any]]) -> str:
+    """As a JSON patch, which does nothing where the list is another one by then."""
+    prefix = "/" + f"{target.prefix}spec".replace(".", "/")
+    text = json.dumps([{**step, "path": f"{prefix}{step['path']}"} for step in patch], separators=(",", ":"))
+    where = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
+    return _kubectl(origin, f"patch {where} --type json -p {shlex.quote(text)}")
 
 
 def _kubectl(origin: Origin, words: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,17 +17,20 @@ from kubectl_kres.model.kinds import named_kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Pod
 from kubectl_kres.model.scheduling import SchedulingPod, SchedulingWorld, VolumeAttachment
+from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.explanation import ContainerValues
 from kubectl_kres.reports.common.parts import (
     NearestNode,
     NodeGroup,
     NodeReport,
+    NodeScaling,
     NodeShortage,
     PodOnNode,
     RequestPart,
     ResourceAsked,
     waits_for_node,
 )
+from kubectl_kres.reports.common.replicas import events_about
 from kubectl_kres.reports.pod.needs import node_needs
 from kubectl_kres.reports.scheduling.lowering import amount
 from kubectl_kres.reports.scheduling.obstacles import Obstacles, find_obstacles
@@ -111,33 +114,94 @@ def report_nodes(
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if not isinstance(asked, SchedulingPod):
         return None
-    unread = tuple(dict.fromkeys(need.kind for need in node_needs(store, pod) if not store.covered(need).known))
+    unread = unread_kinds(store, (need for need in node_needs(store, pod) if need.kind != "Event"))
+    ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
+    checked = check_pod(store, asked, minor, containers, ref, unread)
+    return (
+        replace(checked.report, stated=_stated(pod), scaling=find_scaling(store, pod)),
+        checked.seen.cluster,
+        checked.obstacles,
+    )
+
+
+def unread_kinds(store: Store, needs: Iterable[ReadRequest]) -> tuple[str, ...]:
+    """The kinds that could not be read, each once."""
+    return tuple(dict.fromkeys(need.kind for need in needs if not store.covered(need).known))
+
+
+class CheckedPod(NamedTuple):
+    """The report about a pod, and what it was made of."""
+
+    report: NodeReport
+    seen: SchedulingInput
+    scheduled: Scheduling
+    obstacles: Obstacles
+
+
+def check_pod(
+    store: Store,
+    asked: SchedulingPod,
+    minor: int,
+    containers: Sequence[ContainerValues],
+    ref: ObjectRef,
+    unread: Sequence[str],
+    gaps: Sequence[str] = (),
+) -> CheckedPod:
+    """What the filters say of the nodes for a pod, which need not exist, without what the scheduler said of it.
+
+    ``ref``: what the report is about. ``unread``: the kinds that could not be read. ``gaps``: what else is not
+    computed.
+    """
     seen = read_cluster(store, minor)
     scheduled = schedule(_without(asked, unread), seen.cluster, seen.nominated)
-    gaps = tuple(_not_computed(asked, scheduled))
+    gaps = (*gaps, *_not_computed(asked, scheduled))
     complete = not unread and not gaps
+    answer = scheduled.answer
+    fits = answer.feasible
     obstacles = find_obstacles(scheduled, seen.cluster)
-    statuses = scheduled.answer.statuses
-    fits = scheduled.answer.feasible
-    groups = () if scheduled.answer.rejection is not None else tuple(_groups(statuses.items()))
     report = NodeReport(
-        pod=ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace),
+        pod=ref,
         nodes=len(seen.cluster.nodes),
         fitting=len(fits),
         fits=fits[:_NAMED],
-        groups=groups,
+        groups=() if answer.rejection is not None else tuple(_groups(answer.statuses.items())),
         asked=tuple(_asked(asked, scheduled, containers)),
         nearest=_nearest(obstacles) if not fits else None,
-        rejection=scheduled.answer.rejection.message if scheduled.answer.rejection is not None else "",
+        rejection=answer.rejection.message if answer.rejection is not None else "",
         sentence=(scheduled.sentence or "") if complete else "",
-        stated=_stated(pod),
         preempts=scheduled.preemption.nodes[:_NAMED],
         complete=complete,
         empty=scheduling.BOUND_PODS in unread and next(store.all(scheduling.BOUND_PODS), None) is None,
         not_read=tuple(dict.fromkeys(map(named_kind, unread))),
         not_computed=gaps,
     )
-    return report, seen.cluster, obstacles
+    return CheckedPod(report, seen, scheduled, obstacles)
+
+
+#: Reasons of events about pods, and whether a node is added then. Sources: cluster-autoscaler
+#: processors/status/eventing_scale_up_processor.go, karpenter pkg/controllers/provisioning/scheduling/events.go.
+_SCALING = {
+    ("cluster-autoscaler", "TriggeredScaleUp"): True,
+    ("cluster-autoscaler", "NotTriggerScaleUp"): False,
+    ("karpenter", "Nominated"): True,
+    ("karpenter", "FailedScheduling"): False,
+}
+
+
+def find_scaling(store: Store, pod: Pod) -> NodeScaling | None:
+    """The last that an autoscaler of nodes said of the pod; None: nothing, or events were not read."""
+    words = [
+        NodeScaling(by, adds, event.message, _last_time(event))
+        for event in events_about(store, pod.metadata.namespace, ("Pod", pod.metadata.name))
+        if (by := event.reporting_component or event.source.component)
+        and (adds := _SCALING.get((by, event.reason))) is not None
+    ]
+    return max(words, key=lambda each: each.time, default=None)
+
+
+def _last_time(event: Event) -> str:
+    series = event.series.last_observed_time if event.series is not None else ""
+    return series or event.last_timestamp or event.event_time or event.first_timestamp or ""
 
 
 def _stated(pod: Pod) -> str:
