@@ -11,10 +11,10 @@ from types import ModuleType
 from typing import Any, Final
 
 #: Each system with the layers that it has something for: ``kubectl_kres.NAME.LAYER`` holds it as ``SYSTEM``, the
-#: module ``kubectl_kres.NAME.model`` its kinds as ``KINDS``.
+#: module ``kubectl_kres.NAME.model`` its kinds as ``KINDS``, ``kubectl_kres.NAME.reports.overview`` its ``AREAS``.
 SYSTEMS: Final = {
-    "capsule": ("model", "reports", "text", "commands", "screens"),
-    "tekton": ("model", "manifests", "reports", "text", "commands", "screens"),
+    "capsule": ("model", "reports", "reports.overview", "text", "commands", "screens"),
+    "tekton": ("model", "manifests", "reports", "reports.overview", "text", "commands", "screens"),
     "vpa": ("model", "reports", "text", "commands"),
     "policies": ("reports", "commands", "screens"),
 }

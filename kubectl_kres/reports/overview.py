@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from kubectl_kres.errors import KresError
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Unseen, Verdict, unread
 from kubectl_kres.reports.common.parts import RaiseQuota, Record, Remedy, Severity
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.explain.all_states import PodStates, all_states, states_in_store
 from kubectl_kres.reports.namespace.explain_policy import merged
 from kubectl_kres.reports.pod.events import refused_since
@@ -31,6 +32,7 @@ from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_repo
 from kubectl_kres.reports.remedies.commands import asking, commands, keeper_of
 from kubectl_kres.reports.remedies.words import listed, sentence
 from kubectl_kres.store.store import ReadRequest, Store
+from kubectl_kres.systems import modules
 
 
 class Problem(Record, frozen=True):
@@ -358,13 +360,16 @@ class Overview(Record, frozen=True):
 
 def makers() -> tuple[AreaMaker, ...]:
     """Return the areas that are made from a store alone, in the order in which they are shown."""
-    additions = (maker for system in systems() for maker in system.overview_areas())
-    return (QUOTAS, *cast("Iterable[AreaMaker]", additions), LIMITRANGES)
+    additions = (maker for module in modules("reports.overview") for maker in module.AREAS)
+    return (QUOTAS, *additions, LIMITRANGES)
 
 
 def area_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """Return the reads of areas; a cluster may have none of what is not required."""
-    additions = (need for system in systems() for need in system.overview_needs(namespace))
+    additions = (
+        ReadRequest(kind, namespace if BY_KIND[kind].namespaced else "", required=False)
+        for kind in kinds_of("overview")
+    )
     return (ReadRequest("ResourceQuota", namespace), ReadRequest("LimitRange", namespace), *additions)
 
 

@@ -22,7 +22,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Fact, Unseen, normalize_message, unread
 from kubectl_kres.reports.common.parts import Record, Severity
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import System, TimelineEvent, systems
+from kubectl_kres.reports.common.system import TimelineEvent, describe, kinds_of, systems
 from kubectl_kres.reports.pod.events import event_facts, of_pod, stuck
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -193,7 +193,11 @@ _POLICIES = ("ResourceQuota", "LimitRange")
 
 def added_kinds() -> tuple[str, ...]:
     """Return the kinds of systems that are looked at."""
-    return tuple(dict.fromkeys(kind for system in systems() for kind in (*system.policies, *system.telling)))
+    return tuple(
+        dict.fromkeys(
+            kind for system in systems() for kind in (*system.kinds.get("edited", ()), *system.kinds.get("events", ()))
+        )
+    )
 
 
 def timeline_needs(namespace: str) -> tuple[ReadRequest, ...]:
@@ -226,26 +230,28 @@ def _newest_last(entry: TimelineEntry) -> tuple[str, str, str, str]:
 
 def _edits(store: Store, namespace: str) -> Iterator[TimelineEntry]:
     own = ((kind, item) for kind in _POLICIES for item in store.all(kind, namespace or None))
-    additions = (
-        (kind, item) for system in systems() for kind, item in _objects(store, system, system.policies, namespace)
-    )
-    for kind, item in (*own, *additions):
+    for kind, item in (*own, *_objects(store, kinds_of("edited"), namespace)):
         if isinstance(item.metadata, ManagedMetadata):
             yield from edits(ObjectRef(kind, item.metadata.name, item.metadata.namespace), item.metadata)
     yield from rollouts(store.all("ReplicaSet", namespace or None))
 
 
 def _of_systems(store: Store, namespace: str) -> Iterator[TimelineEvent]:
-    for system in systems():
-        for _, item in _objects(store, system, system.telling, namespace):
-            yield from system.happened(item)
+    for _, item in _objects(store, kinds_of("events"), namespace):
+        description = describe(store, item)
+        yield from description.events if description is not None else ()
 
 
-def _objects(store: Store, system: System, kinds: Iterable[str], namespace: str) -> Iterator[tuple[str, Any]]:
+def _objects(store: Store, kinds: Iterable[str], namespace: str) -> Iterator[tuple[str, Any]]:
     """Yield the objects that are in the namespace or decide about its pods; empty: all."""
     for kind in kinds:
         if BY_KIND[kind].namespaced:
             yield from ((kind, item) for item in store.all(kind, namespace or None))
         else:
-            everywhere = store.all(kind)
-            yield from ((kind, item) for item in everywhere if not namespace or system.concerns(item, namespace))
+            yield from ((kind, item) for item in store.all(kind) if not namespace or _concerns(store, item, namespace))
+
+
+def _concerns(store: Store, item: Any, namespace: str) -> bool:
+    """Whether an object that stands in no namespace decides about pods of this one."""
+    description = describe(store, item)
+    return description is None or description.namespaces is None or namespace in description.namespaces

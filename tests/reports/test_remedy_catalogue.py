@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from kubectl_kres.capsule.reports.rule_remedies import RULE_REMEDIES
+from kubectl_kres.policies.reports.remedy import POLICING_REMEDIES
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.remedies.pod_remedy import BY_HAND, REFUSE_NOTHING, REMEDIES
 from kubectl_kres.reports.remedies.remedy_resize import REMEDIES as OF_RESIZES
 from kubectl_kres.reports.remedies.shape import OF_VALUES
+from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, WHOLE
 
-OF_SYSTEMS = (rule for system in systems() for rule in (*system.remedies(), *system.own_remedies()))
+OF_SYSTEMS = {*TEKTON_REMEDIES, *WHOLE, *(rule for system in systems() for rule in system.sentences)}
 WITH_REMEDY = {*OF_VALUES, *REMEDIES, *OF_RESIZES, *OF_SYSTEMS}
 
 
@@ -20,3 +23,7 @@ def test_no_rule_is_told_twice_or_unknown():
     assert (set(BY_HAND) | REFUSE_NOTHING) & WITH_REMEDY == set()
     assert set(BY_HAND) & REFUSE_NOTHING == set()
     assert {*BY_HAND, *REFUSE_NOTHING} <= set(RULES)
+
+
+def test_sentences_that_are_loaded_late_exist():
+    assert {rule for system in systems() for rule in system.sentences} == {*RULE_REMEDIES, *POLICING_REMEDIES}

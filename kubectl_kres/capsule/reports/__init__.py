@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission.base.outcome import Finding
-from kubectl_kres.capsule.model import GROUP, LABELS, MANAGED_LABEL, POOL_LABEL, Tenant, pool_of, tenant_name
+from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.capsule.model import (
+    GROUP,
+    LABELS,
+    MANAGED_LABEL,
+    POOL_LABEL,
+    ResourcePool,
+    ResourcePoolClaim,
+    Tenant,
+    pool_of,
+    quota_name,
+    tenant_name,
+)
 from kubectl_kres.model.objects import ManagedMetadata, Metadata, ObjectRef, ResourceQuota
-from kubectl_kres.model.pod import PodSpec
-from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.common.parts import PoolTrail, RaiseQuota, Record, RuleSummary
-from kubectl_kres.reports.common.system import KindAnswers, MoreRoom, Right, Sentences, System, TimelineEvent
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
+from kubectl_kres.reports.common.parts import Edit, RaiseQuota, Record
+from kubectl_kres.reports.common.system import (
+    AboutPod,
+    AboutPolicies,
+    AboutRefused,
+    AboutSharedQuotas,
+    Admitter,
+    KeptQuotaAnswer,
+    KindAnswers,
+    MoreRoom,
+    NamespaceRules,
+    ObjectDescription,
+    Ownership,
+    Question,
+    QuotaKeeper,
+    Right,
+    System,
+)
 from kubectl_kres.store.store import ReadRequest, Store
 
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
@@ -30,164 +59,134 @@ _QUOTAS = tuple(Right(kind, _LIST, "Capsule's quotas over several namespaces") f
 _OWN = tuple(Right(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
 
 
-class Capsule(System):
-    """Resource pools, claims, and the quotas that they become."""
-
-    name = "capsule"
-    group = GROUP
-    answers: Mapping[str, KindAnswers] = {
-        **dict.fromkeys(("ResourcePool", "ResourcePoolClaim"), KindAnswers("capsule")),
-        "Tenant": KindAnswers("capsule"),
-    }
-    policies = ("ResourcePool", "ResourcePoolClaim", "Tenant")
-    policy_kinds = _DECIDING
-    telling = ("ResourcePool", "ResourcePoolClaim")
-    beside_lists = frozenset({"ResourcePool", "ResourcePoolClaim", *_SHARED, *_OF_TENANTS})
-    said_if_refused = frozenset({"GlobalResourceQuota", *_OF_TENANTS})
-    rights: Mapping[str, tuple[Right, ...]] = {
-        "pods": (
-            Right("ResourcePool", _BOTH, "what a pool has left"),
-            Right("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
-            Right("Tenant", _BOTH, "the rules that a Tenant has for pods"),
-            Right("RuleStatus", _LIST, "the same where Tenants may not be read"),
-            Right("GlobalResourceQuota", _LIST, "quotas over several namespaces that refuse pods"),
-            Right("CustomResourceDefinition", _GET, "Capsule's version", (f"tenants.{GROUP}",)),
-        ),
-        "explain": (*_QUOTAS, Right("Tenant", _GET, "what a Tenant's namespaces use of its quotas")),
-        "quota": _QUOTAS,
-        "claims": (
-            *_OWN,
-            Right("ResourceQuota", _BOTH, "the quota that a pool keeps in a namespace"),
-            Right("Namespace", _BOTH, "which namespaces a pool selects"),
-        ),
-        "pools": (
-            *_OWN,
-            Right("ResourceQuota", _LIST, "the quotas that a pool keeps"),
-            Right("Namespace", _LIST, "which namespaces a pool selects"),
-        ),
-    }
-
-    over_pods: Mapping[str, str] = {
-        "claims": "what a workload has to claim (--for)",
-        "pools": "who uses what a pool shares out (--by)",
-    }
-
-    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[ReadRequest]:
-        """Two more reads where pools keep quotas: the claims of the namespace, and what the pools have left."""
-        del spec, new
-        pools = sorted(set(self.kept_quotas(store, namespace).values()))
-        if pools:
-            yield ReadRequest("ResourcePoolClaim", namespace, required=False)
-            yield ReadRequest("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
-
-    def remedies(self) -> Mapping[str, Sentences]:
-        return dict.fromkeys(("capsule/rule-resources", "capsule/rule-qos"), _rule_remedy)
-
-    def policy_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
-        """Only where the namespace, its quotas or the webhooks that were read say that Capsule is there."""
-        space = store.get("Namespace", namespace) if namespace else None
-        if not (tenant_name(space) if space is not None else _shows(store, namespace)):
-            return ()
-        from kubectl_kres.capsule.reports.common.tenancy import tenancy_needs
-
-        return tenancy_needs(store, namespace, decided=bears(store, namespace))
-
-    def computed_webhooks(self, store: Store, namespace: str) -> frozenset[str]:
-        return _COMPUTED if bears(store, namespace) else frozenset()
-
-    def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
-        if not bears(store, namespace):
-            return policies, ()
-        from kubectl_kres.capsule.reports.common.tenancy import extended
-
-        return extended(store, namespace, policies)
-
-    def quota_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
-        """Two more reads where Capsule keeps a quota: what its pools have left, and who else claims of them."""
-        yield from self.policy_needs(store, namespace)
-        if any(map(pool_of, store.all("ResourceQuota", namespace or None))):
-            yield ReadRequest("ResourcePool", required=False)
-            yield ReadRequest("ResourcePoolClaim", namespace, required=False)
-
-    def special(self, store: Store, namespace: str) -> Mapping[str, Sentences]:
-        if not self.kept_quotas(store, namespace):
-            return {}
-        from kubectl_kres.capsule.reports.pool.pool_trail import claiming
-
-        return claiming(store, namespace)
-
-    def trails(self, store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
-        if not self.kept_quotas(store, namespace):
-            return ()
-        from kubectl_kres.capsule.reports.pool.pool_trail import trails
-
-        return trails(store, namespace, findings)
-
-    def kept_quotas(self, store: Store, namespace: str) -> Mapping[str, str]:
-        quotas: Iterable[ResourceQuota] = store.all("ResourceQuota", namespace)
-        return {quota.metadata.name: pool for quota in quotas if (pool := pool_of(quota))}
-
-    def more_room(self, store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom | None:
-        from kubectl_kres.capsule.reports.pool.pool_trail import more_room
-
-        return more_room(store, ref, lacks)
-
-    def source_of_quota(self, store: Store, edit: RaiseQuota) -> RaiseQuota | None:
-        item = store.get(edit.object.kind, edit.object.name, edit.object.namespace)
-        metadata = item.metadata if item is not None else Metadata()
-        labelled = any(key.startswith(LABELS) for key in metadata.labels or {})
-        if not labelled and not any(owner.kind in _SOURCES for owner in metadata.owner_references or ()):
-            return None
-        from kubectl_kres.capsule.reports.common.shared_quotas import source_of_quota
-
-        return source_of_quota(store, edit)
-
-    def pool_of(self, quota: ResourceQuota) -> str:
-        return pool_of(quota)
-
-    def keeper(self, metadata: Metadata) -> str:
-        pool = (metadata.labels or {}).get(POOL_LABEL)
-        if pool:
-            return f"Capsule owns it for pool {pool}: claim more from the pool instead"
-        return kept(metadata) if isinstance(metadata, ManagedMetadata) else ""
-
-    def distributed(self, metadata: ManagedMetadata) -> str:
-        return kept(metadata)
-
-    def rules_of_namespace(self, store: Store, namespace: str) -> tuple[RuleSummary, ...]:
-        if not bears(store, namespace):
-            return ()
-        from kubectl_kres.capsule.reports.common.rule_summaries import summaries_of_namespace
-
-        return summaries_of_namespace(store, namespace)
-
-    def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[ReadRequest, ...]:
+def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
+    if isinstance(question, AboutPod):
+        return _reads_of_pools(store, question.namespace)
+    if isinstance(question, AboutPolicies):
+        return _reads_of_policies(store, question.namespace)
+    if isinstance(question, AboutRefused):
+        return _reads_of_refused(store, question.namespace)
+    if isinstance(question, AboutSharedQuotas):
         from kubectl_kres.capsule.reports.common.shared_quotas import may_share, shared_needs
 
-        return shared_needs(namespace) if may_share(quotas) else ()
+        return shared_needs(question.namespace) if may_share(question.quotas) else None
+    return None
 
-    def concerns(self, item: Any, namespace: str) -> bool:
-        return namespace in (item.status.namespaces or ())
 
-    def happened(self, item: Any) -> Iterator[TimelineEvent]:
-        from kubectl_kres.capsule.reports.overview import timeline_events
+def _reads_of_pools(store: Store, namespace: str) -> Iterator[ReadRequest]:
+    """Two more reads where pools keep quotas: the claims of the namespace, and what the pools have left."""
+    pools = sorted(set(kept_quotas(store, namespace).values()))
+    if pools:
+        yield ReadRequest("ResourcePoolClaim", namespace, required=False)
+        yield ReadRequest("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
 
-        return timeline_events(item)
 
-    def overview_areas(self) -> tuple[Any, ...]:
-        from kubectl_kres.capsule.reports.overview import AREAS
+def _reads_of_policies(store: Store, namespace: str) -> Iterable[ReadRequest]:
+    """Only where the namespace, its quotas or the webhooks that were read say that Capsule is there."""
+    space = store.get("Namespace", namespace) if namespace else None
+    if not (tenant_name(space) if space is not None else _shows(store, namespace)):
+        return ()
+    from kubectl_kres.capsule.reports.common.tenancy import tenancy_needs
 
-        return AREAS
+    return tenancy_needs(store, namespace, decided=bears(store, namespace))
 
-    def overview_needs(self, namespace: str) -> Iterable[ReadRequest]:
-        return ReadRequest("ResourcePoolClaim", namespace, required=False), ReadRequest("ResourcePool", required=False)
 
-    def shared_reports(self, store: Store, namespace: str) -> Iterator[Record]:
-        if not any(any(True for _ in store.all(kind)) for kind in _SHARED):
-            return
-        from kubectl_kres.capsule.reports.common.shared_quotas import shared_reports
+def _reads_of_refused(store: Store, namespace: str) -> Iterator[ReadRequest]:
+    """Two more reads where Capsule keeps a quota: what its pools have left, and who else claims of them."""
+    yield from _reads_of_policies(store, namespace)
+    if any(map(pool_of, store.all("ResourceQuota", namespace or None))):
+        yield ReadRequest("ResourcePool", required=False)
+        yield ReadRequest("ResourcePoolClaim", namespace, required=False)
 
-        yield from shared_reports(store, namespace)
+
+def _describe(store: Store, item: Any, now: str) -> ObjectDescription | None:
+    del store, now
+    if not isinstance(item, ResourcePool | ResourcePoolClaim | Tenant):
+        return None
+    namespaces = None if isinstance(item, ResourcePoolClaim) else tuple(item.status.namespaces or ())
+    if isinstance(item, Tenant):
+        return ObjectDescription(namespaces=namespaces)
+    from kubectl_kres.capsule.reports.overview import timeline_events
+
+    return ObjectDescription(events=tuple(timeline_events(item)), namespaces=namespaces)
+
+
+def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> NamespaceRules:
+    del limits
+    if not bears(store, namespace):
+        return NamespaceRules()
+    from kubectl_kres.capsule.reports.common.rule_summaries import summaries_of_namespace
+
+    return NamespaceRules(summaries_of_namespace(store, namespace))
+
+
+def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
+    if not bears(store, namespace):
+        return ExtendedPolicies(policies)
+    from kubectl_kres.capsule.reports.common.tenancy import extended
+
+    return ExtendedPolicies(*extended(store, namespace, policies), _COMPUTED)
+
+
+def kept_quotas(store: Store, namespace: str) -> Mapping[str, str]:
+    """Return the names of the quotas that pools keep in a namespace, with the pool."""
+    quotas: Iterable[ResourceQuota] = store.all("ResourceQuota", namespace)
+    return {quota.metadata.name: pool for quota in quotas if (pool := pool_of(quota))}
+
+
+def _explain_refusals(store: Store, namespace: str, findings: Iterable[Finding]) -> KeptQuotaAnswer:
+    if not kept_quotas(store, namespace):
+        return KeptQuotaAnswer()
+    from kubectl_kres.capsule.reports.pool.pool_trail import claiming, trails
+
+    return KeptQuotaAnswer(trails(store, namespace, findings), claiming(store, namespace))
+
+
+def _replace_raises(store: Store, ref: ObjectRef, edits: tuple[Edit, ...]) -> MoreRoom | None:
+    sources = tuple(_at_source(store, edit) for edit in edits)
+    pools = kept_quotas(store, ref.namespace)
+    kept = [edit for edit in sources if isinstance(edit, RaiseQuota) and edit.object.name in pools]
+    if not kept:
+        return MoreRoom(sources)
+    from kubectl_kres.capsule.reports.pool.pool_trail import more_room
+
+    lacks: dict[str, dict[str, str]] = {}
+    for raise_quota in kept:
+        more = parse(raise_quota.to) - parse(raise_quota.from_ or "0")
+        lacks.setdefault(pools[raise_quota.object.name], {})[raise_quota.resource] = str(more)
+    room = more_room(store, ref, lacks)
+    return room._replace(edits=(*room.edits, *(edit for edit in sources if edit not in kept)))
+
+
+def _at_source(store: Store, edit: Edit) -> Edit:
+    """Return the edit of what Capsule makes a quota from, with the figure that is due there; any other edit itself."""
+    if not isinstance(edit, RaiseQuota):
+        return edit
+    item = store.get(edit.object.kind, edit.object.name, edit.object.namespace)
+    metadata = item.metadata if item is not None else Metadata()
+    labelled = any(key.startswith(LABELS) for key in metadata.labels or {})
+    if not labelled and not any(owner.kind in _SOURCES for owner in metadata.owner_references or ()):
+        return edit
+    from kubectl_kres.capsule.reports.common.shared_quotas import source_of_quota
+
+    return source_of_quota(store, edit) or edit
+
+
+def _owner(metadata: Metadata) -> Ownership | None:
+    pool = (metadata.labels or {}).get(POOL_LABEL)
+    if pool:
+        text = f"Capsule owns it for pool {pool}: claim more from the pool instead"
+        return Ownership(text, pool if metadata.name == quota_name(pool) else "")
+    text = kept(metadata) if isinstance(metadata, ManagedMetadata) else ""
+    return Ownership(text, distributed=True) if text else None
+
+
+def _shared_reports(store: Store, namespace: str) -> Iterator[Record]:
+    if not any(any(True for _ in store.all(kind)) for kind in _SHARED):
+        return
+    from kubectl_kres.capsule.reports.common.shared_quotas import shared_reports
+
+    yield from shared_reports(store, namespace)
 
 
 def bears(store: Store, namespace: str) -> bool:
@@ -268,4 +267,48 @@ def _signs_of_capsule(metadata: ManagedMetadata) -> Iterator[str]:
             yield f"label {label}={value}"
 
 
-SYSTEM = Capsule()
+SYSTEM = System(
+    "capsule",
+    GROUP,
+    answers=dict.fromkeys(("ResourcePool", "ResourcePoolClaim", "Tenant"), KindAnswers("capsule")),
+    kinds={
+        "in-lists": ("ResourcePool", "ResourcePoolClaim", *_SHARED, *_OF_TENANTS),
+        "if-refused": ("GlobalResourceQuota", *_OF_TENANTS),
+        "edited": ("ResourcePool", "ResourcePoolClaim", "Tenant"),
+        "events": ("ResourcePool", "ResourcePoolClaim"),
+        "policies": _DECIDING,
+        "overview": ("ResourcePoolClaim", "ResourcePool"),
+    },
+    rights={
+        "pods": (
+            Right("ResourcePool", _BOTH, "what a pool has left"),
+            Right("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
+            Right("Tenant", _BOTH, "the rules that a Tenant has for pods"),
+            Right("RuleStatus", _LIST, "the same where Tenants may not be read"),
+            Right("GlobalResourceQuota", _LIST, "quotas over several namespaces that refuse pods"),
+            Right("CustomResourceDefinition", _GET, "Capsule's version", (f"tenants.{GROUP}",)),
+        ),
+        "explain": (*_QUOTAS, Right("Tenant", _GET, "what a Tenant's namespaces use of its quotas")),
+        "quota": _QUOTAS,
+        "claims": (
+            *_OWN,
+            Right("ResourceQuota", _BOTH, "the quota that a pool keeps in a namespace"),
+            Right("Namespace", _BOTH, "which namespaces a pool selects"),
+        ),
+        "pools": (
+            *_OWN,
+            Right("ResourceQuota", _LIST, "the quotas that a pool keeps"),
+            Right("Namespace", _LIST, "which namespaces a pool selects"),
+        ),
+    },
+    over_pods={
+        "claims": "what a workload has to claim (--for)",
+        "pools": "who uses what a pool shares out (--by)",
+    },
+    sentences=dict.fromkeys(("capsule/rule-resources", "capsule/rule-qos"), _rule_remedy),
+    reads=_reads,
+    describe=_describe,
+    explain_namespace=_explain_namespace,
+    quotas=QuotaKeeper(_owner, _replace_raises, _explain_refusals, _shared_reports),
+    admission=Admitter(extend=_extend),
+)

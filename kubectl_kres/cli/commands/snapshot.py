@@ -30,7 +30,7 @@ from kubectl_kres.errors import (
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.admitting import Parameter, is_parameter
 from kubectl_kres.model.kinds import BY_KIND, DEVICES, WORKLOADS, Kind, is_view
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import AboutConfiguration, kinds_of, systems
 from kubectl_kres.reports.pod.scheduling_needs import spec_needs
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.redact import with_text
@@ -56,7 +56,7 @@ INSTALLED: tuple[str, ...] = tuple(kind.kind for module in modules("model") for 
 _LAST = ("Event", "Pod")
 
 #: What tells what else has to be read: policies and their bindings, in which namespaces.
-_TELLING = frozenset({"Namespace", *(kind for system in systems() for kind in system.deciding)})
+_TELLING = frozenset({"Namespace", *kinds_of("decides")})
 
 #: Without these, which many may not read, answers made from the snapshot are partial. What failed is told of any kind.
 _NEEDED = {"LimitRange", "ResourceQuota", "Pod", *WORKLOADS}
@@ -192,8 +192,9 @@ def _configuration(store: Store, installed: tuple[str, ...]) -> Iterator[ReadReq
     """How the systems that are installed are configured; asked again once it is known what is not there."""
     asked: set[ReadRequest] = set()
     groups = {BY_KIND[kind].group for kind in installed}
-    own = [system for system in systems() if not system.group or system.group in groups]
-    while new := [need for system in own for need in system.configuration_needs(store) if need not in asked]:
+    reads = [system.reads for system in systems() if system.reads and (not system.group or system.group in groups)]
+    question = AboutConfiguration()
+    while new := [need for read in reads for need in read(store, question) or () if need not in asked]:
         asked.update(new)
         yield from new
 

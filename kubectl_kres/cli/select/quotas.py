@@ -73,7 +73,7 @@ def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterato
         yield Selection((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
         return
     result = tuple(source.store.all(_QUOTA.kind, space or None))
-    beside = shared_needs(space, result)
+    beside = shared_needs(source.store, space, result)
     source.fill(beside)
     yield from _counted(source, options, result, listed=True)
     yield from _shared(source, options, space, beside)
@@ -83,9 +83,9 @@ def _everywhere(source: ObjectSource, options: Options) -> Iterator[Selection]:
     """Page by page, then what several namespaces share."""
     none, shows = True, False
     for page in source.pages(ReadRequest(_QUOTA.kind)):
-        none, shows = none and not page, shows or bool(page and shared_needs("", page))
+        none, shows = none and not page, shows or bool(page and shared_needs(source.store, "", page))
         yield from _counted(source, options, page, listed=True)
-    beside = shared_needs("", ()) if none or shows else ()
+    beside = shared_needs(source.store, "", ()) if none or shows else ()
     source.fill(beside)
     yield from _shared(source, options, "", beside)
 

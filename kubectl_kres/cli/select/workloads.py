@@ -18,7 +18,7 @@ from kubectl_kres.model.objects import ObjectRef, mapping, text
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Subject, Unseen, raw_template, unread
-from kubectl_kres.reports.common.system import answers_about, makes_one_pod, require_answers, systems
+from kubectl_kres.reports.common.system import answers_about, kinds_of, makes_one_pod, require_answers
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, needs, origin_of, origin_of_workload
 from kubectl_kres.store.store import ReadRequest, Store
@@ -47,9 +47,7 @@ class Selection(NamedTuple):
 
 #: Kinds that answers of lists depend on, too, although they can do without: which claims a StatefulSet has made, which
 #: pods are of an older template, and what systems name.
-_ALWAYS = frozenset(
-    {"PersistentVolumeClaim", "ReplicaSet", *(kind for system in systems() for kind in system.beside_lists)}
-)
+_ALWAYS = frozenset({"PersistentVolumeClaim", "ReplicaSet", *kinds_of("in-lists")})
 
 #: What holds the templates of pods: it comes in their order, in a list of all namespaces.
 _MADE_FROM = frozenset({"ReplicaSet", "Job", "ReplicationController", "ControllerRevision"})

@@ -13,14 +13,24 @@ from weakref import ref
 
 from msgspec import structs
 
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.admitting import ENFORCE, MIRROR, AdmissionPolicy, is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import Pod, PodSpec
-from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Remedy
-from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
+from kubectl_kres.reports.common.system import (
+    AboutConfiguration,
+    AboutPod,
+    Admitter,
+    KindAnswers,
+    Question,
+    Right,
+    System,
+    Target,
+)
 from kubectl_kres.store.store import ReadRequest, Store
 
 WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
@@ -33,6 +43,11 @@ DECIDING = frozenset({*WEBHOOKS, *POLICIES, *(f"{kind}Binding" for kind in POLIC
 #: Kinds of which it is said that they could not be read only where the server refused to tell.
 ELSEWHERE = frozenset({*DECIDING, "ServiceAccount"})
 
+#: Rules that refuse here.
+REFUSING = (
+    "pod-security/violated", "policy/denied", "policy/error", "policy/mutation-failed", "policy/no-answer",
+    "service-account/missing", "service-account/mirror", "service-account/secret",
+)  # fmt: skip
 #: What policies have to be about for their parameters to be read.
 _MADE = ("PersistentVolumeClaim", "ResourceClaim", "ControllerRevision")
 _RESOURCES = frozenset({"*", *(BY_KIND[kind].plural for kind in ("Pod", *WORKLOADS, *_MADE))})
@@ -121,64 +136,52 @@ def _about_pods(store: Store, spec: Mapping[str, Any], namespace: str) -> bool:
 _LABELS = "pod-security.kubernetes.io/"
 
 
-class Policing(System):
-    """What else admits."""
+def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
+    if isinstance(question, AboutPod) and question.new:
+        return policing_needs(store, question.namespace, question.spec)
+    return _reads_of_configuration(store) if isinstance(question, AboutConfiguration) else None
 
-    name = "policing"
-    answers: Mapping[str, KindAnswers] = dict.fromkeys(POLICIES, KindAnswers("policing", on_screen=False))
-    beside_lists = deciding = DECIDING
-    said_if_refused = ELSEWHERE
-    policy_kinds = tuple(POLICIES)
-    rights: Mapping[str, tuple[Right, ...]] = {
-        "pods": (
-            *(Right(kind, ("list",), "which webhooks and policies also decide") for kind in sorted(DECIDING)),
-            Right("ServiceAccount", ("get",), "whether a pod's service account is there"),
-        )
-    }
 
-    def remedies(self) -> Mapping[str, Sentences]:
-        from kubectl_kres.policies.reports.remedy import POLICING_REMEDIES
+def _reads_of_configuration(store: Store) -> Iterator[ReadRequest]:
+    """Return what decides in all namespaces, and the parameters for those whose names were read."""
+    yield from deciding_needs(store)
+    for space in store.all("Namespace"):
+        yield from parameter_needs(store, space.metadata.name)
 
-        return POLICING_REMEDIES
 
-    def fix(self, store: Store, subject: Subject, analysis: Analysis) -> Remedy | None:
-        from kubectl_kres.policies.reports.security_patch import security_patch
+def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
+    """With what asks policies about objects that controllers make, where there are any."""
+    if not any(any(True for _ in store.all(kind)) for kind in POLICIES):
+        return ExtendedPolicies(policies)
+    from kubectl_kres.policies.reports.made_objects import review_made
 
-        return security_patch(store, subject, analysis)
+    return ExtendedPolicies(structs.replace(policies, reviewer=partial(review_made, ref(store), namespace)))
 
-    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[ReadRequest]:
-        """Nothing for a pod that exists: it was admitted."""
-        return policing_needs(store, namespace, spec) if new else ()
 
-    def configuration_needs(self, store: Store) -> Iterable[ReadRequest]:
-        """Return what decides in all namespaces, and the parameters for those whose names were read."""
-        yield from deciding_needs(store)
-        for space in store.all("Namespace"):
-            yield from parameter_needs(store, space.metadata.name)
+def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
+    """The analysis of a pod that exists as it is: it was admitted."""
+    exempt = analysis.start.live is not None if target == "pod" else subject.ref.kind == "Pod"
+    if exempt or not _decides(store, subject.ref.namespace, analysis.start.pod):
+        return analysis
+    from kubectl_kres.policies.reports import apply
 
-    def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
-        """With what asks policies about objects that controllers make, where there are any."""
-        if not any(any(True for _ in store.all(kind)) for kind in POLICIES):
-            return policies, ()
-        from kubectl_kres.policies.reports.made_objects import review_made
+    decide = apply.apply_policies if target == "pod" else apply.policed_object
+    return decide(store, subject, ask, analysis)
 
-        return structs.replace(policies, reviewer=partial(review_made, ref(store), namespace)), ()
 
-    def apply_to_pod(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-        """Return the analysis of the next pod with what else admits; that of a pod that exists as it is."""
-        if analysis.start.live is not None or not _decides(store, subject.ref.namespace, analysis.start.pod):
-            return analysis
-        from kubectl_kres.policies.reports import apply as judged
+def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
+    if analysis.made is not None:
+        return ()
+    from kubectl_kres.policies.reports.security_patch import security_patch
 
-        return judged.apply_policies(store, subject, ask, analysis)
+    patch = security_patch(store, subject, analysis)
+    return () if patch is None else (patch,)
 
-    def apply_to_workload(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-        """Return the same for the workload of a file itself."""
-        if subject.ref.kind == "Pod" or not _decides(store, subject.ref.namespace, analysis.start.pod):
-            return analysis
-        from kubectl_kres.policies.reports import apply as judged
 
-        return judged.policed_object(store, subject, ask, analysis)
+def _sentence(case: Any) -> Iterator[str]:
+    from kubectl_kres.policies.reports.remedy import POLICING_REMEDIES
+
+    return POLICING_REMEDIES[case.finding.rule](case)
 
 
 def _decides(store: Store, namespace: str, pod: Pod) -> bool:
@@ -205,4 +208,18 @@ def _account_decides(store: Store, namespace: str, pod: Pod) -> bool:
     return any(need.namespace in {"", namespace} for need in store.asked("ServiceAccount"))
 
 
-SYSTEM = Policing()
+SYSTEM = System(
+    "policing",
+    answers=dict.fromkeys(POLICIES, KindAnswers("policing", on_screen=False)),
+    kinds={"in-lists": DECIDING, "decides": DECIDING, "if-refused": ELSEWHERE, "policies": tuple(POLICIES)},
+    rights={
+        "pods": (
+            *(Right(kind, ("list",), "which webhooks and policies also decide") for kind in sorted(DECIDING)),
+            Right("ServiceAccount", ("get",), "whether a pod's service account is there"),
+        )
+    },
+    sentences=dict.fromkeys(REFUSING, _sentence),
+    reads=_reads,
+    remedies=_remedies,
+    admission=Admitter(extend=_extend, apply=_apply),
+)

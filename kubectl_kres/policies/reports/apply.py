@@ -97,7 +97,7 @@ _ADDED = Assume("spec", "seen/added-on-create", "containers that live pods were 
 
 def apply_policies(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
     """Return the analysis of the next pod; a pod that exists was admitted."""
-    if analysis.start.live is not None or analysis.system:
+    if analysis.start.live is not None or analysis.made is not None:
         return analysis
     context = admission_context(store, subject.ref.namespace, ask.server)
     raw = next_pod(subject, analysis.start) if context is not None else None

@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import NEWEST, parse
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.objects import on_wire
 from kubectl_kres.model.pod import unread_fields
 from kubectl_kres.policies.reports import DECIDING, WEBHOOKS
@@ -19,8 +20,8 @@ from kubectl_kres.policies.rules.pod_security.levels import standard_of
 from kubectl_kres.policies.rules.policy import Bound, Look, asked, finder
 from kubectl_kres.policies.rules.request import Request, matched
 from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.common.effective_policies import extend, extending_kinds
 from kubectl_kres.reports.common.explanation import Subject, Unseen, not_computed
-from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -66,8 +67,7 @@ _found: WeakKeyDictionary[Store, dict[str, tuple[tuple[object, ...], Server, Plu
 def admission_context(store: Store, namespace: str, server: Server) -> PluginLookups | None:
     """None: nothing else decides there, as far as it was read. Made again only where the store has changed."""
     result = _found.setdefault(store, {})
-    deciding = (kind for system in systems() for kind in system.policy_kinds)
-    revision = (*store.revision(*_KINDS, *deciding), store.origin.version)
+    revision = (*store.revision(*_KINDS, *extending_kinds()), store.origin.version)
     last = result.get(namespace)
     if last is None or last[:2] != (revision, server):
         last = result[namespace] = (revision, server, _make_context(store, namespace, server))
@@ -91,7 +91,7 @@ def _make_context(store: Store, namespace: str, server: Server) -> PluginLookups
         most=MOST,
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )
-    computed = frozenset(name for system in systems() for name in system.computed_webhooks(store, namespace))
+    computed = extend(store, namespace, Policies()).computed
     webhooks = tuple(
         (
             item.metadata.name,

@@ -50,7 +50,7 @@ def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | 
     """
     policies, server = analysis.known.policies, analysis.server
     start = analysis.start
-    if analysis.system:
+    if analysis.made is not None:
         return None
     first = () if start.live is not None else tuple(_first(store, subject, analysis))
     objects = () if start.live is not None else objects_of(start.pod, policies, server)

@@ -35,7 +35,6 @@ from kubectl_kres.reports.common.explanation import (
 )
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
-from kubectl_kres.reports.common.system import maker_of
 from kubectl_kres.reports.explain.explain import analysis_of, explain, verdict_of_analysis
 from kubectl_kres.reports.namespace.allowed_ranges import Conflict, conflicts
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
@@ -70,7 +69,7 @@ class EvaluatedWorkload(Struct, frozen=True):
     @property
     def ended(self) -> bool:
         """Whether it is a run that has ended, so that the answer is about a new one."""
-        return maker_of(self.analysis).is_about_another(self.analysis)
+        return self.analysis.made is not None and self.analysis.made.about_another
 
     @property
     def lacks_room_alone(self) -> bool:

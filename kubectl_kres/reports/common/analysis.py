@@ -61,15 +61,31 @@ class Account(Struct, frozen=True):
     waiting: int = 0
 
 
+class MadePod(Struct, frozen=True):
+    """What a system says of the pod of an object of its making.
+
+    ``missing``: how many pods the object still wants. ``state``: what keeps the object from running; empty: nothing
+    does. ``about_another``: the answer is what a new object would meet, since this one has ended. ``assumptions``: what
+    was supposed. ``source``: what the system makes it of, for itself alone.
+    """
+
+    system: str
+    missing: int = 0
+    state: str = ""
+    about_another: bool = False
+    assumptions: tuple[Assume, ...] = ()
+    source: object = None
+
+
 class Analysis(Struct, frozen=True):
     """Where admission starts, the policies, and every outcome, the first one leading.
 
     ``tekton``: what Tekton did before; None where it had no part in it. ``listed``: for each outcome the order in which
     Tekton has to list LimitRanges, empty where that does not matter. ``then``: what would come after ``outcomes``,
     where the object of a file, or a claim of the pod, is refused before the pod is. ``claims``: of a StatefulSet.
-    ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet. ``assumed``, ``unseen``:
-    about admission beside Kubernetes' own. ``system``: which one makes the pod; empty: a controller of Kubernetes, or a
-    person. ``maker``: that system's own data about its source. ``account``: what is made beside the pods; None: nothing
+    ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet. ``assumed``, ``unseen``: of
+    what else admits. ``made``: by a system; None: a controller of Kubernetes, or a person, makes the pod.
+    ``account``: what is made beside the pods; None: nothing
     that a policy of the namespace looks at.
     """
 
@@ -84,8 +100,7 @@ class Analysis(Struct, frozen=True):
     undefaulted: bool = False
     assumed: tuple[Assume, ...] = ()
     unseen: tuple[Unseen, ...] = ()
-    system: str = ""
-    maker: object = None
+    made: MadePod | None = None
     account: Account | None = None
 
 

@@ -36,6 +36,14 @@ class NamespacePolicies(Struct, frozen=True):
     assumptions: tuple[Assume, ...]
 
 
+class ExtendedPolicies(NamedTuple):
+    """Policies with what systems enforce, what was assumed, and the names of webhooks whose answers are computed so."""
+
+    policies: Policies
+    assumed: tuple[Assume, ...] = ()
+    computed: frozenset[str] = frozenset()
+
+
 _KINDS = (
     "LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass", "StorageClass", "DeviceClass",
     "ResourceClaimTemplate",
@@ -78,7 +86,7 @@ def policies(store: Store, namespace: str, server: Server = _USUAL) -> Namespace
     last, now = made.get(namespace), (store.changes, len(store.files))
     if last is not None and last.now == now and last.server is server:
         return last.known
-    revision = store.revision(*_KINDS, *(kind for system in registered("reports") for kind in system.policy_kinds))
+    revision = store.revision(*_KINDS, *extending_kinds())
     known = last.known if last is not None and last.fits(revision, now, server) else _policies(store, namespace, server)
     made[namespace] = _Made(now, revision, server, known)
     return known
@@ -105,10 +113,25 @@ def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies
         expandable=_expandable(store),
         claim_templates={item.metadata.name: item for item in store.all("ResourceClaimTemplate", namespace)},
     )
+    extension = extend(store, namespace, policies)
+    return NamespacePolicies(extension.policies, (*assumed, *extension.assumed))
+
+
+def extending_kinds() -> tuple[str, ...]:
+    """Return the kinds that ``extend`` looks at."""
+    return tuple(kind for system in registered("reports") for kind in system.kinds.get("policies", ()))
+
+
+def extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
+    """Return the policies with what all systems enforce on pods of the namespace."""
+    extension = ExtendedPolicies(policies)
     for system in registered("reports"):
-        policies, more = system.extend_policies(store, namespace, policies)
-        assumed += more
-    return NamespacePolicies(policies, tuple(assumed))
+        if system.admission is not None and system.admission.extend is not None:
+            more = system.admission.extend(store, namespace, extension.policies)
+            extension = ExtendedPolicies(
+                more.policies, (*extension.assumed, *more.assumed), extension.computed | more.computed
+            )
+    return extension
 
 
 def extended_of(store: Store) -> dict[str, str]:

@@ -123,7 +123,7 @@ COMMANDS["timeline"] = (
     *(
         Right(kind, _LIST, f"what happened to {BY_KIND[kind].plural}")
         for system in systems()
-        for kind in dict.fromkeys((*system.policies, *system.telling))
+        for kind in dict.fromkeys((*system.kinds.get("edited", ()), *system.kinds.get("events", ())))
     ),
 )
 COMMANDS["snapshot"] = tuple(

@@ -1,44 +1,50 @@
 """What a system beside Kubernetes' own controllers adds to the answers about pods, quotas and namespaces.
 
-A system is a subclass of ``System`` in a folder of its own; ``kubectl_kres.systems`` registers it, and no common folder
-imports it. Its module loads the rest of its folder only when a hook has something to say.
+A system is a folder of its own that holds a ``System``: values, and functions in three optional ports (who makes pods,
+who keeps quotas, who admits). ``kubectl_kres.systems`` registers it, and no common folder imports it. Its module loads
+the rest of its folder only when a function has something to say.
 
 ``answers_about`` is the one map from kinds to answers that commands, completion and the terminal interface read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Draft
-from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
-from kubectl_kres.model.objects import ManagedMetadata, Metadata, ObjectRef, ResourceQuota
+from kubectl_kres.model.objects import Metadata, ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, RunState, Subject
 from kubectl_kres.reports.common.parts import (
     Edit,
     MergedLimit,
     PoolTrail,
-    RaiseQuota,
     Record,
     Remedy,
     RuleSummary,
     Severity,
 )
+from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import registered
 
 #: A remedy by rule, as ``reports.remedies.context`` has it: sentences for a refusal.
 Sentences = Callable[[Any], Iterator[str]]
+#: What is admitted: the next pod, or the workload of a file itself.
+Target = Literal["pod", "workload"]
 
 
 class Right(NamedTuple):
@@ -72,31 +78,6 @@ class KindAnswers(NamedTuple):
     on_screen: bool = True
 
 
-class Naming(NamedTuple):
-    """Names of containers and values. ``titles``: of containers by their path, for sentences; ``fields``: the field
-    behind the path of a value.
-    """
-
-    titles: Mapping[str, str] = {}
-    fields: Mapping[str, str] = {}
-
-
-class MoreRoom(NamedTuple):
-    """The remedy where a system keeps the quotas, so that raising them is lost.
-
-    ``edits`` and ``commands``: what to change, and lines to type. ``waits``: why the room does not come at once.
-    ``known`` False: it is not known whether the room comes. ``quota``: one of those quotas. ``why``: why not to raise
-    it.
-    """
-
-    edits: tuple[Edit, ...]
-    commands: tuple[str, ...]
-    waits: tuple[str, ...]
-    known: bool
-    quota: str
-    why: str
-
-
 class CacheKey(NamedTuple):
     """A key that is equal for objects whose explanations differ in some texts alone.
 
@@ -114,220 +95,200 @@ class TimelineEvent(NamedTuple):
     severity: Severity
 
 
-class System:
-    """The hooks of a system; each adds nothing unless a subclass says otherwise."""
+class MoreRoom(NamedTuple):
+    """What to do instead of raising quotas that a system makes. ``quota``: one that it keeps; empty: none is raised.
 
-    #: What ``Analysis.system`` holds of an analysis of its making.
-    name = ""
-    #: The API group of its kinds; empty: they are Kubernetes' own.
-    group = ""
-    #: What there is to say of them, by kind.
+    ``edits`` and ``commands``: what to change, and as something to type. ``waits``: why the room does not come at once.
+    ``known`` False: nobody could tell whether it comes. ``why``: why not to raise the quota.
+    """
+
+    edits: tuple[Edit, ...]
+    commands: tuple[str, ...] = ()
+    waits: tuple[str, ...] = ()
+    known: bool = True
+    quota: str = ""
+    why: str = ""
+
+
+class Ownership(NamedTuple):
+    """Whose an object is: a sentence on why edits of it are lost.
+
+    ``pool``: what the hard of a quota is taken from; empty: nothing. ``distributed``: it copies what stands elsewhere.
+    """
+
+    text: str
+    pool: str = ""
+    distributed: bool = False
+
+
+class KeptQuotaAnswer(NamedTuple):
+    """Of quotas that a system keeps and that refuse: where the room comes from; sentences by rule, before the usual."""
+
+    trails: tuple[PoolTrail, ...] = ()
+    sentences: Mapping[str, Sentences] = {}
+
+
+class NamespaceRules(NamedTuple):
+    """What a system enforces on the pods of a namespace, and what its pods get of the LimitRanges there."""
+
+    rules: tuple[RuleSummary, ...] = ()
+    limits: tuple[MergedLimit, ...] = ()
+
+
+class ObjectDescription(NamedTuple):
+    """What an object of a system says of itself.
+
+    ``state``: how it fares; ``facts``: with what it says so. ``events``: what happened to it. ``waits``: a quota holds
+    it up now; ``ended``: it gets no further pod. ``namespaces``: those that it bears on, where it stands in none;
+    None: all.
+    """
+
+    state: RunState | None = None
+    facts: tuple[Fact, ...] | None = None
+    events: tuple[TimelineEvent, ...] = ()
+    waits: bool = False
+    ended: bool = False
+    namespaces: tuple[str, ...] | None = None
+
+
+class AboutObject(NamedTuple):
+    """What are all reads that the answer about an object depends on? None: it is no object of this system."""
+
+    subject: Subject
+
+
+class AboutPod(NamedTuple):
+    """What else is read for any pod of a namespace? ``new``: the pod does not exist yet.
+
+    Of one that exists there is no ``spec``: for all pods of its namespace the same is read.
+    """
+
+    namespace: str
+    spec: PodSpec | None
+    new: bool
+
+
+class AboutPolicies(NamedTuple):
+    """What does ``Admitter.extend`` look at, where something says that there is any?"""
+
+    namespace: str
+
+
+class AboutRefused(NamedTuple):
+    """What else is read for all refused workloads of a namespace?"""
+
+    namespace: str
+
+
+class AboutNamespace(NamedTuple):
+    """What else is read for a namespace as a whole?"""
+
+    namespace: str
+
+
+class AboutSharedQuotas(NamedTuple):
+    """Which quotas of its own kinds do those of a namespace (empty: of any) suggest?"""
+
+    namespace: str
+    quotas: tuple[ResourceQuota, ...]
+
+
+class AboutConfiguration(NamedTuple):
+    """How is it configured, as far as it is known by now where to look?"""
+
+
+#: What a system can be asked to name reads for.
+Question = (
+    AboutObject | AboutPod | AboutPolicies | AboutRefused | AboutNamespace | AboutSharedQuotas | AboutConfiguration
+)
+#: What the objects of a kind are to common answers. ``in-lists``: lists depend on them though they can do without.
+#: ``assumed``: an assumption says that they could not be read; ``if-refused``: that is said only where the server
+#: refused to tell; ``decides``: without them a verdict may change. ``waits``: they make one pod each, and may wait for
+#: a quota; ``runs``: they have a state; ``edited``: their edits decide about pods; ``events``: something happens to
+#: them. ``policies``: ``Admitter.extend`` looks at them; ``overview``: the overview does.
+Role = Literal[
+    "in-lists", "assumed", "if-refused", "decides", "waits", "runs", "edited", "events", "policies", "overview"
+]
+
+
+class Analyse(Protocol):
+    """``journal`` False: only the outcomes are wanted. ``another``: of one more like it, where one is live.
+
+    Raises UsageError for an object that makes several pods.
+    """
+
+    def __call__(
+        self, store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool, another: bool
+    ) -> Analysis | None: ...
+
+
+class PodMaker(Struct, frozen=True):
+    """Who makes pods.
+
+    ``analyse``: the analysis of a pod of its making, with ``Analysis.made``; None for any other.
+    ``sentences``: what mends the refusals of such an analysis; ``names`` of containers by path, sentences by rule that
+    its own come before. ``reach``: the ways to other QoS classes.
+    ``cache_key``: of one of its objects; None: no other is like it, or it is not worth looking.
+    """
+
+    analyse: Analyse
+    sentences: Callable[[Analysis, Mapping[str, str], Mapping[str, Sentences]], tuple[str, ...]]
+    reach: Callable[[Store, Subject, EvaluationOptions, Draft], Iterable[Any]]
+    cache_key: Callable[[Store, Subject, EvaluationOptions], CacheKey | None]
+
+
+class QuotaKeeper(Struct, frozen=True):
+    """Who keeps quotas.
+
+    ``owner``: whose an object with such metadata is; None: not this system's. ``replace_raises``: instead of raising
+    quotas, for the pods of an object; None: the edits are right as they are. ``explain_refusals``: of findings.
+    ``shared_reports``: a QuotaReport for each quota of its own kinds that bears on a namespace; empty: on any.
+    """
+
+    owner: Callable[[Metadata], Ownership | None]
+    replace_raises: Callable[[Store, ObjectRef, tuple[Edit, ...]], MoreRoom | None]
+    explain_refusals: Callable[[Store, str, Iterable[Finding]], KeptQuotaAnswer]
+    shared_reports: Callable[[Store, str], Iterator[Record]]
+
+
+class Admitter(Struct, frozen=True):
+    """Who admits pods beside LimitRanges and quotas; each member is optional.
+
+    ``extend``: the policies of a namespace with what it enforces; called again only where objects of kinds of the role
+    ``policies`` have changed. ``apply``: the analysis of the next pod, or of the workload of a file, with what it
+    decides.
+    """
+
+    extend: Callable[[Store, str, Policies], ExtendedPolicies] | None = None
+    apply: Callable[[Store, Subject, EvaluationOptions, Analysis, Target], Analysis] | None = None
+
+
+class System(Struct, frozen=True):
+    """What a system registers: what its kinds are, what is read for them, and the ports that it has.
+
+    ``name``: what ``Analysis.made`` holds of a pod of its making. ``group``: the API group of its kinds; empty: they
+    are Kubernetes' own. ``answers``: what there is to say of them. ``kinds``: those of a role. ``rights``: by command
+    what it reads; of ``pods`` whatever explains pods. ``over_pods``: commands of its own that look at pods, too, and
+    what for. ``sentences``: what to change of any pod, by rule of its own that refuses.
+    ``reads``: the answer to a question; None: nothing. ``describe(store, object, now)``: None for an object of others.
+    ``remedies``: changes, tried, that let a pod pass which it makes, or refuses.
+    ``explain_namespace``: its part in the explanation of a namespace with these LimitRanges.
+    """
+
+    name: str
+    group: str = ""
     answers: Mapping[str, KindAnswers] = {}
-    #: Kinds whose objects its answers about lists depend on although they can do without.
-    beside_lists: frozenset[str] = frozenset()
-    #: Kinds of which an assumption says that they could not be read.
-    assumed: frozenset[str] = frozenset()
-    #: Kinds of which it is said that they could not be read only where the server refused to tell.
-    said_if_refused: frozenset[str] = frozenset()
-    #: Kinds that may change a verdict where they could not be read.
-    deciding: frozenset[str] = frozenset()
-    #: Kinds whose objects make one pod each and may wait for a quota.
-    waiting: tuple[str, ...] = ()
-    #: Kinds that ``extend_policies`` looks at.
-    policy_kinds: tuple[str, ...] = ()
-    #: Kinds of whose objects ``run_state`` says how they fare.
-    running: tuple[str, ...] = ()
-    #: Kinds whose edits decide about pods; and those of which ``happened`` tells something.
-    policies: tuple[str, ...] = ()
-    telling: tuple[str, ...] = ()
-    #: By command what it reads; of ``pods`` whatever explains pods.
+    kinds: Mapping[Role, Collection[str]] = {}
     rights: Mapping[str, tuple[Right, ...]] = {}
-    #: Commands of its own that look at pods, too, and what for.
     over_pods: Mapping[str, str] = {}
-
-    def needs(self, store: Store, subject: Subject) -> tuple[ReadRequest, ...] | None:
-        """Return all reads that the answer about one of its objects depends on; None: the object is none of its."""
-
-    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[ReadRequest]:
-        """Return further reads for any pod of a namespace. ``new``: the pod does not exist yet.
-
-        ``spec`` is None for a pod that exists: the reads are then the same for all pods of its namespace.
-        """
-        return ()
-
-    def quota_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
-        """Return further reads for all refused workloads of a namespace."""
-        return ()
-
-    def namespace_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
-        """Return further reads for a namespace as a whole."""
-        return ()
-
-    def configuration_needs(self, store: Store) -> Iterable[ReadRequest]:
-        """Return the reads of its configuration, as far as it is known by now where to look."""
-        return ()
-
-    def cache_key(self, store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
-        """Return the cache key of one of its objects; None: no other is like it, or the search is not worth it."""
-
-    def refuse_several(self, subject: Subject) -> None:
-        """Raise UsageError for an object that makes several pods."""
-
-    def makes(self, store: Store, subject: Subject) -> bool:
-        """Return whether it makes the pod of the object, or has made the live pod."""
-        return False
-
-    def analysis(
-        self, store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True, another: bool = False
-    ) -> Analysis | None:
-        """Return the analysis of a pod that it makes; None for any other. ``another``: of a new one, where one
-        is live.
-        """
-
-    def apply_to_pod(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-        """Return the analysis of the next pod with the system's decisions about any pod."""
-        return analysis
-
-    def apply_to_workload(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-        """Return the analysis of the workload of a file with the system's decisions."""
-        return analysis
-
-    def missing(self, analysis: Analysis) -> int:
-        """Return how many pods an object of its kinds still wants."""
-        return 0
-
-    def state(self, analysis: Analysis) -> str:
-        """Return why an object that it makes does not run; empty: nothing keeps it."""
-        return ""
-
-    def is_about_another(self, analysis: Analysis) -> bool:
-        """Return whether the answer is what a new object would meet, since this one has ended."""
-        return False
-
-    def remarks(self, store: Store, namespace: str, ask: EvaluationOptions, journal: Journal) -> tuple[Assume, ...]:
-        """Return the assumptions of an analysis that it made."""
-        return ()
-
-    def facts(self, item: Any) -> tuple[Fact, ...] | None:
-        """Return what one of its objects reports about itself; None for any other."""
-
-    def run_state(self, store: Store, item: Any, now: str) -> RunState | None:
-        """Return the state of one of its objects; None for any other."""
-
-    def concerns(self, item: Any, namespace: str) -> bool:
-        """Return whether one of its cluster-scoped objects decides about pods of this namespace."""
-        return True
-
-    def happened(self, item: Any) -> Iterator[TimelineEvent]:
-        """Yield what one of its ``telling`` objects says happened to it, with when."""
-        return iter(())
-
-    def reach(self, store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> Iterable[Any]:
-        """Return the ways to other QoS classes of a pod that it makes."""
-        return ()
-
-    def remedies(self) -> Mapping[str, Sentences]:
-        """Return the remedies of any pod, by each of its rules that refuses."""
-        return {}
-
-    def own_remedies(self) -> Mapping[str, Sentences]:
-        """Return the remedies of a pod that it makes; they come before the usual ones."""
-        return {}
-
-    def ways(self, store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
-        """Return tested edits with which a pod that it makes is admitted; none where none were found."""
-        return ()
-
-    def fix(self, store: Store, subject: Subject, analysis: Analysis) -> Remedy | None:
-        """Return a tested change that lets any pod pass the system's rules; None where it knows of none."""
-
-    def adapt_remedies(self, texts: Sequence[str], analysis: Analysis) -> tuple[str, ...]:
-        """Return the remedies in sentences for a pod that it makes, adapted to its object."""
-        return tuple(texts)
-
-    def naming(self, analysis: Analysis, outcome: Outcome) -> Naming:
-        """Return the names of the containers and values of a pod that it makes."""
-        return Naming()
-
-    def special(self, store: Store, namespace: str) -> Mapping[str, Sentences]:
-        """Return remedies that come before the usual ones in a namespace."""
-        return {}
-
-    def trails(self, store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
-        """Return where more room comes from, for quotas that it keeps and that refuse."""
-        return ()
-
-    def kept_quotas(self, store: Store, namespace: str) -> Mapping[str, str]:
-        """Return the names of the quotas of a namespace that it keeps, with the object that sets their hard."""
-        return {}
-
-    def more_room(self, store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom | None:
-        """Return the remedy instead of raising quotas that it keeps. ``lacks``: missing resources by the source of the
-        quotas.
-        """
-
-    def source_of_quota(self, store: Store, edit: RaiseQuota) -> RaiseQuota | None:
-        """Return what to raise instead of a quota that it makes of another object; None: it makes none of it."""
-        return None
-
-    def pool_of(self, quota: ResourceQuota) -> str:
-        """Return the object that sets the hard of a quota; empty: the system does not keep it."""
-        return ""
-
-    def keeper(self, metadata: Metadata) -> str:
-        """Return the sentence that it keeps an object, so that edits are lost; empty: it does not."""
-        return ""
-
-    def distributed(self, metadata: ManagedMetadata) -> str:
-        """Return the sentence that it distributes a policy, so that edits are lost; empty: it does not."""
-        return ""
-
-    def policy_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
-        """Return the reads of the objects that ``extend_policies`` uses, where something says that there are any."""
-        return ()
-
-    def computed_webhooks(self, store: Store, namespace: str) -> frozenset[str]:
-        """Return the names of webhooks whose answers ``extend_policies`` computes for the namespace."""
-        return frozenset()
-
-    def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
-        """Return the ``Policies`` of a namespace with what it enforces on pods, and what it assumed about it.
-
-        Called again only where objects of ``policy_kinds`` have changed.
-        """
-        return policies, ()
-
-    def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[ReadRequest, ...]:
-        """Return the reads of quotas of its own kinds, where those of a namespace (empty: of any) suggest them."""
-        return ()
-
-    def shared_reports(self, store: Store, namespace: str) -> Iterator[Record]:
-        """Yield a QuotaReport for each quota of its own kinds that bears on a namespace; empty: on any."""
-        return iter(())
-
-    def rules_of_namespace(self, store: Store, namespace: str) -> tuple[RuleSummary, ...]:
-        """Return the rules that it enforces on the pods of a namespace."""
-        return ()
-
-    def merged_limits(self, store: Store, limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
-        """Return the values that its pods get from the LimitRanges of a namespace, where it is installed."""
-        return ()
-
-    def overview_areas(self) -> tuple[Any, ...]:
-        """Return a ``reports.overview.AreaMaker`` for each of its areas of the overview."""
-        return ()
-
-    def overview_needs(self, namespace: str) -> Iterable[ReadRequest]:
-        """Return the reads of those areas; a cluster may have none of the kinds."""
-        return ()
-
-    def waits(self, item: Any) -> bool:
-        """Return whether one of its ``waiting`` objects is held up by a quota now."""
-        return False
-
-    def may_wait(self, item: Any) -> bool:
-        """Return whether one of its ``waiting`` objects can still get a pod."""
-        return True
+    sentences: Mapping[str, Sentences] = {}
+    reads: Callable[[Store, Question], Iterable[ReadRequest] | None] | None = None
+    describe: Callable[[Store, Any, str], ObjectDescription | None] | None = None
+    remedies: Callable[[Store, Subject, Analysis], tuple[Remedy, ...]] | None = None
+    explain_namespace: Callable[[Store, str, Sequence[Limits]], NamespaceRules] | None = None
+    pods: PodMaker | None = None
+    quotas: QuotaKeeper | None = None
+    admission: Admitter | None = None
 
 
 def systems() -> tuple[System, ...]:
@@ -335,31 +296,97 @@ def systems() -> tuple[System, ...]:
     return registered("reports")
 
 
-def maker_of(analysis: Analysis) -> System:
-    """Return the system that makes the pod; one without hooks where Kubernetes' controllers do."""
-    return next((system for system in systems() if system.name == analysis.system), _NONE) if analysis.system else _NONE
+@cache
+def kinds_of(role: Role) -> tuple[str, ...]:
+    """Return the kinds of all systems that have the role."""
+    return tuple(kind for system in systems() for kind in system.kinds.get(role, ()))
+
+
+def reads_for(store: Store, question: Question) -> Iterator[ReadRequest]:
+    """Yield what all systems answer."""
+    for system in systems():
+        if system.reads is not None:
+            yield from system.reads(store, question) or ()
+
+
+def describe(store: Store, item: Any, now: str = "") -> ObjectDescription | None:
+    """Return what an object of a system says of itself; None for any other. ``now`` empty: nothing counts as new."""
+    described = (system.describe(store, item, now) for system in systems() if system.describe is not None)
+    return next((description for description in described if description is not None), None)
+
+
+def rules_of_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> NamespaceRules:
+    """Return what all systems enforce on a namespace."""
+    parts = [system.explain_namespace(store, namespace, limits) for system in systems() if system.explain_namespace]
+    return NamespaceRules(
+        tuple(rule for part in parts for rule in part.rules), tuple(row for part in parts for row in part.limits)
+    )
+
+
+def remedies_of_systems(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
+    """Return the changes, tried, that systems know of."""
+    return tuple(
+        remedy for system in systems() if system.remedies for remedy in system.remedies(store, subject, analysis)
+    )
+
+
+def quota_keepers() -> tuple[QuotaKeeper, ...]:
+    """Return those who keep quotas."""
+    return tuple(system.quotas for system in systems() if system.quotas is not None)
+
+
+def ownership_of(metadata: Metadata) -> Ownership:
+    """Return which system an object belongs to, by its labels and owners; with empty texts where it is none's."""
+    owners = (keeper.owner(metadata) for keeper in quota_keepers())
+    return next((owner for owner in owners if owner is not None), Ownership(""))
+
+
+def apply_admitters(
+    store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis, target: Target = "pod"
+) -> Analysis:
+    """Return the analysis with what systems decide about any pod, or about the workload of a file itself."""
+    for system in systems():
+        if system.admission is not None and system.admission.apply is not None:
+            analysis = system.admission.apply(store, subject, ask, analysis, target)
+    return analysis
+
+
+def pod_makers() -> tuple[PodMaker, ...]:
+    """Return those who make pods beside the controllers of Kubernetes."""
+    return tuple(system.pods for system in systems() if system.pods is not None)
+
+
+def maker_of(analysis: Analysis) -> PodMaker | None:
+    """Return who makes the pod; None where Kubernetes' controllers, or a person, do."""
+    name = analysis.made.system if analysis.made is not None else ""
+    return next((system.pods for system in systems() if name and system.name == name), None)
 
 
 def analysis_by_system(
     store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True, another: bool = False
 ) -> Analysis | None:
-    """Return the analysis of a pod that some system makes; None for any other."""
-    analyses = (system.analysis(store, subject, ask, journal=journal, another=another) for system in systems())
+    """Of a pod that some system makes; None for any other. Raises UsageError for an object that makes several pods."""
+    analyses = (maker.analyse(store, subject, ask, journal=journal, another=another) for maker in pod_makers())
     return next((analysis for analysis in analyses if analysis is not None), None)
 
 
 def likeness_of(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
     """Return the cache key of the object's explanation; None: nothing like it is known."""
-    result = (system.cache_key(store, subject, ask) for system in systems())
+    result = (maker.cache_key(store, subject, ask) for maker in pod_makers())
     return next((likeness for likeness in result if likeness is not None), None)
 
 
-def is_made_by_system(store: Store, subject: Subject) -> bool:
-    """Return whether some system makes the pod of the object, or has made the live pod."""
-    return any(system.makes(store, subject) for system in systems())
-
-
-_NONE = System()
+def object_behind(store: Store, subject: Subject) -> Subject | None:
+    """Return the subject if a system makes its pod, what made a live pod if a system's object did; None: neither."""
+    ref = subject.ref
+    for system in systems():
+        if system.pods is not None and subject.kind.group == system.group:
+            return subject if system.answers.get(ref.kind, _NOTHING).one_pod else None
+    pod = store.get("Pod", ref.name, ref.namespace) if subject.raw is None and ref.kind == "Pod" else None
+    kind, name = controller(pod) if isinstance(pod, Pod) else ("", "")
+    if kind not in kinds_of("waits") or store.get(kind, name, ref.namespace) is None:
+        return None
+    return Subject(ObjectRef(kind, name, ref.namespace), BY_KIND[kind])
 
 
 _POD: Final = KindAnswers("pod", one_pod=True)

@@ -11,7 +11,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import RunState
 from kubectl_kres.reports.common.replicas import controller, newest_set, owned_by, pods_of
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import describe, kinds_of
 from kubectl_kres.reports.explain.object_state import is_plain, state_of_pod
 from kubectl_kres.reports.run_state.grace import rank
 from kubectl_kres.reports.run_state.workload_state import workload_state
@@ -57,7 +57,7 @@ class PodStates:
 
         ``namespace`` empty: of all.
         """
-        runs = {kind for system in systems() for kind in system.waiting}
+        runs = kinds_of("waits")
         for (space, kind, _), pods in self._others.items():
             if kind not in KINDS and kind not in runs and namespace in {"", space}:
                 yield from pods
@@ -99,14 +99,14 @@ def _of_systems(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple
     """Yield the systems' objects with their states; a failed run is left out, as it is over, unless its memory limit
     killed it.
     """
-    for system in systems():
-        for item in (item for kind in system.running for item in store.all(kind, namespace or None)):
-            state = system.run_state(store, item, pods.now)
-            ref = ObjectRef(item.kind, item.metadata.name, item.metadata.namespace)
-            if state is None or state.reason == "RunFailed":
-                continue
-            own = [state for _, state in pods.of(ref.namespace, ref.kind, ref.name)[1]]
-            yield ref, state if state.word in {"ended", "fails"} else min((*own, state), key=rank)
+    for item in (item for kind in kinds_of("runs") for item in store.all(kind, namespace or None)):
+        description = describe(store, item, pods.now)
+        state = description.state if description is not None else None
+        ref = ObjectRef(item.kind, item.metadata.name, item.metadata.namespace)
+        if state is None or state.reason == "RunFailed":
+            continue
+        own = [state for _, state in pods.of(ref.namespace, ref.kind, ref.name)[1]]
+        yield ref, state if state.word in {"ended", "fails"} else min((*own, state), key=rank)
 
 
 def _of_workload(store: Store, kind: str, workload: Workload, pods: PodStates) -> RunState | None:

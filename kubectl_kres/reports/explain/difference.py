@@ -24,7 +24,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, ResourceV
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import is_made_by_system
+from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.explain.explain import Analysis, Decision, analyse, analysis_of, decided, stores
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.live_differences import edited, tells
@@ -91,7 +91,7 @@ class Differences:
         """Return whether the pod would get other values today, or would be refused: without saying why."""
         namespace = pod.metadata.namespace
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
-        if is_made_by_system(self._store, named):
+        if object_behind(self._store, named) is not None:
             return diff(self._store, named, self._ask).changed
         return not self._same(_Live(self._store, pod), policies(self._store, namespace, self._ask.server))[0]
 
@@ -100,7 +100,7 @@ class Differences:
         self.pattern = None
         namespace = pod.metadata.namespace
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
-        if is_made_by_system(self._store, named):
+        if object_behind(self._store, named) is not None:
             difference = diff(self._store, named, self._ask)
             return difference if difference.changed else None
         live, known = _Live(self._store, pod), policies(self._store, namespace, self._ask.server)

@@ -34,7 +34,15 @@ from kubectl_kres.reports.common.explanation import (
 )
 from kubectl_kres.reports.common.parts import NodeReport, Remedy, waits_for_node
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, reason_for_no_pods
-from kubectl_kres.reports.common.system import analysis_by_system, maker_of, systems
+from kubectl_kres.reports.common.system import (
+    analysis_by_system,
+    apply_admitters,
+    describe,
+    kinds_of,
+    maker_of,
+    quota_keepers,
+    remedies_of_systems,
+)
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import blocking_event, state_of
@@ -78,7 +86,7 @@ def analysis_of(store: Store, subject: Subject, ask: EvaluationOptions, *, journ
 
     evaluated = preflight.check_file(store, subject, ask, analysis)
     return (
-        _apply_systems_to_workload(store, subject, ask, evaluated)
+        apply_admitters(store, subject, ask, evaluated, "workload")
         if evaluated.outcomes is analysis.outcomes
         else evaluated
     )
@@ -97,7 +105,7 @@ def analysis_from(
     known = policies(store, subject.ref.namespace, ask.server)
 
     def with_systems(start: PodManifest) -> Analysis:
-        return _apply_systems(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
+        return apply_admitters(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
 
     return with_seen(store, subject, with_systems(start), with_systems) if ask.seen else with_systems(start)
 
@@ -110,21 +118,8 @@ def analysis_of_another(store: Store, subject: Subject, ask: EvaluationOptions) 
     start = structs.replace(start_of(store, subject), live=None)
     known = policies(store, subject.ref.namespace, ask.server)
     analysis = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
-    analysis = _apply_systems(store, subject, ask, analysis)
+    analysis = apply_admitters(store, subject, ask, analysis)
     return with_account(store, subject, analysis)
-
-
-def _apply_systems(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-    """Return the analysis with the systems' decisions about any pod."""
-    for system in systems():
-        analysis = system.apply_to_pod(store, subject, ask, analysis)
-    return analysis
-
-
-def _apply_systems_to_workload(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-    for system in systems():
-        analysis = system.apply_to_workload(store, subject, ask, analysis)
-    return analysis
 
 
 def analyse(
@@ -240,11 +235,14 @@ def explained(store: Store, subject: Subject, ask: EvaluationOptions, analysis: 
             *_assumptions(start, known, ask, table.injected),
             *analysis.assumed,
             *(analysis.claims.assumptions if analysis.claims is not None else ()),
-            *(() if analysis.system else _of_file(store, subject, outcomes)),
-            *maker_of(analysis).remarks(store, subject.ref.namespace, ask, first.journal),
+            *(analysis.made.assumptions if analysis.made is not None else _of_file(store, subject, outcomes)),
         ),
         unseen=(*unseen, *_nodes_unseen(store, subject, start)),
-        pools=tuple(trail for system in systems() for trail in system.trails(store, space, verdict.findings)),
+        pools=tuple(
+            trail
+            for keeper in quota_keepers()
+            for trail in keeper.explain_refusals(store, space, verdict.findings).trails
+        ),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
         certain=(certain := decision.certain),
@@ -361,8 +359,8 @@ def _advice(
     unseen: Sequence[Unseen],
 ) -> Advice:
     """Return the advice."""
-    if analysis.system:
-        if ways := maker_of(analysis).ways(store, subject, analysis):
+    if analysis.made is not None:
+        if ways := remedies_of_systems(store, subject, analysis):
             return Advice(ways)
         texts = sentences_of(store, subject, analysis)
         return Advice(untested_remedies(texts), "" if texts else NOTHING)
@@ -378,7 +376,7 @@ def _advice(
         ways = tuple(structs.replace(way, text="; ".join((way.text, *rest))) for way in ways)
         return Advice(ways, "; ".join(filter(None, (doubt, doubts))))
     if any(outcome.refusal is not None for outcome in analysis.outcomes):
-        fixes = tuple(fix for system in systems() if (fix := system.fix(store, subject, analysis)) is not None)
+        fixes = remedies_of_systems(store, subject, analysis)
         if fixes:
             return Advice(fixes, "; ".join(filter(None, (doubt, doubts))))
         texts = sentences_of(store, subject, analysis)
@@ -415,13 +413,11 @@ def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replica
     from kubectl_kres.reports.remedies.remedy_next import next_refusals
 
     names, space = names_of(analysis.start.pod), subject.ref.namespace
-    special = {rule: say for system in systems() for rule, say in system.special(store, space).items()}
-    if analysis.system:
-        maker = maker_of(analysis)
-        own = {**special, **maker.own_remedies()}
-        return maker.adapt_remedies(
-            remedies(analysis.outcomes, names, own, naming=lambda outcome: maker.naming(analysis, outcome)), analysis
-        )
+    kept = [keeper.explain_refusals(store, space, ()) for keeper in quota_keepers()]
+    special = {rule: say for answer in kept for rule, say in answer.sentences.items()}
+    maker = maker_of(analysis)
+    if maker is not None:
+        return maker.sentences(analysis, names, special)
     limits, later = analysis.known.policies.limits, (*analysis.then, *next_refusals(analysis))
     missing = pods.missing if pods is not None else 1
     texts = remedies(analysis.outcomes, names, special, limits, missing)
@@ -507,9 +503,9 @@ def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:
 
 def _facts(store: Store, subject: Subject, start: PodManifest) -> tuple[Fact, ...]:
     item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
-    own = next((facts for system in systems() if (facts := system.facts(item)) is not None), None)
-    if own is not None:
-        return (*own, *(events.of_pod(start.live) if start.live is not None else ()))
+    described = describe(store, item) if item is not None else None
+    if described is not None and described.facts is not None:
+        return (*described.facts, *(events.of_pod(start.live) if start.live is not None else ()))
     if start.live is not None:
         return tuple(events.of_pod(start.live))
     if start.owner is not None:
@@ -594,7 +590,7 @@ def _number_unknown(subject: Subject) -> Iterator[Unseen]:
 
 def _is_said(unseen: Unseen) -> bool:
     """Return whether something that only adds to an answer is reported when it could not be read."""
-    if any(unseen.kind in system.assumed for system in systems()):
+    if unseen.kind in kinds_of("assumed"):
         return False
-    if_refused = any(unseen.kind in {"HorizontalPodAutoscaler", *system.said_if_refused} for system in systems())
+    if_refused = unseen.kind in {"HorizontalPodAutoscaler", *kinds_of("if-refused")}
     return not if_refused or unseen.state in _REFUSED

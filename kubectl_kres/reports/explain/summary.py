@@ -19,8 +19,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState,
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.reports.common.system import is_made_by_system
-from kubectl_kres.reports.common.system import maker_of as made_by
+from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod.events import ready_of, state_of
@@ -76,7 +75,7 @@ class Outlines:
         ref = subject.ref
         stored = self._store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
         waits = isinstance(stored, Pod) and _waits(self._store, stored)
-        if isinstance(stored, Pod) and not waits and not is_made_by_system(self._store, subject):
+        if isinstance(stored, Pod) and not waits and object_behind(self._store, subject) is None:
             outline = self._pod(subject, stored)
         else:
             unseen = unseen_of(self._store, subject)
@@ -173,8 +172,8 @@ def _outlined(store: Store, subject: Subject, analysis: Analysis, unseen: tuple[
         names={"spec": "the pod level", **names_of(analysis.start.pod)} if verdict.findings else {},
         replicas=replicas,
         live=analysis.start.live is not None,
-        ended=made_by(analysis).is_about_another(analysis),
-        state=made_by(analysis).state(analysis),
+        ended=analysis.made is not None and analysis.made.about_another,
+        state=analysis.made.state if analysis.made is not None else "",
         # Pods that are alike share their line, and each fares in its own way.
         run_state=object_state(store, subject.ref, now, verdict, facts) if subject.ref.kind != "Pod" else None,
     )

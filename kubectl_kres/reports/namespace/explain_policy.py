@@ -38,7 +38,14 @@ from kubectl_kres.reports.common.explanation import (
 )
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.parts import Record
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import (
+    AboutNamespace,
+    AboutPolicies,
+    Ownership,
+    ownership_of,
+    reads_for,
+    rules_of_namespace,
+)
 from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
 from kubectl_kres.reports.namespace.counted_object import counted_needs, explain_counted, is_counted_object
@@ -82,9 +89,9 @@ def _beside(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
     known = store.covered(ReadRequest("ResourceQuota", namespace)).known
     own: tuple[ResourceQuota, ...] = tuple(store.all("ResourceQuota", namespace)) if known else ()
     return (
-        *(shared_needs(namespace, own) if known else ()),
-        *(need for system in systems() for need in system.namespace_needs(store, namespace)),
-        *(need for system in systems() for need in system.policy_needs(store, namespace)),
+        *(shared_needs(store, namespace, own) if known else ()),
+        *reads_for(store, AboutNamespace(namespace)),
+        *reads_for(store, AboutPolicies(namespace)),
     )
 
 
@@ -141,10 +148,10 @@ def _explained(store: Store, subject: Subject, item: Any, ask: EvaluationOptions
     make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(ref.kind, _counted)
     policy_explanation = _placed(context, make(context))
     of_policy = ref.kind in {"LimitRange", "ResourceQuota"}
-    distributed = (system.distributed(item.metadata) for system in systems() if of_policy)
+    owner = ownership_of(item.metadata) if of_policy else Ownership("")
     return structs.replace(
         policy_explanation,
-        warnings=(*policy_explanation.warnings, *filter(None, distributed)),
+        warnings=(*policy_explanation.warnings, *([owner.text] if owner.distributed else ())),
         assumptions=(*known.assumptions, *policy_explanation.assumptions),
         unseen=unseen,
         complete=not unseen,
@@ -222,6 +229,7 @@ def _namespace(context: _NamespaceContext) -> PolicyExplanation:
     known, space = context.known.policies, namespace_of(context.ref)
     demanded = tuple(demands(known.quotas, known.limits))
     resource_quotas: Sequence[ResourceQuota] = tuple(context.store.all("ResourceQuota", space))
+    enforced = rules_of_namespace(context.store, space, known.limits)
     return PolicyExplanation(
         context.ref,
         quotas=(*quota_reports(context.store, resource_quotas, context.ask), *shared_reports(context.store, space)),
@@ -229,8 +237,8 @@ def _namespace(context: _NamespaceContext) -> PolicyExplanation:
         bands=bands(known.limits),
         contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, context.unfilled(demanded)))),
         bare=explain(context.store, _bare(space), context.ask),
-        tekton=tuple(row for system in systems() for row in system.merged_limits(context.store, known.limits)),
-        rules=tuple(rule for system in systems() for rule in system.rules_of_namespace(context.store, space)),
+        tekton=enforced.limits,
+        rules=enforced.rules,
     )
 
 

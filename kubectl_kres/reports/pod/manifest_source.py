@@ -17,7 +17,6 @@ from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.explanation import Subject, pod_of_template, raw_template, template_of
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.needs import REVISION_OWNERS, TEMPLATE_OWNERS, made_from, revision_name
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -29,8 +28,6 @@ def start_of(store: Store, subject: Subject) -> PodManifest:
     """Return the manifest to start from. Raises NotFound or Forbidden if the object cannot be read, UsageError if it
     holds no template.
     """
-    for system in systems():
-        system.refuse_several(subject)
     if subject.raw is not None:
         return _from_file(subject)
     ref = subject.ref

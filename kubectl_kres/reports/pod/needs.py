@@ -29,7 +29,7 @@ from kubectl_kres.reports.common.replicas import (
     selector_text,
     sole_replica_set,
 )
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import AboutObject, AboutPod, AboutPolicies, kinds_of, reads_for, systems
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: Owners whose own template made the pod.
@@ -67,10 +67,9 @@ def needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """
     namespace = subject.ref.namespace
     for system in systems():
-        own = system.needs(store, subject)
+        own = system.reads(store, AboutObject(subject)) if system.reads is not None else None
         if own is not None:
-            others = (other for other in systems() if other is not system and namespace)
-            return (*own, *(need for other in others for need in other.policy_needs(store, namespace)))
+            return (*own, *(reads_for(store, AboutPolicies(namespace)) if namespace else ()))
     wanted = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
     nodes: tuple[ReadRequest, ...] = ()
     if subject.raw is None:
@@ -104,8 +103,8 @@ def needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     affordable = _affordable(tuple(dict.fromkeys(need for need in wanted if need.required or need not in required)))
     new = subject.raw is not None or subject.ref.kind != "Pod"
     texts = spec if new else None
-    beside = (need for system in systems() for need in system.needs_beside(store, namespace, texts, new=new))
-    enforced = (need for system in systems() for need in system.policy_needs(store, namespace))
+    beside = reads_for(store, AboutPod(namespace, texts, new))
+    enforced = reads_for(store, AboutPolicies(namespace))
     return tuple(dict.fromkeys((*affordable, *nodes, *beside, *enforced)))
 
 
@@ -187,7 +186,7 @@ def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tu
     wanted = needs(store, subject)
     if subject.ref.kind != "Pod":
         # Of the ways that a run can go its pod tells which one it went.
-        runs = {kind for system in systems() for kind in system.waiting}
+        runs = kinds_of("waits")
         texts = _TOLD - _SEEN if seen else _TOLD - {"Pod"} if subject.ref.kind in runs else _TOLD
         return tuple(need for need in wanted if need.required or need.kind not in texts)
     pod = None if subject.raw is not None else store.get("Pod", subject.ref.name, subject.ref.namespace)

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.reports.common.explanation import Blocked, OutcomeWord, Unseen, Verdict
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import kinds_of
 
 #: Ends a word where something that could not be read may change the verdict.
 AS_FAR_AS_SEEN: Final = "-as-far-as-seen"
@@ -72,7 +72,7 @@ def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
 def with_outcome(verdict: Verdict, unseen: Iterable[Unseen], needed: Needed = ITSELF) -> Verdict:
     """Return the verdict with its word. ``unseen``: what could not be read."""
     word = _word(verdict, needed)
-    deciding = {kind for system in systems() for kind in system.deciding}
+    deciding = kinds_of("decides")
     kinds = {unseen.kind for unseen in unseen if unseen.required or unseen.kind in deciding}
     partial = _may_change(word, verdict, kinds)
     return structs.replace(

@@ -26,7 +26,7 @@ from kubectl_kres.reports.common.effective_policies import NamespacePolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, unread
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.parts import Record, node_of
-from kubectl_kres.reports.common.system import maker_of, systems
+from kubectl_kres.reports.common.system import kinds_of, maker_of, systems
 from kubectl_kres.reports.explain.explain import Analysis, analysis_from, analysis_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
@@ -218,7 +218,7 @@ class LikeReaches:
     def of(self, subject: Subject, analysis: Analysis, make: Callable[[], tuple[Reach, ...]]) -> tuple[Reach, ...]:
         """Return the result of ``make``, which is called for the first pod of a kind."""
         live, name = analysis.start.live, subject.ref.name
-        if live is None or analysis.system:
+        if live is None or analysis.made is not None:
             return make()
         key = subject.ref.namespace, *signature(analysis.start, live)
         last = self._kept.get(key)
@@ -255,9 +255,12 @@ def quality(
     ``version`` of cgroups 0: without them. ``alike``: the cache of the other objects of a list.
     """
     analysis = analysis_of(store, subject, ask)
-    maker = maker_of(analysis)
     unread = _unseen(store, subject, ask)
-    unseen = tuple(unseen for unseen in unread if unseen.required or unseen.kind not in maker.assumed)
+    unseen = tuple(
+        unseen
+        for unseen in unread
+        if unseen.required or analysis.made is None or unseen.kind not in kinds_of("assumed")
+    )
     quality = _brief(subject, analysis, ask.server, unseen)
     draft = analysis.outcomes[0].draft
     if quality is None or draft is None:
@@ -294,7 +297,7 @@ def quality(
             *analysis.assumed,
             *gates(live or start.pod, ask.server),
             *stated,
-            *maker.remarks(store, subject.ref.namespace, ask, analysis.outcomes[0].journal),
+            *(analysis.made.assumptions if analysis.made is not None else ()),
         ),
         quality.unseen,
         quality.complete,
@@ -305,8 +308,9 @@ def _reach(
     store: Store, subject: Subject, ask: EvaluationOptions, case: AdmittedPod, analysis: Analysis
 ) -> tuple[Reach, ...]:
     """Return the changes to the other classes; for a run those of its Task, since nobody writes its pod."""
-    if analysis.system:
-        return tuple(maker_of(analysis).reach(store, subject, ask, case.draft))
+    maker = maker_of(analysis)
+    if maker is not None:
+        return tuple(maker.reach(store, subject, ask, case.draft))
     now = qos.class_of(case.draft)
     return tuple(reach(case, name) for name in CLASSES if name != now)
 
@@ -321,7 +325,7 @@ class QosAnswers:
     def quality(self, subject: Subject) -> Quality | None:
         """Return class, culprits and refusal. Raises what ``explain`` raises."""
         analysis, space = analysis_of(self._store, subject, self._ask, journal=False), subject.ref.namespace
-        if analysis.system:
+        if analysis.made is not None:
             return _brief(subject, analysis, self._ask.server)
         if space not in self._unseen:
             self._unseen[space] = tuple(unread(self._store, (ReadRequest("LimitRange", space),)))

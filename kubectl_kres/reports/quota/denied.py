@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.explanation import (
 )
 from kubectl_kres.reports.common.parts import Record, Remedy, TektonPart
 from kubectl_kres.reports.common.replicas import Replicas, controller, pods_of
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import AboutRefused, describe, kinds_of, reads_for
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.store.store import ReadRequest, Store
@@ -54,7 +54,7 @@ def denied_needs(namespace: str) -> tuple[ReadRequest, ...]:
     policies = (ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace))
     workloads = tuple(ReadRequest(kind, namespace) for kind in ASKED)
     events = ReadRequest("Event", namespace, field_selector="type=Warning", required=False)
-    runs = tuple(ReadRequest(kind, namespace, required=False) for system in systems() for kind in system.waiting)
+    runs = tuple(ReadRequest(kind, namespace, required=False) for kind in kinds_of("waits"))
     claims = ReadRequest("PersistentVolumeClaim", namespace, required=False)
     return (
         *policies,
@@ -69,16 +69,16 @@ def denied_needs(namespace: str) -> tuple[ReadRequest, ...]:
 
 def needs_of_systems(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
     """Return further reads of systems, which depend on the quotas of the namespace."""
-    return tuple(need for system in systems() for need in system.quota_needs(store, namespace))
+    return tuple(reads_for(store, AboutRefused(namespace)))
 
 
 def waiting_objects(store: Store, namespace: str) -> Iterator[tuple[ObjectRef, Metadata]]:
     """Yield objects of systems that can still get a pod."""
-    for system in systems():
-        for kind in system.waiting:
-            for item in store.all(kind, namespace or None):
-                if system.may_wait(item):
-                    yield ObjectRef(kind, item.metadata.name, item.metadata.namespace), item.metadata
+    for kind in kinds_of("waits"):
+        for item in store.all(kind, namespace or None):
+            description = describe(store, item)
+            if description is None or not description.ended:
+                yield ObjectRef(kind, item.metadata.name, item.metadata.namespace), item.metadata
 
 
 def subjects_of(store: Store, namespace: str) -> Iterator[Subject]:
@@ -98,9 +98,9 @@ def stands_alone(workload: Workload) -> bool:
 def denied(store: Store, subject: Subject, ask: EvaluationOptions) -> Denied | None:
     """Return the refused workload; None if no pod of the workload is being refused."""
     workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-    for system in systems():
-        if subject.ref.kind in system.waiting:
-            return _waiting(store, subject, ask) if system.waits(workload) else None
+    if subject.ref.kind in kinds_of("waits"):
+        description = describe(store, workload)
+        return _waiting(store, subject, ask) if description is not None and description.waits else None
     if not isinstance(workload, Workload):
         return None
     replicas = pods_of(store, subject.ref.kind, workload)

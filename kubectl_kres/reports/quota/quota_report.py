@@ -23,7 +23,7 @@ from kubectl_kres.reports.common.effective_policies import enforced, extended_of
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.resource_lists import percent_of, scope_words
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import AboutSharedQuotas, ownership_of, quota_keepers, reads_for
 from kubectl_kres.reports.quota.optional_values import optional_names
 from kubectl_kres.reports.quota.usage_tree import (
     CountedObjects,
@@ -153,7 +153,7 @@ def _report(
         tree=with_shares(_tree(store, quota, hard, objects, ask)) if by == VALUE else (),
         recounted=recounted,
         faults=faults,
-        pool=next(filter(None, (system.pool_of(quota) for system in systems())), ""),
+        pool=ownership_of(quota.metadata).pool,
         unseen=unseen,
         complete=not unseen,
     )
@@ -273,15 +273,14 @@ def _shares(
     return tuple(ranked)
 
 
-def shared_needs(namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[ReadRequest, ...]:
+def shared_needs(store: Store, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[ReadRequest, ...]:
     """Return the reads of quotas of other kinds, where those of a namespace (empty: of any) suggest that there are
     some.
     """
-    resource_quotas = tuple(quotas)
-    return tuple(need for system in systems() for need in system.shared_needs(namespace, resource_quotas))
+    return tuple(reads_for(store, AboutSharedQuotas(namespace, tuple(quotas))))
 
 
 def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:
     """Yield the reports of those quotas that bear on a namespace; empty: on any."""
-    for system in systems():
-        yield from cast("Iterator[QuotaReport]", system.shared_reports(store, namespace))
+    for keeper in quota_keepers():
+        yield from cast("Iterator[QuotaReport]", keeper.shared_reports(store, namespace))

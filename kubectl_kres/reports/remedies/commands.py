@@ -20,7 +20,7 @@ from kubectl_kres.reports.common.parts import (
     SetConfig,
     SetValue,
 )
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import ownership_of
 from kubectl_kres.store.store import Origin
 
 #: Kinds whose pod template may be changed in place.
@@ -228,7 +228,7 @@ def _owned(metadata: Metadata) -> str:
     for owner in metadata.owner_references or ():
         if owner.controller:
             return f"{owner.kind}/{owner.name} owns it: change that instead"
-    return next(filter(None, (system.keeper(metadata) for system in systems())), "")
+    return ownership_of(metadata).text
 
 
 def _released(metadata: Metadata) -> str:

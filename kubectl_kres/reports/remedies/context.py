@@ -16,11 +16,17 @@ from kubectl_kres.admission.limitrange import Limits, pod_sums
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.provenance.journal import Check, Journal, Set, Source
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.common.system import Naming
 
 #: What is counted in bytes.
 _BYTES = frozenset({"memory", "ephemeral-storage", "storage"})
 RULES = ("limitrange/min", "limitrange/max", "limitrange/ratio")
+
+
+class Naming(NamedTuple):
+    """``titles``: of containers by their path, for sentences; ``fields``: by the path of a value, where it stands."""
+
+    titles: Mapping[str, str] = {}
+    fields: Mapping[str, str] = {}
 
 
 class LimitBound(NamedTuple):

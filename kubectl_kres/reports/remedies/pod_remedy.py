@@ -16,9 +16,10 @@ from kubectl_kres.admission.decoding.unknown_fields import better_place
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
-from kubectl_kres.reports.common.system import Naming, systems
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.preflight import nearest_kind
 from kubectl_kres.reports.remedies.context import (
+    Naming,
     QuotaExcess,
     Remedy,
     RemedyContext,
@@ -133,7 +134,7 @@ def remedies(
     before those for a new pod. ``limits``: the LimitRanges that come after the present refusals. ``lacking``: how many
     such pods are missing. ``naming``: the names of containers and values.
     """
-    of_systems = {rule: say for system in systems() for rule, say in system.remedies().items()}
+    of_systems = {rule: say for system in systems() for rule, say in system.sentences.items()}
     text = {**REMEDIES, **of_systems, **(special or {})}
     result: dict[str, None] = {}
     for case in _largest([*_cases(outcomes, names or {}, limits, lacking, naming)]):

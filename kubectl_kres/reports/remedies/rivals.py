@@ -21,7 +21,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, template_of
 from kubectl_kres.reports.common.replicas import controller, owned_by, pods_of, selector_text
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import apply_admitters
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import blocking_event
 from kubectl_kres.reports.pod.manifest_source import start_of
@@ -176,8 +176,7 @@ def _rival(store: Store, subject: Subject, known: NamespacePolicies, server: Ser
         return None
     outcomes = admit(start.pod, known.policies, server, journal=False)
     analysis = Analysis(start, known, outcomes, server=server)
-    for system in systems():
-        analysis = system.apply_to_pod(store, subject, EvaluationOptions(server), analysis)
+    analysis = apply_admitters(store, subject, EvaluationOptions(server), analysis)
     if any(finding.rule not in TRIED for outcome in analysis.outcomes for finding in findings_of(outcome)):
         return None
     place = workplace(store, subject, analysis, server)

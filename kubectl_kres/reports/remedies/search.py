@@ -59,7 +59,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
 
     A refusal that neither values nor room remedy is in ``stays``; the remedies of the others are found all the same.
     """
-    if analysis.system:
+    if analysis.made is not None:
         return ()
     try:
         place = workplace(store, subject, analysis, server)

@@ -24,7 +24,7 @@ from kubectl_kres.reports.common.parts import (
     SetConfig,
     SetValue,
 )
-from kubectl_kres.reports.common.system import MoreRoom, systems
+from kubectl_kres.reports.common.system import MoreRoom, quota_keepers
 from kubectl_kres.reports.remedies.commands import asking, commands, keeper, named_owner, unchangeable
 from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.room import Raised
@@ -294,17 +294,11 @@ def composed(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admi
     Where a system keeps a quota that is too small, its source is raised instead of its hard.
     """
     space = subject.ref.namespace
-    edits = tuple(_at_source(store, edit) for edit in edits)
-    pools = {quota: pool for system in systems() for quota, pool in system.kept_quotas(store, space).items()}
-    kept = [edit for edit in edits if isinstance(edit, RaiseQuota) and edit.object.name in pools]
-    if not kept:
-        return _remedy(store, subject, edits, admits)
-    lacks: dict[str, dict[str, str]] = {}
-    for raise_quota in kept:
-        more = parse(raise_quota.to) - parse(raise_quota.from_ or "0")
-        lacks.setdefault(pools[raise_quota.object.name], {})[raise_quota.resource] = str(more)
-    room = _more_room(store, subject, lacks)
-    remedy = _remedy(store, subject, (*room.edits, *(edit for edit in edits if edit not in kept)), admits)
+    rooms = (keeper.replace_raises(store, subject.ref, tuple(edits)) for keeper in quota_keepers())
+    room = next((room for room in rooms if room is not None), MoreRoom(tuple(edits)))
+    remedy = _remedy(store, subject, room.edits, admits)
+    if not room.quota:
+        return remedy
     return structs.replace(
         remedy,
         commands=(*room.commands, *remedy.commands),
@@ -314,14 +308,6 @@ def composed(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admi
         proven=room.known,
         ask=asking(store.origin, ObjectRef("ResourceQuota", room.quota, space)),
     )
-
-
-def _at_source(store: Store, edit: Edit) -> Edit:
-    """Return the edit of the object from which a system makes a quota, with the required figure."""
-    if not isinstance(edit, RaiseQuota):
-        return edit
-    sources = (system.source_of_quota(store, edit) for system in systems())
-    return next((source for source in sources if source is not None), edit)
 
 
 def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits) -> Remedy:
@@ -353,11 +339,6 @@ def _owners(kept: Mapping[ObjectRef, str], edits: Sequence[Edit]) -> Iterator[st
         names = listed([str(ref) for ref in kept if kept[ref] == owner])
         named = named_owner(owner, names)
         yield named if whole or named != owner else f"{names}: {owner}"
-
-
-def _more_room(store: Store, subject: Subject, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom:
-    result = (system.more_room(store, subject.ref, lacks) for system in systems())
-    return next(more_room for more_room in result if more_room is not None)
 
 
 def _kept(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:

@@ -36,7 +36,6 @@ from kubectl_kres.reports.common.replicas import (
     pods_of_one_job,
     replicas_of,
 )
-from kubectl_kres.reports.common.system import maker_of
 from kubectl_kres.reports.pod.events import blocked_by
 from kubectl_kres.reports.pod.needs import SCALED
 from kubectl_kres.reports.pod.pod_claims import add_charges
@@ -177,7 +176,7 @@ def needed_of(
     comes = end is not None and end.complete
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
         return Needed(missing, comes=comes)
-    if analysis.system:
+    if analysis.made is not None:
         return Needed(missing)
     if subject.ref.kind == "CronJob":
         jobs = _jobs(analysis)
@@ -213,8 +212,8 @@ def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas 
     the next pod that it makes.
     """
     start = analysis.start
-    if analysis.system:
-        return maker_of(analysis).missing(analysis)
+    if analysis.made is not None:
+        return analysis.made.missing
     if start.live is not None:
         return int(analysis.account is not None and bool(analysis.account.lacking))
     if subject.raw is not None:

@@ -16,7 +16,7 @@ from kubectl_kres.model.objects import decoded
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.objects import bounded_kinds
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import AboutPod, reads_for
 from kubectl_kres.reports.pod.needs import storage_needs
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import (
@@ -73,7 +73,7 @@ def settling_needs(store: Store, namespace: str, *, new: bool = True) -> Iterato
     Tekton's configuration. ``new``: there may be a pod to make.
     """
     yield ReadRequest("Namespace", name=namespace, required=False)
-    beside = (need for system in systems() for need in system.needs_beside(store, namespace, None, new=new))
+    beside = reads_for(store, AboutPod(namespace, None, new))
     yield from (need for need in beside if not need.kind.endswith("WebhookConfiguration"))
     yield from configuration_needs(store)
 

@@ -15,10 +15,10 @@ from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.last_editor import FieldEdit
+from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Override, Step, TaskRun
-from kubectl_kres.tekton.reports import run_behind
 from kubectl_kres.tekton.reports.run_facts import pipeline_run_of
 from kubectl_kres.tekton.reports.taskrun import run_of
 from kubectl_kres.tekton.reports.ways.config_edits import IN_TEKTON_CONFIG
@@ -63,7 +63,7 @@ RunChange = tuple[tuple[ValueEdit, ...], bool]
 
 def run_case(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> CurrentRun | None:
     """Return the explained run, or the one that made the pod; None if there is no answer about it."""
-    result = run_behind(store, subject)
+    result = object_behind(store, subject)
     world = tekton_world(store, subject.ref.namespace, ask)
     run = run_of(store, result, world)[0] if result is not None else None
     task = task_of(run, world.lookups) if run is not None else None

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from kubectl_kres.admission.base.draft import Slot
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
+from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.parts import TektonPart
-from kubectl_kres.reports.common.system import Naming
-from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
-from kubectl_kres.reports.remedies.pod_remedy import REMEDIES, request_over_limit
+from kubectl_kres.reports.remedies.context import Naming, Remedy, RemedyContext
+from kubectl_kres.reports.remedies.pod_remedy import REMEDIES, remedies, request_over_limit
 from kubectl_kres.reports.remedies.typos import near
 from kubectl_kres.reports.remedies.words import for_new_run
 
@@ -200,7 +200,15 @@ WHOLE: Mapping[str, Remedy] = {
 }
 
 
-def naming(part: TektonPart, outcome: Outcome) -> Naming:
+def sentences_of_run(analysis: Analysis, names: Mapping[str, str], sentences: Mapping[str, Remedy]) -> tuple[str, ...]:
+    """Return what mends each refusal of the pod of a run, in the names of its Task. ``sentences``: others, by rule."""
+    part = analysis.tekton
+    assert part is not None
+    own = {**sentences, **TEKTON_REMEDIES, **WHOLE}
+    return _of_run(remedies(analysis.outcomes, names, own, naming=lambda outcome: _naming(part, outcome)), part)
+
+
+def _naming(part: TektonPart, outcome: Outcome) -> Naming:
     """Return the names of steps and sidecars as in the Task, and of values by the field that was written."""
     fields = {
         entry.path: f"{entry.source.field} of {entry.source.ref}"
@@ -226,7 +234,7 @@ def kept_elsewhere(text: str) -> str:
     )
 
 
-def of_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
+def _of_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
     """Return sentences that remedy a refusal, as the run needs them: one that has ended has to be made anew."""
     texts = [kept_elsewhere(text) if part.by_operator else text for text in texts]
     if part.failed and not texts:

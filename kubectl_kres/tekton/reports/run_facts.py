@@ -5,7 +5,7 @@ It also has the key that equal runs of one Task share: their explanations differ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -52,10 +52,10 @@ def _of(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fa
             yield Fact(condition.reason or condition.type, text, source, condition.last_transition_time or "")
 
 
-def failures(run: TaskRun) -> Iterator[TimelineEvent]:
+def failures(run: TaskRun, facts: Iterable[Fact]) -> Iterator[TimelineEvent]:
     """Yield the conditions that ended a try of a run, and that it waits for a quota."""
     waiting = waits(run)
-    for fact in run_facts(run):
+    for fact in facts:
         if waiting is not None and fact.reason == waiting.reason:
             yield TimelineEvent(fact, "warn")
         elif fact.reason not in _UNDER_WAY:

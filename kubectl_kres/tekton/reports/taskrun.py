@@ -12,17 +12,17 @@ from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Problem, Set, Source
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.analysis import Analysis, PodClaims, PodManifest
+from kubectl_kres.reports.common.analysis import Analysis, MadePod, PodClaims, PodManifest
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, not_computed
 from kubectl_kres.reports.common.parts import TektonPart
+from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.pod.pod_claims import add_charges as sums_of
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Task, TaskRun, TaskSpec
-from kubectl_kres.tekton.reports import run_behind
 from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed
-from kubectl_kres.tekton.reports.run_facts import held_back, pipeline_run_of, too_much, waiting_of
+from kubectl_kres.tekton.reports.run_facts import held_back, pipeline_run_of, tekton_remarks, too_much, waiting_of
 from kubectl_kres.tekton.reports.run_objects import existing_claims
 from kubectl_kres.tekton.reports.ways.run_values import RunCase
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
@@ -78,7 +78,7 @@ def _gone(run: TaskRun) -> UsedTask:
 
 def of_pod(store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True) -> Analysis | None:
     """Return the run that made a live pod; None for a pod that none made, or whose run or Task is not to be had."""
-    run = run_behind(store, subject)
+    run = object_behind(store, subject)
     if run is None or run is subject:
         return None
     pod = store.get("Pod", subject.ref.name, subject.ref.namespace)
@@ -121,7 +121,29 @@ def refused_run(
     outcomes = tuple(refused_outcome(refusal) for refusal in refusals)
     by_operator = tekton_world(store, ref.namespace, ask).config.by_operator
     part = TektonPart(problem=refusals[0], by_operator=by_operator)
-    return Analysis(start, policies(store, ref.namespace, ask.server), outcomes, part, system=_NAME)
+    made = _made(store, ref, ask, part, outcomes)
+    return Analysis(start, policies(store, ref.namespace, ask.server), outcomes, part, made=made)
+
+
+def _made(
+    store: Store,
+    ref: ObjectRef,
+    ask: EvaluationOptions,
+    part: TektonPart,
+    outcomes: Sequence[Outcome],
+    live: Pod | None = None,
+    case: RunCase | None = None,
+) -> MadePod:
+    """A run that has failed is wanted once more; one that has succeeded is not."""
+    done = (part.ended and not part.failed) or (live is not None and not part.about_another)
+    return MadePod(
+        _NAME,
+        missing=int(not done),
+        state=f"held back by spec.status {part.held}" if part.held else "",
+        about_another=part.about_another,
+        assumptions=tekton_remarks(store, ref.namespace, ask, outcomes[0].journal),
+        source=case,
+    )
 
 
 def analysed(
@@ -178,14 +200,14 @@ def analysed(
         world.config.by_operator,
     )
     own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
+    outcomes = tuple(_outcome(result) for result in results)
     return Analysis(
         start,
         known,
-        tuple(_outcome(result) for result in results),
+        outcomes,
         part,
         tuple(map(_listed, results)),
-        system=_NAME,
-        maker=RunCase(run, task, own, world),
+        made=_made(store, ref, ask, part, outcomes, live, RunCase(run, task, own, world)),
         claims=_claims(store, run, world) if not run.status.pod_name else None,
         unseen=tuple(map(not_computed, dict.fromkeys(gap for result in results for gap in result.gaps))),
     )

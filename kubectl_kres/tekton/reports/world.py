@@ -10,9 +10,8 @@ from msgspec import structs
 
 from kubectl_kres.model.objects import Namespace, ObjectRef
 from kubectl_kres.provenance.journal import Problem
-from kubectl_kres.reports.common.effective_policies import policies
+from kubectl_kres.reports.common.effective_policies import extending_kinds, policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
@@ -52,8 +51,7 @@ def refused_definitions(store: Store, namespace: str, ask: EvaluationOptions) ->
 
 def revision_of(store: Store) -> tuple[int, ...]:
     """Return a number that changes with anything that runs may depend on."""
-    deciding = (kind for system in systems() for kind in system.policy_kinds)
-    return (*store.revision(*_KINDS, *_REFERRED, *deciding), len(store.files))
+    return (*store.revision(*_KINDS, *_REFERRED, *extending_kinds()), len(store.files))
 
 
 def _kept(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWorld, Refused]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.render.quota.fit import pods_of_jobs, refusal_detail
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.render.verdict.headline import verdict_word
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.overview import refused
 from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -65,7 +65,7 @@ def sign(row: Denied) -> tuple[str, Tone]:
 LISTING = Listing(
     names=("refused", "denied"),
     about="workloads whose pods are being refused now, and what would unblock them",
-    kinds=("LimitRange", "ResourceQuota", *ASKED, *(kind for system in systems() for kind in system.waiting), "Event"),
+    kinds=("LimitRange", "ResourceQuota", *ASKED, *kinds_of("waits"), "Event"),
     needs=denied_needs,
     also=lambda session, namespace: needs_of_systems(session.store, namespace),
     columns=_columns,

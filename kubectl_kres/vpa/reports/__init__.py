@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.system import KindAnswers, Right, System
+from kubectl_kres.reports.common.system import (
+    AboutPolicies,
+    Admitter,
+    KindAnswers,
+    Question,
+    Right,
+    System,
+    Target,
+)
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.model import GROUP, KIND
 
@@ -17,46 +25,33 @@ WEBHOOK = "vpa.k8s.io"
 _HOOKS = "MutatingWebhookConfiguration"
 
 
-class VerticalAutoscaling(System):
-    """Autoscalers that write requests and limits into new pods."""
+def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
+    """Of a cluster only where its webhook was seen, or where webhooks may not be read."""
+    if not isinstance(question, AboutPolicies):
+        return None
+    if store.origin.kind == "cluster" and not may_be_installed(store):
+        return None
+    if store.origin.kind != "cluster" and not any(store.asked(KIND)):
+        return None
+    return (ReadRequest(KIND, question.namespace, required=False),)
 
-    name = "vpa"
-    group = GROUP
-    answers: Mapping[str, KindAnswers] = {KIND: KindAnswers("vpa", on_screen=False)}
-    policy_kinds = (KIND, _HOOKS)
-    beside_lists = frozenset({KIND})
-    said_if_refused = frozenset({KIND})
-    deciding = frozenset({KIND})
-    rights: Mapping[str, tuple[Right, ...]] = {
-        "pods": (Right(KIND, ("list",), "what vertical autoscalers write into new pods"),),
-        "explain": (Right(KIND, ("get", "list"), "what a vertical autoscaler does"),),
-    }
 
-    def policy_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
-        """Of a cluster only where its webhook was seen, or where webhooks may not be read."""
-        if store.origin.kind == "cluster" and not may_be_installed(store):
-            return ()
-        if store.origin.kind != "cluster" and not any(store.asked(KIND)):
-            return ()
-        return (ReadRequest(KIND, namespace, required=False),)
+def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
+    if not any(True for _ in store.all(KIND, namespace)):
+        known = store.covered(ReadRequest(KIND, namespace)).known
+        return ExtendedPolicies(policies, computed=frozenset({WEBHOOK} if known else ()))
+    from kubectl_kres.vpa.reports.installed import extended
 
-    def computed_webhooks(self, store: Store, namespace: str) -> frozenset[str]:
-        known = store.covered(ReadRequest(KIND, namespace)).known or any(True for _ in store.all(KIND, namespace))
-        return frozenset({WEBHOOK}) if known else frozenset()
+    return ExtendedPolicies(*extended(store, namespace, policies), frozenset({WEBHOOK}))
 
-    def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
-        if not any(True for _ in store.all(KIND, namespace)):
-            return policies, ()
-        from kubectl_kres.vpa.reports.installed import extended
 
-        return extended(store, namespace, policies)
+def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
+    del ask
+    if target != "pod" or analysis.made is not None or not any(True for _ in store.all(KIND, subject.ref.namespace)):
+        return analysis
+    from kubectl_kres.vpa.reports.installed import with_remarks
 
-    def apply_to_pod(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-        if analysis.system or not any(True for _ in store.all(KIND, subject.ref.namespace)):
-            return analysis
-        from kubectl_kres.vpa.reports.installed import with_remarks
-
-        return with_remarks(store, subject, analysis)
+    return with_remarks(store, subject, analysis)
 
 
 def may_be_installed(store: Store) -> bool:
@@ -66,4 +61,15 @@ def may_be_installed(store: Store) -> bool:
     return store.covered(ReadRequest(_HOOKS)).state in {"denied", "failed"}
 
 
-SYSTEM = VerticalAutoscaling()
+SYSTEM = System(
+    "vpa",
+    GROUP,
+    answers={KIND: KindAnswers("vpa", on_screen=False)},
+    kinds={"policies": (KIND, _HOOKS), "in-lists": (KIND,), "if-refused": (KIND,), "decides": (KIND,)},
+    rights={
+        "pods": (Right(KIND, ("list",), "what vertical autoscalers write into new pods"),),
+        "explain": (Right(KIND, ("get", "list"), "what a vertical autoscaler does"),),
+    },
+    reads=_reads,
+    admission=Admitter(extend=_extend, apply=_apply),
+)

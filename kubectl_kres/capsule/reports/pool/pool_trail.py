@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.admission.base.outcome import Finding
-from kubectl_kres.capsule.model import GROUP, VERSION, ResourcePoolClaim, pool_of, quota_name
+from kubectl_kres.capsule.model import GROUP, VERSION, ResourcePoolClaim, quota_name
+from kubectl_kres.capsule.reports import kept_quotas
 from kubectl_kres.capsule.reports.claim.sizing import growth, prospect
 from kubectl_kres.capsule.reports.common.amount_lists import parsed, sentence, shown, texts
 from kubectl_kres.capsule.reports.common.claim_state import standing
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.unblock.actions import asking
-from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.parts import CreateObject, Edit, EditClaim, PoolTrail, TrailClaim
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.system import MoreRoom
@@ -22,7 +23,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
     """Return one for each managed quota among the refusals."""
-    managed = _managed(store, namespace)
+    managed = kept_quotas(store, namespace)
     lacks: dict[str, dict[str, str]] = {}
     for finding in findings:
         name = finding.source.name if finding.source is not None else ""
@@ -30,12 +31,6 @@ def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[P
             lacks.setdefault(name, {})[finding.resource] = str(result.lack)
     context = PoolIndex(store)
     return tuple(_trail(context, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
-
-
-def _managed(store: Store, namespace: str) -> dict[str, str]:
-    """Names of the quotas that pools keep in a namespace, with the pool."""
-    quotas: Iterable[ResourceQuota] = store.all("ResourceQuota", namespace)
-    return {quota.metadata.name: pool for quota in quotas if (pool := pool_of(quota))}
 
 
 def more_room(store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom:
@@ -85,7 +80,7 @@ def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
     """Return the remedy of a quota that is exceeded, where pools keep some: its hard cannot be raised but by a
     claim.
     """
-    managed = _managed(store, namespace)
+    managed = kept_quotas(store, namespace)
     if not managed:
         return {}
     context = PoolIndex(store)

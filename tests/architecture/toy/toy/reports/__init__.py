@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kubectl_kres.toy.model import GROUP
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
-from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Record
-from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
+from kubectl_kres.reports.common.system import AboutPod, Admitter, KindAnswers, Question, Right, System, Target
 from kubectl_kres.store.store import ReadRequest, Store
 
 RULE = "toy/team"
@@ -29,33 +28,35 @@ def _labelled(case: Any) -> Iterator[str]:
     yield f"label the pod with team={case.finding.expected}"
 
 
-class Toy(System):
-    """Budgets."""
-
-    name = "toy"
-    group = GROUP
-    answers: Mapping[str, KindAnswers] = {"Budget": KindAnswers("toy")}
-    rights: Mapping[str, tuple[Right, ...]] = {"pods": (Right("Budget", ("list",), "which team pods have to name"),)}
-
-    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[ReadRequest]:
-        return (ReadRequest("Budget", namespace, required=False),)
-
-    def apply_to_pod(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-        labels = analysis.start.pod.metadata.labels or {}
-        for budget in store.all("Budget", subject.ref.namespace):
-            if labels.get("team") != budget.spec.team:
-                text = f"budget {budget.metadata.name} wants the label team={budget.spec.team}"
-                finding = Finding(text, RULE, "metadata.labels", expected=budget.spec.team)
-                refusal = Refusal(403, "Forbidden", text, (finding,))
-                outcomes = tuple(
-                    structs.replace(one, allowed=False, code=403, refusal=refusal) if isinstance(one, Outcome) else one
-                    for one in analysis.outcomes
-                )
-                return structs.replace(analysis, outcomes=outcomes)
-        return analysis
-
-    def remedies(self) -> Mapping[str, Sentences]:
-        return {RULE: _labelled}
+def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
+    del store
+    if isinstance(question, AboutPod):
+        return (ReadRequest("Budget", question.namespace, required=False),)
+    return None
 
 
-SYSTEM = Toy()
+def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
+    del ask
+    labels = analysis.start.pod.metadata.labels or {}
+    for budget in store.all("Budget", subject.ref.namespace) if target == "pod" else ():
+        if labels.get("team") != budget.spec.team:
+            text = f"budget {budget.metadata.name} wants the label team={budget.spec.team}"
+            finding = Finding(text, RULE, "metadata.labels", expected=budget.spec.team)
+            refusal = Refusal(403, "Forbidden", text, (finding,))
+            outcomes = tuple(
+                structs.replace(one, allowed=False, code=403, refusal=refusal) if isinstance(one, Outcome) else one
+                for one in analysis.outcomes
+            )
+            return structs.replace(analysis, outcomes=outcomes)
+    return analysis
+
+
+SYSTEM = System(
+    "toy",
+    GROUP,
+    answers={"Budget": KindAnswers("toy")},
+    rights={"pods": (Right("Budget", ("list",), "which team pods have to name"),)},
+    sentences={RULE: _labelled},
+    reads=_reads,
+    admission=Admitter(apply=_apply),
+)
