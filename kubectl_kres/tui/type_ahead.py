@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import get_running_loop
 from collections import deque
 from collections.abc import Iterator
 from time import monotonic
@@ -30,6 +31,8 @@ class TypeAhead:
         self._app = app
         self._waiting: deque[Event] = deque()
         self._target: MessagePump | None = None
+        #: The key that has waited, and does so no longer.
+        self._released: Event | None = None
         self._began, self._calm, self._looks = 0.0, 0, 0
 
     @property
@@ -43,6 +46,8 @@ class TypeAhead:
 
     def hold(self, event: Event) -> bool:
         """Return whether the event has to wait, and keep it if so."""
+        if event is self._released:
+            return False
         if isinstance(event, Key) and event.key == "enter" and not self.holding and self._searches():
             self._wait(self._app.focused or self._app)
         if self.holding and isinstance(event, Key | Paste) and not event.is_forwarded:
@@ -78,13 +83,16 @@ class TypeAhead:
             if self._looks < _AT_ONCE:
                 self._app.call_later(self._look)
             else:
-                self._app.set_timer(_BETWEEN, self._look)
+                # Textual leaves out a timer that is due before it began to wait, and the keys would never come.
+                get_running_loop().call_later(_BETWEEN, self._app.call_later, self._look)
             return
         self._target = None
         waiting, self._waiting = self._waiting, deque()
         for event in waiting:
             # One of them may have the rest wait again; what is typed meanwhile comes behind them.
+            self._released = event if not self.holding else None
             await self._app.on_event(event)
+        self._released = None
 
     def _under_way(self) -> Iterator[bool]:
         """Yield what is not done: messages on the way from the widget that got the key up to the app, or a screen to
