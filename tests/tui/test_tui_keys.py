@@ -51,7 +51,7 @@ def test_a_value_opens_into_its_reason_and_its_object():
     assert "LimitRange/legacy-defaults" in shown
     assert "--for app.limits.cpu" in command(shown)
     shown = drive(demo("pod cart-dd98c7b99-4z4sn"), ["down", "down", "enter"])
-    assert "gives containers that state nothing" in shown
+    assert "gives containers without requests and limits" in shown
 
 
 def test_filter_as_you_type_and_escape_clears_it_before_it_goes_back():
