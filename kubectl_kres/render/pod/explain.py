@@ -135,13 +135,13 @@ def shown_remedies(explanation: Explanation) -> Sequence[Remedy]:
     return explanation.remedies[:1] if nodes is not None and nodes.remedies else explanation.remedies
 
 
-def head_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+def head_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
     """Yield the same at the head of a screen, where little room is: what to do stands before the server's own words."""
-    first, *rest = _first(explanation, width)
+    first, *rest = _first(explanation, width, now)
     yield first
     yield from rest[:1] if len(rest) < _HEAD else [[*rest[0], ("quiet", "…")]]
     yield from do_lines(explanation.remedies, _note(explanation), width)
-    yield from _then(explanation, width)
+    yield from _then(explanation, width, now)
     yield from _server(explanation, width)
 
 

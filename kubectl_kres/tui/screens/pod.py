@@ -100,7 +100,7 @@ class PodPane(TreePane):
         return ("!", "warn") if row.tone == "warn" else ("x", "bad") if row.tone == "bad" else ("", "")
 
     def head(self, width: int) -> Iterable[Line]:
-        return head_lines(self.found, width) if self.found is not None else ()
+        return head_lines(self.found, width, self.session.setting.now()) if self.found is not None else ()
 
     def about_lines(self, row: ValueRow, width: int) -> Iterable[Line]:
         ascii_only = self.session.setting.ascii_only
