@@ -205,12 +205,11 @@ def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, RunRow] | None:
 
 
 def _detail(session: Session, row: RunRow, width: int) -> Iterator[Line]:
-    del session
     explanation = row.found
     if explanation is None:
         yield from toned("warn", wrapped(row.fault, width, rest="  "))
         return
-    yield from head_lines(explanation, width)
+    yield from head_lines(explanation, width, session.setting.now())
     for name, value in row.differing:
         what = f"{name} {value.resource} {value.side[:-1]}"
         text = f"{what}: computed {value.value or '-'}, live {value.live or '-'}: {value.note}"
