@@ -119,10 +119,10 @@ def test_only_faults():
 
 def test_sections_fold():
     shown = drive(ml("claim sweep"), ["left"])
-    assert "▸ asks for" in shown
-    assert "x   requests.cpu" not in shown
-    assert "x   requests.cpu" in drive(ml("claim sweep"), ["left", "right"])
-    assert "▸ asks for" in drive(ml("claim sweep"), ["up", "enter"])
+    assert "▸ queue, up to its place" in shown
+    assert "1. ml-training/sweep" not in shown
+    assert "1. ml-training/sweep" in drive(ml("claim sweep"), ["left", "right"])
+    assert "▸ queue, up to its place" in drive(ml("claim sweep"), ["up", "up", "enter"])
 
 
 def test_the_text_is_what_the_command_prints():
@@ -145,7 +145,7 @@ def test_the_claim_shows_its_report():
         labels = list(shown)
         assert len(report.ways) > 2
         for number, way in enumerate(report.ways):
-            assert any(label.startswith(f"{'OR' if number else 'DO'} {way.text}") for label in labels), way.text
+            assert any(label.startswith(f"{'or ' if number else 'fix'} {way.text}") for label in labels), way.text
 
     drive(ml("claim sweep"), then=compare, size=LARGE)
 
@@ -187,7 +187,7 @@ def test_a_taskrun_shows_written_computed_and_live():
     assert "SPEC" in shown
     assert "COMPUTED" in shown
     shown = drive(ml("taskrun integration-12"), ["tab"] * 4, size=LARGE)
-    assert "ExceededResourceQuota: tried again every 60 seconds" in shown
+    assert "ExceededResourceQuota: Tekton retries every 60s without end" in shown
 
 
 def test_runs_lead_to_each_other():
@@ -267,11 +267,12 @@ def test_what_is_not_installed_is_said_in_a_sentence(view, kind, sentence):
     shown = opened(Kres(session_on(store)), Location(view))
     assert sentence in shown
     assert "pods, quotas, LimitRanges and what is refused are shown without it." in " ".join(shown.split())
-    assert "STATE" not in shown
-    assert "POOL" not in shown
+    above = shown.partition("\n─")[0]
+    assert "STATE" not in above
+    assert "POOL" not in above
     store = store_of(unread=(kind,))
     store.cover(ReadRequest(kind), ABSENT)
-    assert sentence in drive(Kres(session_on(store)), ["tab"])
+    assert sentence in drive(Kres(session_on(store)), size=(200, 50))
 
 
 def test_what_was_needed_once_stays_needed():

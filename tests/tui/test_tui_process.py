@@ -120,7 +120,7 @@ def test_alone_on_a_terminal_it_is_the_interface(terminal):
 
 def test_alone_without_a_cluster_it_says_what_there_is(terminal):
     screen = terminal()
-    assert screen.ended() == 0
+    assert screen.ended() == 3
     assert b"error: no kubeconfig" in screen.seen
     assert b"Commands:" in screen.seen
 
