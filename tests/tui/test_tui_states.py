@@ -43,8 +43,12 @@ def test_what_may_not_be_read_is_neither_none_nor_sound():
     store = store_of(unread=AREAS)
     for kind in AREAS:
         store.cover(ReadRequest(kind), FORBIDDEN)
-    shown = drive(Kres(session_on(store)))
-    for area in ("quotas", "pods", "claims", "pools", "taskruns", "limitranges"):
+    areas = ("refused", "running", "quotas", "pods", "claims", "pools", "taskruns", "limitranges", "namespaces")
+    # Where room is short a strip tells of the areas.
+    strip = drive(Kres(session_on(store)))
+    assert all(f"{area} ?" in strip for area in areas)
+    shown = drive(Kres(session_on(store)), size=LARGE)
+    for area in areas:
         # Of two lines the second is the area's: what could not be read stands above the areas.
         assert "not visible" in row(shown, area, -1), area
         assert row(shown, area, -1).startswith(("  ?", " >?"))
@@ -112,7 +116,11 @@ def test_the_rules_of_another_version_are_named():
     store.origin = Origin("snapshot", "old", "v1.20.3")
     setting = Setting(lambda version: (Server(nearest(version)[0]), (nearest(version)[1],)), str, lambda _: bool)
     shown = drive(Kres(Session(store, Still(), setting)), size=(300, 40))
-    assert "Kubernetes 1.20 is older than the rules known here: those of 1.27 are used" in row(shown, "server")
+    # The areas stand on the right; what has no room on an area's line stands on the next.
+    right = [line.rpartition("│")[2] for line in shown.splitlines()]
+    [at] = [at for at, line in enumerate(right) if line.startswith("  ! server ")]
+    assert "v1.20.3" in right[at]
+    assert "Kubernetes 1.20 is older than the rules known here: those of 1.27 are used" in right[at + 1]
 
 
 def test_no_digit_of_a_figure_is_cut_off_when_larger_ones_come():
