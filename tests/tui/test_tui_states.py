@@ -34,8 +34,7 @@ def quota(used: str, title: str = "team") -> Any:
 
 
 def row(shown: str, label: str, at: int = 0) -> str:
-    lines = [line.rpartition("│")[2] for line in shown.splitlines()]
-    found = [line for line in lines if line[4:].startswith(f"{label} ")]
+    found = [line for line in shown.splitlines() if line[4:].startswith(f"{label} ")]
     assert found, (label, shown)
     return found[at]
 
@@ -44,11 +43,15 @@ def test_what_may_not_be_read_is_neither_none_nor_sound():
     store = store_of(unread=AREAS)
     for kind in AREAS:
         store.cover(ReadRequest(kind), FORBIDDEN)
-    shown, wide = drive(Kres(session_on(store))), drive(Kres(session_on(store)), size=(200, 50))
-    for area in ("quotas", "pods", "claims", "pools", "taskruns", "limitranges"):
-        assert f"{area} ?" in shown
-        assert "not visible" in row(wide, area), area
-        assert row(wide, area).startswith(("  ?", " >?"))
+    areas = ("refused", "running", "quotas", "pods", "claims", "pools", "taskruns", "limitranges", "namespaces")
+    # Where room is short a strip tells of the areas.
+    strip = drive(Kres(session_on(store)))
+    assert all(f"{area} ?" in strip for area in areas)
+    shown = drive(Kres(session_on(store)), size=LARGE)
+    for area in areas:
+        # Of two lines the second is the area's: what could not be read stands above the areas.
+        assert "not visible" in row(shown, area, -1), area
+        assert row(shown, area, -1).startswith(("  ?", " >?"))
     assert "NOT VISIBLE" in shown
     assert ":pods NAME" in shown
     listed = drive(Kres(session_on(store), (HOME, Location("quotas"))))
@@ -113,10 +116,11 @@ def test_the_rules_of_another_version_are_named():
     store.origin = Origin("snapshot", "old", "v1.20.3")
     setting = Setting(lambda version: (Server(nearest(version)[0]), (nearest(version)[1],)), str, lambda _: bool)
     shown = drive(Kres(Session(store, Still(), setting)), size=(300, 40))
-    row(shown, "server")
-    pane = " ".join(word for line in shown.splitlines() for word in line.rpartition("│")[2].split())
-    assert "Kubernetes 1.20 is older than the rules known here: those of 1.27 are used" in pane
-    assert "server" in drive(Kres(Session(store, Still(), setting)), size=SMALL).partition("NAMESPACE")[0]
+    # The areas stand on the right; what has no room on an area's line stands on the next.
+    right = [line.rpartition("│")[2] for line in shown.splitlines()]
+    [at] = [at for at, line in enumerate(right) if line.startswith("  ! server ")]
+    assert "v1.20.3" in right[at]
+    assert "Kubernetes 1.20 is older than the rules known here: those of 1.27 are used" in right[at + 1]
 
 
 def test_no_digit_of_a_figure_is_cut_off_when_larger_ones_come():
