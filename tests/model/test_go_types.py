@@ -24,6 +24,9 @@ WRITTEN: Mapping[str, tuple[Any, ...]] = {
     "divisor": ("1", "0"),
     "caBundle": ("Y2E=",),
     "sizeLimit": ("1Gi",),
+    "quantity": ("1Gi",),
+    "all": ({},),
+    "single": ({},),
     **dict.fromkeys(("maxSurge", "maxUnavailable", "port", "targetPort"), (1, "25%")),
 }
 TIME = "2026-01-02T03:04:05Z"

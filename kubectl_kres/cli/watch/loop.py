@@ -288,8 +288,8 @@ class _Loop:
         if self._options.output in DOCUMENTS:
             return f"---\n{out}"
         # An event is seldom the cause, and seldom missing among what changed.
-        refs = sorted(self._causes, key=lambda ref: ref.kind == "Event")
-        names = [f"{plain(str(ref))}{' (gone)' * self._causes[ref]}" for ref in refs]
+        refs = sorted((ref for ref in self._causes if ref.name), key=lambda ref: ref.kind == "Event")
+        names = [f"{plain(_title(ref))}{' (gone)' * self._causes[ref]}" for ref in refs]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         cause = f" after a change of {', '.join(names[:_NAMED])}{more}" if names else ""
         return f"\n{now}{cause}\n{out}"
@@ -340,3 +340,8 @@ def _write(out: str, err: str) -> None:
         if text and stream is not None:
             stream.write(text)
             stream.flush()
+
+
+def _title(ref: ObjectRef) -> str:
+    """Return an object's name with its kind; of one that is read as the scheduler sees it, its own kind."""
+    return f"{ref.kind.partition('.')[0]}/{ref.name}" if "/" in ref.kind else str(ref)
