@@ -19,8 +19,8 @@ HEAD = """\
 
 **What did each version of Kubernetes change in the answers?**
 
-What each version changed in what is computed here, the newest first. A feature gate stands where its state changes: it
-exists, is on by default, can no longer be switched off, or is removed. `releasing.md` says how a version is added.
+The newest stands first. A feature gate stands where its state changes: it exists, is on by default, can no longer be
+switched off, or is removed. `releasing.md` says how a version is added.
 
 This page is made by `scripts/versions_doc.py` from `kubectl_kres/admission/base/versions.py`, the functions of CEL and
 the checks of Pod Security. `scripts/versions_doc.py 1.36 1.37` prints what lies between two versions.

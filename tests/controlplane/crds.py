@@ -44,3 +44,19 @@ def install(plane: ControlPlane, prefix: str = "") -> None:
                 raise StartError(f"{path} is not served")
             plane.check()
             time.sleep(POLL)
+
+
+def remove(plane: ControlPlane, prefix: str = "") -> None:
+    """Delete them and wait until no version of any is served. Raises StartError."""
+    paths = []
+    for definition in definitions(prefix):
+        plane.request("DELETE", f"{LIST}/{definition['metadata']['name']}")
+        spec = definition["spec"]
+        paths += [f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}" for version in spec["versions"]]
+    deadline = time.monotonic() + DEADLINE
+    for path in paths:
+        while plane.request("GET", f"{path}?limit=1")[0] != 404:
+            if time.monotonic() > deadline:
+                raise StartError(f"{path} is still served")
+            plane.check()
+            time.sleep(POLL)

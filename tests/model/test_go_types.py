@@ -25,8 +25,10 @@ WRITTEN: Mapping[str, tuple[Any, ...]] = {
     "caBundle": ("Y2E=",),
     "sizeLimit": ("1Gi",),
     "quantity": ("1Gi",),
+    "name": ("a",),
     "all": ({},),
     "single": ({},),
+    **dict.fromkeys(("perContainer", "perPod"), ("1Gi",)),
     **dict.fromkeys(("maxSurge", "maxUnavailable", "port", "targetPort"), (1, "25%")),
 }
 TIME = "2026-01-02T03:04:05Z"
