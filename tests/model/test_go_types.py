@@ -25,9 +25,10 @@ WRITTEN: Mapping[str, tuple[Any, ...]] = {
     "caBundle": ("Y2E=",),
     "sizeLimit": ("1Gi",),
     "quantity": ("1Gi",),
-    "name": ("a",),
-    "all": ({},),
-    "single": ({},),
+    # Of types that are new in 1.37 the table has the fields alone.
+    **dict.fromkeys(("name", "key", "resourceClaimName", "resourceClaimTemplateName"), ("a",)),
+    "minCount": (1,),
+    **dict.fromkeys(("all", "single", "basic"), ({},)),
     **dict.fromkeys(("perContainer", "perPod"), ("1Gi",)),
     **dict.fromkeys(("maxSurge", "maxUnavailable", "port", "targetPort"), (1, "25%")),
 }
