@@ -1,6 +1,6 @@
-"""``scripts/test`` ends with the code of the first of its two runs that failed, and with 0 if none did.
+"""``scripts/test`` ends with the code of the first of its three runs that failed, and with 0 if none did.
 
-Up to three tests that fail while the other run loads the machine get a run of their own, and are named.
+Up to three tests that fail while the other runs load the machine get a run of their own, and are named.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ PYTHON = """#!/bin/sh
 case "$*" in
   *build.py*) echo /assets ;;
   *--ignore=tests/tui*) exit {rest} ;;
+  *tests/e2e*) exit {planes} ;;
   *) exit {screens} ;;
 esac
 """
 
 
-@pytest.mark.parametrize(("rest", "screens", "code"), [(0, 0, 0), (0, 4, 4), (3, 0, 3), (3, 4, 3)])
-def test_the_code_is_that_of_the_tests(tmp_path: Path, rest: int, screens: int, code: int):
+@pytest.mark.parametrize(
+    ("rest", "screens", "planes", "code"),
+    [(0, 0, 0, 0), (0, 4, 0, 4), (3, 0, 0, 3), (3, 4, 5, 3), (0, 0, 5, 5), (0, 4, 5, 4)],
+)
+def test_the_code_is_that_of_the_tests(tmp_path: Path, rest: int, screens: int, planes: int, code: int):
     python = tmp_path / "python"
-    python.write_text(PYTHON.format(rest=rest, screens=screens))
+    python.write_text(PYTHON.format(rest=rest, screens=screens, planes=planes))
     python.chmod(0o755)
     left = set(tmp_path.iterdir())
     done = subprocess.run(
