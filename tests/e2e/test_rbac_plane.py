@@ -196,7 +196,7 @@ TELLING = {
     "tasks": "explain tasks -A",
     "events": "explain deploy/checkout -n checkout",
     "namespaces": "pools",
-    "nodes": "qos -A",
+    "nodes": "qos pod/ledger-db-0 -n payments",
     "serviceaccounts": "explain deploy/rights -n rights",
     "horizontalpodautoscalers": "explain deploy/cart -n shop",
     "controllerrevisions": "qos -A",

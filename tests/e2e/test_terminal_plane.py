@@ -127,10 +127,10 @@ def test_a_day_at_the_terminal(plane: ControlPlane, terminal: Terminal) -> None:
     create(plane, f"/apis/apps/v1/namespaces/{SPACE}/deployments", deployment("web", 4))
     terminal.until("web-")
     terminal.press(":", "overview", "Enter")
-    terminal.until("deployment/web", "refused: quota team is short by", "DO raise")
+    terminal.until("deploy/web", "refused: quota team is short by", "fix     raise")
     terminal.press("Enter")
-    screen = terminal.until("overview > deployment/web", "DO raise", "server:")
-    assert screen.index("refused: ") < screen.index("DO raise") < screen.index("server:")
+    screen = terminal.until("overview > deployment/web", "fix     raise", "server ")
+    assert screen.index("refused: ") < screen.index("fix     raise") < screen.index("server ")
     # The time line has it.
     terminal.press("t")
     terminal.until("> timeline", "FailedCreate", "Deployment/web", "exceeded quota: team")
