@@ -46,9 +46,9 @@ class TypeAhead:
 
     def hold(self, event: Event) -> bool:
         """Return whether the event has to wait, and keep it if so."""
-        if event is self._released:
-            return False
-        if isinstance(event, Key) and event.key == "enter" and not self.holding and self._searches():
+        enters = isinstance(event, Key) and event.key == "enter" and event is not self._released
+        if enters and not self.holding and isinstance(self._app.screen, CommandPalette):
+            # What was typed into the palette is still to be searched.
             self._wait(self._app.focused or self._app)
         if self.holding and isinstance(event, Key | Paste) and not event.is_forwarded:
             self._waiting.append(event)
@@ -59,13 +59,6 @@ class TypeAhead:
         """A key went its way to ``target``: have the next ones wait where it may lead to another screen."""
         if event.key in ENDING or not (typing or event.key in MOVING_KEYS):
             self._wait(target or self._app)
-
-    def _searches(self) -> bool:
-        """Return whether a palette is still to show what was typed into it."""
-        screen = self._app.screen
-        return isinstance(screen, CommandPalette) and (
-            any(pump.message_queue_size for pump in _up(self._app.focused or screen)) or any(_searching(screen))
-        )
 
     def _wait(self, target: MessagePump) -> None:
         self._target = target
@@ -90,7 +83,7 @@ class TypeAhead:
         waiting, self._waiting = self._waiting, deque()
         for event in waiting:
             # One of them may have the rest wait again; what is typed meanwhile comes behind them.
-            self._released = event if not self.holding else None
+            self._released = event
             await self._app.on_event(event)
         self._released = None
 
@@ -104,17 +97,13 @@ class TypeAhead:
         pumps = {pump for start in (self._target, focused, pane, screen) if start is not None for pump in _up(start)}
         yield any(pump.message_queue_size for pump in pumps)
         yield not screen.is_mounted
-        yield isinstance(screen, CommandPalette) and any(_searching(screen))
+        searches = screen.workers if isinstance(screen, CommandPalette) else ()
+        yield any(worker.node is screen and not worker.is_finished for worker in searches)
         yield pane is None or not pane.is_mounted
         # The screen that was left still has the keys while the new one comes.
         below = screen is app.screen_stack[0] and not app.typing and not screen.has_class("small")
         if pane is not None and below and not _inside(focused, pane):
             yield any(_inside(widget, pane) for widget in screen.focus_chain)
-
-
-def _searching(palette: CommandPalette) -> Iterator[bool]:
-    """Yield whether each search of a palette goes on."""
-    return (worker.node is palette and not worker.is_finished for worker in palette.workers)
 
 
 def _up(pump: MessagePump) -> Iterator[MessagePump]:

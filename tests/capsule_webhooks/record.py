@@ -22,12 +22,15 @@ sys.path.insert(0, str(HERE))
 import build  # noqa: E402, the path is set above
 import yaml  # noqa: E402
 from controlplane import BASIC_CONTROLLERS, HOST, ControlPlane, free_port  # noqa: E402
+from settling import send, until  # noqa: E402
 from worlds import World, worlds  # noqa: E402
 
 MODULE = "github.com/projectcapsule/capsule@v0.14.0"
 OUT = HERE / "recorded.json"
 GROUP = "/apis/capsule.clastix.io/v1beta2"
 TENANT = "capsule.clastix.io/tenant"
+#: Seconds.
+_SETTLED = 60
 KEPT = ("name", "namespace", "labels", "uid", "creationTimestamp", "ownerReferences")
 
 
@@ -79,17 +82,17 @@ def install(plane: ControlPlane, source: Path) -> None:
     for file in sorted((source / "charts" / "capsule" / "crds").glob("*.yaml")):
         definition = yaml.safe_load(file.read_text())
         definition["spec"].pop("conversion", None)
-        sent(plane, "POST", definitions, definition)
+        send(plane, "POST", definitions, definition)
         served.append(f"{GROUP}/{definition['spec']['names']['plural']}")
-    until(lambda: all(plane.request("GET", f"{path}?limit=1")[0] == 200 for path in served))
+    until(lambda: all(plane.request("GET", f"{path}?limit=1")[0] == 200 for path in served), _SETTLED)
     for name, value in (("high", 1000), ("low", 10)):
-        sent(
+        send(
             plane, "POST", "/apis/scheduling.k8s.io/v1/priorityclasses",
             {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value},
         )  # fmt: skip
     namespace(plane, "capsule-system", {}, None)
     default = {"kind": "CapsuleConfiguration", "metadata": {"name": "default"}, "spec": {}}
-    sent(plane, "POST", f"{GROUP}/capsuleconfigurations", {"apiVersion": "capsule.clastix.io/v1beta2", **default})
+    send(plane, "POST", f"{GROUP}/capsuleconfigurations", {"apiVersion": "capsule.clastix.io/v1beta2", **default})
 
 
 @contextmanager
@@ -164,7 +167,7 @@ def register(plane: ControlPlane, port: int, authority: str) -> None:
         ],
     }  # fmt: skip
     for kind, webhooks in hooks.items():
-        sent(
+        send(
             plane, "POST", f"/apis/admissionregistration.k8s.io/v1/{kind.lower()}webhookconfigurations",
             {
                 "apiVersion": "admissionregistration.k8s.io/v1", "kind": f"{kind}WebhookConfiguration",
@@ -173,7 +176,7 @@ def register(plane: ControlPlane, port: int, authority: str) -> None:
         )  # fmt: skip
     probe = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"generateName": "probe-"}}
     namespace(plane, "probe", {TENANT: "probe"}, None)
-    until(lambda: plane.request("POST", "/api/v1/namespaces/probe/configmaps", probe)[0] == 201)
+    until(lambda: plane.request("POST", "/api/v1/namespaces/probe/configmaps", probe)[0] == 201, _SETTLED)
     # The API server takes a moment to notice all of them.
     time.sleep(2)
 
@@ -182,7 +185,7 @@ def play(plane: ControlPlane, number: int, world: World) -> dict[str, Any]:
     """Make the world and send the pod; return both as they were."""
     tenant, here, there = f"t{number}", f"w{number}", f"w{number}-other"
     spec = {"owners": [{"kind": "User", "name": "owner"}], "rules": world.get("rules", [])}
-    uid = sent(
+    uid = send(
         plane, "POST", f"{GROUP}/tenants",
         {"apiVersion": "capsule.clastix.io/v1beta2", "kind": "Tenant", "metadata": {"name": tenant}, "spec": spec},
     )["metadata"]["uid"]  # fmt: skip
@@ -199,11 +202,11 @@ def play(plane: ControlPlane, number: int, world: World) -> dict[str, Any]:
     ):
         for place, each in enumerate(specs):
             body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": f"{kind[0].lower()}{place}"}, "spec": each}
-            sent(plane, "POST", f"/api/v1/namespaces/{here}/{plural}", body)
+            send(plane, "POST", f"/api/v1/namespaces/{here}/{plural}", body)
     globals_ = [
         globally(plane, f"g{number}-{place}", tenant, each) for place, each in enumerate(world.get("global", ()))
     ]
-    until(lambda: settled(plane, here, globals_))
+    until(lambda: settled(plane, here, globals_), _SETTLED)
     given = [
         plane.request("GET", f"/api/v1/namespaces/{here}")[1],
         plane.request("GET", f"{GROUP}/tenants/{tenant}")[1],
@@ -263,7 +266,7 @@ def globally(plane: ControlPlane, name: str, tenant: str, written: dict[str, Any
         if each:
             each = each.setdefault("matchLabels", {})  # noqa: PLW2901
             each[TENANT] = tenant
-    sent(
+    send(
         plane, "POST", f"{GROUP}/globalresourcequotas",
         {
             "apiVersion": "capsule.clastix.io/v1beta2", "kind": "GlobalResourceQuota", "metadata": {"name": name},
@@ -294,34 +297,15 @@ def settled(plane: ControlPlane, space: str, names: list[str]) -> bool:
 
 def namespace(plane: ControlPlane, name: str, labels: dict[str, str], owner: dict[str, str] | None) -> None:
     metadata = {"name": name, "labels": labels, **({"ownerReferences": [owner]} if owner else {})}
-    sent(plane, "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+    send(plane, "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
 
 
 def created(plane: ControlPlane, space: str, name: str, spec: dict[str, Any]) -> None:
     """A pod that runs already: the rules of the Tenant may have changed it."""
-    sent(
+    send(
         plane, "POST", f"/api/v1/namespaces/{space}/pods",
         {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec},
     )  # fmt: skip
-
-
-def sent(plane: ControlPlane, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    deadline = time.monotonic() + 30
-    while True:
-        status, answer = plane.request(method, path, body)
-        if status in (200, 201):
-            return answer
-        if status != 403 or time.monotonic() > deadline or "not yet ready" not in str(answer):
-            raise SystemExit(f"{path}: {status} {answer}")
-        time.sleep(0.1)
-
-
-def until(true: Any) -> None:
-    deadline = time.monotonic() + 60
-    while not true():
-        if time.monotonic() > deadline:
-            raise SystemExit("it does not settle")
-        time.sleep(0.1)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from admission.recorded_pods import answer_of, outcomes_of
 
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import parse
-from kubectl_kres.admission.request.create import create_pod
-from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import decoded
-from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.store.store import Origin, Store
 
 _RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
 _CASES: Mapping[str, Any] = {case["name"]: case for case in _RECORDED["cases"]}
@@ -29,14 +25,14 @@ _SERVER = Server(parse(_RECORDED["server"]["version"]))
 def test_recorded_answer_is_predicted(name: str) -> None:
     """Of several refusals any can be the one that was recorded."""
     case = _CASES[name]
-    answers = [answer_of(outcome) for outcome in outcomes_of(case)]
+    answers = [answer_of(outcome) for outcome in outcomes_of(case, _SERVER)]
     assert sorted_parts(case["expect"]) in map(sorted_parts, answers)
 
 
 @pytest.mark.parametrize("name", _CASES)
 def test_journal_explains_every_value(name: str) -> None:
     """Replayed from nothing, the steps of a value end with what is stored, and each set value names its source."""
-    for outcome in outcomes_of(_CASES[name]):
+    for outcome in outcomes_of(_CASES[name], _SERVER):
         of_rules = [entry for entry in outcome.journal if getattr(entry, "rule", "").startswith("capsule/rule")]
         assert all(entry.source is not None and entry.source.name for entry in of_rules)
 
@@ -59,30 +55,3 @@ def sorted_parts(answer: Mapping[str, Any]) -> dict[str, Any]:
         return dict(answer)
     parts = re.split(r", (?=spec\.)", inside.removesuffix("]"))
     return {**answer, "message": f"{head}is invalid: [{', '.join(sorted(parts))}]"}
-
-
-def outcomes_of(case: Mapping[str, Any]) -> tuple[Outcome, ...]:
-    store = Store(Origin("files"))
-    for item in case["given"]:
-        store.add(item["kind"], decoded(item, BY_KIND[item["kind"]].struct))
-    space = case["request"]["namespace"]
-    raw = case["request"]["object"]
-    raw = {**raw, "metadata": {**raw["metadata"], "namespace": space}}
-    return create_pod(raw, policies(store, space, _SERVER).policies, _SERVER)
-
-
-def answer_of(outcome: Outcome) -> dict[str, Any]:
-    if not outcome.allowed:
-        return {"allowed": False, "code": outcome.code, "reason": outcome.reason, "message": outcome.message}
-    assert outcome.object is not None
-    spec = outcome.object["spec"]
-    stored = {
-        key: {each["name"]: each.get("resources", {}) for each in spec.get(key, ())}
-        for key in ("containers", "initContainers")
-    }
-    return {
-        "allowed": True,
-        "code": outcome.code,
-        "stored": {**stored, "pod": spec.get("resources", {})},
-        "qosClass": outcome.object["status"]["qosClass"],
-    }

@@ -29,34 +29,29 @@ def definitions(prefix: str = "") -> Iterator[dict[str, Any]]:
 
 def install(plane: ControlPlane, prefix: str = "") -> None:
     """Create them and wait until every version of each is served. Raises StartError."""
-    paths = []
     for definition in definitions(prefix):
         status, answer = plane.request("POST", LIST, definition)
         if status != 201:
             raise StartError(f"CRD {definition['metadata']['name']}: {answer}")
-        spec = definition["spec"]
-        versions = [version["name"] for version in spec["versions"] if version["served"]]
-        paths += [f"/apis/{spec['group']}/{version}/{spec['names']['plural']}" for version in versions]
-    deadline = time.monotonic() + DEADLINE
-    for path in paths:
-        while plane.request("GET", f"{path}?limit=1")[0] != 200:
-            if time.monotonic() > deadline:
-                raise StartError(f"{path} is not served")
-            plane.check()
-            time.sleep(POLL)
+    _wait(plane, prefix, 200, "is not served")
 
 
 def remove(plane: ControlPlane, prefix: str = "") -> None:
     """Delete them and wait until no version of any is served. Raises StartError."""
-    paths = []
     for definition in definitions(prefix):
         plane.request("DELETE", f"{LIST}/{definition['metadata']['name']}")
-        spec = definition["spec"]
-        paths += [f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}" for version in spec["versions"]]
+    _wait(plane, prefix, 404, "is still served")
+
+
+def _wait(plane: ControlPlane, prefix: str, code: int, otherwise: str) -> None:
+    """Wait until lists of all served versions are answered with the code. Raises StartError that says otherwise."""
     deadline = time.monotonic() + DEADLINE
-    for path in paths:
-        while plane.request("GET", f"{path}?limit=1")[0] != 404:
-            if time.monotonic() > deadline:
-                raise StartError(f"{path} is still served")
-            plane.check()
-            time.sleep(POLL)
+    for definition in definitions(prefix):
+        spec = definition["spec"]
+        for version in (version["name"] for version in spec["versions"] if version["served"]):
+            path = f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
+            while plane.request("GET", f"{path}?limit=1")[0] != code:
+                if time.monotonic() > deadline:
+                    raise StartError(f"{path} {otherwise}")
+                plane.check()
+                time.sleep(POLL)

@@ -110,11 +110,11 @@ def test_who_may_not_read_autoscalers_is_told(plane: ControlPlane, kubectl: Path
         ["get", "list", "watch"]
     ]
     less = [rule for rule in rules if rule["resources"] != ["verticalpodautoscalers"]]
-    vpa_plane.sent(plane, "POST", f"{rbac}/clusterroles", {"metadata": {"name": "reader"}, "rules": less})
+    vpa_plane.send(plane, "POST", f"{rbac}/clusterroles", {"metadata": {"name": "reader"}, "rules": less})
     subject = {"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}
     reference = {"kind": "ClusterRole", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}
     binding = {"metadata": {"name": "reader"}, "roleRef": reference, "subjects": [subject]}
-    vpa_plane.sent(plane, "POST", f"{rbac}/clusterrolebindings", binding)
+    vpa_plane.send(plane, "POST", f"{rbac}/clusterrolebindings", binding)
     with vpa_plane.serving(plane):
         done = kres(*words)
     text = " ".join(done.stdout.split())
@@ -185,7 +185,7 @@ def test_the_updater_ends_as_is_said(
         vpa_plane.until(lambda: len(running(plane, made.space)) == 4)
         vpas = f"{vpa_plane.VPAS}/namespaces/{made.space}/verticalpodautoscalers/v0"
         status = {"recommendation": {"containerRecommendations": [rec("c0", WANTED)]}}
-        vpa_plane.sent(plane, "PUT", f"{vpas}/status", {**plane.request("GET", vpas)[1], "status": status})
+        vpa_plane.send(plane, "PUT", f"{vpas}/status", {**plane.request("GET", vpas)[1], "status": status})
         vpa_plane.time.sleep(3)
         old = set(running(plane, made.space))
         said = json.loads(kres("explain", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]["eviction"]

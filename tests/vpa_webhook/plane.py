@@ -22,6 +22,7 @@ sys.path.insert(0, str(HERE.parent / "controlplane"))
 import build  # noqa: E402, the path is set above
 import yaml  # noqa: E402
 from controlplane import HOST, ControlPlane, free_port  # noqa: E402
+from settling import send, until  # noqa: E402
 
 MODULE = "k8s.io/autoscaler/vertical-pod-autoscaler"
 VPAS = "/apis/autoscaling.k8s.io/v1"
@@ -29,6 +30,8 @@ HOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 KINDS = {
     "Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "DaemonSet": "apps", "Job": "batch",
 }  # fmt: skip
+#: Seconds.
+_SETTLED = 90
 KEPT = ("name", "namespace", "uid", "creationTimestamp", "resourceVersion", "ownerReferences")
 LABELS = {"app": "app"}
 
@@ -67,8 +70,8 @@ def definitions() -> list[dict[str, Any]]:
 def install(plane: ControlPlane) -> None:
     """Let the server serve the kinds of the autoscaler."""
     for definition in filter(None, definitions()):
-        sent(plane, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
-    until(lambda: plane.request("GET", f"{VPAS}/verticalpodautoscalers?limit=1")[0] == 200)
+        send(plane, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+    until(lambda: plane.request("GET", f"{VPAS}/verticalpodautoscalers?limit=1")[0] == 200, _SETTLED)
 
 
 @contextmanager
@@ -87,7 +90,7 @@ def serving(plane: ControlPlane, *, boost: bool = False, fails: bool = False) ->
         log = plane.folder / f"vpa-{boost}.log"
         with log.open("wb") as output, subprocess.Popen(map(str, words), stderr=output, stdout=output) as process:
             try:
-                until(lambda: answers(port))
+                until(lambda: answers(port), _SETTLED)
                 register(plane, port, (folder / "crt").read_bytes(), fails=fails)
                 yield
             except BaseException:
@@ -145,7 +148,7 @@ def register(plane: ControlPlane, port: int, authority: bytes, *, fails: bool) -
             },
         ],
     }  # fmt: skip
-    sent(plane, "POST", HOOKS, {"metadata": {"name": "vpa-webhook-config"}, "webhooks": [hook]})
+    send(plane, "POST", HOOKS, {"metadata": {"name": "vpa-webhook-config"}, "webhooks": [hook]})
     # The API server takes a moment to notice it.
     time.sleep(2)
 
@@ -155,14 +158,14 @@ class Played:
 
     def __init__(self, plane: ControlPlane, number: int, world: dict[str, Any]) -> None:
         self.plane, self.world, self.space = plane, world, f"w{number}"
-        sent(plane, "POST", "/api/v1/namespaces", {"metadata": {"name": self.space}})
+        send(plane, "POST", "/api/v1/namespaces", {"metadata": {"name": self.space}})
         for kind, plural, specs in (
             ("LimitRange", "limitranges", world.get("ranges", ())),
             ("ResourceQuota", "resourcequotas", world.get("quotas", ())),
         ):
             for place, spec in enumerate(specs):
                 body = {"metadata": {"name": f"{kind[0].lower()}{place}"}, "spec": spec}
-                sent(plane, "POST", f"/api/v1/namespaces/{self.space}/{plural}", body)
+                send(plane, "POST", f"/api/v1/namespaces/{self.space}/{plural}", body)
         self.owner = self._controller(world.get("owner", "Deployment"))
         for place, spec in enumerate(world["vpas"]):
             self._autoscaler(place, spec)
@@ -185,7 +188,7 @@ class Played:
         metadata = {"name": name, "labels": LABELS, **({"ownerReferences": [owner]} if owner else {})}
         group = KINDS[kind]
         path = f"/apis/{group}/v1/namespaces/{self.space}/{kind.lower()}s"
-        made = sent(self.plane, "POST", path, {"metadata": metadata, "spec": spec})
+        made = send(self.plane, "POST", path, {"metadata": metadata, "spec": spec})
         uid = made["metadata"]["uid"]
         return {"apiVersion": f"{group}/v1", "kind": kind, "name": name, "uid": uid, "controller": True}
 
@@ -200,10 +203,10 @@ class Played:
             "kind": "VerticalPodAutoscaler",
             "metadata": {"name": f"v{place}"},
         }
-        made = sent(self.plane, "POST", path, {**body, "spec": spec})
+        made = send(self.plane, "POST", path, {**body, "spec": spec})
         if written["recommendation"] is not None:
             status = {"recommendation": {"containerRecommendations": written["recommendation"]}}
-            sent(self.plane, "PUT", f"{path}/v{place}/status", {**made, "status": status})
+            send(self.plane, "PUT", f"{path}/v{place}/status", {**made, "status": status})
 
     def settled(self) -> bool:
         """Whether its quotas are counted."""
@@ -253,7 +256,7 @@ def play(
             continue
         with serving(plane, boost=boost):
             made = [(name, Played(plane, number, world)) for number, name, world in chosen]
-            until(lambda made=made: all(played.settled() for _, played in made))
+            until(lambda made=made: all(played.settled() for _, played in made), _SETTLED)
             time.sleep(3)  # the informers of the admission controller
             for name, played in made:
                 yield {"name": name, **played.case()}
@@ -282,22 +285,3 @@ def pruned(kind: str, one: dict[str, Any]) -> dict[str, Any]:
     if kind == "Namespace":
         rest = {"status": {"phase": "Active"}}
     return {"apiVersion": version, "kind": kind, "metadata": metadata, **rest}
-
-
-def sent(plane: ControlPlane, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    deadline = time.monotonic() + 30
-    while True:
-        status, answer = plane.request(method, path, body)
-        if status in (200, 201):
-            return answer
-        if status != 403 or time.monotonic() > deadline or "not yet ready" not in str(answer):
-            raise SystemExit(f"{path}: {status} {answer}")
-        time.sleep(0.1)
-
-
-def until(true: Any) -> None:
-    deadline = time.monotonic() + 90
-    while not true():
-        if time.monotonic() > deadline:
-            raise SystemExit("it does not settle")
-        time.sleep(0.1)

@@ -10,15 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from admission.recorded_pods import answer_of, outcomes_of
 
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import parse
-from kubectl_kres.admission.request.create import create_pod
-from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import decoded
 from kubectl_kres.provenance.journal import Assume, Entry, Set
-from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.store.store import Origin, Store
 
 _RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
 _CASES: Mapping[str, Any] = {case["name"]: case for case in _RECORDED["cases"]}
@@ -31,7 +27,7 @@ _SERVER = Server(parse(_RECORDED["server"]["version"]))
 def test_recorded_answer_is_predicted(name: str) -> None:
     """Of several refusals any can be the one that was recorded."""
     case = _CASES[name]
-    answers = [answer_of(outcome) for outcome in outcomes_of(case)]
+    answers = [answer_of(outcome) for outcome in outcomes_of(case, _SERVER)]
     expect = {key: value for key, value in case["expect"].items() if key != "updates"}
     assert sorted_parts(expect) in map(sorted_parts, answers)
 
@@ -40,7 +36,7 @@ def test_recorded_answer_is_predicted(name: str) -> None:
 def test_every_set_value_names_its_source(name: str) -> None:
     """What was set has a field of the autoscaler or of a LimitRange; the webhook noted down that it set something."""
     case = _CASES[name]
-    outcome = outcomes_of(case)[0]
+    outcome = outcomes_of(case, _SERVER)[0]
     sets = [entry for entry in outcome.journal if isinstance(entry, Set) and entry.rule.startswith("vpa/")]
     assert all(entry.source is not None and entry.source.field for entry in sets)
     assert not sets or case["expect"].get("updates", "not stored")
@@ -51,12 +47,12 @@ def test_worlds_are_many_and_differ() -> None:
     rules = Counter(
         entry.rule
         for case in _CASES.values()
-        for entry in outcomes_of(case)[0].journal
+        for entry in outcomes_of(case, _SERVER)[0].journal
         if isinstance(entry, Set) and entry.rule.startswith("vpa/")
     )
     assert {rule: count for rule, count in rules.items() if count < 5} == {}
     assert len(rules) == 10
-    faults = [entry for case in _CASES.values() for entry in outcomes_of(case)[0].journal if _is_fault(entry)]
+    faults = [entry for case in _CASES.values() for entry in outcomes_of(case, _SERVER)[0].journal if _is_fault(entry)]
     assert len(faults) >= 10
     assert {case["expect"]["code"] for case in _CASES.values()} == {201, 403, 422}
 
@@ -72,30 +68,3 @@ def sorted_parts(answer: Mapping[str, Any]) -> dict[str, Any]:
         return dict(answer)
     parts = re.split(r", (?=[a-z]+)", inside.removesuffix("]"))
     return {**answer, "message": f"{head}[{', '.join(sorted(parts))}]"}
-
-
-def outcomes_of(case: Mapping[str, Any]) -> tuple[Outcome, ...]:
-    store = Store(Origin("files"))
-    for item in case["given"]:
-        store.add(item["kind"], decoded(item, BY_KIND[item["kind"]].struct))
-    space = case["request"]["namespace"]
-    raw = case["request"]["object"]
-    raw = {**raw, "metadata": {**raw["metadata"], "namespace": space}}
-    return create_pod(raw, policies(store, space, _SERVER).policies, _SERVER)
-
-
-def answer_of(outcome: Outcome) -> dict[str, Any]:
-    if not outcome.allowed:
-        return {"allowed": False, "code": outcome.code, "reason": outcome.reason, "message": outcome.message}
-    assert outcome.object is not None
-    spec = outcome.object["spec"]
-    stored = {
-        key: {each["name"]: each.get("resources", {}) for each in spec.get(key, ())}
-        for key in ("containers", "initContainers")
-    }
-    return {
-        "allowed": True,
-        "code": outcome.code,
-        "stored": {**stored, "pod": spec.get("resources", {})},
-        "qosClass": outcome.object["status"]["qosClass"],
-    }

@@ -29,6 +29,7 @@ from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import ClusterError, Exit, UsageError
+from kubectl_kres.model.kinds import named_kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import capped, plain
 from kubectl_kres.reports.common.explanation import Subject
@@ -289,7 +290,7 @@ class _Loop:
             return f"---\n{out}"
         # An event is seldom the cause, and seldom missing among what changed.
         refs = sorted((ref for ref in self._causes if ref.name), key=lambda ref: ref.kind == "Event")
-        names = [f"{plain(_title(ref))}{' (gone)' * self._causes[ref]}" for ref in refs]
+        names = [plain(f"{named_kind(ref.kind)}/{ref.name}") + " (gone)" * self._causes[ref] for ref in refs]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         cause = f" after a change of {', '.join(names[:_NAMED])}{more}" if names else ""
         return f"\n{now}{cause}\n{out}"
@@ -340,8 +341,3 @@ def _write(out: str, err: str) -> None:
         if text and stream is not None:
             stream.write(text)
             stream.flush()
-
-
-def _title(ref: ObjectRef) -> str:
-    """Return an object's name with its kind; of one that is read as the scheduler sees it, its own kind."""
-    return f"{ref.kind.partition('.')[0]}/{ref.name}" if "/" in ref.kind else str(ref)

@@ -1,6 +1,4 @@
-"""Changes after which a node takes the pod. Each is tried: the filters are run again on the changed objects. Each is
-tried: the filters are run again on what the change makes.
-"""
+"""Changes after which a node takes the pod. Each is tried: the filters are run again on the changed objects."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Eviction(Record, frozen=True):
     """What comes of it if the updater runs now.
 
     ``pods``: how many run; ``outside``: what of them is outside of the recommendation. ``evicted``, ``kept``, ``come``
-    and ``missing``: how many pods it ends with. ``message``: the refusal of those that do not come back. ``again``:
+    and ``missing``: how many pods it ends with. ``message``: the refusal of the pods that are missing. ``again``:
     what of a pod that comes is outside once more, so that it is evicted again without an end; ``ends``: what would
     end that, or let the pods in. ``in_place``: what the API server says to the resize that is tried first; empty: it
     passes, or none is tried.
