@@ -15,10 +15,12 @@ from typing import Any
 import build
 import pytest
 import yaml
+from admission.recorded_pods import answer_of, outcomes_of
 from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane
 from e2e.plugin import Kres, environment, plugin
+from settling import send, until
 from vpa_webhook import plane as vpa_plane
-from vpa_webhook.test_recorded_webhook import answer_of, outcomes_of, sorted_parts
+from vpa_webhook.test_recorded_webhook import SERVER, sorted_parts
 from vpa_webhook.worlds import HALF, by_lot, limits, pod, policy, rec, vpa
 
 pytestmark = pytest.mark.e2e
@@ -46,7 +48,7 @@ def test_stored_pods_are_as_predicted(plane: ControlPlane) -> None:
     cases = list(vpa_plane.play(plane, list(by_lot(COUNT, SEED)), first=1000))
     for case in cases:
         expect = {key: value for key, value in case["expect"].items() if key != "updates"}
-        if sorted_parts(expect) not in [sorted_parts(answer_of(outcome)) for outcome in outcomes_of(case)]:
+        if sorted_parts(expect) not in [sorted_parts(answer_of(outcome)) for outcome in outcomes_of(case, SERVER)]:
             wrong.append(case)
     assert wrong == []
     assert len(cases) == COUNT
@@ -110,11 +112,11 @@ def test_who_may_not_read_autoscalers_is_told(plane: ControlPlane, kubectl: Path
         ["get", "list", "watch"]
     ]
     less = [rule for rule in rules if rule["resources"] != ["verticalpodautoscalers"]]
-    vpa_plane.send(plane, "POST", f"{rbac}/clusterroles", {"metadata": {"name": "reader"}, "rules": less})
+    send(plane, "POST", f"{rbac}/clusterroles", {"metadata": {"name": "reader"}, "rules": less})
     subject = {"kind": "User", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}
     reference = {"kind": "ClusterRole", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}
     binding = {"metadata": {"name": "reader"}, "roleRef": reference, "subjects": [subject]}
-    vpa_plane.send(plane, "POST", f"{rbac}/clusterrolebindings", binding)
+    send(plane, "POST", f"{rbac}/clusterrolebindings", binding)
     with vpa_plane.serving(plane):
         done = kres(*words)
     text = " ".join(done.stdout.split())
@@ -139,7 +141,7 @@ def test_a_fault_refuses_where_the_webhook_must_answer(plane: ControlPlane) -> N
         vpa_plane.time.sleep(3)
         case = made.case()
     case["given"].append({"kind": "MutatingWebhookConfiguration", **plane_configuration("Fail")})
-    (outcome,) = outcomes_of(case)
+    (outcome,) = outcomes_of(case, SERVER)
     assert (case["expect"]["code"], outcome.code) == (500, 500)
     start = 'Internal error occurred: failed calling webhook "vpa.k8s.io": failed to call webhook: '
     assert case["expect"]["message"].startswith(start)
@@ -180,12 +182,12 @@ def test_the_updater_ends_as_is_said(
         made = vpa_plane.Played(
             plane, number, {"vpas": [vpa(None, *policies)], "pod": pod(resources), "quotas": [{"hard": quota}]}
         )
-        vpa_plane.until(made.settled)
+        until(made.settled, 90)
         put_template(plane, made.space, pod(resources), 4)
-        vpa_plane.until(lambda: len(running(plane, made.space)) == 4)
+        until(lambda: len(running(plane, made.space)) == 4, 90)
         vpas = f"{vpa_plane.VPAS}/namespaces/{made.space}/verticalpodautoscalers/v0"
         status = {"recommendation": {"containerRecommendations": [rec("c0", WANTED)]}}
-        vpa_plane.send(plane, "PUT", f"{vpas}/status", {**plane.request("GET", vpas)[1], "status": status})
+        send(plane, "PUT", f"{vpas}/status", {**plane.request("GET", vpas)[1], "status": status})
         vpa_plane.time.sleep(3)
         old = set(running(plane, made.space))
         said = json.loads(kres("explain", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]["eviction"]
@@ -210,7 +212,7 @@ def test_without_the_webhook_the_updater_never_ends(plane: ControlPlane, kubectl
     resources = {"requests": {"cpu": "100m", "memory": "50Mi"}}
     made = vpa_plane.Played(plane, 5000, {"vpas": [vpa([rec("c0", WANTED)])], "pod": pod(resources)})
     put_template(plane, made.space, pod(resources), 2)
-    vpa_plane.until(lambda: len(running(plane, made.space)) == 2)
+    until(lambda: len(running(plane, made.space)) == 2, 90)
     running(plane, made.space)
     said = json.loads(kres("explain", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]
     assert (said["registered"], said["eviction"]["result"]) == (False, "again")

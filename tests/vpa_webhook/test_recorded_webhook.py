@@ -20,14 +20,14 @@ _RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
 _CASES: Mapping[str, Any] = {case["name"]: case for case in _RECORDED["cases"]}
 _LEAST = 300
 #: Of the version that answered.
-_SERVER = Server(parse(_RECORDED["server"]["version"]))
+SERVER = Server(parse(_RECORDED["server"]["version"]))
 
 
 @pytest.mark.parametrize("name", _CASES)
 def test_recorded_answer_is_predicted(name: str) -> None:
     """Of several refusals any can be the one that was recorded."""
     case = _CASES[name]
-    answers = [answer_of(outcome) for outcome in outcomes_of(case, _SERVER)]
+    answers = [answer_of(outcome) for outcome in outcomes_of(case, SERVER)]
     expect = {key: value for key, value in case["expect"].items() if key != "updates"}
     assert sorted_parts(expect) in map(sorted_parts, answers)
 
@@ -36,7 +36,7 @@ def test_recorded_answer_is_predicted(name: str) -> None:
 def test_every_set_value_names_its_source(name: str) -> None:
     """What was set has a field of the autoscaler or of a LimitRange; the webhook noted down that it set something."""
     case = _CASES[name]
-    outcome = outcomes_of(case, _SERVER)[0]
+    outcome = outcomes_of(case, SERVER)[0]
     sets = [entry for entry in outcome.journal if isinstance(entry, Set) and entry.rule.startswith("vpa/")]
     assert all(entry.source is not None and entry.source.field for entry in sets)
     assert not sets or case["expect"].get("updates", "not stored")
@@ -47,12 +47,12 @@ def test_worlds_are_many_and_differ() -> None:
     rules = Counter(
         entry.rule
         for case in _CASES.values()
-        for entry in outcomes_of(case, _SERVER)[0].journal
+        for entry in outcomes_of(case, SERVER)[0].journal
         if isinstance(entry, Set) and entry.rule.startswith("vpa/")
     )
     assert {rule: count for rule, count in rules.items() if count < 5} == {}
     assert len(rules) == 10
-    faults = [entry for case in _CASES.values() for entry in outcomes_of(case, _SERVER)[0].journal if _is_fault(entry)]
+    faults = [entry for case in _CASES.values() for entry in outcomes_of(case, SERVER)[0].journal if _is_fault(entry)]
     assert len(faults) >= 10
     assert {case["expect"]["code"] for case in _CASES.values()} == {201, 403, 422}
 
