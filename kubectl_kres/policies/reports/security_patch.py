@@ -22,7 +22,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, 
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.commands import directed_command, is_patched, keeper_of
-from kubectl_kres.reports.remedies.words import listed
+from kubectl_kres.reports.remedies.words import edit_file, listed
 from kubectl_kres.store.store import Store
 
 #: What kubectl cannot change in place, by kind.
@@ -71,7 +71,7 @@ def _refusal(store: Store, subject: Subject, pod: Mapping[str, Any], analysis: A
 def _no_command(subject: Subject, analysis: Analysis) -> str:
     """Return why nothing can be typed; empty: a patch can."""
     if subject.raw is not None:
-        return f"make the edits in {subject.file or 'the file'}"
+        return edit_file(subject.file)
     owner = analysis.start.owner
     metadata: Metadata | None = owner.metadata if owner is not None else None
     kept = keeper_of(subject.ref, metadata) if metadata is not None else ""

@@ -11,7 +11,19 @@ from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
 from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, since, size, toned, wrapped
+from kubectl_kres.render.text.line import (
+    Line,
+    Tone,
+    aged,
+    ago_or_at,
+    clipped,
+    draw,
+    padded,
+    placed,
+    size,
+    toned,
+    wrapped,
+)
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, figures, headline, message_of
@@ -54,14 +66,14 @@ def lines(
         from kubectl_kres.render.text.values import answer
 
         container_values, value = asked.value(explanation, question, container)
-        result: Iterator[Line] = answer(container_values, value, width)
+        result: Iterator[Line] = answer(container_values, value, width, now)
     elif container:
         from kubectl_kres.render.text.values import tables
 
         chosen = asked.containers(explanation, container)
-        result = islice(tables(chosen, live=explanation.live, steps=steps, width=width), 1, None)
+        result = islice(tables(chosen, live=explanation.live, steps=steps, width=width, now=now), 1, None)
     elif steps or whole:
-        result = explanation_lines(explanation, steps=steps, width=width)
+        result = explanation_lines(explanation, steps=steps, width=width, now=now)
     else:
         from kubectl_kres.render.pod.page import page_lines
 
@@ -84,18 +96,18 @@ def left_out_lines(kinds: Sequence[str], *, color: bool = False, width: int = 80
         yield draw(line, color=color)
 
 
-def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
+def explanation_lines(explanation: Explanation, *, steps: bool, width: int, now: str = "") -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     from kubectl_kres.render.text.values import cost_lines, tables
 
-    yield from verdict_lines(explanation, width)
+    yield from verdict_lines(explanation, width, now)
     yield [("", "")]
     where = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
     head = f"{explanation.subject}{where}, from {explanation.start}{_existing(explanation)}"
     yield from toned("quiet", wrapped(head, width, rest="  "))
     for system in systems():
         yield from system.start_lines(explanation, width)
-    yield from tables(explanation.containers, live=explanation.live, steps=steps, width=width)
+    yield from tables(explanation.containers, live=explanation.live, steps=steps, width=width, now=now)
     yield from _pod(explanation, width)
     for cost in explanation.quotas:
         yield from cost_lines(cost, width=width)
@@ -104,17 +116,17 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
     yield from _demands(explanation, width)
     if steps:
         yield from _other_steps(explanation, width)
-    yield from fact_lines(explanation.facts, width)
+    yield from fact_lines(explanation.facts, width, now)
     yield from _node_lines(explanation, width)
-    yield from remark_lines(explanation, steps=steps, width=width)
+    yield from remark_lines(explanation, steps=steps, width=width, now=now)
 
 
-def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+def verdict_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
     """Yield what the server says, and the smallest remedy; also what a system does then."""
-    yield from _first(explanation, width)
+    yield from _first(explanation, width, now)
     yield from _server(explanation, width)
     yield from remedy_lines(explanation.remedies, _note(explanation), width)
-    yield from _then(explanation, width)
+    yield from _then(explanation, width, now)
 
 
 def short_verdict_lines(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
@@ -310,7 +322,7 @@ def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
                 yield from toned("quiet", wrapped(at, width, first="      ", rest="        "))
 
 
-def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[Line]:
+def fact_lines(facts: Sequence[Fact], width: int, now: str = "") -> Iterator[Line]:
     """Yield what the cluster says; nothing if it says nothing."""
     if not facts:
         return
@@ -318,7 +330,7 @@ def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[Line]:
     yield [("strong", "seen in the cluster")]
     for fact in merge_facts(facts):
         times = f" {fact.count}x" if fact.count > 1 else ""
-        at = f", last {fact.time}" if fact.time else ""
+        at = f", last {aged(fact.time, now)}" if fact.time else ""
         head, source = f"  {fact.reason}{times}", f"  {fact.source.ref}{at}"
         if size(head) + size(source) <= width:
             yield [("warn", head), ("quiet", source)]
@@ -328,9 +340,9 @@ def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[Line]:
         yield from toned("", wrapped(fact.text, width, first="    ", rest="    "))
 
 
-def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
+def remark_lines(explanation: Explanation, *, steps: bool, width: int, now: str = "") -> Iterator[Line]:
     """Yield what else the answer may be, what it warns of, supposes and could not see, and who last changed what."""
-    groups = remark_groups(explanation, steps=steps)
+    groups = remark_groups(explanation, steps=steps, now=now)
     if any(texts for _, _, texts in groups):
         yield [("", "")]
     for tone, label, texts in groups:
@@ -373,9 +385,7 @@ def _edits(explanation: Explanation, *, steps: bool, now: str) -> Iterator[str]:
     for field, edit in explanation.edits.items():
         if steps or field.partition(" ")[0] in refusing:
             how = f" ({edit.operation})" if edit.operation else ""
-            ago = since(edit.time, now)
-            when = f" {ago} ago" if ago else f" at {edit.time}" if edit.time else ""
-            yield f"{field} by {edit.manager}{how}{when}"
+            yield f"{field} by {edit.manager}{how}{ago_or_at(edit.time, now)}"
 
 
 def brief(explanation: Explanation, more: str, now: str = "") -> Brief:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines, shown_remedies
 from kubectl_kres.render.text.labels import LABEL, labelled
-from kubectl_kres.render.text.line import Line, Tone, clipped, columns, since, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, aged, clipped, columns, since, size, toned, wrapped
 from kubectl_kres.render.verdict.headline import PARTLY, blind, message_of
 from kubectl_kres.reports.common.explanation import (
     Explanation,
@@ -52,7 +52,7 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
         from kubectl_kres.render.scheduling.nodes import short_report_lines
 
         yield from short_report_lines(explanation.scheduling, width)
-    yield from _value_lines(explanation, width)
+    yield from _value_lines(explanation, now, width)
     yield from _pod_line(explanation, width)
     yield from _quota_line(explanation, width)
     yield from _server_lines(explanation, now, width)
@@ -60,7 +60,7 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
     yield from labelled("more", f"--all: {_more(explanation)}", width, tone="quiet")
 
 
-def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+def _value_lines(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
     """Yield the values that are not stored as they were written, each with what set it."""
     rows = [
         _Row(value, f"{container.name or 'pod level'} {value.resource} {value.side[:-1]}")
@@ -80,7 +80,7 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     if rows:
         sources = list(dict.fromkeys(_source(row.value) for row in rows))
         rows.sort(key=lambda row: sources.index(_source(row.value)))
-        yield from _rows(rows[:most], width, live=explanation.live)
+        yield from _rows(rows[:most], now, width, live=explanation.live)
     if len(rows) > most:
         count = len(rows) - most
         yield [("quiet", f"  and {count} more value{'s' * (count != 1)} that admission sets")]
@@ -88,7 +88,7 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
         yield from toned("warn", wrapped(note, width, first="  ", rest="  "))
 
 
-def _rows(rows: Sequence[_Row], width: int, *, live: bool) -> Iterator[Line]:
+def _rows(rows: Sequence[_Row], now: str, width: int, *, live: bool) -> Iterator[Line]:
     """Yield a table; the object that set a value stands behind its rule, or once below the rows that it set."""
     heads = ["values", "SPEC", *(["TODAY", "LIVE"] if live else ["EFFECTIVE"]), "SET BY"]
     head, *shown = columns([heads, *(_cells(row, live=live) for row in rows)])
@@ -107,7 +107,9 @@ def _rows(rows: Sequence[_Row], width: int, *, live: bool) -> Iterator[Line]:
         if source and last and not beside:
             yield from toned("quiet", wrapped(f"from {source}", width, first="      ", rest="        "))
         if value.note and (at + 1 == len(rows) or rows[at + 1].value.note != value.note):
-            yield from toned("warn", wrapped(f"live differs: {value.note}", width, first="      ", rest="        "))
+            yield from toned(
+                "warn", wrapped(f"live differs: {aged(value.note, now)}", width, first="      ", rest="        ")
+            )
 
 
 def _cells(row: _Row, *, live: bool) -> list[str]:

@@ -152,6 +152,21 @@ def since(time: str, now: str) -> str:
     return f"{max(0, seconds)}s"
 
 
+#: A moment (RFC 3339) in a sentence of ours, as in ``by flux at 2026-11-20T03:00:00Z``.
+_MOMENT = re.compile(r"\b(at )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)")
+
+
+def aged(text: str, now: str) -> str:
+    """Return the sentence with ages in place of moments, as far as ``now`` (RFC 3339) is known."""
+    return _MOMENT.sub(lambda found: f"{ago} ago" if (ago := since(found[2], now)) else found[0], text) if now else text
+
+
+def ago_or_at(time: str, now: str) -> str:
+    """Return `` 2m ago``; the moment itself where no age is known; empty where no moment is."""
+    ago = since(time, now)
+    return f" {ago} ago" if ago else f" at {time}" if time else ""
+
+
 _GAP = 2
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, Tone, since
+from kubectl_kres.render.text.line import Line, Tone, ago_or_at
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.reports.common.explanation import LastEdit, Unseen
 
@@ -49,7 +49,5 @@ def edited(edits: Mapping[str, LastEdit], now: str = "", most: int = 99) -> Iter
     for edit, fields in groups.items():
         how = f" ({edit.operation})" if edit.operation else ""
         notes = "".join(f", {note}" for system in systems() if (note := system.edit_note(edit.manager)))
-        ago = since(edit.time, now)
-        when = f" {ago} ago" if ago else f" at {edit.time}" if edit.time else ""
         names = ", ".join(fields[:most]) + (f" and {len(fields) - most} more" if len(fields) > most else "")
-        yield f"{names} by {edit.manager}{how}{when}{notes}"
+        yield f"{names} by {edit.manager}{how}{ago_or_at(edit.time, now)}{notes}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Set, Source, is_own_rule
-from kubectl_kres.render.text.line import Line, Tone, clipped, placed, row, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, aged, ago_or_at, clipped, placed, row, size, toned, wrapped
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, QuotaCost, ResourceValue
 
 _INDENT = " " * 8
@@ -91,7 +91,9 @@ _LABEL, CELL = 26, 20
 _VOWELS = ("a", "e", "i", "o", "u")
 
 
-def tables(containers: Sequence[ContainerValues], *, live: bool, steps: bool, width: int) -> Iterator[Line]:
+def tables(
+    containers: Sequence[ContainerValues], *, live: bool, steps: bool, width: int, now: str = ""
+) -> Iterator[Line]:
     """Yield a table for each container, with the same columns throughout; ``live``: with what the live pod has."""
     heads = ("SPEC", "TODAY", "LIVE") if live else ("SPEC", "EFFECTIVE")
     rows = [value for container in containers for value in container.values]
@@ -100,7 +102,7 @@ def tables(containers: Sequence[ContainerValues], *, live: bool, steps: bool, wi
     label = max(
         [16, *(size(title(container)) - 2 for container in containers), *(size(_label(value)) for value in rows)]
     )
-    table = _Table(min(label, _LABEL), widths, live=live, steps=steps, width=width)
+    table = _Table(min(label, _LABEL), widths, live=live, steps=steps, width=width, now=now)
     for container in containers:
         yield [("", "")]
         yield from placed("strong", title(container), table.label + 2, table.heads(heads), width)
@@ -120,9 +122,9 @@ def title(container: ContainerValues) -> str:
 class _Table:
     """The columns that the tables of all containers share."""
 
-    def __init__(self, label: int, widths: Sequence[int], *, live: bool, steps: bool, width: int) -> None:
+    def __init__(self, label: int, widths: Sequence[int], *, live: bool, steps: bool, width: int, now: str) -> None:
         self.label, self.widths, self.width = label, widths, width
-        self.live, self.steps = live, steps
+        self.live, self.steps, self.now = live, steps, now
 
     def heads(self, heads: Sequence[str]) -> Line:
         return [("quiet", f"  {row(heads, self.widths)}  SET BY")]
@@ -143,7 +145,7 @@ class _Table:
         for other in value.alternatives:
             yield from toned("warn", wrapped(_other(other), self.width, first="      or ", rest="        "))
         if value.note:
-            text = f"live differs: {value.note}"
+            text = f"live differs: {aged(value.note, self.now)}"
             yield from toned("warn", wrapped(text, self.width, first="      ", rest="        "))
         if self.steps:
             yield from step_lines(value.steps, self.width)
@@ -173,7 +175,7 @@ def orders(order: Sequence[str], listed: Sequence[str]) -> str:
     return f", if {' and '.join(parts)}" if parts else ""
 
 
-def answer(container_values: ContainerValues, value: ResourceValue, width: int) -> Iterator[Line]:
+def answer(container_values: ContainerValues, value: ResourceValue, width: int, now: str = "") -> Iterator[Line]:
     """Yield one value, then everything that happened to it."""
     stored = " or ".join([value.value or "nothing", *(other.value for other in value.alternatives)])
     yield [("strong", f"{container_values.name or 'pod'}.{value.side}.{value.resource}"), ("", f" = {stored}")]
@@ -181,14 +183,14 @@ def answer(container_values: ContainerValues, value: ResourceValue, width: int) 
     if set_by:
         yield from toned("", wrapped(set_by, width, first="set by   ", rest=" " * 9))
     if value.edited is not None:
-        at = f" at {value.edited.time}" if value.edited.time else ""
+        at = ago_or_at(value.edited.time, now)
         yield from toned("", wrapped(f"by {value.edited.manager}{at}", width, first="changed  ", rest=" " * 9))
     if value.written is not None and value.written != value.value:
         yield [("", f"written  {value.written}")]
     if value.live is not None:
         yield [("", f"live     {value.live}")]
     if value.note:
-        yield from toned("warn", wrapped(value.note, width, first="because  ", rest=" " * 9))
+        yield from toned("warn", wrapped(aged(value.note, now), width, first="because  ", rest=" " * 9))
     for other in value.alternatives:
         yield from toned("warn", wrapped(_other(other), width, first="or       ", rest=" " * 9))
     yield from step_lines(value.steps, width)

@@ -23,7 +23,7 @@ def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands:
         yield from labelled(f"fix {number}" if len(remedies) > 1 else "fix", remedy.text, width)
         if remedy.why:
             yield from toned("quiet", wrapped(remedy.why, width, first=_INDENT, rest=_INDENT))
-        if remedy.stays:
+        if remedy.stays and (remedy.contested or not remedy.by_hand):
             what = remedy.stays if remedy.contested else f"then still refused: {remedy.stays}"
             yield from toned("warn", wrapped(what, width, first=_INDENT, rest=_INDENT))
         if commands:

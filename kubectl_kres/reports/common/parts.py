@@ -343,7 +343,8 @@ class Remedy(Record, frozen=True, omit_defaults=False):
     in the quota, where one of them must give way. ``text``: the whole in words.
 
     ``shared``: other workloads that lack pods and take of the room that is made, which is counted in. ``contested``:
-    those that may take it, of which too little is known to say how much.
+    those that may take it, of which too little is known to say how much. ``by_hand``: what mends the refusals of
+    ``stays``, for which there is no edit; ``text`` begins with it.
     """
 
     text: str
@@ -356,6 +357,7 @@ class Remedy(Record, frozen=True, omit_defaults=False):
     ask: str = ""
     shared: tuple[ObjectRef, ...] = ()
     contested: tuple[ObjectRef, ...] = ()
+    by_hand: str = ""
 
 
 #: ``bad``: a fault. ``warn``: near one. ``unknown``: it cannot be said. Empty: nothing is wrong.

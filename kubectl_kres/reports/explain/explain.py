@@ -373,7 +373,10 @@ def _advice(
     if ways:
         others = search.remaining_outcomes(analysis)
         rest = sentences_of(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
-        ways = tuple(structs.replace(way, text="; ".join((way.text, *rest))) for way in ways)
+        hand = "; then ".join(rest)
+        ways = (
+            tuple(structs.replace(way, text=f"{hand}; then {way.text}", by_hand=hand) for way in ways) if hand else ways
+        )
         return Advice(ways, "; ".join(filter(None, (doubt, doubts))))
     if any(outcome.refusal is not None for outcome in analysis.outcomes):
         fixes = remedies_of_systems(store, subject, analysis)

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.draft import Draft, Unparsable, parse_list
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
 from kubectl_kres.admission.limitrange import Limits, ParsedItem
-from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
@@ -38,6 +38,8 @@ from kubectl_kres.reports.remedies.shape import ResourceField, passing, write, w
 from kubectl_kres.reports.remedies.words import composed, raises
 from kubectl_kres.store.store import Store
 
+#: Refusals for a class that does not exist, and the field of the policies that then counts as not read.
+_OF_CLASSES = {"priority/unknown-class": "priorities", "runtime-class/unknown": "runtimes"}
 _OF_CLAIMS = frozenset({"limitrange/min", "limitrange/max"})
 _MOST_BOUNDS = 12
 
@@ -61,6 +63,9 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
     """
     if analysis.made is not None:
         return ()
+    # Computed before a class that is missing is taken to exist.
+    remaining = remaining_outcomes(analysis)
+    analysis = _with_classes(analysis)
     try:
         place = workplace(store, subject, analysis, server)
         if place is None:
@@ -72,7 +77,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
         return ()
     if beside.unknown:
         remedies = tuple(_contested(remedy, beside.unknown) for remedy in remedies)
-    others = dict.fromkeys(finding.text for outcome in remaining_outcomes(analysis) for finding in findings_of(outcome))
+    others = dict.fromkeys(finding.text for outcome in remaining for finding in findings_of(outcome))
     if not others:
         return remedies
     have = sum(existing.pods for existing in place.existing if existing.newest)
@@ -87,13 +92,35 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
 
 
 def remaining_outcomes(analysis: Analysis) -> tuple[Outcome, ...]:
-    """Return the refusals for which no edit is found."""
+    """Return the refusals for which no edit is found; also of pods that come once their template is valid."""
     result = []
-    for outcome in (*analysis.outcomes, *analysis.then):
+    known = dict.fromkeys(finding.text for outcome in analysis.outcomes for finding in findings_of(outcome))
+    pods = (it for it in _without_class(analysis) if not known.keys() >= {finding.text for finding in findings_of(it)})
+    for outcome in (*analysis.outcomes, *analysis.then, *pods):
         others = tuple(it for it in findings_of(outcome) if it.rule not in TRIED)
         if others and outcome.refusal is not None:
             result.append(structs.replace(outcome, refusal=structs.replace(outcome.refusal, findings=others)))
     return tuple(result)
+
+
+def _without_class(analysis: Analysis) -> tuple[Outcome, ...]:
+    """Return the refusals of the pod for a class that does not exist, behind which nothing else of it is looked at."""
+    try:
+        outcomes = admit(analysis.start.pod, analysis.known.policies, analysis.server, journal=False)
+    except Unparsable:
+        return ()
+    return tuple(it for it in outcomes if any(finding.rule in _OF_CLASSES for finding in findings_of(it)))
+
+
+def _with_classes(analysis: Analysis) -> Analysis:
+    """Return the analysis where a missing class that the pod names is taken to exist, so that all else is tried."""
+    fields = {
+        _OF_CLASSES[it.rule] for one in _without_class(analysis) for it in findings_of(one) if it.rule in _OF_CLASSES
+    }
+    if not fields:
+        return analysis
+    policies = structs.replace(analysis.known.policies, **dict.fromkeys(fields))
+    return structs.replace(analysis, known=structs.replace(analysis.known, policies=policies))
 
 
 def _shared(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:

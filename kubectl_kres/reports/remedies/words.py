@@ -315,11 +315,8 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
     filed = [edit for edit in edits if subject.raw is not None and edit.object == subject.ref]
     made = [edit for edit in edits if edit not in filed]
     fixed = {ref: names_by_value for ref, names_by_value in unchangeable(made).items() if ref not in kept}
-    why = [
-        *_owners(kept, edits),
-        *([f"make the edits in {subject.file or 'the file'}"] if filed else []),
-        *dict.fromkeys(fixed.values()),
-    ]
+    places = {**kept, subject.ref: edit_file(subject.file)} if filed else kept
+    why = [*_owners(places, edits), *dict.fromkeys(fixed.values())]
     raising = [edit for edit in edits if isinstance(edit, RaiseQuota)]
     return Remedy(
         sentence(edits),
@@ -330,6 +327,11 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
         proven=True,
         ask=asking(of, raising[0].object) if raising and raising[0].object not in store.files else "",
     )
+
+
+def edit_file(name: str) -> str:
+    """Return where an object of a file is changed."""
+    return f"edit {name or 'the file'}"
 
 
 def _owners(kept: Mapping[ObjectRef, str], edits: Sequence[Edit]) -> Iterator[str]:
@@ -346,7 +348,7 @@ def _kept(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]
     for ref in dict.fromkeys(edit.object for edit in edits if not isinstance(edit, DeleteObject)):
         # A ConfigMap of a file is a copy of the cluster's.
         if ref in store.files and ref.kind != "ConfigMap":
-            yield ref, f"make the edit in {store.files[ref]}"
+            yield ref, edit_file(store.files[ref])
             continue
         result = store.get(ref.kind, ref.name, ref.namespace)
         metadata = getattr(result, "metadata", None)

@@ -47,10 +47,16 @@ class PipelineExplainer(Explainer):
         report = shown if options.output in DOCUMENTS else pipeline_explanation
         if options.output == "brief":
             more = explaining(options, subject.ref, subject.file)
-            yield ObjectAnswer(subject, report, self.page.brief(render.brief(pipeline_explanation, more))), None
+            yield (
+                ObjectAnswer(subject, report, self.page.brief(render.brief(pipeline_explanation, more, turn.ask.now))),
+                None,
+            )
         elif row:
             self.page.tabled = options.output in {"text", "wide"}
-            yield ObjectAnswer(subject, report, row=render.row_of(pipeline_explanation)), pipeline_explanation.verdict
+            yield (
+                ObjectAnswer(subject, report, row=render.row_of(pipeline_explanation, turn.ask.now)),
+                pipeline_explanation.verdict,
+            )
         else:
             yield (
                 ObjectAnswer(
@@ -75,6 +81,11 @@ def _whole(page: Page, pipeline_explanation: PipelineExplanation, *, now: str, m
 
         return [*short(pipeline_explanation, now=now, color=page.color, width=page.width), *[""] * many]
     lines = render.lines(
-        pipeline_explanation, steps=options.steps, task=options.container, color=page.color, width=page.width
+        pipeline_explanation,
+        steps=options.steps,
+        task=options.container,
+        now=now,
+        color=page.color,
+        width=page.width,
     )
     return [*lines, *[""] * many]

@@ -30,22 +30,24 @@ def lines(
     *,
     steps: bool = False,
     task: str = "",
+    now: str = "",
     color: bool = False,
     width: int = 80,
 ) -> Iterator[str]:
-    """Yield every line of the answer. ``steps``: each task in full; ``task``: only this one, in full.
+    """Yield every line of the answer. ``steps``: each task in full; ``task``: only this one, in full. ``now``: as of when
+    times are ages (RFC 3339).
 
     Raises UsageError where there is no task of that name.
     """
     if task:
-        shown = _task_in_full(pipeline_explanation, task, steps=steps, width=width)
+        shown = _task_in_full(pipeline_explanation, task, steps=steps, width=width, now=now)
     else:
-        shown = pipeline_lines(pipeline_explanation, steps=steps, width=width)
+        shown = pipeline_lines(pipeline_explanation, steps=steps, width=width, now=now)
     for line in shown:
         yield draw(line, color=color)
 
 
-def row_of(pipeline_explanation: PipelineExplanation) -> Row:
+def row_of(pipeline_explanation: PipelineExplanation, now: str = "") -> Row:
     """Return the row of one of many objects."""
     tone: Tone = "" if pipeline_explanation.ended else verdict_word(pipeline_explanation.verdict)[1]
     text = f"{len(pipeline_explanation.tasks)} task{'s' * (len(pipeline_explanation.tasks) != 1)}"
@@ -58,7 +60,7 @@ def row_of(pipeline_explanation: PipelineExplanation) -> Row:
         else _tight(pipeline_explanation).removeprefix(", ")
     )
     state = pipeline_explanation.run_state
-    held_up = said(state) if state is not None and is_held_up(state) else ""
+    held_up = said(state, now) if state is not None and is_held_up(state) else ""
     if pipeline_explanation.held and not held_up:
         held_up = f"held back by spec.status {pipeline_explanation.held}"
     because = "; ".join(filter(None, (text, held_up, rest)))
@@ -73,16 +75,16 @@ def row_of(pipeline_explanation: PipelineExplanation) -> Row:
     )
 
 
-def brief(pipeline_explanation: PipelineExplanation, more: str) -> Brief:
+def brief(pipeline_explanation: PipelineExplanation, more: str, now: str = "") -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
-    row = row_of(pipeline_explanation)
+    row = row_of(pipeline_explanation, now)
     text = verdict_word(pipeline_explanation.verdict)[0] if not pipeline_explanation.ended else row.outcome
     count = len(pipeline_explanation.tasks)
     tasks = f"{count} task{'s' * (count != 1)}{_tight(pipeline_explanation)}"
     because = message_of(pipeline_explanation.verdict) if pipeline_explanation.verdict.allowed is not True else tasks
     state = pipeline_explanation.run_state if not pipeline_explanation.ended else None
     if state is not None and is_held_up(state):
-        because += f"; {said(state)}"
+        because += f"; {said(state, now)}"
     else:
         because += _held(pipeline_explanation)
     return with_remedies(
@@ -91,9 +93,11 @@ def brief(pipeline_explanation: PipelineExplanation, more: str) -> Brief:
     )
 
 
-def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, width: int) -> Iterator[Line]:
+def pipeline_lines(
+    pipeline_explanation: PipelineExplanation, *, steps: bool, width: int, now: str = ""
+) -> Iterator[Line]:
     """Yield the same as ``lines``, not drawn yet."""
-    yield from verdict_lines(pipeline_explanation, width)
+    yield from verdict_lines(pipeline_explanation, width, now)
     yield [("", "")]
     last = sum(task.is_finally for task in pipeline_explanation.tasks)
     count = len(pipeline_explanation.tasks) - last
@@ -109,8 +113,8 @@ def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, wi
     yield from _assistants(pipeline_explanation, width)
     if steps:
         for task in pipeline_explanation.tasks:
-            yield from _in_full(task, width, steps=True)
-    yield from fact_lines(pipeline_explanation.facts, width)
+            yield from _in_full(task, width, steps=True, now=now)
+    yield from fact_lines(pipeline_explanation.facts, width, now)
     yield from remarks(
         (("warn", "or", pipeline_explanation.verdict.others),),
         pipeline_explanation.assumptions,
@@ -371,14 +375,16 @@ def _claims(claims: Sequence[RunObject], width: int) -> Iterator[Line]:
                 yield from toned(tone, wrapped(f"{text}{', too much' * over}", width, first="  ", rest="    "))
 
 
-def _task_in_full(pipeline_explanation: PipelineExplanation, name: str, *, steps: bool, width: int) -> Iterator[Line]:
-    yield from _in_full(of_task(pipeline_explanation, name).tasks[0], width, steps=steps)
+def _task_in_full(
+    pipeline_explanation: PipelineExplanation, name: str, *, steps: bool, width: int, now: str
+) -> Iterator[Line]:
+    yield from _in_full(of_task(pipeline_explanation, name).tasks[0], width, steps=steps, now=now)
 
 
-def _in_full(planned_task: PlannedTask, width: int, *, steps: bool) -> Iterator[Line]:
+def _in_full(planned_task: PlannedTask, width: int, *, steps: bool, now: str) -> Iterator[Line]:
     yield [("", "")]
     yield [("strong", f"task {planned_task.name}")]
     if planned_task.explanation is not None:
-        yield from explanation_lines(planned_task.explanation, steps=steps, width=width)
+        yield from explanation_lines(planned_task.explanation, steps=steps, width=width, now=now)
     elif planned_task.gap is not None:
         yield from toned("warn", wrapped(str(planned_task.gap), width, first="  ", rest="    "))
