@@ -35,11 +35,11 @@ def outputs(situation: Situation) -> Iterator[tuple[str, str]]:
     """Ending of the file name, and the output."""
     store, subject, ask, steps = situation
     explanation = explain(store, subject, ask)
-    yield "all.txt", ended(explain_text.lines(explanation, whole=True))
+    yield "all.txt", ended(explain_text.lines(explanation, whole=True, now=ask.now))
     for width in WIDTHS:
         yield f"{width}.txt", ended(explain_text.lines(explanation, now=ask.now, width=width))
     if steps:
-        yield "steps.txt", ended(explain_text.lines(explanation, steps=True))
+        yield "steps.txt", ended(explain_text.lines(explanation, steps=True, now=ask.now))
     difference = diff(store, subject, ask)
     yield "diff", ended(diff_text.lines(difference))
     yield "json", data.to_json(data.document("Explanation", [explanation], store.origin, complete=True)) + "\n"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from reports.stored import box, limits, made, owned_by, store_of, subject, template
 
+from kubectl_kres.render.pod.explain import lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
 from kubectl_kres.reports.common.parts import Admits
 from kubectl_kres.reports.explain.explain import explain
@@ -303,9 +304,8 @@ def test_what_no_edit_is_known_for_does_not_end_the_search():
     enforced = made("Namespace", "ns", labels={"pod-security.kubernetes.io/enforce": "restricted"})
     found = asked(web(2, box(requests={"cpu": "200m"})), quota("q", {"cpu": "200m"}), enforced)
     first = found.remedies[0]
-    assert first.text.startswith(
-        "raise cpu of quota q to 400m; in container app set securityContext.allowPrivilegeEscalation: false"
-    )
+    assert first.text.startswith("in container app set securityContext.allowPrivilegeEscalation: false; ")
+    assert first.text.endswith("; then raise cpu of quota q to 400m")
     assert (first.admits, first.proven) == (Admits(0, 2), True)
     assert 'violates PodSecurity "restricted:latest"' in first.stays
 
@@ -338,3 +338,22 @@ def test_it_is_said_that_the_search_ended():
     found = asked(web(1, box(requests={"cpu": "1"})), limits("ratio", maxLimitRequestRatio={"cpu": "0"}))
     assert [(one.proven, one.edits, one.admits) for one in found.remedies] == [(False, (), None)]
     assert found.note == "the search for edits ended without a way in; what is said here was not tried"
+
+
+def test_what_no_edit_mends_stands_first_and_hides_nothing_behind_it():
+    """The class that does not exist is refused before the template's values and the quota are looked at."""
+    app = box(requests={"memory": "1Gi"}, limits={"memory": "500Mi"})
+    full = quota("team", {"requests.memory": "1Gi"}, {"requests.memory": "512Mi"})
+    found = asked(web(1, app, priorityClassName="nope"), full).remedies
+    first = "name a PriorityClass that exists (kubectl get priorityclasses), or create it"
+    assert [one.text for one in found] == [
+        f"{first}; then {rest}"
+        for rest in (
+            "set requests.memory of container app to 500Mi",
+            "raise requests.memory of quota team to 1536Mi and set limits.memory of container app to 1Gi",
+            "set limits.memory of container app to 1Gi and requests.memory of container app to 512Mi",
+        )
+    ]
+    assert {(one.by_hand, one.stays) for one in found} == {(first, "no PriorityClass with name nope was found")}
+    page = "\n".join(lines(asked(web(1, app, priorityClassName="nope"), full)))
+    assert "still refused" not in page, "the text of the fix says what mends it"

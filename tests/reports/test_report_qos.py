@@ -110,10 +110,11 @@ def test_a_way_that_the_server_would_refuse_says_so():
     assert burstable.refused.startswith('pods "web" is forbidden: ')
 
 
-def test_the_gate_that_a_way_needs_is_named():
-    found = asked(box(limits=BOTH), *(box(name) for name in "bcd"))
-    gates = {one.name: one.gate for one in found.reach}
-    assert gates == {"Guaranteed": "PodLevelResources", "BestEffort": ""}
+@pytest.mark.parametrize(("version", "gate"), [((1, 33), "PodLevelResources"), ((1, 34), "")])
+def test_a_gate_is_named_where_the_version_has_it_off_by_default(version: tuple[int, int], gate: str):
+    server = Server(version, {"PodLevelResources": True})
+    found = asked(box(limits=BOTH), *(box(name) for name in "bcd"), server=server)
+    assert {one.name: one.gate for one in found.reach} == {"Guaranteed": gate, "BestEffort": ""}
 
 
 NODE = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"capacity": {"memory": "8Gi", "hugepages-2Mi": "0"}}}

@@ -95,7 +95,7 @@ class ClaimsPage(Page):
     def _lines(self, report: ClaimReport, *, now: str, gap: bool) -> Iterator[str]:
         yield from [""] * gap
         if self.options.whole or self.options.output == "wide":
-            yield from render_claim.lines(report, color=self.color, width=self.width)
+            yield from render_claim.lines(report, now=now, color=self.color, width=self.width)
             return
         from kubectl_kres.capsule.text.page import claim_lines
 

@@ -152,10 +152,10 @@ def _lines(page: Page, value: ClaimExplanation | PoolExplanation, *, now: str, m
         else:
             yield from short.pool_lines(value.pool, now=now, ascii_only=plain, color=color, width=columns)
     elif isinstance(value, ClaimExplanation):
-        yield from render.claim_lines(value, steps=steps, color=color, width=columns)
+        yield from render.claim_lines(value, steps=steps, now=now, color=color, width=columns)
     else:
         plain = not speaks_unicode()
-        yield from render.explain_pool_lines(value, steps=steps, ascii_only=plain, color=color, width=columns)
+        yield from render.explain_pool_lines(value, steps=steps, now=now, ascii_only=plain, color=color, width=columns)
     yield from [""] * many
 
 

@@ -111,7 +111,7 @@ class PoolsPage(Page):
 
             yield from pool_lines(report, now=now, ascii_only=plain, color=self.color, width=self.width)
             return
-        yield from render.lines(report, whole=whole, ascii_only=plain, color=self.color, width=self.width)
+        yield from render.lines(report, whole=whole, now=now, ascii_only=plain, color=self.color, width=self.width)
 
 
 def _metrics(store: Store, names: set[str]) -> Iterator[str]:

@@ -24,9 +24,9 @@ _NAMED = 5
 _WAY = 7
 
 
-def lines(report: ClaimReport, *, color: bool = False, width: int = 80) -> Iterator[str]:
+def lines(report: ClaimReport, *, now: str = "", color: bool = False, width: int = 80) -> Iterator[str]:
     """Yield every line of the answer."""
-    for line in claim_lines(report, width):
+    for line in claim_lines(report, width, now):
         yield draw(line, color=color)
 
 
@@ -48,7 +48,7 @@ def claim_brief(report: ClaimReport, more: str) -> Brief:
     )
 
 
-def claim_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+def claim_lines(report: ClaimReport, width: int, now: str = "") -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     yield from head(report, width)
     yield from amounts_table(report.amounts, width)
@@ -58,7 +58,7 @@ def claim_lines(report: ClaimReport, width: int) -> Iterator[Line]:
     yield from may_lines(report.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", report.notes),
-        ("quiet", "changed", tuple(edited(report.edits))),
+        ("quiet", "changed", tuple(edited(report.edits, now))),
     )
     yield from remarks(groups, (), report.unseen, width)
 

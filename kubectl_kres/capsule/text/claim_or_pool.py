@@ -25,7 +25,7 @@ from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.quota.quota_blocks import tree_lines
 from kubectl_kres.render.text.labels import LABEL, command_lines, labelled
-from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, aged, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.common.resource_lists import listed
@@ -70,10 +70,10 @@ def brief(value: ClaimExplanation | PoolExplanation, more: str) -> Brief:
 
 
 def claim_lines(
-    claim_explanation: ClaimExplanation, *, steps: bool = False, color: bool = False, width: int = 80
+    claim_explanation: ClaimExplanation, *, steps: bool = False, now: str = "", color: bool = False, width: int = 80
 ) -> Iterator[str]:
     """Yield every line about a claim. ``steps``: with every turn of the queue and every term of the quota."""
-    for line in claim_page(claim_explanation, steps=steps, width=width):
+    for line in claim_page(claim_explanation, steps=steps, width=width, now=now):
         yield draw(line, color=color)
 
 
@@ -81,16 +81,17 @@ def explain_pool_lines(
     pool_explanation: PoolExplanation,
     *,
     steps: bool = False,
+    now: str = "",
     ascii_only: bool = False,
     color: bool = False,
     width: int = 80,
 ) -> Iterator[str]:
     """Yield every line about a pool."""
-    for line in pool_page(pool_explanation, steps=steps, ascii_only=ascii_only, width=width):
+    for line in pool_page(pool_explanation, steps=steps, ascii_only=ascii_only, width=width, now=now):
         yield draw(line, color=color)
 
 
-def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int) -> Iterator[Line]:
+def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int, now: str = "") -> Iterator[Line]:
     """Yield the same as ``claim_lines``, not drawn yet."""
     claim = claim_explanation.claim
     name = claim.subject.key
@@ -104,7 +105,7 @@ def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int) 
     for option in claim_explanation.options:
         yield from toned("", wrapped(option_text(option), width, first="  ", rest="    "))
     yield from _checks(claim_explanation.checks, width)
-    yield from _turns(claim_explanation.turns, steps=steps, width=width)
+    yield from _turns(claim_explanation.turns, steps=steps, width=width, now=now)
     yield from _conditions(claim_explanation.conditions, width)
     if claim.quota is not None:
         yield from quota_lines(claim.quota, width)
@@ -113,7 +114,7 @@ def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int) 
     yield from may_lines(claim.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", claim.notes),
-        ("quiet", "changed", tuple(edited(claim.edits))),
+        ("quiet", "changed", tuple(edited(claim.edits, now))),
     )
     yield from remarks(groups, (), claim.unseen, width)
 
@@ -163,7 +164,7 @@ def _checks(checks: Sequence[Check], width: int) -> Iterator[Line]:
             yield from toned("bad", wrapped(text, width, first="  ", rest="    "))
 
 
-def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[Line]:
+def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int, now: str) -> Iterator[Line]:
     if not turns:
         return
     yield [("", "")]
@@ -184,7 +185,7 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
     for queue_turn in shown:
         number = f"{numbers[id(queue_turn)]:>{places}}." if id(queue_turn) in numbers else " " * (places + 1)
         head = f"  {number} {padded(queue_turn.subject.key, label)}  {RESULTS[queue_turn.result]}"
-        since = f"  {queue_turn.created}" if steps and queue_turn.created else ""
+        since = f"  created {aged(queue_turn.created, now)}" if steps and queue_turn.created else ""
         yield [("strong" if queue_turn.own else "", head), ("quiet", since)]
         for compared in queue_turn.compared:
             indent = " " * (places + 6)
@@ -232,13 +233,15 @@ def _term(path: str) -> str:
     return path.removeprefix("ResourcePoolClaim/")
 
 
-def pool_page(pool_explanation: PoolExplanation, *, steps: bool, ascii_only: bool, width: int) -> Iterator[Line]:
+def pool_page(
+    pool_explanation: PoolExplanation, *, steps: bool, ascii_only: bool, width: int, now: str = ""
+) -> Iterator[Line]:
     """Yield the same as ``explain_pool_lines``, not drawn yet."""
-    yield from pool_lines(pool_explanation.pool, whole=True, ascii_only=ascii_only, width=width)
+    yield from pool_lines(pool_explanation.pool, whole=True, ascii_only=ascii_only, width=width, now=now)
     if pool_explanation.pool.glimpse:
         return
     if steps:
-        yield from _turns(pool_explanation.turns, steps=True, width=width)
+        yield from _turns(pool_explanation.turns, steps=True, width=width, now=now)
     yield from _conditions(pool_explanation.conditions, width)
     yield [("", "")]
     yield [("strong", "managed quotas")]

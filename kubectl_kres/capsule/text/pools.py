@@ -115,14 +115,14 @@ _BRIEFLY = 3
 
 
 def lines(
-    report: PoolReport, *, whole: bool, ascii_only: bool = False, color: bool = False, width: int = 80
+    report: PoolReport, *, whole: bool, now: str = "", ascii_only: bool = False, color: bool = False, width: int = 80
 ) -> Iterator[str]:
     """Yield every line of one pool. ``whole``: with namespaces, holders, queue and options."""
-    for line in pool_lines(report, whole=whole, ascii_only=ascii_only, width=width):
+    for line in pool_lines(report, whole=whole, ascii_only=ascii_only, width=width, now=now):
         yield draw(line, color=color)
 
 
-def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int) -> Iterator[Line]:
+def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int, now: str = "") -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     yield from head_lines(report, width)
     if report.glimpse:
@@ -137,7 +137,7 @@ def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int)
             yield from _namespaces(report, width)
             yield from _holders(report, width)
         yield from _queue(report, width)
-    edits = tuple(edited(report.edits)) if whole else ()
+    edits = tuple(edited(report.edits, now)) if whole else ()
     unseen = report.unseen if whole else ()
     if whole:
         yield from remarks((("warn", "warning", report.warnings), ("quiet", "changed", edits)), (), unseen, width)

@@ -363,7 +363,7 @@ class ExplainPage(Page):
         self._blocks = 1
         plain = not speaks_unicode()
         whole: Callable[[], Iterable[str]] = partial(
-            drawn.lines, policy_explanation, ascii_only=plain, color=self.color, width=self.width
+            drawn.lines, policy_explanation, now=batch.ask.now, ascii_only=plain, color=self.color, width=self.width
         )
         if not self.shows_all:
             from kubectl_kres.render.quota.policy_page import page

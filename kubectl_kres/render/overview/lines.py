@@ -223,6 +223,8 @@ def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> It
     yield from toned("", rest)
     for at, remedy in enumerate(problem.remedies[:2]):
         yield from toned("", wrapped(remedy.text, width, first="  or   " if at else "  fix  ", rest="       "))
+        if remedy.why and not at:
+            yield from toned("quiet", wrapped(remedy.why, width, first="       ", rest="       "))
         for command in remedy.commands if not at else ():
             yield [("", "       "), ("command", command)]
     yield [("quiet", f"  next kubectl kres {' '.join(filter(None, (ask_words(problem), flags)))}")]

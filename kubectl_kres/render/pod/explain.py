@@ -117,7 +117,7 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int, now:
     if steps:
         yield from _other_steps(explanation, width)
     yield from fact_lines(explanation.facts, width, now)
-    yield from _node_lines(explanation, width)
+    yield from _node_lines(explanation, width, now)
     yield from remark_lines(explanation, steps=steps, width=width, now=now)
 
 
@@ -363,12 +363,12 @@ def remark_groups(
     )
 
 
-def _node_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+def _node_lines(explanation: Explanation, width: int, now: str) -> Iterator[Line]:
     """Yield the nodes for a pod that waits for one."""
     if explanation.scheduling is not None:
         from kubectl_kres.render.scheduling.nodes import report_lines
 
-        yield from report_lines(explanation.scheduling, width)
+        yield from report_lines(explanation.scheduling, width, now)
 
 
 def _not_seen(explanation: Explanation) -> Iterator[str]:

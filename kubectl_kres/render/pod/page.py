@@ -51,7 +51,7 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
     if explanation.scheduling is not None:
         from kubectl_kres.render.scheduling.nodes import short_report_lines
 
-        yield from short_report_lines(explanation.scheduling, width)
+        yield from short_report_lines(explanation.scheduling, width, now)
     yield from _value_lines(explanation, now, width)
     yield from _pod_line(explanation, width)
     yield from _quota_line(explanation, width)

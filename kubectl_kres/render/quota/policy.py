@@ -28,10 +28,15 @@ _NOUNS = {"PersistentVolumeClaim": "claim", "Service": "service"}
 
 
 def lines(
-    policy_explanation: PolicyExplanation, *, ascii_only: bool = False, color: bool = False, width: int = 80
+    policy_explanation: PolicyExplanation,
+    *,
+    now: str = "",
+    ascii_only: bool = False,
+    color: bool = False,
+    width: int = 80,
 ) -> Iterator[str]:
     """Yield every line of the answer: verdict or name, what contradicts what, then the figures."""
-    for line in policy_lines(policy_explanation, ascii_only=ascii_only, width=width):
+    for line in policy_lines(policy_explanation, ascii_only=ascii_only, width=width, now=now):
         yield draw(line, color=color)
 
 
@@ -96,7 +101,9 @@ def _summary(policy_explanation: PolicyExplanation) -> str:
     return f"{fullest.name} is used to {fullest.percent}%"
 
 
-def policy_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
+def policy_lines(
+    policy_explanation: PolicyExplanation, *, ascii_only: bool, width: int, now: str = ""
+) -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     yield from head_lines(policy_explanation, width)
     if policy_explanation.contradictions:
@@ -125,7 +132,7 @@ def policy_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, wid
         yield from _demand(demand, width, seen=not blind(policy_explanation.unseen))
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", policy_explanation.warnings),
-        ("quiet", "changed", tuple(edited(policy_explanation.edits))),
+        ("quiet", "changed", tuple(edited(policy_explanation.edits, now))),
     )
     yield from remarks(groups, policy_explanation.assumptions, policy_explanation.unseen, width)
 

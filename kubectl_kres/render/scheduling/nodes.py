@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.text.line import Line, aged, toned, wrapped
 from kubectl_kres.reports.common.parts import (
     NearestNode,
     NodeGroup,
@@ -21,7 +21,7 @@ SHORT = 5
 _UNREAD = "not computed: nodes as the scheduler sees them are not in what was read; a new snapshot has them"
 
 
-def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
+def report_lines(report: NodeReport | None, width: int, now: str = "") -> Iterator[Line]:
     """Yield an empty line and the nodes; nothing where there is no report."""
     if report is None:
         return
@@ -40,11 +40,11 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     if report.nearest is not None:
         yield from toned("", wrapped(nearest_text(report.nearest), width, first="  nearest: ", rest=_INDENT))
     if report.scaling is not None:
-        yield from toned("", wrapped(scaling_text(report.scaling), width, first="  ", rest=_INDENT))
+        yield from toned("", wrapped(scaling_text(report.scaling, now), width, first="  ", rest=_INDENT))
     yield from toned("quiet", _remarks(report, width))
 
 
-def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
+def short_report_lines(report: NodeReport | None, width: int, now: str = "") -> Iterator[Line]:
     """Yield how many nodes can take the pod, why not, and the nearest, in at most SHORT lines."""
     if report is None:
         return
@@ -57,13 +57,13 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     if report.nearest is not None:
         yield from _cut(labelled("nearest", nearest_text(report.nearest), width), 2)
     if report.scaling is not None:
-        yield from _cut(labelled("more", scaling_text(report.scaling), width), 2)
+        yield from _cut(labelled("more", scaling_text(report.scaling, now), width), 2)
 
 
-def scaling_text(scaling: NodeScaling) -> str:
+def scaling_text(scaling: NodeScaling, now: str = "") -> str:
     """``cluster-autoscaler adds a node for it: pod triggered scale-up: ...``."""
     adds = "adds a node for it" if scaling.adds else "adds no node for it"
-    when = f" ({scaling.time})" if scaling.time else ""
+    when = f" ({aged(scaling.time, now)})" if scaling.time else ""
     return f"{scaling.by} {adds}{when}: {scaling.message}"
 
 

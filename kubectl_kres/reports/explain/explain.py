@@ -373,7 +373,7 @@ def _advice(
     if ways:
         others = search.remaining_outcomes(analysis)
         rest = sentences_of(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
-        hand = "; then ".join(rest)
+        hand = "; ".join(rest)
         ways = (
             tuple(structs.replace(way, text=f"{hand}; then {way.text}", by_hand=hand) for way in ways) if hand else ways
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from msgspec import structs
+
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.pod.aggregate import CONSIDERED, class_of, deciding, of_containers
@@ -20,6 +22,7 @@ CLASSES = ("Guaranteed", "Burstable", "BestEffort")
 _EXAMPLES = {"cpu": parse("100m"), "memory": parse("128Mi")}
 #: Edits up to which each one is tried to be spared.
 _SPARED = 24
+_LEVEL_GATE = "PodLevelResources"
 #: How many single requests are tried for one that may be lowered.
 _TRIED = 8
 
@@ -28,7 +31,7 @@ class Reach(Record, frozen=True):
     """The fewest edits after which admission gives the class; none, if no edit of the manifest does.
 
     ``refused``: the server's refusal of the pod after the edits; empty: it would be admitted. ``gate``: the feature
-    gate that the edits need, where the pod did not need it before.
+    gate that the edits need, where the version has it off by default and the pod did not need it before.
     """
 
     name: str
@@ -71,7 +74,8 @@ def _tried(case: AdmittedPod, name: str, way: QosChange) -> Reach | None:
         if less is not None and (text or not less):
             way, text = rest, less
     edits = tuple(edit for edit in (edit_of(case.pod, put) for put in way) if edit)
-    return Reach(name, edits, text, "PodLevelResources" if case.draft.pod is None and _leveling(edits) else "")
+    gated = case.draft.pod is None and _leveling(edits) and not _by_default(case.server, _LEVEL_GATE)
+    return Reach(name, edits, text, _LEVEL_GATE if gated else "")
 
 
 def _refusal(case: AdmittedPod, name: str, way: QosChange) -> str | None:
@@ -80,6 +84,10 @@ def _refusal(case: AdmittedPod, name: str, way: QosChange) -> str | None:
     if any(outcome.draft is None or class_of(outcome.draft) != name for outcome in outcomes):
         return None
     return next((outcome.message for outcome in outcomes if not outcome.allowed), "")
+
+
+def _by_default(server: Server, gate: str) -> bool:
+    return structs.replace(server, gates={}).on(gate)
 
 
 def _leveling(edits: Iterable[FieldEdit]) -> bool:
@@ -114,7 +122,7 @@ def _to_guaranteed(case: AdmittedPod) -> Iterator[QosChange]:
     yield [put for slot in slots for resource in CONSIDERED for put in _both(case, slot, resource)]
     if case.draft.pod is not None:
         yield [ManifestEdit("spec", "")]
-    elif case.server.on("PodLevelResources"):
+    elif case.server.on(_LEVEL_GATE):
         level = Slot("spec", "", "pod", {}, {})
         for full in (False, True):
             yield [put for resource in CONSIDERED for put in _completed(case, level, resource, full=full)]
@@ -195,7 +203,7 @@ def _to_best_effort(case: AdmittedPod) -> Iterator[QosChange]:
         # What is left of the pod level hides nothing: the containers decide.
         slots = [*slots, *_container_slots(case)]
         yield [ManifestEdit(slot.path, side, resource) for slot in slots for side in SIDES for resource in CONSIDERED]
-    if case.draft.pod is None and case.server.on("PodLevelResources") and _refusal(case, "BestEffort", puts) is None:
+    if case.draft.pod is None and case.server.on(_LEVEL_GATE) and _refusal(case, "BestEffort", puts) is None:
         yield [ManifestEdit("spec", "", empty=True)]
 
 

@@ -103,7 +103,7 @@ class PipelineRunPane(OutlinePane):
 
     def text(self, width: int) -> Iterable[Line]:
         assert self.found is not None
-        return pipeline_lines(self.found, steps=self.steps, width=width)
+        return pipeline_lines(self.found, steps=self.steps, width=width, now=self.session.setting.now())
 
     def status(self) -> Line:
         if self.found is None:

@@ -34,8 +34,8 @@ def lines(
     color: bool = False,
     width: int = 80,
 ) -> Iterator[str]:
-    """Yield every line of the answer. ``steps``: each task in full; ``task``: only this one, in full. ``now``: as of when
-    times are ages (RFC 3339).
+    """Yield every line of the answer. ``steps``: each task in full; ``task``: only this one, in full. ``now``: times
+    are ages as of then (RFC 3339).
 
     Raises UsageError where there is no task of that name.
     """

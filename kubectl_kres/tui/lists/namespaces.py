@@ -175,7 +175,9 @@ def _detail(session: Session, row: SpaceRow, width: int) -> Iterator[Line]:
     except KresError as error:
         yield [("bad", error.message)]
         return
-    yield from policy_lines(policy_explanation, ascii_only=session.setting.ascii_only, width=width)
+    yield from policy_lines(
+        policy_explanation, ascii_only=session.setting.ascii_only, width=width, now=session.setting.now()
+    )
 
 
 def _ref(row: SpaceRow) -> ObjectRef:

@@ -201,7 +201,9 @@ class ReportPane(ObjectPane):
             return
         yield from self.state_lines(width)
         if self.found is not None:
-            yield from policy_lines(self.found, ascii_only=self.session.setting.ascii_only, width=width)
+            yield from policy_lines(
+                self.found, ascii_only=self.session.setting.ascii_only, width=width, now=self.session.setting.now()
+            )
         elif not self.late:
             yield from self.gap_lines(width)
 

@@ -124,7 +124,8 @@ class PodPane(TreePane):
         if explanation is None:
             return ()
         if tab == "text":
-            return explanation_lines(explanation, steps=self.steps, width=width)
+            now = self.session.setting.now()
+            return explanation_lines(explanation, steps=self.steps, width=width, now=now)
         if tab == "quota":
             ascii_only = self.session.setting.ascii_only
             costs: list[Line] = []
