@@ -152,7 +152,8 @@ def test_files_are_told_what_would_become_of_them(kres: Kres):
         [["exhausted", "*", "more"], ["allocated", "*", "base"]],
     )
     assert "namespace checkout is taken to exist" in err
-    assert kres(f"explain -f {CHECKOUT} --offline").out.splitlines()[1].startswith("allocated")
+    rows = [line.split()[:3] for line in kres(f"explain -f {CHECKOUT} --offline").out.splitlines()]
+    assert ["checkout", "resourcepoolclaim.capsule.clastix.io/base", "allocated"] in rows
     found = json.loads(kres(f"pools -f {CHECKOUT} --offline -o json").out)["items"][0]
     assert (found["predicted"], found["claims"], len(found["queue"])) == (True, 1, 1)
     assert found["namespaces"][0]["chosen"] == ["kubernetes.io/metadata.name=checkout"]
@@ -333,7 +334,7 @@ DEMO = [
     # Overlaps of pools with scopes, and what no claim is allocated for.
     ("pools ml-compute", "what both count (only pods of priority class spot) must fit both", "a pod must fit all"),
     ("pools ml-spot", "no claim for them is allocated there", "no claim there names it"),
-    ("explain pools", "sound ResourcePool/ml-storage", "not found"),
+    ("explain pools", "ml-storage sound namespace ml-serving uses", "not found"),
 ]  # fmt: skip
 
 
@@ -353,7 +354,7 @@ def test_the_hint_names_the_first_of_the_queue_and_can_be_typed(kres: Kres, esta
     given, more = source.replace("-f", f"-f {files}"), "-A" if source == "--demo" else ""
     hint = kres(f"claims {given} {more}").err.splitlines()[-1]
     first = "sweep -n ml-training" if source == "--demo" else "train"
-    assert hint == f'What would unblock one: "kubectl kres claims {first} {given}"'
+    assert hint == f'The fix of one, with commands: "kubectl kres claims {first} {given}"'
     assert "fix " in kres(hint.partition("kubectl kres ")[2].removesuffix('"')).out
 
 

@@ -62,5 +62,5 @@ def test_without_quotas_claims_are_enough(kres: Kres, tenant: Any):
 def test_all_pools_get_a_line(kres: Kres, tenant: Any):
     code, out, err = kres("explain pools -n solar-prod")
     assert (code, err) == (0, "")
-    line = "not seen ResourcePool/green as your namespaces show it: 2 of their claims allocated, 1 waits"
+    line = "NAME OUTCOME WHY green not seen as your namespaces show it: 2 of their claims allocated, 1 waits"
     assert " ".join(out.split()) == line

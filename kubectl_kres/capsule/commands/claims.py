@@ -144,7 +144,7 @@ class ClaimsPage(Page):
         waiting = sorted((report for report in self._reports if report.waits), key=_turn)
         if waiting:
             ref = waiting[0].subject
-            run_summary.note(f'What would unblock one: "{self._more(ref)}"')
+            run_summary.note(f'The fix of one, with commands: "{self._more(ref)}"')
 
     def _more(self, ref: ObjectRef) -> str:
         """The command that gives the whole answer about a claim."""

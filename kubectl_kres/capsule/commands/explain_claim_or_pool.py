@@ -27,7 +27,7 @@ from kubectl_kres.capsule.reports.explain.explain_tenant import (
     users_needs,
 )
 from kubectl_kres.capsule.text import claim_or_pool as render
-from kubectl_kres.capsule.text.claim_or_pool import tenant_brief, tenant_lines, tenant_summary, users_lines
+from kubectl_kres.capsule.text.claim_or_pool import tenant_brief, tenant_lines, tenant_row, users_lines
 from kubectl_kres.cli.args.flags import explaining, same_source
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import speaks_unicode
@@ -91,7 +91,8 @@ class ClaimOrPoolExplainer(Explainer):
         if self.page.options.output == "brief":
             more = explaining(self.page.options, subject.ref, subject.file)
             whole = self.page.brief(render.brief(result, more))
-        yield ObjectAnswer(subject, result, whole), None
+        row = render.row_of(result) if self._in_table(turn) else None
+        yield ObjectAnswer(subject, result, whole, row=row), None
         unseen = unseen_in(result)
         run_summary.answered(
             unseen, complete=is_whole(unseen), negative=self.page.options.exit_code and negative(result)
@@ -105,20 +106,26 @@ class ClaimOrPoolExplainer(Explainer):
         except KresError as error:
             run_summary.missed(error)
             return
-        color = self.page.color
         whole: Callable[[], Iterable[str]] = partial(_tenant_lines, self.page, tenant_explanation)
         if self.page.options.output == "brief":
             whole = self.page.brief(
                 tenant_brief(tenant_explanation, explaining(self.page.options, subject.ref, subject.file))
             )
-        elif turn.many:
-            whole = lambda: (tenant_summary(tenant_explanation, color=color),)  # noqa: E731
-        yield ObjectAnswer(subject, tenant_explanation, whole), None
+        row = tenant_row(tenant_explanation) if self._in_table(turn) else None
+        yield ObjectAnswer(subject, tenant_explanation, whole, row=row), None
         run_summary.answered(
             tenant_explanation.unseen,
             complete=tenant_explanation.complete,
             negative=self.page.options.exit_code and tenant_explanation.over,
         )
+
+    def _in_table(self, turn: AnswerBatch) -> bool:
+        """Whether an object is a row of a table, which is drawn then."""
+        options = self.page.options
+        if not turn.many or options.steps or options.output not in {"text", "wide"}:
+            return False
+        self.page.tabled = True
+        return True
 
     def _explaining(self, turn: AnswerBatch, run_summary: RunSummary) -> Explaining:
         """For all objects of a turn; what is assumed is noted."""
@@ -139,9 +146,6 @@ def _tenant_lines(page: Page, value: TenantExplanation) -> Iterator[str]:
 
 def _lines(page: Page, value: ClaimExplanation | PoolExplanation, *, now: str, many: bool) -> Iterator[str]:
     steps, color, columns = page.options.steps, page.color, page.width
-    if many and not steps:
-        yield render.summary(value, color=color)
-        return
     if not (steps or page.options.whole or page.options.output == "wide"):
         from kubectl_kres.capsule.text import page as short
 

@@ -28,6 +28,7 @@ from kubectl_kres.render.text.labels import LABEL, command_lines, labelled
 from kubectl_kres.render.text.line import Line, Tone, aged, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.verdict.brief import Brief
+from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.quota.usage_tree import above
 
@@ -47,21 +48,21 @@ RESULTS = {
 }
 
 
-def summary(value: ClaimExplanation | PoolExplanation, *, color: bool = False) -> str:
-    """Return one line for one of many objects."""
+def row_of(value: ClaimExplanation | PoolExplanation) -> Row:
+    """Return the row of one of many objects."""
     if isinstance(value, ClaimExplanation):
         claim = value.claim
-        rest = claim.ways[0].text if claim.ways else claim.because if claim.waits else ""
-        name = claim.subject.full
-        return draw([(TONES[claim.state], padded(claim.state, 11)), ("", f"{padded(name, 40)} {rest}")], color=color)
+        fix = claim.ways[0].text if claim.ways else ""
+        return Row(claim.subject, claim.state, TONES[claim.state], claim.because if claim.waits else "", remedy=fix)
     pool = value.pool
     if pool.glimpse:
         waits = len(pool.queue or ())
-        rest = f"as your namespaces show it: {pool.claims} of their claims allocated, {waits} wait{'s' * (waits == 1)}"
-        return draw([("warn", padded("not seen", 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
+        seen = f"as your namespaces show it: {pool.claims} of their claims allocated, {waits} wait{'s' * (waits == 1)}"
+        return Row(pool.subject, "not seen", "warn", seen)
     word, tone = pool_word(pool)
-    rest = pool.warnings[0] if pool.warnings else ""
-    return draw([(tone, padded(word, 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
+    waits = len(pool.queue or ())
+    because = f"{waits} claim{'s' * (waits > 1)} wait{'s' * (waits == 1)}" if waits else ""
+    return Row(pool.subject, word, tone, because or (pool.warnings[0] if pool.warnings else ""))
 
 
 def brief(value: ClaimExplanation | PoolExplanation, more: str) -> Brief:
@@ -286,13 +287,10 @@ def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
     yield from toned("", wrapped(f"in use: {used or 'nothing that quotas count'}", width, rest="  "))
 
 
-def tenant_summary(tenant_explanation: TenantExplanation, *, color: bool = False) -> str:
-    """Return one line for one of many."""
+def tenant_row(tenant_explanation: TenantExplanation) -> Row:
+    """Return the row of one of many."""
     tone, word = _word(tenant_explanation)
-    return draw(
-        [(tone, padded(word, 11)), ("", f"{padded(str(tenant_explanation.tenant), 40)} {_about(tenant_explanation)}")],
-        color=color,
-    )
+    return Row(tenant_explanation.tenant, word, tone, _about(tenant_explanation))
 
 
 def tenant_brief(tenant_explanation: TenantExplanation, more: str) -> Brief:

@@ -187,7 +187,7 @@ def bare_lines(bare: Explanation, subject: ObjectRef, width: int, most: int = 99
         seen = "" if alone or bare.complete else PARTLY
         quality = f", QoS class {bare.qos.name}" if bare.qos is not None else ""
         fits = [cost.fits for cost in bare.quotas if cost.fits is not None]
-        room = f"; quotas have room for {min(fits)} of them" if fits and not alone else ""
+        room = f"; quotas have room for {min(fits)} such pod{'s' * (min(fits) != 1)}" if fits and not alone else ""
         yield from toned("", wrapped(f"{head} is admitted{seen}{quality}{room}", width, rest="  "))
     else:
         word = "may be refused" if allowed is None else f"is refused{partly(bare.verdict.message, bare.unseen)}"
@@ -197,7 +197,7 @@ def bare_lines(bare: Explanation, subject: ObjectRef, width: int, most: int = 99
             yield from toned("", wrapped(text, width, first="  or   " if at else "  fix  ", rest="       "))
         own = [cost for cost in bare.quotas if cost.quota == subject.name and cost.fits is not None]
         if subject.kind == "ResourceQuota" and own:
-            yield [("", f"  quota {subject.name} alone has room for {own[0].fits} of them")]
+            yield [("", f"  quota {subject.name} itself has room for {own[0].fits} such pod{'s' * (own[0].fits != 1)}")]
 
 
 def _said(bare: Explanation) -> str:

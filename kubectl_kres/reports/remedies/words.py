@@ -299,9 +299,10 @@ def composed(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admi
     remedy = _remedy(store, subject, room.edits, admits)
     if not room.quota:
         return remedy
+    kept = dict(_kept(store, [edit for edit in room.edits if isinstance(edit, EditClaim)]))
     return structs.replace(
         remedy,
-        commands=(*room.commands, *remedy.commands),
+        commands=(*(() if kept else room.commands), *remedy.commands),
         why="; ".join(filter(None, (room.why, remedy.why))),
         admits=Admits(now, admits.of) if room.waits else remedy.admits,
         stays="; ".join(room.waits),

@@ -133,7 +133,9 @@ def _unseen(context: PoolIndex, needs: tuple[ReadRequest, ...]) -> tuple[Unseen,
     """Return what could not be read; a refused list over all namespaces does not count where each namespace was
     read.
     """
-    all_unseen = unread(context.store, (need for need in needs if not _made_good(context, need, needs)))
+    # The version is only for a remark, and no part of the answer.
+    needed = tuple(need for need in needs if need != DEFINITION)
+    all_unseen = unread(context.store, (need for need in needed if not _made_good(context, need, needs)))
     return tuple(structs.replace(unseen, required=unseen.required or unseen.state == "failed") for unseen in all_unseen)
 
 
