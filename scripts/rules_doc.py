@@ -45,9 +45,10 @@ HEAD = """\
 
 **What does the code of a rule mean, and where does it come from?**
 
-Every value, check, figure and assumption of `kubectl kres` names the rule behind it. The codes are stable: what a
-runbook greps for today is there tomorrow. Sources are files and packages of Kubernetes, of Tekton, Capsule or the
-vertical autoscaler (vpa) where they begin so.
+Every value, check, figure and assumption of `kubectl kres` names the rule behind it, and every refusal ends with the
+command that explains its code, as `kubectl kres help quota/exceeded`; `kubectl kres help codes` lists all. The codes
+are stable: what a runbook greps for today is there tomorrow. Sources are files and packages of Kubernetes, of Tekton,
+Capsule or the vertical autoscaler (vpa) where they begin so.
 
 This page is made from `kubectl_kres/provenance/rules.py` by `scripts/rules_doc.py`.
 """

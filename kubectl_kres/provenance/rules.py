@@ -13,6 +13,8 @@ _LIFECYCLE = "apiserver/pkg/admission/plugin/namespace/lifecycle"
 _ACCOUNT = "plugin/pkg/admission/serviceaccount/admission.go"
 _SECURITY = "pod-security-admission/policy"
 _VALIDATING = "apiserver/pkg/admission/plugin/policy/validating"
+_EVENTS = "pkg/controller/controller_utils.go"
+_WEBHOOKS = "apiserver/pkg/admission/plugin/webhook"
 _MUTATING = "apiserver/pkg/admission/plugin/policy/mutating"
 
 POLICY_RULES: Mapping[str, CataloguedRule] = {
@@ -44,6 +46,16 @@ POLICY_RULES: Mapping[str, CataloguedRule] = {
     "seen/added-on-create": CataloguedRule(
         "Live pods of the template have what neither it nor a known rule explains: the next one is expected to, too.",
         "docs/admission-plugins.md",
+    ),
+    "seen/refused": CataloguedRule(
+        "Events or conditions say that pods are refused, by nothing that is computed here.", _EVENTS
+    ),
+    "seen/claim-refused": CataloguedRule(
+        "Events or conditions say that the PersistentVolumeClaim of a pod is refused.", _EVENTS
+    ),
+    "webhook/denied": CataloguedRule("An admission webhook refuses the pods; events give its words.", _WEBHOOKS),
+    "webhook/unreachable": CataloguedRule(
+        "An admission webhook that cannot be called refuses pods, where its failurePolicy is Fail.", _WEBHOOKS
     ),
     "policy/denied": CataloguedRule(
         "A validation of a ValidatingAdmissionPolicy does not hold.", f"{_VALIDATING}/validator.go"

@@ -21,6 +21,7 @@ from kubectl_kres.capsule.text import claim_or_pool as render_pooled
 from kubectl_kres.capsule.text import claims as render_claims
 from kubectl_kres.capsule.text import pools as render_pools
 from kubectl_kres.quantity import parse
+from kubectl_kres.render.verdict.listed import PrintedTable
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "capsule"
 CPU = "requests.cpu"
@@ -296,7 +297,7 @@ def test_hostile_text_cannot_move_the_cursor():
         *render_pools.lines(pool_report(scene, green), whole=True),
         *render_pooled.claim_lines(explain_claim(scene, held), steps=True),
         *render_pooled.explain_pool_lines(explain_pool(scene, green), steps=True),
-        render_pooled.summary(explain_claim(scene, held)),
+        *PrintedTable().lines([render_pooled.row_of(explain_claim(scene, held))], lambda ref: ref.name),
     ]
     assert all(line.isprintable() for line in lines)
 

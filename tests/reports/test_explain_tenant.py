@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_kres.capsule.model import Tenant, TenantQuotas, TenantSpec, TenantStatus
 from kubectl_kres.capsule.reports.explain.explain_tenant import explain_tenant, tenant_needs
-from kubectl_kres.capsule.text.claim_or_pool import tenant_lines, tenant_summary
+from kubectl_kres.capsule.text.claim_or_pool import tenant_lines, tenant_row
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model import kinds
 from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus
@@ -45,7 +45,7 @@ def test_more_than_the_tenant_has_is_told():
     found = explain_tenant(_store(hard={"cpu": "2"}, quotas=quotas), OIL)
     (use,) = found.items[0].uses
     assert found.over and (use.over, use.may, use.excess) == ("100m", "2100m", "100m")
-    assert "uses cpu 2100m of 2" in tenant_summary(found)
+    assert "uses cpu 2100m of 2" in tenant_row(found).why
     assert "kubectl kres migrate tenant/oil" in " ".join(tenant_lines(found))
 
 

@@ -30,7 +30,14 @@ be written to $XDG_CONFIG_HOME/kubectl-kres/config.toml (without that variable:
 
 
 def _help(_options: Options, words: tuple[str, ...]) -> int:
-    """The help of the command that is named, or of all."""
+    """The help of the command that is named, or of all; what a code means."""
+    from kubectl_kres.cli.commands.code_help import code_lines, is_code
+
+    if words and is_code(words[0]):
+        for word in words:
+            for line in code_lines(word):
+                click.echo(line)
+        return 0
     ctx = click.get_current_context().find_root()
     program = ctx.command
     assert isinstance(program, click.Group)
@@ -55,12 +62,18 @@ COMMANDS = {
     "help": Command(
         "help",
         _help,
-        text="Print the help of a command.",
+        text="Print the help of a command, or what a code means: of a rule, or of a finding of check.",
         examples="""
             # What does explain take?
             kubectl kres help explain
+
+            # What does the code of a refusal mean, what is to be done?
+            kubectl kres help quota/exceeded
+
+            # All codes
+            kubectl kres help codes
             """,
-        usage="[COMMAND]",
+        usage="[COMMAND | CODE | codes]",
         connects=False,
     ),
     "options": Command(

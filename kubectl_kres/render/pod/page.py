@@ -12,7 +12,7 @@ from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines, shown_remedies
 from kubectl_kres.render.text.labels import LABEL, labelled
 from kubectl_kres.render.text.line import Line, Tone, aged, clipped, columns, since, size, toned, wrapped
-from kubectl_kres.render.verdict.headline import PARTLY, blind, message_of
+from kubectl_kres.render.verdict.headline import PARTLY, blind, code_line, message_of
 from kubectl_kres.reports.common.explanation import (
     Explanation,
     Fact,
@@ -57,6 +57,7 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
     yield from _quota_line(explanation, width)
     yield from _server_lines(explanation, now, width)
     yield from _remarks(explanation, now, width)
+    yield from code_line(explanation.verdict)
     yield from labelled("more", f"--all: {_more(explanation)}", width, tone="quiet")
 
 
@@ -216,13 +217,10 @@ def _remarks(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
 
 def _more(explanation: Explanation) -> str:
     """Return what only the whole answer shows."""
-    rules = list(dict.fromkeys(finding.rule for finding in explanation.verdict.findings))
     facts = len(merge_facts(explanation.facts))
     counts = {"quota": len(explanation.quotas), "event": facts, "assumption": len(explanation.assumptions)}
     parts = [f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count]
     nodes = ["every node's reason"] if explanation.scheduling is not None else []
     fixes = len(explanation.remedies) - len(shown_remedies(explanation))
     more = [f"{fixes} more fix{'es' * (fixes != 1)}"] if fixes else []
-    if rules:
-        parts.append(f"rule{'s' * (len(rules) > 1)} {', '.join(rules[:_FACTS])}: docs/rules.md")
     return ", ".join([*more, "every value", *nodes, *parts])

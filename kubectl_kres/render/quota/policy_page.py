@@ -9,7 +9,7 @@ from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.labels import labelled, more_line
 from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, unseen_text
-from kubectl_kres.render.verdict.headline import PARTLY, blind
+from kubectl_kres.render.verdict.headline import PARTLY, blind, code_line
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use
@@ -39,6 +39,8 @@ def page_lines(policy_explanation: PolicyExplanation, *, now: str, ascii_only: b
         yield from bare_lines(policy_explanation.bare, policy_explanation.subject, width, most=1)
     for tone, label, text in _remarks(policy_explanation, now):
         yield from labelled(label, text, width, tone=tone)
+    if policy_explanation.verdict is not None:
+        yield from code_line(policy_explanation.verdict)
     yield from more_line(_more(policy_explanation), width)
 
 

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.line import Tone, clipped, since
+from kubectl_kres.render.text.labels import LABEL
+from kubectl_kres.render.text.line import Line, Tone, clipped, since
 from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, Unseen, Verdict, is_held_up
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, word_of
+from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, codes_of, word_of
 from kubectl_kres.reports.rollout.wanted_pods import short_by
 
 #: So many causes are named; the rest is counted.
@@ -352,3 +353,14 @@ def _drift(explanation: Explanation) -> str:
     if not count:
         return ""
     return f"; {count} live value{'s differ' if count > 1 else ' differs'} from what it would get today"
+
+
+#: Codes that are named of one refusal.
+_CODES = 2
+
+
+def code_line(verdict: Verdict) -> Iterator[Line]:
+    """Yield the command that says what the code of a refusal means; nothing where nothing refuses."""
+    codes = codes_of(verdict)[:_CODES]
+    if codes:
+        yield [("strong", f"{'code':<{LABEL}}"), ("command", f"kubectl kres help {' '.join(codes)}")]

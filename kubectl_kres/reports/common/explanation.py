@@ -192,13 +192,15 @@ class Blocked(Record, frozen=True):
     """The rejection of missing pods by something that is not computed here. ``by``: who, in words.
 
     ``times``: how often it rejected them; 0: a condition says so, which has no count. ``last``: of its last rejection,
-    or since when the condition holds (RFC 3339, may be empty). ``message``: the server's words.
+    or since when the condition holds (RFC 3339, may be empty). ``message``: the server's words. ``rule``: the code of
+    such a rejection.
     """
 
     by: str
     message: str
     times: int = 1
     last: str = ""
+    rule: str = ""
 
 
 class Verdict(Record, frozen=True):

@@ -194,18 +194,28 @@ _COMPUTED = re.compile(
     r"|pod rejected: |PriorityClass"
 )
 _BEFORE = re.compile(r"^(?:\(combined from similar events\): )?(?:Error creating: )?")
-#: Who refused where nothing says more.
+#: Who refused where nothing says more, and the rule.
 _SERVER = "the API server"
-#: Who refused, in the API server's sentences, with what to call it.
+_UNNAMED = "seen/refused"
+#: Who refused, in the API server's sentences, with the rule and what to call it.
 _REFUSERS = (
-    (re.compile(r'admission webhook "([^"]*)" denied'), "webhook {}"),
-    (re.compile(r'failed calling webhook "([^"]*)"'), "webhook {} (it cannot be called)"),
-    (re.compile(r'violates PodSecurity "([^"]*)"'), 'Pod Security "{}"'),
-    (re.compile(r"(ValidatingAdmissionPolicy|MutatingAdmissionPolicy) '([^']*)'"), "{} {}"),
-    (re.compile(r'serviceaccount "([^"]*)" not found'), "ServiceAccount {}, which does not exist"),
-    (re.compile(r"(namespace \S+ because it is being terminated)"), "{}"),
-    (_CLAIM, "the refusal of its PersistentVolumeClaim"),
+    (re.compile(r'admission webhook "([^"]*)" denied'), "webhook/denied", "webhook {}"),
+    (re.compile(r'failed calling webhook "([^"]*)"'), "webhook/unreachable", "webhook {} (it cannot be called)"),
+    (re.compile(r'violates PodSecurity "([^"]*)"'), "pod-security/violated", 'Pod Security "{}"'),
+    (re.compile(r"(ValidatingAdmissionPolicy|MutatingAdmissionPolicy) '([^']*)'"), "policy/denied", "{} {}"),
+    (
+        re.compile(r'serviceaccount "([^"]*)" not found'),
+        "service-account/missing",
+        "ServiceAccount {}, which does not exist",
+    ),
+    (re.compile(r"(namespace \S+ because it is being terminated)"), "namespace/terminating", "{}"),
+    (_CLAIM, "seen/claim-refused", "the refusal of its PersistentVolumeClaim"),
 )
+#: What to do about a webhook, by rule.
+_OF_WEBHOOKS = {
+    "webhook/denied": "do what {} asks for, or ask who keeps it",
+    "webhook/unreachable": "make {} answer again: its Service and pods",
+}
 
 
 def blocked_by(seen: Iterable[Fact], newest: str, *, claims: bool = False) -> Blocked | None:
@@ -220,20 +230,21 @@ def blocked_by(seen: Iterable[Fact], newest: str, *, claims: bool = False) -> Bl
     if newest and last.time and last.time[:_SECOND] < newest[:_SECOND] and not last.source.field:
         return None
     times = 0 if last.source.field else last.count
-    return Blocked(refuser(last.text), _BEFORE.sub("", last.text), times, last.time)
+    rule, who = refuser(last.text)
+    return Blocked(who, _BEFORE.sub("", last.text), times, last.time, rule)
 
 
 #: So many characters of a time tell the second, which events and pods both have.
 _SECOND = len("2026-01-01T00:00:00")
 
 
-def refuser(text: str) -> str:
-    """Return who refused, according to the API server's sentence."""
-    for pattern, name in _REFUSERS:
+def refuser(text: str) -> tuple[str, str]:
+    """Return the rule, and who refused, according to the API server's sentence."""
+    for pattern, rule, name in _REFUSERS:
         match = pattern.search(text)
         if match is not None:
-            return name.format(*match.groups())
-    return _SERVER
+            return rule, name.format(*match.groups())
+    return _UNNAMED, _SERVER
 
 
 def blocking_event(seen: Iterable[Fact], *, claims: bool = False) -> str:
@@ -249,7 +260,9 @@ def blocking_event(seen: Iterable[Fact], *, claims: bool = False) -> str:
         return f"correct the PersistentVolumeClaim of its pod: {claim[1]}"
     if not last or _COMPUTED.search(last):
         return ""
-    who = refuser(last)
+    rule, who = refuser(last)
+    if rule in _OF_WEBHOOKS:
+        return _OF_WEBHOOKS[rule].format(who.removesuffix(" (it cannot be called)"))
     if who == _SERVER:
         return f"look into what refuses its pods, neither a quota nor a LimitRange: {_BEFORE.sub('', last)}"
     return f"look into what refuses its pods: {who}"

@@ -25,6 +25,18 @@ MEANINGS: Final = {
     "no-answer": "wanted pods are missing, and at a policy the server drops the connection instead of answering",
 }
 
+
+def codes_of(verdict: Verdict) -> tuple[str, ...]:
+    """Return the codes of the rules behind a refusal, the first one first; none where nothing refuses."""
+    codes = [finding.rule for finding in verdict.findings]
+    if verdict.blocked is not None:
+        codes.append(verdict.blocked.rule)
+    if verdict.fits is not None and not codes:
+        # The next pod is admitted; one after it exceeds a quota.
+        codes.append("quota/exceeded")
+    return tuple(dict.fromkeys(filter(None, codes)))
+
+
 #: The words that ``--exit-code`` answers with 1, and that keep ``--until admitted`` waiting.
 NEGATIVE: Final = frozenset({"refused", "blocked", "partly", "depends-on-order", "no-answer"})
 

@@ -89,6 +89,10 @@ BY_HAND: Mapping[str, str] = {
     "namespace/immortal": "the namespaces default, kube-system and kube-public are never deleted",
     "pod-security/label": "write privileged, baseline or restricted at the label that the message names",
     "policy/invalid": _OBJECT,
+    "seen/refused": "the server's sentence says what it refuses; it is neither a quota nor a LimitRange",
+    "seen/claim-refused": "correct the PersistentVolumeClaim of the pod",
+    "webhook/denied": "do what the webhook asks for, or ask who keeps it",
+    "webhook/unreachable": "make the webhook answer again: its Service and pods",
     "validation/autoscaler": _STRUCTURE,
 }
 

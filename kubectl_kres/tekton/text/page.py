@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.render.text.labels import labelled, more_line
 from kubectl_kres.render.text.line import Line, clipped, draw, since
 from kubectl_kres.render.text.remarks import unseen_text
+from kubectl_kres.render.verdict.headline import code_line
 from kubectl_kres.reports.common.explanation import merge_facts
 from kubectl_kres.tekton.reports.pipeline import AtOnce, PipelineExplanation
 from kubectl_kres.tekton.text.pipeline import task_lines, too_much_texts, verdict_lines
@@ -46,6 +47,7 @@ def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> I
             text = f"the affinity assistant StatefulSet/{assistant.name} gets no pod: {assistant.refused[0]}"
             yield from labelled("", text, width, tone="bad")
     yield from _remarks(pipeline_explanation, now, width)
+    yield from code_line(pipeline_explanation.verdict)
     yield from more_line(["all that is asked for at once", "claims and assistants", "-c TASK: a task in full"], width)
 
 
