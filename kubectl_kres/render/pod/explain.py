@@ -395,6 +395,7 @@ def brief(explanation: Explanation, more: str, now: str = "") -> Brief:
         return with_remedies(Brief(tone, word, text, next=more), explanation.remedies)
     reach = explanation.autoscaled
     short = reach is not None and reach.fits < reach.most
+    note = "" if tone == "good" and explanation.note == NOTHING else explanation.note
     return Brief(
-        tone, word, text, remedy=explanation.note, warning=at_maximum(reach) if reach is not None and short else ""
+        tone, word, text, remedy=note, warning=at_maximum(reach) if reach is not None and short else ""
     )
