@@ -137,6 +137,8 @@ class ExplainPage(Page):
         #: What objects of the table are called by their names alone: those of the first of its kinds.
         self._plain: set[str] = set()
         self._together: Together | None = None
+        #: The server's sentences of the refusals that are shown.
+        self._told: list[str] = []
         self._given: Input | None = None
 
     def run(
@@ -361,6 +363,8 @@ class ExplainPage(Page):
             return policy_explanation, self._row(subject, policy_explanation, partial(drawn.row_of, policy_explanation))
         gap = [""] * (self._blocks > 0)
         self._blocks = 1
+        if policy_explanation.verdict is not None and policy_explanation.verdict.message:
+            self._told.append(policy_explanation.verdict.message)
         plain = not speaks_unicode()
         whole: Callable[[], Iterable[str]] = partial(
             drawn.lines, policy_explanation, now=batch.ask.now, ascii_only=plain, color=self.color, width=self.width
@@ -384,6 +388,8 @@ class ExplainPage(Page):
         gap = [""] * (self._blocks > 0)
         self._blocks = 0 if many else 1
         self._words.append(verdict_word(explanation.verdict)[0])
+        if explanation.verdict.message:
+            self._told.append(explanation.verdict.message)
         whole = partial(
             render.lines,
             explanation,
@@ -403,12 +409,18 @@ class ExplainPage(Page):
 
         return explaining(self.options, subject.ref, subject.file)
 
+    def _is_told(self, together: Together) -> bool:
+        """Whether the files together say no more than what was shown of their objects."""
+        if together.workloads or together.lacks or not together.refused:
+            return False
+        return all(any(text in refusal for text in self._told) for refusal in together.refused)
+
     def closing(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts, and what of the files nothing looks at."""
         del run_summary
         if self._lined:
             yield render.counts(self._words)
-        if self._together is not None and self.options.output in {"text", "wide"}:
+        if self._together is not None and self.options.output in {"text", "wide"} and not self._is_told(self._together):
             from kubectl_kres.render.changes import change_report as together
 
             yield from together.altered_lines(self._together, color=self.color, width=self.width)

@@ -396,6 +396,4 @@ def brief(explanation: Explanation, more: str, now: str = "") -> Brief:
     reach = explanation.autoscaled
     short = reach is not None and reach.fits < reach.most
     note = "" if tone == "good" and explanation.note == NOTHING else explanation.note
-    return Brief(
-        tone, word, text, remedy=note, warning=at_maximum(reach) if reach is not None and short else ""
-    )
+    return Brief(tone, word, text, remedy=note, warning=at_maximum(reach) if reach is not None and short else "")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.bounds import bounds_lines
 from kubectl_kres.render.quota.quota_blocks import quota_lines
+from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.text.system import systems
@@ -151,9 +152,15 @@ def head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Li
         yield [(tone, text), ("", first[len(text) :])]
         yield from toned("", rest)
     else:
-        yield [(tone, text), ("", f": {verdict.message}")]
-    if verdict.allowed is not True and policy_explanation.remedies:
-        yield from remedy_lines(policy_explanation.remedies, "", width)
+        because = cause(verdict.findings) or verdict.message
+        first, *rest = wrapped(f"{text}: {policy_explanation.subject.full}: {because}", width, rest="  ")
+        yield [(tone, text), ("", first[len(text) :])]
+        yield from toned("", rest)
+        if policy_explanation.remedies:
+            yield [("", "")]
+            yield from remedy_lines(policy_explanation.remedies, "", width)
+        if because != verdict.message:
+            yield from labelled("server", verdict.message, width, tone="quiet")
 
 
 def _defaults(defaults: Sequence[Default], width: int) -> Iterator[Line]:

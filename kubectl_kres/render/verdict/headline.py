@@ -39,8 +39,11 @@ def figures(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield what a pod asks for of each name of a quota that is full, and what is used of it."""
     for finding in findings:
         if finding.rule == "quota/exceeded" and finding.asked and finding.used and finding.limit:
+            # Of another object that is made for pods, one more is asked for.
+            counted = finding.resource.startswith("count/") and finding.resource != "count/pods"
+            asks = f"{finding.asked} more is asked for" if counted else f"a pod asks for {finding.asked}"
             yield (
-                f"{_object(finding)}: a pod asks for {finding.asked} of {finding.resource}, "
+                f"{_object(finding)}: {asks} of {finding.resource}, "
                 f"{finding.used} of {finding.limit} {'is' if finding.used in {'0', '1'} else 'are'} used"
             )
 

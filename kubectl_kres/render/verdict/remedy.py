@@ -7,9 +7,12 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.render.text.labels import LABEL, command_lines, labelled
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.reports.common.parts import Remedy
+from kubectl_kres.reports.remedies.words import NOTHING
 
 #: Where a controller was refused before, its next pods take a while.
 BACK_OFF = "controllers retry with back-off; new pods can take minutes"
+#: What begins a note that is no fix.
+_CALM = (NOTHING, "not known")
 _INDENT = " " * LABEL
 #: What the command answers that comes next.
 _WHO = "who uses the quota"
@@ -17,7 +20,9 @@ _WHO = "who uses the quota"
 
 def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands: bool = True) -> Iterator[Line]:
     """Yield every fix, numbered where there are several; without one the note. Commands are not broken."""
-    if note:
+    if note and not remedies and not note.startswith(_CALM):
+        yield from labelled("fix", note, width)
+    elif note:
         yield from toned("quiet" if not remedies else "", wrapped(note, width))
     for number, remedy in enumerate(remedies, 1):
         yield from labelled(f"fix {number}" if len(remedies) > 1 else "fix", remedy.text, width)

@@ -169,6 +169,8 @@ _OWN_GROUPS = frozenset({"", "apps", "batch", "autoscaling", "policy", "extensio
 _SERVICES = ("services.loadbalancers", "services.nodeports")
 _STORAGE_CLASS, _OF_STORAGE = ".storageclass.storage.k8s.io/", ("requests.storage", "persistentvolumeclaims")
 _DEVICE_CLASS = ".deviceclass.resource.k8s.io/"
+#: Before what is said of a name where no other one is meant.
+_NONE = "none: "
 _NO_KIND = "the plural and the group of a kind that the server has"
 
 
@@ -183,7 +185,11 @@ def find_unknown_names(context: CheckContext) -> Iterator[Diagnostic]:
                 suggestion = _NO_KIND
             if suggestion:
                 ref = ObjectRef("ResourceQuota", quota.metadata.name, context.namespace)
-                yield Diagnostic(ref, {"name": name, "meant": suggestion}, f"spec.hard[{name}]")
+                yield Diagnostic(ref, {"name": name, "meant": _said(suggestion)}, f"spec.hard[{name}]")
+
+
+def _said(suggestion: str) -> str:
+    return suggestion.removeprefix(_NONE) if suggestion.startswith(_NONE) else f"meant may be {suggestion}"
 
 
 def meant_name(name: str) -> str:
@@ -214,7 +220,7 @@ def _meant_count(resource: str) -> str:
     """Return the name that was probably meant after ``count/``."""
     plural, _, group = resource.partition(".")
     if resource in IGNORED:
-        return "none: the server never counts these objects"
+        return f"{_NONE}the server never counts these objects"
     if group in _COUNTED and plural in _COUNTED[group].split():
         return ""
     if group not in _OWN_GROUPS and "." in group:
@@ -238,7 +244,7 @@ UNKNOWN_NAMES = Rule(
     severity="warning",
     reason="The API server stores the quota and never enforces the name: what looks limited is not.",
     remedy="Correct the name.",
-    message="{name} limits nothing: meant may be {meant}",
+    message="{name} limits nothing: {meant}",
     find=find_unknown_names,
 )
 

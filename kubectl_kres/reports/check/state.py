@@ -28,7 +28,7 @@ def find_drift(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield names of quotas whose used is not the sum of a recount."""
     for report in () if context.of_files else context.quota_reports:
         for use in report.uses:
-            if use.drift is not None and use.counted is not None:
+            if report.enforced and use.drift is not None and use.counted is not None:
                 values = {"name": use.name, "used": use.used or "nothing", "counted": use.counted}
                 yield Diagnostic(report.subject, values, f"status.used[{use.name}]")
 
@@ -40,7 +40,7 @@ DRIFT = Rule(
     reason="Pods are refused, or admitted, by a count that is not true: the quota controller has not caught up, "
     "or is not running.",
     remedy="a recount names the cause; the quota controller counts again within 5 minutes.",
-    message="its status says {used} of {name} are used, a recount finds {counted}",
+    message="its status counts {used} of {name}, a recount finds {counted}",
     find=find_drift,
 )
 
