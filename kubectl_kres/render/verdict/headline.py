@@ -48,6 +48,10 @@ def figures(findings: Sequence[Finding]) -> Iterator[str]:
             )
 
 
+#: The rules that a pod breaks the level of its namespace: of the API server, and as Tekton tells it.
+_LEVELS = ("pod-security/violated", "tekton/pod-security")
+
+
 def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[str]:
     """Yield those of one quota together."""
     exceeded: dict[str, list[Finding]] = {}
@@ -58,7 +62,7 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
             group.setdefault(_object(finding), []).append(finding)
     texts: set[str] = set()
     for finding in findings:
-        if finding.rule == "pod-security/violated":
+        if finding.rule in _LEVELS:
             if finding.rule not in texts:
                 yield _level_text([other for other in findings if other.rule == finding.rule])
             texts.add(finding.rule)
@@ -78,11 +82,14 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
 
 
 def _level_text(findings: Sequence[Finding]) -> str:
-    """Return how many settings the Pod Security level of a namespace wants; the first finding has the sentence."""
+    """Return how many settings the Pod Security level of a namespace wants; the first finding has the sentence, and
+    that of Tekton is the only one.
+    """
     level, source = _LEVEL.search(findings[0].text), findings[0].source
     name = f' "{level[1]}"' if level else ""
     space = f" of namespace {source.name}" if source is not None else ""
-    return f"Pod Security{name}{space} wants {len(findings)} setting{'s' * (len(findings) != 1)}"
+    count = len(findings) if findings[0].rule == _LEVELS[0] else findings[0].text.count("), ") + 1
+    return f"Pod Security{name}{space} wants {count} setting{'s' * (count != 1)}"
 
 
 def _other(finding: Finding, names: Mapping[str, str]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.text.labels import labelled, more_line
 from kubectl_kres.render.text.line import Line, clipped, draw, since
 from kubectl_kres.render.text.remarks import unseen_text
-from kubectl_kres.render.verdict.headline import code_line
+from kubectl_kres.render.verdict.headline import code_line, message_of
 from kubectl_kres.reports.common.explanation import merge_facts
 from kubectl_kres.tekton.reports.pipeline import AtOnce, PipelineExplanation
 from kubectl_kres.tekton.text.pipeline import task_lines, too_much_texts, verdict_lines
@@ -42,13 +42,19 @@ def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> I
     for claim in pipeline_explanation.claims:
         if claim.state == "refused":
             yield from labelled("claim", f"{claim.object} of workspace {claim.workspace} is refused", width, tone="bad")
+    said = (message_of(pipeline_explanation.verdict), *pipeline_explanation.verdict.others)
     for assistant in pipeline_explanation.assistants:
-        if assistant.refused:
+        if assistant.refused and not _is_said(assistant.refused[0], said):
             text = f"the affinity assistant StatefulSet/{assistant.name} gets no pod: {assistant.refused[0]}"
             yield from labelled("", text, width, tone="bad")
     yield from _remarks(pipeline_explanation, now, width)
     yield from code_line(pipeline_explanation.verdict)
     yield from more_line(["all that is asked for at once", "claims and assistants", "-c TASK: a task in full"], width)
+
+
+def _is_said(text: str, said: Sequence[str]) -> bool:
+    """Return whether one of the sentences tells the same refusal."""
+    return any(text.partition(" is forbidden: ")[2] in sentence for sentence in said) and " is forbidden: " in text
 
 
 def _remarks(pipeline_explanation: PipelineExplanation, now: str, width: int) -> Iterator[Line]:
