@@ -82,7 +82,8 @@ def _value_lines(explanation: Explanation, now: str, width: int) -> Iterator[Lin
         sources = list(dict.fromkeys(_source(row.value) for row in rows))
         rows.sort(key=lambda row: sources.index(_source(row.value)))
         yield from _rows(rows[:most], now, width, live=explanation.live)
-    if len(rows) > most:
+    # Where fixes are the answer the last line says enough.
+    if len(rows) > most and explanation.verdict.allowed is not False:
         count = len(rows) - most
         yield [("quiet", f"  and {count} more value{'s' * (count != 1)} that admission sets")]
     for note in notes:

@@ -104,10 +104,12 @@ def _other(finding: Finding, names: Mapping[str, str]) -> str:
         who = f" of {holder}" if holder else ""
         ratio = _RATIO.search(finding.text)
         times = f"{float(ratio[1]):g}x" if ratio else "more than allowed"
-        return f"{resource} limit{who} is {times} its request; {_object(finding)} allows {finding.limit}x"
+        return f"{resource} limit{who} is {times} its request, {_object(finding)} allows {finding.limit}x"
     if finding.rule == "validation/request-over-limit" and finding.limit:
         asked = f" {finding.asked}" if finding.asked else ""
         return f"{value}{asked} is above its limit {finding.limit}"
+    if finding.rule == "quantity/unparsable" and finding.observed:
+        return f'{value} is "{clipped(finding.observed, _LONGEST)}", which is no quantity'
     if finding.text:
         where = f"{value}: " if finding.rule == "quantity/unparsable" else ""
         return clipped(f"{where}{finding.text}", _LONGEST)
@@ -223,6 +225,8 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
         text += _held(explanation)
         if word == "admitted":
             text += _killed(explanation)
+        if word in CALM:
+            text += _suffers(explanation)
     if seen:
         own = (explanation.subject.kind, explanation.subject.name)
         missing = [unseen for unseen in explanation.unseen if unseen.required]
@@ -352,6 +356,16 @@ def _killed(explanation: Explanation) -> str:
     return ""
 
 
+def _suffers(explanation: Explanation) -> str:
+    """Return what goes wrong with pods that run: one that is killed for memory, a resize that the node puts off."""
+    state = explanation.run_state
+    if state is not None and state.word == "runs" and state.reason == "OOMKilled":
+        many = f" ({state.pods} of {state.of} pods)" if state.of > 1 and state.pods else ""
+        return f"; {state.detail.partition('; ')[0]}{many}"
+    put_off = next((fact.reason for fact in explanation.facts if fact.reason in _PUT_OFF), "")
+    return f"; its resize is {put_off.lower()}" if put_off else ""
+
+
 def held_text(status: str) -> str:
     """That a run waits until somebody lets it go."""
     return f"held back: spec.status is {status}, nothing of it is made until that is taken out"
@@ -365,6 +379,8 @@ def _drift(explanation: Explanation) -> str:
     return f"; {count} live value{'s differ' if count > 1 else ' differs'} from what it would get today"
 
 
+#: Conditions of a pod whose resize the node does not make, now or ever.
+_PUT_OFF = frozenset({"Deferred", "Infeasible"})
 #: Codes that are named of one refusal.
 _CODES = 2
 

@@ -399,7 +399,8 @@ def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | 
         return Advice((), f"{NOTHING}: {rest}")
     killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
     if killed is not None:
-        return Advice(untested_remedies((f"raise its memory limit: {killed.text}",)))
+        whose = killed.text.partition(" was killed")[0]
+        return Advice(untested_remedies((f"raise the memory limit of {whose}, or make the program use less",)))
     if stuck:
         barred = blocking_event(seen, claims=analysis.claims is not None) if pods is None or pods.missing else ""
         return Advice(untested_remedies((barred,))) if barred else Advice((), _BLIND if blind else _PASSES)
