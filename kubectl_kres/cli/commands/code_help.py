@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.provenance.rules import RULES
-from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import draw, wrapped
+from kubectl_kres.render.text.labels import labelled_lines
+from kubectl_kres.render.text.line import draw, wrap_text
 
 _WIDTH = 80
 _COMPUTED = "it depends on the object: kubectl kres explain TYPE/NAME names it"
@@ -30,7 +30,7 @@ def code_lines(word: str) -> Iterator[str]:
         yield from _rule_lines(word)
     elif word.upper() in BY_CODE:
         found = BY_CODE[word.upper()]
-        yield from wrapped(f"{found.code}: {found.title}", _WIDTH, rest="  ")
+        yield from wrap_text(f"{found.code}: {found.title}", _WIDTH, rest="  ")
         texts = {"": f"{found.severity}. {found.reason}", "fix": found.remedy, "page": "docs/check.md has examples"}
         yield from _labelled(texts)
     else:
@@ -43,7 +43,7 @@ def _rule_lines(code: str) -> Iterator[str]:
     from kubectl_kres.reports.remedies.pod_remedy import BY_HAND, REFUSE_NOTHING
 
     rule = RULES[code]
-    yield from wrapped(f"{code}: {rule.title}", _WIDTH, rest="  ")
+    yield from wrap_text(f"{code}: {rule.title}", _WIDTH, rest="  ")
     fix = BY_HAND.get(code, _COMPUTED)
     gate = f", behind the feature gate {rule.gate}" if rule.gate else ""
     yield from _labelled({"fix": "" if code in REFUSE_NOTHING else fix, "source": f"{rule.source}{gate}"})
@@ -52,4 +52,4 @@ def _rule_lines(code: str) -> Iterator[str]:
 def _labelled(texts: dict[str, str]) -> Iterator[str]:
     for label, text in texts.items():
         if text:
-            yield from (draw(line, color=False) for line in labelled(label, text, _WIDTH))
+            yield from (draw(line, color=False) for line in labelled_lines(label, text, _WIDTH))
