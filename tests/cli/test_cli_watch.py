@@ -107,7 +107,7 @@ def test_what_changes_no_answer_prints_nothing(
     cluster: Cluster, watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second change is made when the first one has been answered."""
-    again, answers = following._Loop._again, []
+    again, answers = following._Loop._print_changes, []
 
     def count(loop: Any) -> None:
         again(loop)
@@ -152,7 +152,7 @@ def test_an_event_that_comes_again_is_no_news_and_another_is(
     owner = [{"kind": "Deployment", "name": "web", "apiVersion": "apps/v1", "controller": True}]
     labels = {"namespace": "shop", "labels": {"app": "web"}, "ownerReferences": owner}
     put(cluster, "replicasets", {**deployment("web-7", "512Mi"), "metadata": {"name": "web-7", **labels}})
-    again = following._Loop._again
+    again = following._Loop._print_changes
 
     def go_on(loop: Any) -> None:
         again(loop)
