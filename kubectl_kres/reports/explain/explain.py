@@ -54,13 +54,7 @@ from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, with_outco
 from kubectl_kres.reports.remedies.commands import add_access_flags
 from kubectl_kres.reports.remedies.words import NOTHING, untested_remedies
 from kubectl_kres.reports.rollout.seen import with_seen
-from kubectl_kres.reports.rollout.wanted_pods import (
-    autoscaler_reach,
-    needed_of,
-    of_current_template,
-    room_for,
-    spare_of,
-)
+from kubectl_kres.reports.rollout.wanted_pods import needed_of, of_current_template, room_for, scaling_of, spare_of
 from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "list_read_requests"]
@@ -257,7 +251,7 @@ def build_explanation(store: Store, subject: Subject, ask: EvaluationOptions, an
         complete=decision.complete,
         journal=first.journal,
         tekton=analysis.tekton,
-        autoscaled=autoscaler_reach(store, subject, analysis, pods),
+        autoscaled=scaling_of(store, subject, analysis, pods),
         run_state=state,
     )
 
@@ -578,11 +572,8 @@ def _gates(pod: Pod, server: Server) -> tuple[Assume, ...]:
 
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
     """Return what could not be read or computed; not what assumptions already say."""
-    all_unseen = tuple(
-        unseen
-        for unseen in find_unread(store, list_read_requests(store, subject))
-        if unseen.required or _is_said(unseen)
-    )
+    not_read = find_unread(store, list_read_requests(store, subject))
+    all_unseen = tuple(unseen for unseen in not_read if unseen.required or _is_said(unseen))
     return (*_number_unknown(subject), *all_unseen, *(analysis.unseen if analysis is not None else ()))
 
 

@@ -120,7 +120,7 @@ def autoscaler_of(store: Store, kind: str, name: str, namespace: str) -> Horizon
     return max(horizontal_pod_autoscalers, key=lambda item: item.spec.max_replicas, default=None)
 
 
-def autoscaler_reach(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> Autoscaled | None:
+def scaling_of(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> Autoscaled | None:
     """Return how far the workload's autoscaler can scale under the quotas; None if it is known to have none.
 
     ``pods``: the existing ones, None where they are not known; for a file those of its workload in the store.

@@ -132,8 +132,8 @@ def _stale(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         yield f"its status is of generation {status.observed_generation}, its spec of {meta.generation}"
     hard, quantities = context.hard(pool), parse_amounts(status.allocation.hard)
     if quantities != hard:
-        counted, said = sentence(amount_texts(quantities)), sentence(amount_texts(hard))
-        yield f"its status still counts with hard {counted}, its spec says {said}"
+        counted, written = sentence(amount_texts(quantities)), sentence(amount_texts(hard))
+        yield f"its status still counts with hard {counted}, its spec says {written}"
     used, taken = parse_amounts(status.allocation.used), context.taken(pool)
     odd = {name: used.get(name, ZERO) for name in taken if name in quantities and used.get(name, ZERO) != taken[name]}
     if odd:
