@@ -25,7 +25,7 @@ from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.quota.quota_blocks import tree_lines
 from kubectl_kres.render.text.labels import LABEL, command_lines, labelled_lines
-from kubectl_kres.render.text.line import Line, Tone, aged, draw, pad_text, size, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, draw, pad_text, size, tone_lines, with_ages, wrap_text
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.listed import Row
@@ -188,7 +188,7 @@ def _turn_lines(turns: Sequence[QueueTurn], *, steps: bool, width: int, now: str
     for queue_turn in shown:
         number = f"{numbers[id(queue_turn)]:>{places}}." if id(queue_turn) in numbers else " " * (places + 1)
         head = f"  {number} {pad_text(queue_turn.subject.key, label)}  {RESULTS[queue_turn.result]}"
-        since = f"  created {aged(queue_turn.created, now)}" if steps and queue_turn.created else ""
+        since = f"  created {with_ages(queue_turn.created, now)}" if steps and queue_turn.created else ""
         yield [("strong" if queue_turn.own else "", head), ("quiet", since)]
         for compared in queue_turn.compared:
             indent = " " * (places + 6)

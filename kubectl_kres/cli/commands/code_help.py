@@ -29,9 +29,10 @@ def code_lines(word: str) -> Iterator[str]:
     elif word in RULES:
         yield from _rule_lines(word)
     elif word.upper() in BY_CODE:
-        found = BY_CODE[word.upper()]
-        yield from wrap_text(f"{found.code}: {found.title}", _WIDTH, rest="  ")
-        texts = {"": f"{found.severity}. {found.reason}", "fix": found.remedy, "page": "docs/check.md has examples"}
+        check_rule = BY_CODE[word.upper()]
+        yield from wrap_text(f"{check_rule.code}: {check_rule.title}", _WIDTH, rest="  ")
+        about = f"{check_rule.severity}. {check_rule.reason}"
+        texts = {"": about, "fix": check_rule.remedy, "page": "docs/check.md has examples"}
         yield from _labelled(texts)
     else:
         near = difflib.get_close_matches(word, [*RULES, *BY_CODE], 1, 0.5)

@@ -14,7 +14,6 @@ from kubectl_kres.render.text.labels import labelled_lines
 from kubectl_kres.render.text.line import (
     Line,
     Tone,
-    aged,
     ago_or_at,
     aligned_lines,
     clip_text,
@@ -22,6 +21,7 @@ from kubectl_kres.render.text.line import (
     pad_text,
     size,
     tone_lines,
+    with_ages,
     wrap_text,
 )
 from kubectl_kres.render.text.system import systems
@@ -342,7 +342,7 @@ def fact_lines(facts: Sequence[Fact], width: int, now: str = "") -> Iterator[Lin
     yield [("strong", "seen in the cluster")]
     for fact in merge_facts(facts):
         times = f" {fact.count}x" if fact.count > 1 else ""
-        at = f", last {aged(fact.time, now)}" if fact.time else ""
+        at = f", last {with_ages(fact.time, now)}" if fact.time else ""
         head, source = f"  {fact.reason}{times}", f"  {fact.source.ref}{at}"
         if size(head) + size(source) <= width:
             yield [("warn", head), ("quiet", source)]

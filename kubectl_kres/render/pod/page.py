@@ -11,7 +11,17 @@ from typing import NamedTuple
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines, shown_remedies
 from kubectl_kres.render.text.labels import LABEL, labelled_lines
-from kubectl_kres.render.text.line import Line, Tone, age_text, aged, clip_text, columns, size, tone_lines, wrap_text
+from kubectl_kres.render.text.line import (
+    Line,
+    Tone,
+    age_text,
+    clip_text,
+    columns,
+    size,
+    tone_lines,
+    with_ages,
+    wrap_text,
+)
 from kubectl_kres.render.verdict.headline import PARTLY, code_line, lacks_limit_ranges, message_of
 from kubectl_kres.reports.common.explanation import (
     Explanation,
@@ -110,7 +120,7 @@ def _rows(rows: Sequence[_Row], now: str, width: int, *, live: bool) -> Iterator
             yield from tone_lines("quiet", wrap_text(f"from {source}", width, first="      ", rest="        "))
         if value.note and (at + 1 == len(rows) or rows[at + 1].value.note != value.note):
             yield from tone_lines(
-                "warn", wrap_text(f"live differs: {aged(value.note, now)}", width, first="      ", rest="        ")
+                "warn", wrap_text(f"live differs: {with_ages(value.note, now)}", width, first="      ", rest="        ")
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_kres.render.text.labels import labelled_lines
-from kubectl_kres.render.text.line import Line, aged, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, tone_lines, with_ages, wrap_text
 from kubectl_kres.reports.common.parts import (
     NearestNode,
     NodeGroup,
@@ -63,7 +63,7 @@ def short_report_lines(report: NodeReport | None, width: int, now: str = "") -> 
 def scaling_text(scaling: NodeScaling, now: str = "") -> str:
     """``cluster-autoscaler adds a node for it: pod triggered scale-up: ...``."""
     adds = "adds a node for it" if scaling.adds else "adds no node for it"
-    when = f" ({aged(scaling.time, now)})" if scaling.time else ""
+    when = f" ({with_ages(scaling.time, now)})" if scaling.time else ""
     return f"{scaling.by} {adds}{when}: {scaling.message}"
 
 

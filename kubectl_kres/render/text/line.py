@@ -157,11 +157,14 @@ def age_text(time: str, now: str) -> str:
 _MOMENT = re.compile(r"\b(at )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)")
 
 
-def aged(text: str, now: str) -> str:
+def with_ages(text: str, now: str) -> str:
     """Return the sentence with ages in place of moments, as far as ``now`` (RFC 3339) is known."""
-    return (
-        _MOMENT.sub(lambda found: f"{ago} ago" if (ago := age_text(found[2], now)) else found[0], text) if now else text
-    )
+
+    def age(match: re.Match[str]) -> str:
+        ago = age_text(match[2], now)
+        return f"{ago} ago" if ago else match[0]
+
+    return _MOMENT.sub(age, text) if now else text
 
 
 def ago_or_at(time: str, now: str) -> str:

@@ -12,13 +12,13 @@ from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Set, S
 from kubectl_kres.render.text.line import (
     Line,
     Tone,
-    aged,
     ago_or_at,
     aligned_lines,
     clip_text,
     row,
     size,
     tone_lines,
+    with_ages,
     wrap_text,
 )
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, QuotaCost, ResourceValue
@@ -158,7 +158,7 @@ class _Table:
                 "warn", wrap_text(_format_alternative(other), self.width, first="      or ", rest="        ")
             )
         if value.note:
-            text = f"live differs: {aged(value.note, self.now)}"
+            text = f"live differs: {with_ages(value.note, self.now)}"
             yield from tone_lines("warn", wrap_text(text, self.width, first="      ", rest="        "))
         if self.steps:
             yield from step_lines(value.steps, self.width)
@@ -203,7 +203,7 @@ def answer(container_values: ContainerValues, value: ResourceValue, width: int, 
     if value.live is not None:
         yield [("", f"live     {value.live}")]
     if value.note:
-        yield from tone_lines("warn", wrap_text(aged(value.note, now), width, first="because  ", rest=" " * 9))
+        yield from tone_lines("warn", wrap_text(with_ages(value.note, now), width, first="because  ", rest=" " * 9))
     for other in value.alternatives:
         yield from tone_lines("warn", wrap_text(_format_alternative(other), width, first="or       ", rest=" " * 9))
     yield from step_lines(value.steps, width)

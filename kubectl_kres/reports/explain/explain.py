@@ -52,7 +52,7 @@ from kubectl_kres.reports.pod.pod_claims import add_charges, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
 from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, with_outcome, word_of
 from kubectl_kres.reports.remedies.commands import add_access_flags
-from kubectl_kres.reports.remedies.words import NOTHING, untested_remedies
+from kubectl_kres.reports.remedies.words import NOTHING, after_sentences, untested_remedies
 from kubectl_kres.reports.rollout.seen import with_seen
 from kubectl_kres.reports.rollout.wanted_pods import needed_of, of_current_template, room_for, scaling_of, spare_of
 from kubectl_kres.store.store import Store
@@ -373,11 +373,7 @@ def _advice(
     if ways:
         others = search.remaining_outcomes(analysis)
         rest = sentences_of(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
-        hand = "; ".join(rest)
-        ways = (
-            tuple(structs.replace(way, text=f"{hand}; then {way.text}", by_hand=hand) for way in ways) if hand else ways
-        )
-        return Advice(ways, "; ".join(filter(None, (doubt, doubts))))
+        return Advice(after_sentences(ways, rest), "; ".join(filter(None, (doubt, doubts))))
     if any(outcome.refusal is not None for outcome in analysis.outcomes):
         fixes = remedies_of_systems(store, subject, analysis)
         if fixes:

@@ -114,9 +114,8 @@ def _without_class(analysis: Analysis) -> tuple[Outcome, ...]:
 
 def _with_classes(analysis: Analysis) -> Analysis:
     """Return the analysis where a missing class that the pod names is taken to exist, so that all else is tried."""
-    fields = {
-        _OF_CLASSES[it.rule] for one in _without_class(analysis) for it in findings_of(one) if it.rule in _OF_CLASSES
-    }
+    refusals = (finding for outcome in _without_class(analysis) for finding in findings_of(outcome))
+    fields = {_OF_CLASSES[finding.rule] for finding in refusals if finding.rule in _OF_CLASSES}
     if not fields:
         return analysis
     policies = structs.replace(analysis.known.policies, **dict.fromkeys(fields))

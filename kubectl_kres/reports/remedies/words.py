@@ -258,6 +258,14 @@ def untested_remedies(texts: Sequence[str]) -> tuple[Remedy, ...]:
     return (Remedy("; ".join(texts)),) if texts else ()
 
 
+def after_sentences(remedies: Sequence[Remedy], texts: Sequence[str]) -> tuple[Remedy, ...]:
+    """Return the remedies, each behind the sentences on what no edit mends; as they are where there is no sentence."""
+    hand = "; ".join(texts)
+    if not hand:
+        return tuple(remedies)
+    return tuple(structs.replace(remedy, text=f"{hand}; then {remedy.text}", by_hand=hand) for remedy in remedies)
+
+
 def in_short(remedies: Sequence[Remedy]) -> str:
     """Return one line for a list: the first remedy, and that there are others."""
     if not remedies:

@@ -44,9 +44,9 @@ def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> I
             yield from labelled_lines(
                 "claim", f"{claim.object} of workspace {claim.workspace} is refused", width, tone="bad"
             )
-    said = (message_of(pipeline_explanation.verdict), *pipeline_explanation.verdict.others)
+    sentences = (message_of(pipeline_explanation.verdict), *pipeline_explanation.verdict.others)
     for assistant in pipeline_explanation.assistants:
-        if assistant.refused and not _is_said(assistant.refused[0], said):
+        if assistant.refused and not _is_said(assistant.refused[0], sentences):
             text = f"the affinity assistant StatefulSet/{assistant.name} gets no pod: {assistant.refused[0]}"
             yield from labelled_lines("", text, width, tone="bad")
     yield from _remarks(pipeline_explanation, now, width)
@@ -54,9 +54,9 @@ def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> I
     yield from more_line(["all that is asked for at once", "claims and assistants", "-c TASK: a task in full"], width)
 
 
-def _is_said(text: str, said: Sequence[str]) -> bool:
+def _is_said(text: str, sentences: Sequence[str]) -> bool:
     """Return whether one of the sentences tells the same refusal."""
-    return any(text.partition(" is forbidden: ")[2] in sentence for sentence in said) and " is forbidden: " in text
+    return any(text.partition(" is forbidden: ")[2] in sentence for sentence in sentences) and " is forbidden: " in text
 
 
 def _remarks(pipeline_explanation: PipelineExplanation, now: str, width: int) -> Iterator[Line]:
