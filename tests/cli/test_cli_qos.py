@@ -138,9 +138,9 @@ def test_resize(kres: Kres, shop: Api):
 def test_resize_from_standard_input_is_refused(kres: Kres, shop: Api):
     code, out, _ = kres("explain pod/web --exit-code --resize -", stdin=PATCH.replace("600Mi", "2Gi"))
     assert code == 1
-    assert out.startswith(
-        'refused: pods "web" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi'
-    )
+    assert out.startswith("refused: shop/Pod/web: memory 2Gi is above the max 1Gi of LimitRange limits\nfix     ")
+    server = "maximum memory usage per Container is 1Gi, but limit is 2Gi"
+    assert " ".join(out.split()).count(server) == 1
     assert kres("explain pod/none --resize", PATCH).code == 3
 
 

@@ -116,7 +116,8 @@ def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
     if not report.ways:
         yield from tone_lines("warn", wrap_text(nothing_helps(report), width, rest="  "))
     pool = report.pool or report.wanted_pool
-    if pool:
+    # Of a claim whose pool does not exist no amounts are known.
+    if pool and (report.amounts or report.state != "failed"):
         command = f"kubectl kres pools {pool} {source}".strip()
         yield from command_lines("next", "who holds the pool", [command], width)
     yield from amounts_table(report.amounts[:_RESOURCES], width)

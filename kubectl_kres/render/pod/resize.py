@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base.outcome import QuotaCharge
+from kubectl_kres.render.text.labels import labelled_lines
 from kubectl_kres.render.text.line import Line, Tone, draw, row, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import remarks
-from kubectl_kres.render.verdict.headline import PARTLY
+from kubectl_kres.render.verdict.headline import PARTLY, cause
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.resize import Resize
@@ -21,7 +22,10 @@ def lines(resize: Resize, *, color: bool = False, width: int = 80) -> Iterator[s
 
 def _resize_lines(resize: Resize, width: int) -> Iterator[Line]:
     yield from _verdict(resize, width)
-    yield from remedy_lines(resize.remedies, NOTHING if resize.complete else f"{NOTHING}{PARTLY}", width)
+    note = NOTHING if resize.complete else f"{NOTHING}{PARTLY}"
+    yield from remedy_lines(resize.remedies, "" if resize.remedies else note, width)
+    if resize.verdict.allowed is False and cause(resize.verdict.findings):
+        yield from labelled_lines("server", resize.verdict.message, width, tone="quiet")
     if resize.changes:
         rows = [
             (
@@ -67,7 +71,10 @@ def _verdict(resize: Resize, width: int) -> Iterator[Line]:
             ("", f" on the order of LimitRanges: allowed, or refused: {resize.verdict.message}"),
         ]
     else:
-        yield [("bad", "refused"), ("", f": {resize.verdict.message}")]
+        because = cause(resize.verdict.findings) or resize.verdict.message
+        first, *rest = wrap_text(f"{where}{resize.subject}: {because}", width, first="refused: ", rest="  ")
+        yield [("bad", "refused"), ("", first.removeprefix("refused"))]
+        yield from tone_lines("", rest)
 
 
 def _format_restart(container: str, *, restart: bool) -> str:
