@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kubectl_kres.policies.cel.base.equality import equal
+from kubectl_kres.policies.cel.base.typed import MAPS, TYPED, TypedList, go_key_type
 from kubectl_kres.policies.cel.base.types import BYTES, UINT, Type
 from kubectl_kres.policies.cel.base.values import (
     CONTAINERS,
@@ -24,7 +26,6 @@ from kubectl_kres.policies.cel.base.values import (
     Step,
     TypeValue,
     UInt,
-    equal,
     is_list,
     shown,
     type_name,
@@ -190,7 +191,7 @@ def _select(node: Select, environment: Environment) -> Step:
     def step(state: EvaluationState) -> Any:
         value = operand(state)
         state.charge(1)
-        if type(value) is dict and field in value:
+        if type(value) in MAPS and field in value:
             return value[field]
         if isinstance(value, Optional):
             return _through(value, field)
@@ -228,6 +229,8 @@ def present(value: Any, key: Any) -> bool:
 def _key_in(value: dict[Any, Any], key: Any) -> Any:
     if isinstance(key, str):
         return value.get(key, _ABSENT)
+    if type(value) in TYPED:
+        raise EvalError(f"unsupported map key type: {go_key_type(type_name(key))}")
     return next((item for entry, item in value.items() if equal(entry, key)), _ABSENT)
 
 
@@ -248,6 +251,8 @@ def qualify(value: Any, key: Any) -> Any:
     elif is_list(value):
         index = _index(key)
         if 0 <= index < len(value):
+            if type(value) is TypedList and type_name(key) != "int":
+                raise EvalError(f"unsupported index type: {go_key_type(type_name(key))}")
             return value[index]
         raise EvalError(f"index out of bounds: {shown(key)}")
     elif isinstance(value, MessageLiteral) and key in value.fields:

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from kubectl_kres.policies.cel.base.equality import contains, equal, same
+from kubectl_kres.policies.cel.base.typed import TYPED, go_key_type
 from kubectl_kres.policies.cel.base.values import (
     Duration,
     EvalError,
     Timestamp,
     UInt,
     compare,
-    equal,
     is_list,
     number_in_range,
     size,
@@ -150,9 +151,11 @@ def _ordered(symbol: str, test: Callable[[int], bool]) -> Callable[[Any, Any], b
 
 def _in(value: Any, many: Any) -> bool:
     if isinstance(many, dict):
+        if type(many) in TYPED and not isinstance(value, str):
+            raise EvalError(f"unsupported map key type: {go_key_type(type_name(value))}")
         return isinstance(value, str | int | float) and any(equal(value, key) for key in _candidates(value, many))
     if is_list(many):
-        return any(equal(value, item) for item in many)
+        return contains(many, value)
     raise EvalError(_NO_OVERLOAD)
 
 
@@ -243,13 +246,8 @@ def _table() -> Iterator[Overload]:
     for symbol in ("_&&_", "_||_"):
         yield overload(f"{symbol}(bool, bool) bool", _lazily)
     yield overload("_?_:_(bool, A, A) A", _lazily)
-    for symbol, wanted in (("_==_", True), ("_!=_", False)):
-        yield overload(
-            f"{symbol}(A, A) bool",
-            (lambda value, other, wanted=wanted: equal(value, other) is wanted),
-            any_types=True,
-            cost=_cost_equal,
-        )
+    yield overload("_==_(A, A) bool", equal, any_types=True, cost=_cost_equal)
+    yield overload("_!=_(A, A) bool", lambda value, other: not same(value, other), any_types=True, cost=_cost_equal)
     yield from _sums()
     orders: tuple[tuple[str, Callable[[int], bool]], ...] = (
         ("_<_", lambda sign: sign < 0), ("_<=_", lambda sign: sign <= 0),

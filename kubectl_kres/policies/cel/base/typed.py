@@ -1,0 +1,51 @@
+"""Values that a server of 1.37 or newer hands to expressions as Go has them: they compare as Go's structs do.
+
+What an expression makes itself, a list, a map or what a function returns, is none of these; what it takes out of one
+is. Source: apiserver pkg/cel/common/valuesschemalesstyped.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+
+class GoType(Struct, frozen=True):
+    """A struct of Go. ``quantities``: fields that hold a quantity or a map of such, which compare as amounts."""
+
+    name: str
+    quantities: frozenset[str] = frozenset()
+
+
+class TypedList(list[Any]):
+    """A slice of Go."""
+
+    __slots__ = ()
+
+
+class TypedMap(dict[str, Any]):
+    """A map of Go."""
+
+    __slots__ = ()
+
+
+class TypedStruct(dict[str, Any]):
+    """A struct of Go, with the fields that the server would write."""
+
+    __slots__ = ("go_type",)
+
+    def __init__(self, go_type: GoType, fields: dict[str, Any]) -> None:
+        super().__init__(fields)
+        self.go_type = go_type
+
+
+MAPS = frozenset({dict, TypedMap, TypedStruct})
+TYPED = frozenset({TypedList, TypedMap, TypedStruct})
+#: How Go prints the type of a value of CEL, for keys and indexes.
+_KEY_TYPES = {"bool": "Bool", "int": "Int", "uint": "Uint", "double": "Double", "null_type": "Null", "bytes": "Bytes"}
+
+
+def go_key_type(name: str) -> str:
+    """Return Go's name for the type of a key or an index, of which CEL's name is given."""
+    return f"types.{_KEY_TYPES.get(name, name.capitalize())}"
