@@ -83,7 +83,7 @@ def judged(request: pytest.FixtureRequest, what: str, runs: list[PolicyRun]) -> 
     line = f"seed {SEED}: {what}: {', '.join(f'{key}: {counts[key]}' for key in sorted(counts))}; {len(wrong)} wrong"
     request.config.stash[COUNTS] = [*request.config.stash.get(COUNTS, []), line]
     if wrong:
-        text = "\n".join([f"seed {SEED} (KRES_SEED): {len(wrong)} answers were not predicted", *wrong[:5]])
+        text = "\n".join([f"seed {SEED} (KRES_SEED): {len(wrong)} answers were not predicted", *wrong[:int(os.environ.get("KRES_TOLD") or 5)]])
         pytest.fail(text, pytrace=False)
 
 

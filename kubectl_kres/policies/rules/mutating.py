@@ -28,6 +28,7 @@ from kubectl_kres.quantity import Quantity
 Raw = Mapping[str, Any]
 RULE = "policy/mutation-failed"
 NO_ANSWER = "policy/no-answer"
+_LIST, _MAP = "list(dyn)", "map(dyn, dyn)"
 _OPERATIONS = ("CREATE", "UPDATE", "CONNECT")
 
 
@@ -352,6 +353,8 @@ def as_json(value: Any) -> Any:
     """Return a value of an expression as JSON. Raises NotComputed for what has none."""
     if isinstance(value, MessageLiteral):
         return {key: as_json(item) for key, item in value.fields.items()}
+    if isinstance(value, Optional) and type(value.value) not in TYPED:
+        return as_json(value.value)
     if isinstance(value, dict):
         return {str(key): as_json(item) for key, item in value.items()}
     if is_list(value):
@@ -379,26 +382,53 @@ def _operation(value: Any, server: Server) -> dict[str, Any]:
                 raise _Cannot("type mismatch: " + "\n".join(mistakes))
         elif _holds_made(result) and not server.behaves("policy/list-of-objects"):
             raise _Drops
-        untold = _go_value(result)
-        if untold:
-            raise _Cannot(f"JSONPath valueExpression evaluated to a type that could not marshal to JSON: {untold}")
+        fault = _not_json(result)
+        if fault:
+            raise _Cannot(f"JSONPath valueExpression evaluated to a type that could not marshal to JSON: {fault}")
         out["value"] = as_json(result)
     return out
 
 
-def _go_value(value: Any) -> str:
-    """Return why a value of a JSON patch cannot be written: the first typed one that an expression put there.
+def _not_json(value: Any) -> str:
+    """Return why a value of a JSON patch cannot be written; empty if it can.
 
-    Source: the methods ConvertToNative of cel-go's lists and maps and of apiserver
-    pkg/cel/common/valuesschemalesstyped.go.
+    Source: the methods ConvertToNative of cel-go and of apiserver pkg/cel/common/valuesschemalesstyped.go, and
+    pkg/cel/mutation/dynamic/objects.go.
     """
     kind = type(value)
     if kind is TypedStruct:
         return f"type conversion error from struct type v1.{value.go_type.name} to *structpb.Value"
     if kind in TYPED:
-        return f"type conversion error from '{'list(dyn)' if kind is TypedList else 'map(dyn, dyn)'}' to '*structpb.Value'"
+        return f"type conversion error from '{_LIST if kind is TypedList else _MAP}' to '*structpb.Value'"
+    if isinstance(value, Optional):
+        return _not_json(value.value) if value.present else "optional.none() dereference"
+    if isinstance(value, MessageLiteral):
+        go_type = _go_within(value)
+        return f"proto: invalid type: {go_type}" if go_type else ""
     items = value if is_list(value) else value.values() if isinstance(value, dict) else ()
-    return next(filter(None, map(_go_value, items)), "")
+    return next(filter(None, map(_not_json, items)), "")
+
+
+def _go_within(value: Any) -> str:
+    """Return the Go type of what an Object literal holds that is no JSON: null, and structs in lists and maps made.
+
+    Empty: there is none. Raises NotComputed for types that are not known here.
+    """
+    if isinstance(value, MessageLiteral):
+        return next(filter(None, map(_go_within, value.fields.values())), "")
+    if value is None:
+        return "structpb.NullValue"
+    if type(value) in TYPED:
+        return ""
+    for item in value if is_list(value) else value.values() if isinstance(value, dict) else ():
+        if type(item) is TypedStruct:
+            return f"v1.{item.go_type.name}"
+        if type(item) in TYPED:
+            raise NotComputed("a mutation with a list or a map of an object in a list")
+        found = _go_within(item)
+        if found:
+            return found
+    return ""
 
 
 def _holds_made(value: Any) -> bool:

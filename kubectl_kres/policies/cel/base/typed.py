@@ -42,10 +42,13 @@ class TypedStruct(dict[str, Any]):
 
 MAPS = frozenset({dict, TypedMap, TypedStruct})
 TYPED = frozenset({TypedList, TypedMap, TypedStruct})
-#: How Go prints the type of a value of CEL, for keys and indexes.
-_KEY_TYPES = {"bool": "Bool", "int": "Int", "uint": "Uint", "double": "Double", "null_type": "Null", "bytes": "Bytes"}
+_GO_NAMES = {
+    TypedList: "*common.reflectSchemalessTypedList", TypedMap: "*common.reflectSchemalessTypedMap",
+    TypedStruct: "*common.reflectSchemalessTypedStruct", list: "*types.baseList", dict: "*types.baseMap",
+}  # fmt: skip
+_GO_TYPES = {"null_type": "types.Null", "optional_type": "*types.Optional", "type": "*types.Type"}
 
 
-def go_key_type(name: str) -> str:
-    """Return Go's name for the type of a key or an index, of which CEL's name is given."""
-    return f"types.{_KEY_TYPES.get(name, name.capitalize())}"
+def go_type_name(value: Any, name: str) -> str:
+    """Return how Go prints the type of a value; ``name``: of CEL's type."""
+    return _GO_NAMES.get(type(value)) or _GO_TYPES.get(name) or f"types.{name.rpartition('.')[2].capitalize()}"

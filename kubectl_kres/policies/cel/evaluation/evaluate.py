@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.policies.cel.base.equality import equal
-from kubectl_kres.policies.cel.base.typed import MAPS, TYPED, TypedList, go_key_type
+from kubectl_kres.policies.cel.base.typed import MAPS, TYPED, TypedList, go_type_name
 from kubectl_kres.policies.cel.base.types import BYTES, UINT, Type
 from kubectl_kres.policies.cel.base.values import (
     CONTAINERS,
@@ -230,7 +230,7 @@ def _key_in(value: dict[Any, Any], key: Any) -> Any:
     if isinstance(key, str):
         return value.get(key, _ABSENT)
     if type(value) in TYPED:
-        raise EvalError(f"unsupported map key type: {go_key_type(type_name(key))}")
+        raise EvalError(f"unsupported map key type: {go_type_name(key, type_name(key))}")
     return next((item for entry, item in value.items() if equal(entry, key)), _ABSENT)
 
 
@@ -252,7 +252,7 @@ def qualify(value: Any, key: Any) -> Any:
         index = _index(key)
         if 0 <= index < len(value):
             if type(value) is TypedList and type_name(key) != "int":
-                raise EvalError(f"unsupported index type: {go_key_type(type_name(key))}")
+                raise EvalError(f"unsupported index type: {go_type_name(key, type_name(key))}")
             return value[index]
         raise EvalError(f"index out of bounds: {shown(key)}")
     elif isinstance(value, MessageLiteral) and key in value.fields:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from kubectl_kres.policies.cel.base.typed import go_type_name
 from kubectl_kres.policies.cel.base.values import EvalError, EvaluationState, Step, is_list, shown, type_name
 from kubectl_kres.policies.cel.libraries.lists import sort_by
 
@@ -20,7 +21,7 @@ def bound(state: EvaluationState, names: tuple[str, ...], value: Any) -> Iterato
     elif is_list(value):
         pairs = list(enumerate(value))
     else:
-        raise EvalError(f"got '{type_name(value)}', expected iterable type")
+        raise EvalError(f"got '{go_type_name(value, type_name(value))}', expected iterable type")
     as_value = is_list(value) and len(names) == 1
 
     for key, item in pairs:

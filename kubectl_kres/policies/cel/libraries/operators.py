@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kubectl_kres.policies.cel.base.equality import contains, equal, same
-from kubectl_kres.policies.cel.base.typed import TYPED, go_key_type
+from kubectl_kres.policies.cel.base.typed import TYPED, go_type_name
 from kubectl_kres.policies.cel.base.values import (
     Duration,
     EvalError,
@@ -111,7 +111,8 @@ def _add(value: Any, other: Any) -> Any:
     if is_list(value):
         if not is_list(other):
             raise EvalError(_NO_OVERLOAD)
-        return [*value, *other]
+        # To an empty list the server adds by returning the other one, typed as it is; any other sum is not typed.
+        return [*value, *other] if value or type(value) in TYPED else other
     if isinstance(value, str | bytes):
         if type(value) is not type(other):
             raise EvalError(_NO_OVERLOAD)
@@ -152,7 +153,7 @@ def _ordered(symbol: str, test: Callable[[int], bool]) -> Callable[[Any, Any], b
 def _in(value: Any, many: Any) -> bool:
     if isinstance(many, dict):
         if type(many) in TYPED and not isinstance(value, str):
-            raise EvalError(f"unsupported map key type: {go_key_type(type_name(value))}")
+            raise EvalError(f"unsupported map key type: {go_type_name(value, type_name(value))}")
         return isinstance(value, str | int | float) and any(equal(value, key) for key in _candidates(value, many))
     if is_list(many):
         return contains(many, value)
