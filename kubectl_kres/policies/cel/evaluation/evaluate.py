@@ -78,6 +78,8 @@ def _is_constant(node: SyntaxNode, planned: Callable[[SyntaxNode], Step]) -> boo
         return False
     if node.function == "@in" and isinstance(node.args[1], ListNode):
         return not node.args[1].items
+    if node.function in ("_[_]", "_[?_]") and constant[-1] and planned(node.args[1])(EvaluationState(_NOTHING)) is None:
+        raise InstantiationError("invalid qualifier type: types.Null")
     if node.function in _CONVERSIONS and node.target is None and constant == [True]:
         try:
             planned(node)(EvaluationState(_NOTHING))

@@ -75,52 +75,80 @@ def _holds(state: EvaluationState, body: Step) -> bool:
 
 
 def _exists_one(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> bool:
-    count = 0
-    for bind in binds:
-        bind()
-        count += _holds(state, body)
-    return count == 1
+    return sum(1 for _bound in _chosen(state, binds, body)) == 1
 
 
 def _filtered(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
     out = []
-    for bind in binds:
-        value = bind()
-        if _holds(state, body):
-            state.charge(_LIST + 2)
-            out.append(value)
+    for value in _chosen(state, binds, body):
+        state.charge(_LIST + 2)
+        out.append(value)
     return out
 
 
-def _mapped(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> list[Any]:
-    out = []
+def _chosen(state: EvaluationState, binds: list[Bind], condition: Condition) -> Iterator[Any]:
+    """Yield the first variable of each element for which the condition holds, the variables being set.
+
+    The server looks at every element, whatever went wrong at one before. Raises the last condition's EvalError.
+    """
+    fault: EvalError | None = None
     for bind in binds:
-        bind()
-        if condition is None or _holds(state, condition):
-            state.charge(_LIST + 2)
-            out.append(body(state))
+        value = bind()
+        try:
+            held = condition is None or _holds(state, condition)
+        except EvalError as error:
+            fault = error
+            continue
+        if held:
+            yield value
+    if fault is not None:
+        raise fault
+
+
+def _mapped(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> list[Any]:
+    out: list[Any] = []
+
+    def add(_key: Any) -> None:
+        state.charge(_LIST + 2)
+        out.append(body(state))
+
+    _each(_chosen(state, binds, condition), add)
     return out
 
 
 def _transformed(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
-    for bind in binds:
-        key = bind()
-        if condition is None or _holds(state, condition):
-            state.charge(2)
-            _insert(out, key, body(state))
+
+    def add(key: Any) -> None:
+        state.charge(2)
+        _insert(out, key, body(state))
+
+    _each(_chosen(state, binds, condition), add)
     return out
 
 
 def _merged(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
-    for bind in binds:
-        bind()
-        if condition is None or _holds(state, condition):
-            state.charge(2)
-            for key, value in body(state).items():
-                _insert(out, key, value)
+
+    def add(_key: Any) -> None:
+        state.charge(2)
+        for key, value in body(state).items():
+            _insert(out, key, value)
+
+    _each(_chosen(state, binds, condition), add)
     return out
+
+
+def _each(chosen: Iterator[Any], add: Callable[[Any], None]) -> None:
+    """Raises the first EvalError of ``add``, unless a later condition ends in one."""
+    fault: EvalError | None = None
+    for key in chosen:
+        try:
+            add(key)
+        except EvalError as error:
+            fault = fault or error
+    if fault is not None:
+        raise fault
 
 
 def _insert(out: dict[Any, Any], key: Any, value: Any) -> None:
