@@ -20,12 +20,12 @@ _GIVEN = (
     *("object.spec.?nodeSelector", "object.spec.?affinity", "object.spec.?volumes[?0].?emptyDir"),
 )
 _MADE = (
-    *("null", "1.5", "1", "2u", "'c0'", "b'ab'", "true", "duration('90s')", "[]", "{}", "[1, 'a']", "{'a': 'b'}"),
+    *("null", "1.5", "1", "2u", "'c0'", "b'ab'", "true", "duration('90s')", "[]", "{}", "[dyn(1), 'a']", "{'a': 'b'}"),
     *("{'cpu': '1'}", "['c0']", "{1: 'a'}", "type(object.spec)", "[null]", "{'a': null}", "optional.none()"),
     *("[object.spec.containers[0]]", "{'a': object.metadata.labels}", "[object.spec.containers[0].resources]"),
     *("optional.of(object.spec.containers)", "{'limits': {'cpu': '1'}}", "[{}]", "[[]]", "{'resources': {}}"),
     *("object.spec.containers + []", "[] + object.spec.containers", "object.metadata.labels.transformMap(k, v, v)"),
-    *("{'requests': object.spec.containers[0].resources.?requests.orValue({})}", "{'name': 'c0'}", "['c0', 1]"),
+    *("{'requests': object.spec.containers[0].resources.?requests.orValue({})}", "{'name': 'c0'}", "['c0', dyn(1)]"),
 )
 _KEYS = ("1", "1u", "0.0", "true", "'app'", "'name'", "null", "0", "0u", "'limits'", "'containers'")
 _NAMES = ("'app'", "'name'", "'limits'", "'cpu'", "0", "1")
@@ -49,7 +49,7 @@ def value(rng: random.Random) -> str:
 def _one(rng: random.Random) -> str:
     found = rng.choice(_GIVEN if rng.random() < 0.7 else _MADE)
     if rng.random() < 0.15:
-        return rng.choice((f"[{found}]", f"{{'a': {found}}}", f"optional.of({found})", f"[{found}, 1]"))
+        return rng.choice((f"[{found}]", f"{{'a': {found}}}", f"optional.of({found})", f"[dyn({found}), dyn(1)]"))
     return found
 
 

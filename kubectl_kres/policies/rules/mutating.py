@@ -204,9 +204,7 @@ class MutationRun:
             self.again = True
         return whole
 
-    def _applies(
-        self, invocation: _Invocation, request: Request, objects: _ShownObjects, errors: list[_Error]
-    ) -> bool:
+    def _applies(self, invocation: _Invocation, request: Request, objects: _ShownObjects, errors: list[_Error]) -> bool:
         if not invocation.policy.spec.get("matchConditions"):
             return True
         plain = objects.plain(condition=True)
@@ -425,9 +423,9 @@ def _go_within(value: Any) -> str:
             return f"v1.{item.go_type.name}"
         if type(item) in TYPED:
             raise NotComputed("a mutation with a list or a map of an object in a list")
-        found = _go_within(item)
-        if found:
-            return found
+        go_type = _go_within(item)
+        if go_type:
+            return go_type
     return ""
 
 

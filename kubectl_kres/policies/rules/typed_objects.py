@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubectl_kres.admission.decoding.unknown_fields import table
-from kubectl_kres.policies.cel.base.typed import GoType, TypedList, TypedMap, TypedStruct
+from kubectl_kres.policies.cel.base.typed import GoStruct, TypedList, TypedMap, TypedStruct
 
 Raw = Mapping[str, Any]
 
@@ -27,7 +27,9 @@ _REQUEST: Mapping[str, Mapping[str, str]] = {
     },
 }  # fmt: skip
 #: Fields that have a decoder of their own and no type: what they hold is plain.
-_PLAIN = frozenset({("ManagedFieldsEntry", "fieldsV1"), ("ControllerRevision", "data"), ("AdmissionRequest", "options")})
+_PLAIN = frozenset(
+    {("ManagedFieldsEntry", "fieldsV1"), ("ControllerRevision", "data"), ("AdmissionRequest", "options")}
+)
 _QUANTITY_FIELDS = frozenset({"sizeLimit", "divisor", "quantity", "perPod", "perContainer"})
 _METADATA = {"metadata": "ObjectMeta"}
 
@@ -89,7 +91,7 @@ def _fields(kind: str) -> Mapping[str, str]:
 
 
 @functools.cache
-def _go_type(kind: str) -> GoType:
+def _go_type(kind: str) -> GoStruct:
     leaves = table().leaves.get(kind, {})
     named = {field for field, leaf in leaves.items() if leaf == "map:v1.ResourceList"}
-    return GoType(kind, frozenset(named | (_QUANTITY_FIELDS & _fields(kind).keys() - leaves.keys())))
+    return GoStruct(kind, frozenset(named | (_QUANTITY_FIELDS & _fields(kind).keys() - leaves.keys())))

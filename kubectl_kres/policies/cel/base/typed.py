@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 
-class GoType(Struct, frozen=True):
+class GoStruct(Struct, frozen=True):
     """A struct of Go. ``quantities``: fields that hold a quantity or a map of such, which compare as amounts."""
 
     name: str
@@ -35,7 +35,7 @@ class TypedStruct(dict[str, Any]):
 
     __slots__ = ("go_type",)
 
-    def __init__(self, go_type: GoType, fields: dict[str, Any]) -> None:
+    def __init__(self, go_type: GoStruct, fields: dict[str, Any]) -> None:
         super().__init__(fields)
         self.go_type = go_type
 

@@ -95,11 +95,11 @@ def _chosen(state: EvaluationState, binds: list[Bind], condition: Condition) -> 
     for bind in binds:
         value = bind()
         try:
-            held = condition is None or _holds(state, condition)
+            holds = condition is None or _holds(state, condition)
         except EvalError as error:
             fault = error
             continue
-        if held:
+        if holds:
             yield value
     if fault is not None:
         raise fault
