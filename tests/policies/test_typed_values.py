@@ -159,3 +159,9 @@ def test_a_merged_list_is_in_the_servers_order() -> None:
     two = {**pod, "spec": {"containers": [{"name": "a"}, {"name": "b"}]}}
     front = {"spec": {"containers": [{"name": "n"}, {"name": "b"}]}}
     assert [container["name"] for container in applied(two, front)["spec"]["containers"]] == ["a", "n", "b"]
+
+
+def test_an_empty_list_of_claims_at_the_pod_level_is_refused() -> None:
+    pod = {**POD, "spec": {**POD["spec"], "resources": {"requests": {"cpu": "1"}, "claims": []}}}
+    text = "spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level"
+    assert text in decided(NEWEST, pod).outcome.message
