@@ -101,7 +101,7 @@ def _like_a_map(struct: Mapping[str, Any], other: Mapping[Any, Any]) -> bool:
     """
     if len(struct) != len(other):
         return False
-    answers = set()
+    answers: set[bool | None] = set()
     for key, item in struct.items():
         try:
             answers.add(key in other and _equal_to(item, other[key]))

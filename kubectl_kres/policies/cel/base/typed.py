@@ -42,7 +42,7 @@ class TypedStruct(dict[str, Any]):
 
 MAPS = frozenset({dict, TypedMap, TypedStruct})
 TYPED = frozenset({TypedList, TypedMap, TypedStruct})
-_GO_NAMES = {
+_GO_NAMES: dict[type, str] = {
     TypedList: "*common.reflectSchemalessTypedList", TypedMap: "*common.reflectSchemalessTypedMap",
     TypedStruct: "*common.reflectSchemalessTypedStruct", list: "*types.baseList", dict: "*types.baseMap",
 }  # fmt: skip
