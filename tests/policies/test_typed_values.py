@@ -13,7 +13,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.policies.cel.base.typed import TypedStruct
 from kubectl_kres.policies.rules.chain import PolicyAnswer, create, world_of
-from kubectl_kres.policies.rules.patches import applied
+from kubectl_kres.policies.rules.patches import merge_configuration
 from kubectl_kres.policies.rules.request import User
 from kubectl_kres.policies.rules.typed_objects import typed_object
 
@@ -155,10 +155,10 @@ def test_a_merged_list_is_in_the_servers_order() -> None:
     env = [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}, {"name": "B", "value": "3"}]
     pod = {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "c", "env": env}]}}
     new = {"spec": {"containers": [{"name": "c", "env": [{"name": "A", "value": "b"}]}]}}
-    assert applied(pod, new)["spec"]["containers"][0]["env"] == [{"name": "A", "value": "b"}, env[2]]
+    assert merge_configuration(pod, new)["spec"]["containers"][0]["env"] == [{"name": "A", "value": "b"}, env[2]]
     two = {**pod, "spec": {"containers": [{"name": "a"}, {"name": "b"}]}}
     front = {"spec": {"containers": [{"name": "n"}, {"name": "b"}]}}
-    assert [container["name"] for container in applied(two, front)["spec"]["containers"]] == ["a", "n", "b"]
+    assert [container["name"] for container in merge_configuration(two, front)["spec"]["containers"]] == ["a", "n", "b"]
 
 
 def test_an_empty_list_of_claims_at_the_pod_level_is_refused() -> None:

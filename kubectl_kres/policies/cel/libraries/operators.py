@@ -141,7 +141,7 @@ def _not(value: Any) -> bool:
 _COMPARABLE = (bool, int, float, str, bytes, Timestamp, Duration)
 
 
-def _ordered(symbol: str, test: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
+def _ordering_operator(symbol: str, test: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
     def apply(value: Any, other: Any) -> bool:
         if not isinstance(value, _COMPARABLE):
             raise EvalError(f"{_NO_OVERLOAD}: {symbol}")
@@ -225,7 +225,7 @@ def _cost_contains(args: tuple[Any, ...], _result: Any) -> int:
     return math.ceil(size(args[0]) * 0.1) * math.ceil(size(args[1]) * 0.1)
 
 
-def _lazily(*_args: Any) -> Any:
+def _refuse_eager_call(*_args: Any) -> Any:
     """Never called: the evaluator looks at the terms itself, one after the other."""
     raise EvalError(_NO_OVERLOAD)
 
@@ -245,11 +245,11 @@ _CROSS = (
 def _table() -> Iterator[Overload]:
     yield overload("!_(bool) bool", _not, any_types=True)
     for symbol in ("_&&_", "_||_"):
-        yield overload(f"{symbol}(bool, bool) bool", _lazily)
-    yield overload("_?_:_(bool, A, A) A", _lazily)
+        yield overload(f"{symbol}(bool, bool) bool", _refuse_eager_call)
+    yield overload("_?_:_(bool, A, A) A", _refuse_eager_call)
     yield overload("_==_(A, A) bool", equal, any_types=True, cost=_cost_equal)
     yield overload("_!=_(A, A) bool", lambda value, other: not same(value, other), any_types=True, cost=_cost_equal)
-    yield from _sums()
+    yield from _sum_overloads()
     orders: tuple[tuple[str, Callable[[int], bool]], ...] = (
         ("_<_", lambda sign: sign < 0), ("_<=_", lambda sign: sign <= 0),
         ("_>_", lambda sign: sign > 0), ("_>=_", lambda sign: sign >= 0),
@@ -259,7 +259,7 @@ def _table() -> Iterator[Overload]:
         for text, other, since in pairs:
             yield overload(
                 f"{symbol}({text}, {other}) bool",
-                _ordered(symbol, test),
+                _ordering_operator(symbol, test),
                 any_types=True,
                 cost=_cost_ordered,
                 since=since,
@@ -280,7 +280,7 @@ def _table() -> Iterator[Overload]:
     yield overload(".matches(string, string) bool", _matches, any_types=True, cost=cost_regex)
 
 
-def _sums() -> Iterator[Overload]:
+def _sum_overloads() -> Iterator[Overload]:
     for name, other, result in (
         *((kind, kind, kind) for kind in (*_PAIRS, "string", "duration")),
         ("duration", "timestamp", "timestamp"), ("timestamp", "duration", "timestamp"),
