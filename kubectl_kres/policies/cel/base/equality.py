@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubectl_kres.policies.cel.base.typed import TYPED, TypedList, TypedMap, TypedStruct
-from kubectl_kres.policies.cel.base.values import STRUCTS, EvalError, MessageLiteral, NotComputed, Opaque, Optional
+from kubectl_kres.policies.cel.base.values import (
+    STRUCTS,
+    EvalError,
+    LibraryValue,
+    MessageLiteral,
+    NotComputed,
+    Optional,
+)
 from kubectl_kres.quantity import Quantity, parse
 
 _NO_OVERLOAD = "no such overload"
@@ -67,7 +74,7 @@ def _equal_to(value: Any, other: Any) -> bool:
         return value.present == other.present and (not value.present or _equal_to(value.value, other.value))
     if isinstance(value, MessageLiteral):
         return bool(value.name == other.name and equal(value.fields, other.fields))
-    if isinstance(value, Opaque):
+    if isinstance(value, LibraryValue):
         return bool(value.kind == other.kind and value.key == other.key)
     return bool(value == other)
 

@@ -183,7 +183,7 @@ class MessageLiteral(NamedTuple):
     fields: dict[str, Any]
 
 
-class Opaque(NamedTuple):
+class LibraryValue(NamedTuple):
     """A value of a library: ``kind`` is its type's name, ``key`` decides equality, ``value`` is what it holds."""
 
     kind: str
@@ -207,7 +207,7 @@ def type_name(value: Any) -> str:
         return "null_type"
     if isinstance(value, MessageLiteral):
         return value.name
-    if isinstance(value, Opaque):
+    if isinstance(value, LibraryValue):
         return value.kind
     exact = _EXACT.get(type(value))
     if exact is not None:
@@ -218,7 +218,7 @@ def type_name(value: Any) -> str:
 _EXACT = dict(_NAMES)
 
 
-STRUCTS = (Timestamp, Duration, TypeValue, Optional, MessageLiteral, Opaque)
+STRUCTS = (Timestamp, Duration, TypeValue, Optional, MessageLiteral, LibraryValue)
 
 
 def is_list(value: Any) -> bool:
@@ -250,7 +250,7 @@ def size(value: Any) -> int:
         return len(value)
     if isinstance(value, Optional) and value.present:
         return size(value.value)
-    if isinstance(value, Opaque) and value.kind in ("net.IP", "net.CIDR"):
+    if isinstance(value, LibraryValue) and value.kind in ("net.IP", "net.CIDR"):
         return int(value.value.max_prefixlen) // 8
     return 1
 
