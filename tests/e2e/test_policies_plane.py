@@ -106,7 +106,7 @@ def test_policies(deciding: tuple[Asking, Server], request: pytest.FixtureReques
     limited.held = plain.held
     plain.judge(pods, each=EACH)
     limited.judge(pods, each=max(1, EACH // 2))
-    served = [name for name, objects in groups if any(plain.serves(one["kind"]) for one in objects)]
+    served = [name for name, objects in groups if any(plain.serves_kind(one["kind"]) for one in objects)]
     assert len(plain.held) >= len(served) * 0.7
     judged(request, f"policies on {'.'.join(map(str, server.version))}", [plain, limited])
 

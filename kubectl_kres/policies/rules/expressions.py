@@ -285,7 +285,7 @@ def names_of(
     """Return what the names of an expression hold. ``original``: the request before it was matched in another
     version. ``plain``: which of object and oldObject are not typed where the other values are.
     """
-    typed = server.behaves("policy/typed-values")
+    typed = server.has_change("policy/typed-values")
     groups = () if request.user is None else request.user.groups
     # What few expressions ask for is made when one does.
     names: dict[str, Any] = {
