@@ -109,7 +109,7 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
         """Return the exact sum in this notation, or in ``other``'s if this is zero (Quantity.Add)."""
         nano = self.nano + other.nano
         form = self.format if self.nano else other.format
-        return Quantity(nano, form) if nano < _OVERFLOWING else Quantity(nano, form, _scale_of_sum(self, other, nano))
+        return Quantity(nano, form) if nano < _OVERFLOWING else Quantity(nano, form, scale_of_sum(self, other, nano))
 
     def __sub__(self, other: Quantity) -> Quantity:
         """Return the exact difference in this notation, or in ``other``'s if this is zero (Quantity.Sub)."""
@@ -159,13 +159,13 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
         return (exact + 2**63) % 2**64 - 2**63
 
 
-def _scale_of_sum(quantity: Quantity, other: Quantity, nano: int) -> int | None:
+def scale_of_sum(quantity: Quantity, other: Quantity, nano: int) -> int | None:
     """Return the power of ten that a sum has in 64 bits; None where the server goes on in arbitrary precision.
 
     Source: apimachinery api/resource amount.go int64Amount.Add.
     """
     if not quantity.nano or not other.nano:
-        return quantity.scale if quantity.nano else other.scale
+        return other.scale if other.nano else quantity.scale
     if quantity.scale is None or other.scale is None:
         return None
     scale = min(quantity.scale, other.scale)

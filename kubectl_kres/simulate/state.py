@@ -356,7 +356,10 @@ class Common:
                 return len(common.items) - 1
             common = common.before
         if common.places is None:
+            # A table at the newest serves the next ones, too; those before are then needed by nobody.
+            common = self
             common.places = {item[0]: place for place, item in enumerate(common.items)}
+            common.before = None
         return common.places.get(key)
 
     def with_new(self, item: Item) -> Common:

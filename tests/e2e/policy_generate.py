@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from e2e import manifests, pods
+from e2e import manifests, pods, policy_comparisons
 from e2e.policy_expressions import Expressions
 from e2e.policy_library import AMOUNTS, CHECKS, CONDITIONS, MESSAGES, OF_VARIABLES, VARIABLES, filled
 
@@ -15,6 +15,8 @@ Object = dict[str, Any]
 API = "admissionregistration.k8s.io/v1"
 #: A pod with this label is asked about the policies of that group, and about no others.
 GROUP = "example.com/group"
+#: How many of the checks and patches are about comparisons of different kinds.
+COMPARED = 0.12
 RULES = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]
 
 #: Patches of one container or the whole pod, as libraries of mutations have them.
@@ -176,6 +178,8 @@ def validating(rng: random.Random, name: str, index: int, group: str = "") -> li
 def _check(rng: random.Random, names: list[str], index: int) -> str:
     if index < len(CHECKS):
         return filled(CHECKS[index], rng)
+    if rng.random() < COMPARED:
+        return policy_comparisons.comparison(rng)
     if names and rng.random() < 0.3:
         known = [text for text in OF_VARIABLES if all(word in names for word in _used(text))]
         if known:
@@ -226,6 +230,8 @@ def _mutation(rng: random.Random) -> Object:
 
 
 def _patch(rng: random.Random) -> str:
+    if rng.random() < COMPARED:
+        return f"[JSONPatch{{op: 'add', path: '/metadata/annotations', value: {policy_comparisons.value(rng)}}}]"
     if rng.random() < 0.7:
         return filled(rng.choice(PATCHES), rng)
     make = Expressions(rng)

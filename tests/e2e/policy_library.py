@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Mapping
 
-AMOUNTS = ("100m", "250m", "500m", "1", "2", "64Mi", "128Mi", "1Gi", "1G", "0", "1500m")
+AMOUNTS = ("100m", "250m", "500m", "1", "2", "64Mi", "128Mi", "1Gi", "1G", "0", "1500m", "1000m")
 FILLERS: Mapping[str, tuple[str, ...]] = {
     "side": ("requests", "limits"),
     "resource": ("cpu", "memory", "memory", "cpu", "ephemeral-storage"),

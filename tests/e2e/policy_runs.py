@@ -67,25 +67,27 @@ class PolicyRun:
         )  # fmt: skip
         pair = [*barrier, *last]
         for one in pair:
-            if self._serves(one["kind"]):
+            if self.serves_kind(one["kind"]):
                 assert self.asking.create(one).status in (201, 409)
         pod = grouped({"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [_PLAIN]}}, "zz-last")
 
         def seen() -> bool:
             reply = self.asking.create(pod, self.namespace, dry=True)
             said = str(reply.body.get("message", ""))
-            return reply.status == 422 and (not self._serves("MutatingAdmissionPolicy") or "request: mutated" in said)
+            return reply.status == 422 and (
+                not self.serves_kind("MutatingAdmissionPolicy") or "request: mutated" in said
+            )
 
         until(seen)
 
-    def _serves(self, kind: str) -> bool:
+    def serves_kind(self, kind: str) -> bool:
         return kind.startswith("V") or self.server.version >= (1, 36)
 
     def _install(self, group: tuple[str, list[Object]]) -> tuple[str, list[Object]]:
         name, objects = group
         taken: list[Object] = []
         for one in objects:
-            if not self._serves(one["kind"]):
+            if not self.serves_kind(one["kind"]):
                 continue
             reply = self.asking.create(one)
             self.counts[f"{one['kind']} {reply.status}"] += 1

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.e2e
 FULL = int(os.environ.get("KRES_POLICIES") or 0)
 GROUPS, PODS, EACH = FULL or 90, 24, 4 if FULL else 3
 SECURED = 400 if FULL else 160
+TOLD = int(os.environ.get("KRES_TOLD") or 5)
 OLDER = ("1.34", "1.35", "1.36") if FULL else ()
 LIMITS = {
     "kind": "LimitRange", "metadata": {"name": "defaults"},
@@ -83,7 +84,7 @@ def judged(request: pytest.FixtureRequest, what: str, runs: list[PolicyRun]) -> 
     line = f"seed {SEED}: {what}: {', '.join(f'{key}: {counts[key]}' for key in sorted(counts))}; {len(wrong)} wrong"
     request.config.stash[COUNTS] = [*request.config.stash.get(COUNTS, []), line]
     if wrong:
-        text = "\n".join([f"seed {SEED} (KRES_SEED): {len(wrong)} answers were not predicted", *wrong[:5]])
+        text = "\n".join([f"seed {SEED} (KRES_SEED): {len(wrong)} answers were not predicted", *wrong[:TOLD]])
         pytest.fail(text, pytrace=False)
 
 
@@ -105,7 +106,8 @@ def test_policies(deciding: tuple[Asking, Server], request: pytest.FixtureReques
     limited.held = plain.held
     plain.judge(pods, each=EACH)
     limited.judge(pods, each=max(1, EACH // 2))
-    assert len(plain.held) >= GROUPS * 0.7
+    served = [name for name, objects in groups if any(plain.serves_kind(one["kind"]) for one in objects)]
+    assert len(plain.held) >= len(served) * 0.7
     judged(request, f"policies on {'.'.join(map(str, server.version))}", [plain, limited])
 
 

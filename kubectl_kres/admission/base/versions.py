@@ -129,6 +129,11 @@ CHANGES: Mapping[str, VersionChange] = {
         37, "admission policies", "a JSONPatch may set a list of Object values, at which the connection was dropped",
         "apiserver/pkg/cel/mutation/dynamic/objects.go",
     ),
+    "policy/typed-values": VersionChange(
+        37, "admission policies", "in expressions object, oldObject, params, request and namespaceObject hold Go's "
+        "values: a list or an object compared with another kind is an error, and a JSONPatch cannot set one",
+        "apiserver/pkg/cel/common/valuesschemalesstyped.go",
+    ),
     "policy/actions-required": VersionChange(
         37, "messages", "a binding without validationActions is refused with another text",
         "pkg/apis/admissionregistration/validation",

@@ -311,7 +311,7 @@ def _create_pods(
         # Both look at security fields: what they agree on is said once.
         faults = (*security_fields.errors(synced), *pod_errors(synced, chain.server))
         outcomes = admit(
-            decode_object(synced, Pod),
+            decode_object(synced if steps else _with_empty_claims(synced, raw), Pod),
             policies,
             chain.server,
             decoded=texts,
@@ -323,6 +323,18 @@ def _create_pods(
     new = synced
 
     yield from chain.evaluate(request.of(new), admitted, steps, unknown)
+
+
+def _with_empty_claims(pod: dict[str, Any], raw: Raw) -> dict[str, Any]:
+    """Return the pod with the empty list of claims that was sent at the pod level, which is refused though not shown.
+
+    What a policy changed was written and read once more, which loses it.
+    """
+    sent = (raw.get("spec") or {}).get("resources") or {}
+    stored_resources = pod["spec"].get("resources")
+    if sent.get("claims") != [] or stored_resources is None:
+        return pod
+    return {**pod, "spec": {**pod["spec"], "resources": {**stored_resources, "claims": []}}}
 
 
 def _bounds_only(limits: Limits) -> Limits:

@@ -5,12 +5,13 @@ The only room of this package that compiles CEL. Source: apiserver admission/plu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
 from msgspec import Struct
 
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.policies.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_of, parse_type
 from kubectl_kres.policies.cel.base.values import (
     PER_CALL,
@@ -25,6 +26,7 @@ from kubectl_kres.policies.cel.evaluation.environment import Environment
 from kubectl_kres.policies.cel.evaluation.evaluate import CompiledExpression, compile_expression
 from kubectl_kres.policies.cel.libraries.kubernetes import authorizer_of, request_check_of
 from kubectl_kres.policies.rules.request import SCALE, Request
+from kubectl_kres.policies.rules.typed_objects import typed_as, typed_object
 
 Raw = Mapping[str, Any]
 OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
@@ -271,11 +273,19 @@ class Evaluation:
 
 
 def names_of(
-    request: Request, original: Request, namespace: Raw | None, params: Raw | None, *, has_params: bool
+    request: Request,
+    original: Request,
+    namespace: Raw | None,
+    params: Raw | None,
+    server: Server,
+    *,
+    has_params: bool,
+    plain: Collection[str] = (),
 ) -> dict[str, Any]:
     """Return what the names of an expression hold. ``original``: the request before it was matched in another
-    version.
+    version. ``plain``: which of object and oldObject are not typed where the other values are.
     """
+    typed = server.has_change("policy/typed-values")
     groups = () if request.user is None else request.user.groups
     # What few expressions ask for is made when one does.
     names: dict[str, Any] = {
@@ -288,6 +298,14 @@ def names_of(
     }
     if has_params:
         names["params"] = params
+    if not typed:
+        return names
+    for name, raw in (("object", request.object), ("oldObject", request.old), ("params", params)):
+        if name in names and raw is not None and name not in plain:
+            names[name] = partial(typed_object, raw)
+    names["request"] = lambda: typed_as(_request(request, original), "AdmissionRequest")
+    if namespace is not None:
+        names["namespaceObject"] = lambda: typed_as(_namespace(namespace), "Namespace")
     return names
 
 

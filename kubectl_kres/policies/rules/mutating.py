@@ -13,6 +13,7 @@ from msgspec import Struct
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, StatusCause
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.policies.cel.base.typed import TYPED, TypedList, TypedStruct
 from kubectl_kres.policies.cel.base.values import LibraryValue, MessageLiteral, NotComputed, Optional, is_list
 from kubectl_kres.policies.rules import patches as apply_configuration
 from kubectl_kres.policies.rules import patches as json_patch
@@ -27,6 +28,7 @@ from kubectl_kres.quantity import Quantity
 Raw = Mapping[str, Any]
 RULE = "policy/mutation-failed"
 NO_ANSWER = "policy/no-answer"
+_LIST, _MAP = "list(dyn)", "map(dyn, dyn)"
 _OPERATIONS = ("CREATE", "UPDATE", "CONNECT")
 
 
@@ -91,6 +93,28 @@ class _Error(Struct, frozen=True):
         if self.binding is None:
             return f'policy "{self.policy.name}" denied request: {self.text}'
         return f"policy '{self.policy.name}' with binding '{self.binding}' denied request: {self.text}"
+
+
+class _ShownObjects:
+    """Whether the server has the objects of one request at hand as maps or typed: as who asked first wanted them.
+
+    Match conditions want them typed, and all who ask after them; a mutated object is made anew. Source: apiserver
+    pkg/admission/conversion.go LazyObject.
+    """
+
+    def __init__(self) -> None:
+        self.typed = False
+        self._plain: dict[str, bool] = {}
+
+    def plain(self, *, condition: bool) -> frozenset[str]:
+        """Return the names whose objects are maps for who asks now."""
+        self.typed = self.typed or condition
+        for name in ("object", "oldObject"):
+            self._plain.setdefault(name, not self.typed)
+        return frozenset(name for name, plain in self._plain.items() if plain)
+
+    def mutated(self) -> None:
+        self._plain.pop("object", None)
 
 
 class MutationRun:
@@ -160,13 +184,15 @@ class MutationRun:
         reinvoked: bool,
     ) -> Raw:
         dirty = False
+        shown: dict[str, _ShownObjects] = {}
         for invocation in invocations:
-            if not self._is_matched(invocation, request.of(whole), errors):
+            objects = shown.setdefault(invocation.seen.api_version, _ShownObjects())
+            if not self._is_matched(invocation, request.of(whole), objects, errors):
                 continue
             if reinvoked and invocation.key not in self._due:
                 continue
             before = whole
-            whole, patched = self._invoked_once(invocation, request, whole, errors)
+            whole, patched = self._invoked_once(invocation, request, whole, objects, errors)
             dirty = dirty or patched
             if whole != before:
                 self._require()
@@ -178,21 +204,26 @@ class MutationRun:
             self.again = True
         return whole
 
-    def _is_matched(self, invocation: _Invocation, request: Request, errors: list[_Error]) -> bool:
+    def _is_matched(
+        self, invocation: _Invocation, request: Request, objects: _ShownObjects, errors: list[_Error]
+    ) -> bool:
+        if not invocation.policy.spec.get("matchConditions"):
+            return True
+        plain = objects.plain(condition=True)
         try:
-            return invocation.policy.holds(request, request, invocation.params, self.given)
+            return invocation.policy.holds(request, request, invocation.params, self.given, plain)
         except ConfigurationError as error:
             errors.append(_Error(invocation.policy, invocation.binding, str(error), "Invalid"))
             return False
 
     def _invoked_once(
-        self, invocation: _Invocation, request: Request, whole: Raw, errors: list[_Error]
+        self, invocation: _Invocation, request: Request, whole: Raw, objects: _ShownObjects, errors: list[_Error]
     ) -> tuple[Raw, bool]:
         """Return the object after all mutations of the policy, and whether any of them was carried out."""
         policy, patched = invocation.policy, False
         for index, mutation in enumerate(policy.spec.get("mutations") or ()):
             try:
-                after = self._apply_mutation(invocation, mutation, request.of(whole))
+                after = self._apply_mutation(invocation, mutation, request.of(whole), objects)
             except _Cannot as error:
                 errors.append(_Error(policy, invocation.binding, str(error), "Invalid"))
                 continue
@@ -200,6 +231,7 @@ class MutationRun:
                 self._drop(policy, index)
                 continue
             patched = True
+            objects.mutated()
             if after != whole:
                 self.steps.append(Mutation(policy.name, invocation.binding, index, whole, after))
             whole = after
@@ -215,18 +247,24 @@ class MutationRun:
         if finding not in self.dropped:
             self.dropped.append(finding)
 
-    def _apply_mutation(self, invocation: _Invocation, mutation: Raw, request: Request) -> Raw:
+    def _apply_mutation(self, invocation: _Invocation, mutation: Raw, request: Request, objects: _ShownObjects) -> Raw:
         """Raises _Cannot, Failed, NotComputed, _Drops."""
         policy = invocation.policy
         is_patch = mutation.get("patchType") == "JSONPatch"
         part = mutation.get("jsonPatch" if is_patch else "applyConfiguration") or {}
-        names = names_of(
-            request, request, self.given.namespace, invocation.params, has_params=policy.param_kind is not None
-        )
-        evaluation = Evaluation(names, policy.variables, most=self.given.most)
         expression = policy.expression(str(part.get("expression", "")), PATCHES if is_patch else OBJECT, patch=True)
         if expression.fault:
             raise _Cannot(expression.fault)
+        names = names_of(
+            request,
+            request,
+            self.given.namespace,
+            invocation.params,
+            self.server,
+            has_params=policy.param_kind is not None,
+            plain=objects.plain(condition=False),
+        )
+        evaluation = Evaluation(names, policy.variables, most=self.given.most)
         try:
             result = evaluation.run(expression)
         except OutOfBudget as error:
@@ -315,6 +353,8 @@ def as_json(value: Any) -> Any:
     """Return a value of an expression as JSON. Raises NotComputed for what has none."""
     if isinstance(value, MessageLiteral):
         return {key: as_json(item) for key, item in value.fields.items()}
+    if isinstance(value, Optional) and type(value.value) not in TYPED:
+        return as_json(value.value)
     if isinstance(value, dict):
         return {str(key): as_json(item) for key, item in value.items()}
     if is_list(value):
@@ -342,8 +382,53 @@ def _operation(value: Any, server: Server) -> dict[str, Any]:
                 raise _Cannot("type mismatch: " + "\n".join(mistakes))
         elif _holds_made(result) and not server.has_change("policy/list-of-objects"):
             raise _Drops
+        fault = _not_json(result)
+        if fault:
+            raise _Cannot(f"JSONPath valueExpression evaluated to a type that could not marshal to JSON: {fault}")
         out["value"] = as_json(result)
     return out
+
+
+def _not_json(value: Any) -> str:
+    """Return why a value of a JSON patch cannot be written; empty if it can.
+
+    Source: the methods ConvertToNative of cel-go and of apiserver pkg/cel/common/valuesschemalesstyped.go, and
+    pkg/cel/mutation/dynamic/objects.go.
+    """
+    kind = type(value)
+    if kind is TypedStruct:
+        return f"type conversion error from struct type v1.{value.go_type.name} to *structpb.Value"
+    if kind in TYPED:
+        return f"type conversion error from '{_LIST if kind is TypedList else _MAP}' to '*structpb.Value'"
+    if isinstance(value, Optional):
+        return _not_json(value.value) if value.present else "optional.none() dereference"
+    if isinstance(value, MessageLiteral):
+        go_type = _go_within(value)
+        return f"proto: invalid type: {go_type}" if go_type else ""
+    items = value if is_list(value) else value.values() if isinstance(value, dict) else ()
+    return next(filter(None, map(_not_json, items)), "")
+
+
+def _go_within(value: Any) -> str:
+    """Return the Go type of what an Object literal holds that is no JSON: null, and structs in lists and maps made.
+
+    Empty: there is none. Raises NotComputed for types that are not known here.
+    """
+    if isinstance(value, MessageLiteral):
+        return next(filter(None, map(_go_within, value.fields.values())), "")
+    if value is None:
+        return "structpb.NullValue"
+    if type(value) in TYPED:
+        return ""
+    for item in value if is_list(value) else value.values() if isinstance(value, dict) else ():
+        if type(item) is TypedStruct:
+            return f"v1.{item.go_type.name}"
+        if type(item) in TYPED:
+            raise NotComputed("a mutation with a list or a map of an object in a list")
+        go_type = _go_within(item)
+        if go_type:
+            return go_type
+    return ""
 
 
 def _holds_made(value: Any) -> bool:

@@ -11,6 +11,7 @@ import copy
 import functools
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any
@@ -362,19 +363,44 @@ def _merged_list(kind: Mapping[str, Any], old: list[Any], new: list[Any]) -> lis
     keys = kind.get("keys")
     if keys is None:
         return copy.deepcopy(new)
-    if not keys:
-        return [*old, *(item for item in new if item not in old)]
     defaults = (_resolve_type(kind["list"])[0] or {}).get("defaults", {})
-    out = list(old)
-    places = {_key(item, keys, defaults): place for place, item in reversed(list(enumerate(old)))}
-    for item in new:
-        key = _key(item, keys, defaults)
-        if key in places:
-            out[places[key]] = _merge_values(kind["list"], out[places[key]], item)
-        else:
-            places[key] = len(out)
-            out.append(copy.deepcopy(item))
-    return out
+    ours, theirs = ([_key(item, keys, defaults) for item in items] for items in (old, new))
+    many = {key for key, count in Counter(ours).items() if count > 1}
+    by_key = {key: None if key in many else item for key, item in zip(ours, old, strict=True)}
+    return list(_woven(kind["list"], list(zip(ours, old, strict=True)), dict(zip(theirs, new, strict=True)), by_key))
+
+
+_Key = tuple[Any, ...]
+
+
+def _woven(
+    kind: Any, old: Sequence[tuple[_Key, Any]], new: Mapping[_Key, Any], by_key: Mapping[_Key, Any]
+) -> Iterator[Any]:
+    """Yield the items of both lists in the server's order; of keys that the old one has twice only the new item.
+
+    Source: structured-merge-diff typed/merge.go visitListItems.
+    """
+    shared = [key for key in new if key in by_key]
+    waiting = list(new)
+    merged: set[_Key] = set()
+    at = 0
+    while at < len(old) or waiting:
+        key = old[at][0] if at < len(old) else None
+        if key is not None and waiting and key != waiting[0] and key in new and shared and key != shared[0]:
+            at += 1
+            continue
+        if key is not None and key not in new:
+            yield old[at][1]
+            at += 1
+            continue
+        if key is not None and (key in merged or (waiting and key == waiting[0])):
+            at += 1
+        if waiting:
+            taken = waiting.pop(0)
+            merged.add(taken)
+            yield _merge_values(kind, by_key.get(taken), new[taken])
+            if shared and shared[0] == taken:
+                shared.pop(0)
 
 
 def _key(item: Any, keys: list[str], defaults: Mapping[str, Any]) -> tuple[Any, ...]:

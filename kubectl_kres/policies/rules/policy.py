@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
@@ -140,8 +140,18 @@ class Policy:
             self.known[key] = Expression(text, accepts, self.version, wanted, fields)
         return self.known[key]
 
-    def holds(self, request: Request, original: Request, params: Raw | None, given: RequestContext) -> bool:
-        """Return whether all match conditions hold. Raises ConfigurationError for errors that the policy fails on."""
+    def holds(
+        self,
+        request: Request,
+        original: Request,
+        params: Raw | None,
+        given: RequestContext,
+        plain: Collection[str] = (),
+    ) -> bool:
+        """Return whether all match conditions hold. ``plain``: as for ``names_of``.
+
+        Raises ConfigurationError for errors that the policy fails on.
+        """
         conditions = self.spec.get("matchConditions") or ()
         if not conditions:
             return True
@@ -153,7 +163,8 @@ class Policy:
             names_of,
         )
 
-        names = names_of(request, original, None, params, has_params=self.param_kind is not None)
+        has_params = self.param_kind is not None
+        names = names_of(request, original, None, params, given.server, has_params=has_params, plain=plain)
         evaluation = Evaluation(names, self.variables, budget=conditions_budget(), most=given.most)
         errors = []
         for condition in conditions:

@@ -41,7 +41,7 @@ def decoded_copy(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _struct(value: Mapping[str, Any], name: str) -> dict[str, Any]:
-    fields, omitted = table().types[name], table().omitted.get(name, ())
+    fields, omitted, leaves = table().types[name], table().omitted.get(name, ()), table().leaves.get(name, {})
     out: dict[str, Any] = {}
     for key, item in value.items():
         inner = fields.get(key)
@@ -49,6 +49,8 @@ def _struct(value: Mapping[str, Any], name: str) -> dict[str, Any]:
             continue
         if key in _AMOUNTS and not inner:
             out[key] = _amount(item)
+        elif leaves.get(key) == "map[string]string" and isinstance(item, Mapping):
+            out[key] = {entry: "" if text is None else text for entry, text in item.items()}
         elif inner.startswith("[]") and isinstance(item, list | tuple):
             out[key] = [_item(item, inner[2:]) for item in item]
         else:

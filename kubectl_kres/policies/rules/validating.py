@@ -202,7 +202,8 @@ def evaluate_policy(
             return [], []
     except ConfigurationError as error:
         return [FailedValidation(str(error), error=True)] if policy.fails else [], []
-    names = names_of(seen, original, given.namespace, params, has_params=policy.param_kind is not None)
+    has_params = policy.param_kind is not None
+    names = names_of(seen, original, given.namespace, params, given.server, has_params=has_params)
     validations = policy.spec.get("validations") or ()
     evaluation = Evaluation(names, policy.variables, most=given.most)
     try:

@@ -1,4 +1,4 @@
-"""Values at run time: Python's own for JSON, structs for the rest; equality, order and text as cel-go has them.
+"""Values at run time: Python's own for JSON, structs for the rest; order and text as cel-go has them.
 
 int is int, uint is UInt; a map is a dict, a list a list or tuple, null is None.
 
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from kubectl_kres.policies.cel.base.typed import MAPS, TYPED, TypedList, TypedMap, TypedStruct
 from kubectl_kres.quantity import Quantity
 
 
@@ -108,7 +109,7 @@ class EvaluationState:
         waiting = [value]
         while waiting:
             result = waiting.pop()
-            items = result.values() if type(result) is dict else result
+            items = result.values() if type(result) in MAPS else result
             self.parts -= len(result)
             if self.parts < 0:
                 raise NotComputed("an expression that makes too large a value")
@@ -123,7 +124,7 @@ class EvaluationState:
                 raise NotComputed("an expression that makes too much text")
 
 
-CONTAINERS = frozenset({list, dict})
+CONTAINERS = frozenset({list, *MAPS, *TYPED})
 #: Characters of one text, and of all that one evaluation makes; the server has no bound of its own.
 _MOST_TEXT, _TEXT = 10_000_000, 20_000_000
 
@@ -196,6 +197,7 @@ _NAMES: tuple[tuple[type, str], ...] = (
     (bool, "bool"), (UInt, "uint"), (int, "int"), (float, "double"), (str, "string"), (bytes, "bytes"),
     (Timestamp, "google.protobuf.Timestamp"), (Duration, "google.protobuf.Duration"), (TypeValue, "type"),
     (Optional, "optional_type"), (Quantity, "kubernetes.Quantity"), (list, "list"), (tuple, "list"), (dict, "map"),
+    (TypedList, "list"), (TypedMap, "map"), (TypedStruct, "map"),
 )  # fmt: skip
 
 
@@ -216,41 +218,11 @@ def type_name(value: Any) -> str:
 _EXACT = dict(_NAMES)
 
 
-def equal(value: Any, other: Any) -> bool:
-    """``==`` of any two values: numbers of different kinds compare by value, other kinds are just different."""
-    if isinstance(value, bool) or isinstance(other, bool):
-        return value is other
-    if isinstance(value, int | float) and isinstance(other, int | float):
-        return value == other
-    if type(value) is type(other) and not isinstance(value, _DEEP):
-        return bool(value == other)
-    if isinstance(value, list | tuple) and isinstance(other, list | tuple) and not _is_struct(value, other):
-        return len(value) == len(other) and all(equal(a, b) for a, b in zip(value, other, strict=True))
-    if isinstance(value, Mapping) and isinstance(other, Mapping):
-        return len(value) == len(other) and all(
-            key in other and equal(value, other[key]) for key, value in value.items()
-        )
-    if type(value) is not type(other):
-        return False
-    if isinstance(value, Optional):
-        return value.present == other.present and (not value.present or equal(value.value, other.value))
-    if isinstance(value, MessageLiteral):
-        return bool(value.name == other.name and equal(value.fields, other.fields))
-    if isinstance(value, LibraryValue):
-        return bool(value.kind == other.kind and value.key == other.key)
-    return bool(value == other)
-
-
-_DEEP = (list, tuple, dict)
-_STRUCTS = (Timestamp, Duration, TypeValue, Optional, MessageLiteral, LibraryValue)
-
-
-def _is_struct(*values: Any) -> bool:
-    return any(isinstance(value, _STRUCTS) for value in values)
+STRUCTS = (Timestamp, Duration, TypeValue, Optional, MessageLiteral, LibraryValue)
 
 
 def is_list(value: Any) -> bool:
-    return isinstance(value, list) or (isinstance(value, tuple) and not isinstance(value, _STRUCTS))
+    return isinstance(value, list) or (isinstance(value, tuple) and not isinstance(value, STRUCTS))
 
 
 def compare(value: Any, other: Any) -> int:
@@ -274,7 +246,7 @@ def _number(value: Any) -> bool:
 
 def size(value: Any) -> int:
     """Return how long a value is for the cost of handling it; 1 for what has no length."""
-    if isinstance(value, _ZERO_SIZED) and not isinstance(value, _STRUCTS):
+    if isinstance(value, _ZERO_SIZED) and not isinstance(value, STRUCTS):
         return len(value)
     if isinstance(value, Optional) and value.present:
         return size(value.value)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kubectl_kres.policies.cel.base.equality import equal
+from kubectl_kres.policies.cel.base.typed import MAPS, TYPED, TypedList, go_type_name
 from kubectl_kres.policies.cel.base.types import BYTES, UINT, Type
 from kubectl_kres.policies.cel.base.values import (
     CONTAINERS,
@@ -24,7 +26,6 @@ from kubectl_kres.policies.cel.base.values import (
     Step,
     TypeValue,
     UInt,
-    equal,
     is_list,
     key_text,
     type_name,
@@ -77,6 +78,8 @@ def _is_constant(node: SyntaxNode, planned: Callable[[SyntaxNode], Step]) -> boo
         return False
     if node.function == "@in" and isinstance(node.args[1], ListNode):
         return not node.args[1].items
+    if node.function in ("_[_]", "_[?_]") and constant[-1] and planned(node.args[1])(EvaluationState(_NOTHING)) is None:
+        raise InstantiationError("invalid qualifier type: types.Null")
     if node.function in _CONVERSIONS and node.target is None and constant == [True]:
         try:
             planned(node)(EvaluationState(_NOTHING))
@@ -190,7 +193,7 @@ def _select(node: Select, environment: Environment) -> Step:
     def step(state: EvaluationState) -> Any:
         value = operand(state)
         state.charge(1)
-        if type(value) is dict and field in value:
+        if type(value) in MAPS and field in value:
             return value[field]
         if isinstance(value, Optional):
             return _select_optional(value, field)
@@ -228,6 +231,8 @@ def present(value: Any, key: Any) -> bool:
 def _key_in(value: dict[Any, Any], key: Any) -> Any:
     if isinstance(key, str):
         return value.get(key, _ABSENT)
+    if type(value) in TYPED:
+        raise EvalError(f"unsupported map key type: {go_type_name(key, type_name(key))}")
     return next((item for entry, item in value.items() if equal(entry, key)), _ABSENT)
 
 
@@ -248,6 +253,8 @@ def qualify(value: Any, key: Any) -> Any:
     elif is_list(value):
         index = _index(key)
         if 0 <= index < len(value):
+            if type(value) is TypedList and type_name(key) != "int":
+                raise EvalError(f"unsupported index type: {go_type_name(key, type_name(key))}")
             return value[index]
         raise EvalError(f"index out of bounds: {key_text(key)}")
     elif isinstance(value, MessageLiteral) and key in value.fields:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from kubectl_kres.policies.cel.base.typed import go_type_name
 from kubectl_kres.policies.cel.base.values import EvalError, EvaluationState, Step, is_list, key_text, type_name
 from kubectl_kres.policies.cel.libraries.lists import sort_by
 
@@ -20,7 +21,7 @@ def bind_elements(state: EvaluationState, names: tuple[str, ...], value: Any) ->
     elif is_list(value):
         pairs = list(enumerate(value))
     else:
-        raise EvalError(f"got '{type_name(value)}', expected iterable type")
+        raise EvalError(f"got '{go_type_name(value, type_name(value))}', expected iterable type")
     as_value = is_list(value) and len(names) == 1
 
     for key, item in pairs:
@@ -74,52 +75,80 @@ def _is_true(state: EvaluationState, body: Step) -> bool:
 
 
 def _exists_one(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> bool:
-    count = 0
-    for bind in binds:
-        bind()
-        count += _is_true(state, body)
-    return count == 1
+    return sum(1 for _bound in _chosen(state, binds, body)) == 1
 
 
 def _filter_items(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
     out = []
-    for bind in binds:
-        value = bind()
-        if _is_true(state, body):
-            state.charge(_LIST + 2)
-            out.append(value)
+    for value in _chosen(state, binds, body):
+        state.charge(_LIST + 2)
+        out.append(value)
     return out
 
 
-def _map_items(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> list[Any]:
-    out = []
+def _chosen(state: EvaluationState, binds: list[Bind], condition: Condition) -> Iterator[Any]:
+    """Yield the first variable of each element for which the condition holds, the variables being set.
+
+    The server looks at every element, whatever went wrong at one before. Raises the last condition's EvalError.
+    """
+    fault: EvalError | None = None
     for bind in binds:
-        bind()
-        if condition is None or _is_true(state, condition):
-            state.charge(_LIST + 2)
-            out.append(body(state))
+        value = bind()
+        try:
+            holds = condition is None or _is_true(state, condition)
+        except EvalError as error:
+            fault = error
+            continue
+        if holds:
+            yield value
+    if fault is not None:
+        raise fault
+
+
+def _map_items(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> list[Any]:
+    out: list[Any] = []
+
+    def add(_key: Any) -> None:
+        state.charge(_LIST + 2)
+        out.append(body(state))
+
+    _each(_chosen(state, binds, condition), add)
     return out
 
 
 def _transform_values(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
-    for bind in binds:
-        key = bind()
-        if condition is None or _is_true(state, condition):
-            state.charge(2)
-            _insert(out, key, body(state))
+
+    def add(key: Any) -> None:
+        state.charge(2)
+        _insert(out, key, body(state))
+
+    _each(_chosen(state, binds, condition), add)
     return out
 
 
 def _merge_entries(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
-    for bind in binds:
-        bind()
-        if condition is None or _is_true(state, condition):
-            state.charge(2)
-            for key, value in body(state).items():
-                _insert(out, key, value)
+
+    def add(_key: Any) -> None:
+        state.charge(2)
+        for key, value in body(state).items():
+            _insert(out, key, value)
+
+    _each(_chosen(state, binds, condition), add)
     return out
+
+
+def _each(chosen: Iterator[Any], add: Callable[[Any], None]) -> None:
+    """Raises the first EvalError of ``add``, unless a later condition ends in one."""
+    fault: EvalError | None = None
+    for key in chosen:
+        try:
+            add(key)
+        except EvalError as error:
+            fault = fault or error
+    if fault is not None:
+        raise fault
 
 
 def _insert(out: dict[Any, Any], key: Any, value: Any) -> None:

@@ -27,7 +27,7 @@ from kubectl_kres.policies.cel.libraries.addresses import (
 from kubectl_kres.policies.cel.libraries.formats import FORMATS
 from kubectl_kres.policies.cel.libraries.overload import Overload, cost_tenth, overload
 from kubectl_kres.policies.cel.libraries.strings import go_quoted
-from kubectl_kres.quantity import Quantity, parse, quantity_of
+from kubectl_kres.quantity import Quantity, parse, quantity_of, scale_of_sum
 
 _ALPHANUMERIC = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 
@@ -133,9 +133,18 @@ def _is_quantity(text: str) -> bool:
 
 
 def _as_integer(quantity: Quantity) -> int:
-    if quantity.nano % _NANO or abs(quantity.nano // _NANO) >= 2**63 - 1:
+    """Raises EvalError, also for whole numbers that the server counts in fractions, as ``1000m``.
+
+    Source: apimachinery api/resource amount.go AsInt64.
+    """
+    if quantity.scale is None or quantity.scale < 0 or abs(quantity.nano // _NANO) >= 2**63 - 1:
         raise EvalError("cannot convert value to integer")
     return quantity.nano // _NANO
+
+
+def _plus(quantity: Quantity, other: Quantity) -> Quantity:
+    total = quantity + other
+    return Quantity(total.nano, total.format, scale_of_sum(quantity, other, total.nano))
 
 
 def _is_integer(quantity: Quantity) -> bool:
@@ -161,10 +170,10 @@ def _quantities() -> Iterator[Overload]:
     yield overload(f".asApproximateFloat({text}) double", lambda quantity: quantity.nano / _NANO, since=28)
     yield overload(f".asInteger({text}) int", _as_integer, since=28)
     yield overload(f".isInteger({text}) bool", _is_integer, since=28)
-    yield overload(f".add({text}, {text}) {text}", lambda a, b: a + b, since=28)
-    yield overload(f".add({text}, int) {text}", lambda a, b: a + quantity_of(b), since=28)
-    yield overload(f".sub({text}, {text}) {text}", lambda a, b: a - b, since=28)
-    yield overload(f".sub({text}, int) {text}", lambda a, b: a - quantity_of(b), since=28)
+    yield overload(f".add({text}, {text}) {text}", _plus, since=28)
+    yield overload(f".add({text}, int) {text}", lambda a, b: _plus(a, quantity_of(b)), since=28)
+    yield overload(f".sub({text}, {text}) {text}", lambda a, b: _plus(a, -b), since=28)
+    yield overload(f".sub({text}, int) {text}", lambda a, b: _plus(a, quantity_of(-b)), since=28)
 
 
 def _url(text: str) -> LibraryValue:

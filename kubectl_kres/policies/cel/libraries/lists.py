@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from kubectl_kres.policies.cel.base.equality import contains, same
+from kubectl_kres.policies.cel.base.typed import TYPED
 from kubectl_kres.policies.cel.base.values import (
     NONE,
     Duration,
@@ -15,7 +17,6 @@ from kubectl_kres.policies.cel.base.values import (
     Optional,
     UInt,
     compare,
-    equal,
     is_list,
     size,
     type_name,
@@ -52,11 +53,11 @@ def _adder(kind: str) -> Any:
 
 
 def _index_of(items: Any, wanted: Any) -> int:
-    return next((index for index, item in enumerate(items) if equal(item, wanted)), -1)
+    return next((index for index, item in enumerate(items) if same(item, wanted)), -1)
 
 
 def _last_index_of(items: Any, wanted: Any) -> int:
-    return next((index for index in range(len(items) - 1, -1, -1) if equal(items[index], wanted)), -1)
+    return next((index for index in range(len(items) - 1, -1, -1) if same(items[index], wanted)), -1)
 
 
 def _slice(items: Any, start: int, end: int) -> list[Any]:
@@ -107,13 +108,13 @@ def _range(count: int) -> list[int]:
 def _drop_repeated_items(items: Any) -> list[Any]:
     unique: list[Any] = []
     for item in items:
-        if not any(equal(item, other) for other in unique):
+        if not any(same(item, other) for other in unique):
             unique.append(item)
     return unique
 
 
 def _contains(items: Any, others: Any) -> bool:
-    return all(any(equal(other, item) for item in items) for other in others)
+    return all(contains(items, other) for other in others)
 
 
 def _equivalent(items: Any, others: Any) -> bool:
@@ -121,10 +122,12 @@ def _equivalent(items: Any, others: Any) -> bool:
 
 
 def _intersects(items: Any, others: Any) -> bool:
-    return any(equal(item, other) for item in items for other in others)
+    return any(contains(others, item) for item in items)
 
 
 def _of_non_zero(value: Any) -> Optional:
+    if type(value) in TYPED:
+        return Optional(present=True, value=value)
     empty = value is None or value is False or value in (0, "", b"", [], {}) or value == ()
     return NONE if empty and not isinstance(value, Optional) else Optional(present=True, value=value)
 
@@ -141,7 +144,7 @@ def _first_item(items: Any) -> Optional:
 
 def _includes(target: Any, value: Any) -> bool:
     """Return whether the list holds the value; of anything else whether it is the value."""
-    return any(equal(item, value) for item in target) if is_list(target) else equal(target, value)
+    return any(same(item, value) for item in target) if is_list(target) else same(target, value)
 
 
 def _last_item(items: Any) -> Optional:

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from kubectl_kres.policies.cel.base.equality import contains, equal, same
+from kubectl_kres.policies.cel.base.typed import TYPED, go_type_name
 from kubectl_kres.policies.cel.base.values import (
     Duration,
     EvalError,
     Timestamp,
     UInt,
     compare,
-    equal,
     is_list,
     number_in_range,
     size,
@@ -110,7 +111,8 @@ def _add(value: Any, other: Any) -> Any:
     if is_list(value):
         if not is_list(other):
             raise EvalError(_NO_OVERLOAD)
-        return [*value, *other]
+        # To an empty list the server adds by returning the other one, typed as it is; any other sum is not typed.
+        return [*value, *other] if value or type(value) in TYPED else other
     if isinstance(value, str | bytes):
         if type(value) is not type(other):
             raise EvalError(_NO_OVERLOAD)
@@ -150,9 +152,11 @@ def _ordering_operator(symbol: str, test: Callable[[int], bool]) -> Callable[[An
 
 def _in(value: Any, many: Any) -> bool:
     if isinstance(many, dict):
+        if type(many) in TYPED and not isinstance(value, str):
+            raise EvalError(f"unsupported map key type: {go_type_name(value, type_name(value))}")
         return isinstance(value, str | int | float) and any(equal(value, key) for key in _candidates(value, many))
     if is_list(many):
-        return any(equal(value, item) for item in many)
+        return contains(many, value)
     raise EvalError(_NO_OVERLOAD)
 
 
@@ -243,13 +247,8 @@ def _table() -> Iterator[Overload]:
     for symbol in ("_&&_", "_||_"):
         yield overload(f"{symbol}(bool, bool) bool", _refuse_eager_call)
     yield overload("_?_:_(bool, A, A) A", _refuse_eager_call)
-    for symbol, wanted in (("_==_", True), ("_!=_", False)):
-        yield overload(
-            f"{symbol}(A, A) bool",
-            (lambda value, other, wanted=wanted: equal(value, other) is wanted),
-            any_types=True,
-            cost=_cost_equal,
-        )
+    yield overload("_==_(A, A) bool", equal, any_types=True, cost=_cost_equal)
+    yield overload("_!=_(A, A) bool", lambda value, other: not same(value, other), any_types=True, cost=_cost_equal)
     yield from _sum_overloads()
     orders: tuple[tuple[str, Callable[[int], bool]], ...] = (
         ("_<_", lambda sign: sign < 0), ("_<=_", lambda sign: sign <= 0),
