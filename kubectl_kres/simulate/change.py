@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.model.objects import Raw
-from kubectl_kres.simulate.state import Key, key_of
+from kubectl_kres.simulate.state import AUTOSCALER, Key, key_of
 
 #: Kinds that a rollout of the scale subresource changes.
 SCALED = {
@@ -35,6 +35,8 @@ _MERGED = {
     "volumeDevices": "devicePath",
     "hostAliases": "ip",
     "topologySpreadConstraints": "topologyKey",
+    "containerRecommendations": "containerName",
+    "containerPolicies": "containerName",
 }
 
 
@@ -124,7 +126,8 @@ def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
         key: metadata[key] for key in ("uid", "creationTimestamp", "ownerReferences", "generation") if key in metadata
     }
     sent["metadata"] = {**(sent.get("metadata") or {}), **identity}
-    if "status" in stored:
+    # What an autoscaler recommends stands in its status: with that of a file its recommender is taken to agree.
+    if "status" in stored and not (sent["kind"] == AUTOSCALER and sent.get("status")):
         sent["status"] = stored["status"]
     if step.kept:
         own, spec = stored.get("spec") or {}, sent.get("spec") or {}

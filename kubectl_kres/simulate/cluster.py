@@ -28,7 +28,7 @@ from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.plugins import POLICIES, parameters_of
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.state import Key, pods_of
+from kubectl_kres.simulate.state import HOOKS, Key, pods_of
 from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import Store
 
@@ -38,6 +38,8 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 #: So many workloads are named in what is said of many.
 _MOST_NAMED = 3
 _SELF = frozenset({"Namespace"})
+#: What a world holds that does not go with its namespace.
+_OF_NO_NAMESPACE = frozenset({*OF_CLUSTER, "Namespace", HOOKS})
 _NUMEROUS = ("Pod", "ReplicaSet", "Deployment")
 #: Ends that are put into words; of more only the outermost.
 MOST_SHOWN = 32
@@ -363,7 +365,7 @@ def _through_capsule(
         result += _changed_quotas(pools, worlds[0])
         if kind == "Namespace" and isinstance(step, Delete):
             objects = world_of(store, name).objects
-            result += [_Local(Delete(*key), name) for key in objects if key[0] not in (*OF_CLUSTER, "Namespace")]
+            result += [_Local(Delete(*key), name) for key in objects if key[0] not in _OF_NO_NAMESPACE]
         elif kind == "Namespace" and name in worlds[0].namespaces:
             # Its labels say which standard of Pod Security is enforced, and which policies are bound to it.
             result.append(_Local(Apply(raw_of(worlds[0].namespaces[name])), name))

@@ -11,6 +11,10 @@ from kubectl_kres.model.objects import Base, Condition, Kind, ManagedMetadata, R
 
 GROUP = "autoscaling.k8s.io"
 KIND = "VerticalPodAutoscaler"
+#: The name that its admission controller, and its chart, give the webhook, and the configuration that holds it.
+WEBHOOK = "vpa.k8s.io"
+CONFIGURATION = "vpa-webhook-config"
+HOOKS = "MutatingWebhookConfiguration"
 
 
 class TargetRef(Base, frozen=True):

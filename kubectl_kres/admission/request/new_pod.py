@@ -78,6 +78,10 @@ class PodWebhook(Protocol):
     def again(self) -> bool: ...
 
     @property
+    def simulated(self) -> bool:
+        """Whether simulations follow it."""
+
+    @property
     def title(self) -> str:
         """What it does to pods, for a sentence: ``the rules of its Tenant``."""
 

@@ -184,6 +184,7 @@ class TenantWebhook(Struct, frozen=True):
     configuration: str = "capsule-mutating-webhook-configuration"
     again: bool = True
     title: str = "the rules of its Tenant"
+    simulated: bool = False
 
     def for_owner(self, owner: tuple[str, str] | None) -> TenantWebhook:
         """Return the same: it does not look at owners."""

@@ -40,6 +40,8 @@ from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import Rollouts, compared, report_of
 from kubectl_kres.reports.changes.followed import (
     GivenStep,
+    autoscaler_needs,
+    autoscaler_remarks,
     enforced_beside,
     followed,
     namespace_needs,
@@ -109,7 +111,7 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
             server, assumptions, store.origin.time or current_time(), yaml_text.value, not options.no_seen
         )
         wanted = with_kinds(wanted, source)
-        texts = (*remarks(wanted), *enforced_beside(store, spaces))
+        texts = (*remarks(wanted), *autoscaler_remarks(wanted, store, default), *enforced_beside(store, spaces))
         wanted, left = followed(wanted, store, default, source.serves)
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or not flags or _is_wide(wanted, store) else _own(steps, default)
@@ -244,7 +246,8 @@ def _noted(
     autoscalers = (need for space in ("", *spaces) for need in namespace_needs([space]) if need.kind == _AUTOSCALER)
     lacking = [need for need in autoscalers if store.covered(need).state in {"denied", "failed"}]
     texts = [f"{_AUTOSCALER}s could not be read: how far they get is not shown"] * bool(lacking)
-    unseen = (*unseen, *left)
+    needs = (structs.replace(need, required=True) for need in autoscaler_needs(store, spaces))
+    unseen = (*unseen, *unread(store, needs), *left)
     return structs.replace(
         change_report, notes=(*change_report.notes, *texts, *assumptions), unseen=unseen, complete=not unseen
     )

@@ -36,7 +36,9 @@ _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
 #: Keys below which a name with dots is one key: amounts, labels, annotations.
 _OPEN = frozenset({"hard", "requests", "limits", "labels", "annotations", "matchLabels", "max", "min", "default",
                    "defaultRequest", "defaults", "claim", "maxLimitRequestRatio", "overhead", "podFixed"})  # fmt: skip
-_LISTS = dict.fromkeys(("containers", "initContainers", "volumes", "env", "steps", "sidecars"), "name")
+_LISTS = dict.fromkeys(("containers", "initContainers", "volumes", "env", "steps", "sidecars"), "name") | dict.fromkeys(
+    ("containerRecommendations", "containerPolicies"), "containerName"
+)
 
 
 _IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metadata", "namespace")})

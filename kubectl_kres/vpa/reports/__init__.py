@@ -18,14 +18,10 @@ from kubectl_kres.reports.common.system import (
     Target,
 )
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.vpa.model import GROUP, KIND
-
-#: The name that its admission controller, and its chart, give the webhook.
-WEBHOOK = "vpa.k8s.io"
-_HOOKS = "MutatingWebhookConfiguration"
+from kubectl_kres.vpa.model import GROUP, HOOKS, KIND, WEBHOOK
 
 
-def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
+def reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
     """Of a cluster only where its webhook was seen, or where webhooks may not be read."""
     if not isinstance(question, AboutPolicies):
         return None
@@ -56,20 +52,20 @@ def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Ana
 
 def may_be_installed(store: Store) -> bool:
     """Return whether the webhook is registered, or whether that could not be read."""
-    if any(hook.name == WEBHOOK for item in store.all(_HOOKS) for hook in item.webhooks or ()):
+    if any(hook.name == WEBHOOK for item in store.all(HOOKS) for hook in item.webhooks or ()):
         return True
-    return store.covered(ReadRequest(_HOOKS)).state in {"denied", "failed"}
+    return store.covered(ReadRequest(HOOKS)).state in {"denied", "failed"}
 
 
 SYSTEM = System(
     "vpa",
     GROUP,
     answers={KIND: KindAnswers("vpa", on_screen=False)},
-    kinds={"policies": (KIND, _HOOKS), "in-lists": (KIND,), "if-refused": (KIND,), "decides": (KIND,)},
+    kinds={"policies": (KIND, HOOKS), "in-lists": (KIND,), "if-refused": (KIND,), "decides": (KIND,)},
     rights={
         "pods": (Right(KIND, ("list",), "what vertical autoscalers write into new pods"),),
         "explain": (Right(KIND, ("get", "list"), "what a vertical autoscaler does"),),
     },
-    reads=_reads,
+    reads=reads,
     admission=Admitter(extend=_extend, apply=_apply),
 )

@@ -30,7 +30,7 @@ from kubectl_kres.reports.pod.values import ValueTable
 from kubectl_kres.reports.resize import resize
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.model import KIND, VerticalPodAutoscaler
-from kubectl_kres.vpa.reports.installed import is_registered, parsed, registered_webhook
+from kubectl_kres.vpa.registration import is_registered, parsed, registered_webhook
 from kubectl_kres.vpa.rules.amounts import WebhookFault
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
 from kubectl_kres.vpa.rules.updater import EVICTING, MIN_REPLICAS, follow_evictions, outside_requests

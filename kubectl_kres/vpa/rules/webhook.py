@@ -7,7 +7,7 @@ pkg/admission-controller/resource/vpa/matcher.go, pkg/target/controller_fetcher/
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -16,6 +16,7 @@ from kubectl_kres.admission.base.outcome import Finding, Refusal
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.provenance.journal import Assume, Entry
 from kubectl_kres.quantity import ZERO, parse
+from kubectl_kres.vpa.model import CONFIGURATION, WEBHOOK
 from kubectl_kres.vpa.rules.amounts import Amounts, BoundedAmount, WebhookFault, proportional_limit, quantity_in
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
 from kubectl_kres.vpa.rules.boost import boosted
@@ -24,16 +25,14 @@ from kubectl_kres.vpa.rules.limit_ranges import MergedItem, bound_in, merged_ite
 
 #: Kind and name.
 Owner = tuple[str, str]
+#: Returns the controller that made one, itself if nobody did; None where that is not known.
+Maker = Callable[[Owner], "Owner | None"]
 
 #: What a controller appends to the names of what it makes: of a ReplicaSet a hash, of a Job a time in minutes.
 _MADE = {
     "ReplicaSet": ("Deployment", re.compile(r"(.+)-[a-z0-9]+")),
     "Job": ("CronJob", re.compile(r"(.+)-[0-9]+")),
 }
-
-#: As the admission controller registers itself, and as its chart does it.
-CONFIGURATION = "vpa-webhook-config"
-WEBHOOK = "vpa.k8s.io"
 
 
 class Scaled(Struct, frozen=True):
@@ -48,7 +47,8 @@ class VpaWebhook(Struct, frozen=True):
     """The autoscalers of a namespace by the controller that they are about.
 
     ``fails``: its failurePolicy is Fail, so that a pod is refused where the admission controller stops.
-    ``owner``: the controller of pods that name none.
+    ``owner``: the controller of pods that name none. ``maker``: who made a controller; None: its name tells.
+    ``simulated``: simulations follow it.
     """
 
     autoscalers: Mapping[Owner, Autoscaler]
@@ -58,10 +58,12 @@ class VpaWebhook(Struct, frozen=True):
     fails: bool = False
     title: str = "what vertical autoscalers set"
     owner: Owner | None = None
+    maker: Maker | None = None
+    simulated: bool = True
 
     def controlling(self, owner: Owner | None) -> Autoscaler | None:
         """Return the autoscaler of the pods of a controller; None: there is none that changes them."""
-        return None if owner is None else self.autoscalers.get(top_owner(owner, self.autoscalers))
+        return None if owner is None else self.autoscalers.get(top_owner(owner, self.autoscalers, self.maker))
 
     def for_owner(self, owner: Owner | None) -> VpaWebhook:
         """Return the same for pods of a controller."""
@@ -159,16 +161,19 @@ def _puts(scaled: Scaled, side: Side, amounts: Amounts) -> Iterator[Put]:
             yield Put(scaled.slot, side, name, parse(str(step.quantity)), step.rule, step.source)
 
 
-def top_owner(owner: Owner, targets: Collection[Owner]) -> Owner:
+def top_owner(owner: Owner, targets: Collection[Owner], maker: Maker | None = None) -> Owner:
     """Return the controller that autoscalers of a pod are about, ``owner`` being the one that the pod names.
 
-    ``targets``: the controllers that autoscalers are about. The name of a ReplicaSet or Job tells whether one of them
-    made it, so that it need not be read; owners of Deployments and the like are not followed.
+    ``targets``: the controllers that autoscalers are about. Where it is not known who made a ReplicaSet or Job, its
+    name tells whether one of them did; owners of Deployments and the like are not followed.
     """
     kind, name = owner
     if kind not in _MADE:
         return owner
-    maker, shape = _MADE[kind]
+    known = None if maker is None else maker(owner)
+    if known is not None:
+        return known
+    above, shape = _MADE[kind]
     match = shape.fullmatch(name)
-    parent = (maker, match[1]) if match is not None else owner
+    parent = (above, match[1]) if match is not None else owner
     return parent if parent in targets else owner

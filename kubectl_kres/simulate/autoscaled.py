@@ -1,0 +1,46 @@
+"""Vertical autoscalers in the world of a change: what their webhook writes into the pods that come.
+
+Only worlds that hold an autoscaler ask for this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.request.new_pod import PodWebhook
+from kubectl_kres.model.admitting import WebhookConfiguration
+from kubectl_kres.model.objects import Raw, decoded, mapping
+from kubectl_kres.vpa.model import WEBHOOK, VerticalPodAutoscaler
+from kubectl_kres.vpa.registration import selects, webhook_of
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler, parse_autoscaler
+from kubectl_kres.vpa.rules.webhook import Owner, controlling_autoscalers
+
+
+def pod_webhooks(
+    autoscalers: Iterable[Raw], configurations: Iterable[Raw], namespace: Raw, limits: tuple[Limits, ...]
+) -> tuple[PodWebhook, ...]:
+    """Return the webhook as it is registered; none where it is not, leaves the namespace out, or changes no pod."""
+    deciding = controlling_autoscalers(filter(None, map(autoscaler_in, autoscalers)))
+    metadata = mapping(namespace, "metadata")
+    name, labels = str(metadata.get("name", "")), mapping(metadata, "labels")
+    for raw in configurations:
+        configuration = decoded(raw, WebhookConfiguration)
+        for hook in configuration.webhooks or ():
+            if deciding and hook.name == WEBHOOK and selects(hook, name, labels):
+                return (webhook_of((configuration.metadata.name, hook), deciding, limits, _made_by_nobody),)
+    return ()
+
+
+def autoscaler_in(raw: Raw) -> Autoscaler | None:
+    """Return the autoscaler that an object is; None: it is about nothing, or an amount of it does not parse."""
+    try:
+        return parse_autoscaler(decoded(raw, VerticalPodAutoscaler))
+    except Unparsable:
+        return None
+
+
+def _made_by_nobody(owner: Owner) -> Owner:
+    """Of workloads whose makers act in the world the maker is the workload."""
+    return owner

@@ -1,0 +1,91 @@
+"""Changes played where vertical autoscalers write into pods: the next pod is the one that explain computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vpa.test_effects import quota, store_of
+from vpa.test_reading import REQUEST, explained, values
+
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import decoded
+from kubectl_kres.reports.changes.compare import report
+from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
+from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step
+from kubectl_kres.simulate.cluster import Placed, carried_out
+from kubectl_kres.store.store import Store
+
+KIND = "VerticalPodAutoscaler"
+ROOMY = quota({"requests.cpu": "2500m"}, {"requests.cpu": "400m"})
+
+
+def played(store: Store, *steps: Step) -> ChangeReport:
+    store.add("ReplicaSet", decoded(REPLICA_SET, BY_KIND["ReplicaSet"].struct))
+    return report(carried_out(store, [Placed(step, "shop") for step in steps], Server(), ["shop"]))
+
+
+CONTAINER = {"name": "app", "image": "img", "resources": {
+    "requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": "200m", "memory": "128Mi"},
+}}  # fmt: skip
+REPLICA_SET: dict[str, Any] = {
+    "kind": "ReplicaSet",
+    "metadata": {
+        "name": "web-5d4f", "namespace": "shop",
+        "annotations": {"deployment.kubernetes.io/desired-replicas": "4"},
+        "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": True}],
+    },
+    "spec": {"replicas": 4, "template": {"spec": {"containers": [CONTAINER]}}},
+}  # fmt: skip
+
+
+def web(change: ChangeReport) -> WorkloadChange:
+    return next(each for each in change.workloads if each.subject.kind == "Deployment")
+
+
+def test_more_replicas_come_in_the_size_that_it_recommends() -> None:
+    """2500m less 400m hold four pods of 500m, not twenty-one of the template's."""
+    change = web(played(store_of(ROOMY), ScaleStep("Deployment", "web", 12)))
+    assert change.after is not None
+    assert change.after.pods == 8
+    assert "requested: requests.cpu=500m, used: requests.cpu=2400m" in change.refusals[0]
+    alone = web(played(store_of(ROOMY, hooks=()), ScaleStep("Deployment", "web", 12)))
+    assert alone.after is not None
+    assert alone.after.pods == 12
+
+
+def test_its_end_changes_the_next_pod() -> None:
+    change = web(played(store_of(), Delete(KIND, "web")))
+    requests = {value.path: (value.before, value.after) for value in change.resized}
+    assert requests["app.requests.cpu"] == ("500m", "100m")
+
+
+def test_another_recommendation_is_what_the_next_pod_gets() -> None:
+    """By a value, by a file with a status, and by one without, which leaves it."""
+    target = {"containerName": "app", "target": {"cpu": "300m"}}
+    status = {"recommendation": {"containerRecommendations": [target]}}
+    spec = {"targetRef": {"kind": "Deployment", "name": "web"}}
+    raw = {"apiVersion": "autoscaling.k8s.io/v1", "kind": KIND, "metadata": {"name": "web"}, "spec": spec}
+    for step in (Patch(KIND, "web", {"status": status}), Apply({**raw, "status": status}, kept=True)):
+        requests = {value.path: value.after for value in web(played(store_of(), step)).resized}
+        assert requests["app.requests.cpu"] == "300m"
+    assert played(store_of(), Apply(raw, kept=True)).workloads == ()
+
+
+def test_a_limit_range_caps_it() -> None:
+    limits = {"type": "Container", "max": {"cpu": "600m"}}
+    raw = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "r"}, "spec": {"limits": [limits]}}
+    store = store_of()
+    change = web(played(store, Apply(raw)))
+    requests = {value.path: value.after for value in change.resized}
+    stored = {**raw, "metadata": {"name": "r", "namespace": "shop"}}
+    store.add("LimitRange", decoded(stored, BY_KIND["LimitRange"].struct))
+    assert requests["app.requests.cpu"] == values(explained(store))[REQUEST] == "300m"
+
+
+def test_a_webhook_that_leaves_the_namespace_out_changes_nothing() -> None:
+    selector = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["shop"]}]}
+    hook = {"name": "vpa.k8s.io", "failurePolicy": "Ignore", "rules": [], "namespaceSelector": selector}
+    change = web(played(store_of(ROOMY, hooks=(hook,)), ScaleStep("Deployment", "web", 12)))
+    assert change.after is not None
+    assert change.after.pods == 12
