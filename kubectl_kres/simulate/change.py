@@ -78,6 +78,14 @@ class Patch(Struct, frozen=True):
     label: str = ""
 
 
+class Evict(Struct, frozen=True):
+    """The updater of a vertical autoscaler goes over its pods until nothing changes; of each pass a step."""
+
+    kind: str
+    name: str
+    label: str = ""
+
+
 class Settle(Struct, frozen=True):
     """Wait until the controllers are at rest."""
 
@@ -94,7 +102,7 @@ class ParameterStep(Struct, frozen=True):
     own: bool
 
 
-Step = Apply | Delete | ScaleStep | Patch | Settle | ParameterStep
+Step = Apply | Delete | ScaleStep | Patch | Evict | Settle | ParameterStep
 
 
 def key_of_step(step: Step) -> Key:

@@ -19,7 +19,7 @@ from kubectl_kres.capsule.rules.webhooks import RELEASE
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedMetadata, Raw, decoded
 from kubectl_kres.model.objects import Namespace as NamespaceObject
-from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step, applied, key_of_step
+from kubectl_kres.simulate.change import Apply, Delete, Evict, Patch, ScaleStep, Settle, Step, applied, key_of_step
 from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
 from kubectl_kres.simulate.explore import MOST_STATES, Ends
 from kubectl_kres.simulate.final_states import FinalState
@@ -43,6 +43,8 @@ _OF_NO_NAMESPACE = frozenset({*OF_CLUSTER, "Namespace", HOOKS})
 _NUMEROUS = ("Pod", "ReplicaSet", "Deployment")
 #: Ends that are put into words; of more only the outermost.
 MOST_SHOWN = 32
+#: Passes of an updater: each evicts up to half of the pods, so that what is refused stops it, or comes again and again.
+_MOST_PASSES = 12
 #: States that are looked at over all namespaces of a change, and at least in each.
 MOST_OVER_ALL, LEAST_STATES = 40_000, 200
 
@@ -215,7 +217,8 @@ class Course:
         for namespace, numbers in steps.items() if space else ():
             if namespace != space and (not namespace or namespace in self.parameters.spaces):
                 result += [item for item in numbers if self._concerns_all(item[1])]
-        return [self._seen_from(space, local) for _, local in sorted(result, key=lambda numbers: numbers[0])]
+        seen = (self._seen_from(space, local) for _, local in sorted(result, key=lambda numbers: numbers[0]))
+        return [item for number, step in seen for item in _passes(number, step)]
 
     def _concerns_all(self, local: _Local) -> bool:
         if self.parameters.concern(local.step):
@@ -300,15 +303,29 @@ def _note(
     """What the server said to the user's steps in one namespace."""
     # To a wait there is no answer.
     asked = [number for number, step in local if not isinstance(step, Settle)]
-    for place, number in enumerate(asked):
-        if number < 0:
-            continue
-        answers = dict.fromkeys(
-            namespace.requests.answers[state.answers[place]] for state in final_states.states[: final_states.usual]
-        )
+    usual, known = final_states.states[: final_states.usual], namespace.requests.answers
+    for number in dict.fromkeys(number for number in asked if number >= 0):
+        places = [place for place, other in enumerate(asked) if other == number]
+        answers = dict.fromkeys(_told([known[state.answers[place]] for place in places]) for state in usual)
         given = steps[number].step
         kind, name = key_of_step(given)
         sent[number] = Sent(number + 1, getattr(given, "label", ""), _what(given), kind, name, space, tuple(answers))
+
+
+def _passes(number: int, step: Step) -> Iterator[tuple[int, Step]]:
+    """Yield a step; that of an updater as its passes, before and after each of which controllers come to rest."""
+    if not isinstance(step, Evict):
+        yield number, step
+        return
+    for _ in range(_MOST_PASSES):
+        yield -1, Settle()
+        yield number, step
+
+
+def _told(answers: Sequence[StepAnswer]) -> StepAnswer:
+    """Return the answer to a step; of one that has several passes those of all."""
+    passes = tuple(done for answer in answers for done in answer.passes)
+    return answers[0] if len(answers) == 1 else msgspec.structs.replace(answers[0], passes=passes)
 
 
 def _what(step: Step) -> str:
@@ -317,7 +334,7 @@ def _what(step: Step) -> str:
         return f"scale to {step.replicas}"
     if isinstance(step, Patch) and _releases(step):
         return "release"
-    return {Apply: "apply", Delete: "delete", Patch: "set"}.get(type(step), "wait")
+    return {Apply: "apply", Delete: "delete", Patch: "set", Evict: "evict"}.get(type(step), "wait")
 
 
 def _pools(store: Store) -> Pools:

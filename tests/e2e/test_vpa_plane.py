@@ -191,6 +191,9 @@ def test_the_updater_ends_as_is_said(
         vpa_plane.time.sleep(3)
         old = set(running(plane, made.space))
         said = json.loads(kres("explain", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]["eviction"]
+        (step,) = json.loads(kres("simulate", "--evict", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0][
+            "steps"
+        ]
         with vpa_plane.updating(plane):
             seen: list[set[str]] = []
             while len(seen) < 12 or len({frozenset(names) for names in seen[-8:]}) > 1:
@@ -199,11 +202,12 @@ def test_the_updater_ends_as_is_said(
                 seen.append(set(running(plane, made.space)))
     last = seen[-1]
     ended = {"kept": len(last & old), "come": len(last - old), "missing": 4 - len(last)}
-    assert said["result"] == name.removesuffix("-by-all")
+    assert said["result"] == step["eviction"]["result"] == name.removesuffix("-by-all")
     if name == "as-recommended":
         assert ended == {"kept": 4, "come": 0, "missing": 0}
         return
-    assert ended == {key: said.get(key, 0) for key in ended}
+    for eviction in (said, step["eviction"]):
+        assert ended == {key: eviction.get(key, 0) for key in ended}
 
 
 def test_without_the_webhook_the_updater_never_ends(plane: ControlPlane, kubectl: Path, tmp_path: Path) -> None:

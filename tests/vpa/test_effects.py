@@ -11,7 +11,7 @@ from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.store.store import Coverage, Origin, ReadRequest, Store
 from kubectl_kres.vpa.reports.effects import VpaEffects, vpa_effects
-from kubectl_kres.vpa.rules.updater import Evictions, follow_evictions
+from kubectl_kres.vpa.rules.updater import MIN_REPLICAS, Budget, Evictions, follow_evictions
 from kubectl_kres.vpa.text.effects import effects_lines, summary
 
 HOOK = {"name": "vpa.k8s.io", "failurePolicy": "Ignore", "rules": []}
@@ -149,7 +149,8 @@ def test_a_limit_by_ratio_is_beyond_a_maximum() -> None:
 )
 def test_evictions_stop_at_half(wanted: int, old: int, least: int | None, admitted: int, result: Evictions) -> None:
     """As the updater with its settings as shipped: half of the wanted pods, rounded down, may be away."""
-    assert follow_evictions(wanted, old, least, lambda _, new: new < admitted) == result
+    budget = Budget(wanted, MIN_REPLICAS if least is None else least)
+    assert follow_evictions(budget, old, 0, lambda now: now.new < admitted) == result
 
 
 @pytest.mark.parametrize(

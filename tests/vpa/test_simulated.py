@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from vpa.test_effects import quota, store_of
+import pytest
+from vpa.test_effects import effects_of, quota, store_of
 from vpa.test_reading import REQUEST, explained, values
 
 from kubectl_kres.admission.base.outcome import Server
@@ -12,7 +13,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import decoded
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
-from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step
+from kubectl_kres.simulate.change import Apply, Delete, Evict, Patch, ScaleStep, Step
 from kubectl_kres.simulate.cluster import Placed, carried_out
 from kubectl_kres.store.store import Store
 
@@ -89,3 +90,62 @@ def test_a_webhook_that_leaves_the_namespace_out_changes_nothing() -> None:
     change = web(played(store_of(ROOMY, hooks=(hook,)), ScaleStep("Deployment", "web", 12)))
     assert change.after is not None
     assert change.after.pods == 12
+
+
+TIGHT = quota({"requests.cpu": "900m"}, {"requests.cpu": "400m"})
+IN_PLACE = {"updateMode": "InPlaceOrRecreate"}
+
+
+@pytest.mark.parametrize(
+    ("more", "spec", "result"),
+    [
+        ((), {}, ("comes-back", 4, 0, 4, 0)),
+        ((TIGHT,), {}, ("refused", 3, 1, 1, 2)),
+        ((), {"hooks": ()}, ("again", 4, 0, 4, 0)),
+        ((), {"updatePolicy": IN_PLACE}, ("comes-back", 0, 4, 0, 0)),
+        ((TIGHT,), {"updatePolicy": IN_PLACE}, ("refused", 2, 2, 0, 2)),
+        ((), {"updatePolicy": {"minReplicas": 5}}, ("too-few", 0, 4, 0, 0)),
+        ((TIGHT,), {"updatePolicy": {"minReplicas": 3}}, ("refused", 3, 1, 1, 2)),
+    ],
+)
+def test_an_eviction_ends_as_explain_says(more: tuple[Any, ...], spec: dict[str, Any], result: tuple[Any, ...]) -> None:
+    """One is played with all other controllers, the other counted: as many pods are old, new and missing."""
+    played_out = played(store_of(*more, **spec), Evict(KIND, "web")).steps[0].eviction
+    counted = effects_of(store_of(*more, **spec)).eviction
+    for eviction in (played_out, counted):
+        assert eviction is not None
+        ended = (eviction.result, eviction.evicted, eviction.kept, eviction.come, eviction.missing)
+        assert ended == result
+        assert bool(eviction.message) is (eviction.result == "refused")
+
+
+@pytest.mark.parametrize(
+    ("requirement", "result"),
+    [
+        (("cpu", "TargetHigherThanRequests"), "comes-back"),
+        (("cpu", "TargetLowerThanRequests"), "held"),
+        (("nvidia.com/gpu", "TargetHigherThanRequests"), "held"),
+    ],
+)
+def test_eviction_requirements_keep_pods(requirement: tuple[str, str], result: str) -> None:
+    resource, direction = requirement
+    wanted = [{"resources": [resource], "changeRequirement": direction}]
+    spec = {"updatePolicy": {"evictionRequirements": wanted}}
+    for eviction in (
+        played(store_of(**spec), Evict(KIND, "web")).steps[0].eviction,
+        effects_of(store_of(**spec)).eviction,
+    ):
+        assert eviction is not None
+        assert (eviction.result, eviction.held) == (result, 4 if result == "held" else 0)
+
+
+def test_an_eviction_after_another_step() -> None:
+    """A quota that grows first lets them all come back; of an autoscaler that is not there the server says so."""
+    bigger = Patch("ResourceQuota", "limits", {"spec": {"hard": {"requests.cpu": "2"}}})
+    eviction = played(store_of(TIGHT), bigger, Evict(KIND, "web")).steps[1].eviction
+    assert eviction is not None
+    assert (eviction.result, eviction.come) == ("comes-back", 4)
+    absent = played(store_of(), Evict(KIND, "none")).steps[0]
+    assert (absent.allowed, absent.message) == (
+        False, 'verticalpodautoscalers.autoscaling.k8s.io "none" not found'
+    )  # fmt: skip

@@ -62,7 +62,7 @@ from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 _RUNS = ("TaskRun", "Task", "StepAction")
 _AUTOSCALER = "HorizontalPodAutoscaler"
 #: The flags that are steps.
-_STEPS = ("filenames", "delete", "scale", "sets", "release")
+_STEPS = ("filenames", "delete", "scale", "sets", "release", "evict")
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
@@ -97,7 +97,8 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
     if not flags and not (options.rollouts and _ordered_flags(("rollouts",))):
         raise UsageError(
             "simulate needs a change",
-            hint="give -f FILE, --delete, --scale, --set, --release, --rollouts or --kube-version, or --from and --to",
+            hint="give -f FILE, --delete, --scale, --set, --release, --evict, --rollouts or --kube-version, "
+            "or --from and --to",
         )
     if options.offline and not options.filenames:
         raise UsageError("--offline needs the files to read, given with -f")
@@ -342,6 +343,9 @@ command = Command(
 
         # What becomes possible once this claim is released?
         kubectl kres simulate --release claim/batch -n shop
+
+        # What happens if the vertical autoscaler evicts now?
+        kubectl kres simulate --evict vpa/web -n shop
 
         # What changed since yesterday, and which workloads does it hurt?
         kubectl kres simulate --from yesterday.kres --to prod.kres

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_kres.admission.base.versions import CHANGES
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.changes.eviction import evicted, eviction_lines
 from kubectl_kres.render.text.line import Line, Tone, clipped, columns, draw, toned, wrapped
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import at_maximum
@@ -43,9 +44,11 @@ def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
         return Brief("bad", "refused", f": step {refused.number}: {refused.step} {refused.subject}: {refused.message}")
     tones: dict[str, Tone] = {**_TONES, "none": "good"}
     words = {"worse": "worse", "better": "better", "other": "different", "none": "no change"}
+    ends = [evicted(step.eviction)[1] for step in report.steps if step.eviction is not None]
     first = next((workload for effect in _HEADS for workload in report.workloads if workload.effect == effect), None)
     if first is None:
-        return Brief(tones[report.outcome], words[report.outcome], f": {_sum(report)}")
+        text = ends[0] if ends else _sum(report)
+        return Brief(tones[report.outcome], words[report.outcome], f": {text}")
     texts = [*first.refusals[:1], *([first.next_after.message] if first.next_after is not None else [])]
     texts = [text for text in texts if text]
     if not texts and first.rollout_after is not None:
@@ -73,6 +76,7 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
         for step in warned:
             yield from _step(step, width)
         yield []
+    yield from _evictions(report, width)
     for effect, head in _HEADS.items():
         result = [
             *(_workload(item, width) for item in report.workloads if item.effect == effect),
@@ -89,7 +93,16 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
         yield from toned("quiet", wrapped(text, width))
 
 
+def _evictions(report: ChangeReport, width: int) -> Iterator[Line]:
+    for step in report.steps:
+        if step.eviction is not None:
+            yield from eviction_lines(step.eviction, width, _where(step.subject))
+            yield []
+
+
 def _sum(report: ChangeReport) -> str:
+    if report.outcome != "none" and not (report.workloads or report.quotas or report.claims):
+        return "Nothing else changes."
     if report.outcome == "none":
         return "Nothing changes." if report.complete and report.computed else "Nothing changes as far as seen."
     counts = dict.fromkeys(_HEADS, 0)

@@ -11,6 +11,7 @@ from kubectl_kres.capsule.replay.world import PoolWorld as Pools
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.reports.changes.evicted import eviction_of, with_messages
 from kubectl_kres.reports.changes.report import (
     ChangeReport,
     ClaimChange,
@@ -40,6 +41,7 @@ from kubectl_kres.simulate.next import (
 )
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import Key
+from kubectl_kres.vpa.reports.eviction import BAD
 
 _ORDER = {"worse": 0, "better": 1, "other": 2}
 
@@ -78,13 +80,12 @@ _NOTHING: Mapping[str, Collection[Key]] = {}
 def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what the steps of a change did."""
     change_report = compared(outcome.before, outcome.after, rollouts)
-    steps = tuple(map(_step, outcome.sent))
+    steps = with_messages(map(_step, outcome.sent), change_report.workloads)
     notes = []
     if outcome.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {outcome.several} outcomes")
-    return replace(
-        change_report, steps=steps, notes=(*notes, *outcome.gaps, *outcome.expected), computed=not outcome.gaps
-    )
+    notes += [*outcome.gaps, *outcome.expected]
+    return _judged(replace(change_report, steps=steps, notes=tuple(notes), computed=not outcome.gaps))
 
 
 def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
@@ -94,7 +95,14 @@ def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
     if course.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
     notes += [*change_report.notes, *course.gaps, *course.expected]
-    return replace(change_report, steps=tuple(map(_step, course.sent)), notes=tuple(notes), computed=not course.gaps)
+    steps = with_messages(map(_step, course.sent), change_report.workloads)
+    return _judged(replace(change_report, steps=steps, notes=tuple(notes), computed=not course.gaps))
+
+
+def _judged(change_report: ChangeReport) -> ChangeReport:
+    """Return the report; it is worse where an updater evicts pods without an end, or some that do not come back."""
+    ends = [step.eviction.result for step in change_report.steps if step.eviction is not None]
+    return replace(change_report, outcome="worse") if any(end in BAD for end in ends) else change_report
 
 
 def compared(before: Side, after: Side, rollouts: Rollouts = _ONE) -> ChangeReport:
@@ -166,8 +174,9 @@ def _step(sent: Sent) -> StepResult:
     others = tuple(dict.fromkeys(answer.message for answer in refused[1:]))
     ref = ObjectRef(sent.kind, sent.name, sent.namespace)
     return StepResult(
-        sent.number, sent.what, ref, first.allowed, first.code, first.message, others, first.warnings, sent.label
-    )
+        sent.number, sent.what, ref, first.allowed, first.code, first.message, others, first.warnings, sent.label,
+        next((done.target for done in first.passes), ""), eviction_of(sent.answers),
+    )  # fmt: skip
 
 
 def _weight(change: WorkloadChange) -> tuple[int, int, str, str, str]:

@@ -347,7 +347,7 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
     for need in deciding_needs(store):
         if need.kind in POLICIES:
             yield need
-    yield from autoscaler_needs(store, spaces)
+    yield from autoscaler_needs(store, spaces, steps)
     if store.origin.kind != "cluster":
         return
     own = [step.object for step, _ in steps if isinstance(step, Apply) and step.object.get("kind") in POLICIES]
@@ -362,11 +362,18 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
             yield parameter_need(parameters.versions[kind], kind, space, {"name": name})
 
 
-def autoscaler_needs(store: Store, spaces: Iterable[str]) -> Iterator[ReadRequest]:
-    """Yield the reads of vertical autoscalers, where their webhook is registered; all at once where all else was."""
+def autoscaler_needs(
+    store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step, str]] = ()
+) -> Iterator[ReadRequest]:
+    """Yield the reads of vertical autoscalers, where their webhook is registered or a step is about one; all at once
+    where all else was.
+    """
+    is_meant = any(key_of_step(step)[0] == AUTOSCALER for step, _ in steps)
     all_at_once = any(not need.namespace for need in store.asked("LimitRange"))
     for space in [""] if all_at_once else filter(None, dict.fromkeys(spaces)):
         yield from autoscaler_reads(store, AboutPolicies(space)) or ()
+        if is_meant and store.origin.kind == "cluster":
+            yield ReadRequest(AUTOSCALER, space, required=False)
 
 
 def pool_needs() -> Iterator[ReadRequest]:

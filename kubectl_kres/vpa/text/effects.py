@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.provenance.journal import Set
+from kubectl_kres.render.changes.eviction import evicted, eviction_lines
 from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
-from kubectl_kres.vpa.reports.effects import Eviction, OutsideValue, VpaEffects
+from kubectl_kres.vpa.reports.effects import VpaEffects
 from kubectl_kres.vpa.text.bounded import bounded_sentence
-
-#: Requests outside of the recommendation that are named.
-_SHOWN = 4
 
 
 def effects_lines(effects: VpaEffects, *, color: bool, width: int) -> Iterator[str]:
@@ -20,9 +18,7 @@ def effects_lines(effects: VpaEffects, *, color: bool, width: int) -> Iterator[s
 
 def summary(effects: VpaEffects, *, color: bool) -> str:
     """Return one line for each of several."""
-    tone, text = (
-        _evicted(effects.eviction) if effects.eviction is not None else ("quiet", "its controller is not known")
-    )
+    tone, text = evicted(effects.eviction) if effects.eviction is not None else ("quiet", "its controller is not known")
     return draw(
         [("strong", str(effects.object)), ("", f"  {effects.target}  {effects.mode}  "), (tone, text)], color=color
     )
@@ -40,7 +36,9 @@ def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
     if effects.allowed is False:
         yield from _wrapped("bad", f"the next pod is refused: {effects.message}", width)
     if effects.eviction is not None:
-        yield from _eviction_lines(effects.eviction, width)
+        yield from eviction_lines(effects.eviction, width)
+        for text in effects.eviction.ends:
+            yield from _wrapped("", f"what helps: {text}", width)
     for unseen in effects.unseen:
         if unseen.required:
             yield [("warn", f"not read: {unseen.kind}: {unseen.message or unseen.state}")]
@@ -71,55 +69,3 @@ def _values(effects: VpaEffects, width: int) -> Iterator[Line]:
                 yield from _wrapped("", f"{what}: {before} -> {value.value or '-'}  {value.rule}", width)
                 if sentence:
                     yield from toned("quiet", wrapped(sentence, width, first="    ", rest="      "))
-
-
-def _eviction_lines(eviction: Eviction, width: int) -> Iterator[Line]:
-    yield from _wrapped(*_evicted(eviction), width)
-    for value in eviction.outside[:_SHOWN]:
-        yield from toned("quiet", wrapped(_outside(value), width, first="    ", rest="      "))
-    if len(eviction.outside) > _SHOWN:
-        yield [("quiet", f"    and {len(eviction.outside) - _SHOWN} more (-o json names all)")]
-    if eviction.in_place:
-        yield from _wrapped("warn", f"the resize in place is refused: {eviction.in_place}", width)
-    if eviction.message:
-        yield from _wrapped("bad", f"the pods that are missing are refused: {eviction.message}", width)
-    for value in eviction.again[:_SHOWN]:
-        yield from toned("quiet", wrapped(_outside(value), width, first="    ", rest="      "))
-    for text in eviction.ends:
-        yield from _wrapped("", f"what helps: {text}", width)
-
-
-def _outside(value: OutsideValue) -> str:
-    who = f"{value.pod} {value.container}".strip()
-    bounds = f"{value.lower or 'no lower bound'} to {value.upper or 'no upper bound'}"
-    return f"{who} {value.resource} request {value.request or 'none'}, recommended {bounds}"
-
-
-def _evicted(eviction: Eviction) -> tuple[Tone, str]:
-    """Return what comes of it if the updater runs now, as a sentence."""
-    count = eviction.pods
-    match eviction.result:
-        case "off":
-            return "quiet", "nothing is evicted in this updateMode"
-        case "no-recommendation":
-            return "quiet", "nothing is evicted: there is no recommendation"
-        case "no-pods":
-            return "quiet", "nothing is evicted: no pod runs"
-        case "as-recommended":
-            return "good", f"nothing is evicted: {count} of {count} pods are within what it recommends"
-        case "too-few":
-            return "quiet", f"nothing is evicted: {count} running are fewer than minReplicas"
-        case "refused":
-            return "bad", (
-                f"if the updater runs now, it evicts {eviction.evicted} of {count} pods; "
-                f"{eviction.come} come back, {eviction.missing} do not, {eviction.kept} are let alone"
-            )
-        case "again":
-            return "bad", (
-                f"if the updater runs now, it evicts {eviction.evicted} of {count} pods, and evicts those that come "
-                "back again, without an end: they are outside of what it recommends, too"
-            )
-        case _:
-            if eviction.resized:
-                return "good", "if the updater runs now, it resizes pods in place; the API server lets it"
-            return "good", f"if the updater runs now, it evicts {eviction.evicted} of {count} pods, and all come back"
