@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.request.new_pod import PodWebhook
 from kubectl_kres.model.admitting import WebhookConfiguration
 from kubectl_kres.model.objects import Raw, decoded, mapping
@@ -18,9 +17,7 @@ from kubectl_kres.vpa.rules.autoscaler import Autoscaler, parse_autoscaler
 from kubectl_kres.vpa.rules.webhook import Owner, controlling_autoscalers
 
 
-def pod_webhooks(
-    autoscalers: Iterable[Raw], configurations: Iterable[Raw], namespace: Raw, limits: tuple[Limits, ...]
-) -> tuple[PodWebhook, ...]:
+def pod_webhooks(autoscalers: Iterable[Raw], configurations: Iterable[Raw], namespace: Raw) -> tuple[PodWebhook, ...]:
     """Return the webhook as it is registered; none where it is not, leaves the namespace out, or changes no pod."""
     deciding = controlling_autoscalers(filter(None, map(autoscaler_in, autoscalers)))
     metadata = mapping(namespace, "metadata")
@@ -29,7 +26,7 @@ def pod_webhooks(
         configuration = decoded(raw, WebhookConfiguration)
         for hook in configuration.webhooks or ():
             if deciding and hook.name == WEBHOOK and selects(hook, name, labels):
-                return (webhook_of((configuration.metadata.name, hook), deciding, limits, _made_by_nobody),)
+                return (webhook_of((configuration.metadata.name, hook), deciding, _made_by_nobody),)
     return ()
 
 

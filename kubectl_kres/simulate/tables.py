@@ -324,7 +324,7 @@ class Tables:
                 from kubectl_kres.simulate.autoscaled import pod_webhooks  # noqa: PLC0415, few worlds have any
 
                 namespace = (world.of_kind("Namespace") or [{}])[0]
-                webhooks = pod_webhooks(autoscalers, world.of_kind(HOOKS), namespace, world.policies.limits)
+                webhooks = pod_webhooks(autoscalers, world.of_kind(HOOKS), namespace)
             self._webhooks[world.deciding] = webhooks
         return self._webhooks[world.deciding]
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from weakref import ReferenceType
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.model.admitting import Webhook
 from kubectl_kres.model.objects import LabelSelector, ObjectRef, OwnerReference, decoded
 from kubectl_kres.provenance.journal import Assume
@@ -28,13 +27,11 @@ def registered_webhook(store: Store) -> tuple[str, Webhook] | None:
     return min(webhooks, key=lambda pair: pair[0], default=None)
 
 
-def webhook_of(
-    registered: tuple[str, Webhook], deciding: Mapping[Owner, Autoscaler], limits: tuple[Limits, ...], maker: Maker
-) -> VpaWebhook:
+def webhook_of(registered: tuple[str, Webhook], deciding: Mapping[Owner, Autoscaler], maker: Maker) -> VpaWebhook:
     """Return the webhook as admission asks it. ``registered``: its configuration's name, and how it stands there."""
     name, hook = registered
     again, fails = hook.reinvocation_policy == "IfNeeded", hook.failure_policy != "Ignore"
-    return VpaWebhook(deciding, limits, name, again=again, fails=fails, maker=maker)
+    return VpaWebhook(deciding, (), name, again=again, fails=fails, maker=maker)
 
 
 def maker_of(store: ReferenceType[Store], namespace: str, owner: Owner) -> Owner | None:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Finding, Refusal
+from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.capsule.rules.webhooks import denied
 from kubectl_kres.capsule.rules.workload_mutation import mutate_pod, ratio_limit
@@ -189,6 +190,11 @@ class TenantWebhook(Struct, frozen=True):
     def for_owner(self, owner: tuple[str, str] | None) -> TenantWebhook:
         """Return the same: it does not look at owners."""
         del owner
+        return self
+
+    def within(self, limits: tuple[Limits, ...]) -> TenantWebhook:
+        """Return the same: it does not look at LimitRanges."""
+        del limits
         return self
 
     def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:

@@ -425,7 +425,7 @@ SIMULATED = (
     _flag("scale", "--scale", metavar="TYPE/NAME=N", text="Set the number of replicas."),
     _flag("sets", "--set", metavar="TYPE/NAME:PATH=VALUE", text="Set one value of an object."),
     _flag("release", "--release", metavar="claim/NAME", text="Release a claim on a resource pool."),
-    _flag("evict", "--evict", metavar="vpa/NAME", text="Let a vertical autoscaler's updater evict what it would."),
+    _flag("evict", "--evict", metavar="vpa/NAME", text="Evict what this autoscaler's updater would."),
     _flag(
         "rollouts",
         "--rollouts",

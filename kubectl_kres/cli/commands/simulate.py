@@ -344,9 +344,6 @@ command = Command(
         # What becomes possible once this claim is released?
         kubectl kres simulate --release claim/batch -n shop
 
-        # What happens if the vertical autoscaler evicts now?
-        kubectl kres simulate --evict vpa/web -n shop
-
         # What changed since yesterday, and which workloads does it hurt?
         kubectl kres simulate --from yesterday.kres --to prod.kres
 

@@ -27,6 +27,7 @@ from kubectl_kres.reports.changes.report import (
 from kubectl_kres.reports.changes.together import Reach, Together
 from kubectl_kres.reports.changes.upgrade import UpgradeChange, UpgradeReport
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
+from kubectl_kres.vpa.reports.eviction import BAD
 
 _TONES: dict[str, Tone] = {"worse": "bad", "better": "good", "other": "warn"}
 _HEADS = {"worse": "Worse", "better": "Better", "other": "Different"}
@@ -97,6 +98,8 @@ def _evictions(report: ChangeReport, width: int) -> Iterator[Line]:
     for step in report.steps:
         if step.eviction is not None:
             yield from eviction_lines(step.eviction, width, _where(step.subject))
+            if step.eviction.result in BAD:
+                yield [("quiet", f"  explain vpa/{step.subject.name} says what to change")]
             yield []
 
 

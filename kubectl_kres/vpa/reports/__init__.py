@@ -8,6 +8,7 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.system import (
     AboutPolicies,
     Admitter,
@@ -50,6 +51,14 @@ def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Ana
     return with_remarks(store, subject, analysis)
 
 
+def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
+    if analysis.made is not None or not any(True for _ in store.all(KIND, subject.ref.namespace)):
+        return ()
+    from kubectl_kres.vpa.reports.remedies import pod_remedies
+
+    return pod_remedies(store, subject, analysis)
+
+
 def may_be_installed(store: Store) -> bool:
     """Return whether the webhook is registered, or whether that could not be read."""
     if any(hook.name == WEBHOOK for item in store.all(HOOKS) for hook in item.webhooks or ()):
@@ -67,5 +76,6 @@ SYSTEM = System(
         "explain": (Right(KIND, ("get", "list"), "what a vertical autoscaler does"),),
     },
     reads=reads,
+    remedies=_remedies,
     admission=Admitter(extend=_extend, apply=_apply),
 )

@@ -12,7 +12,7 @@ from kubectl_kres.errors import KresError, NotFound
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, Subject, Unseen, unread
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.values import ValueTable
@@ -20,6 +20,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.model import KIND, VerticalPodAutoscaler
 from kubectl_kres.vpa.registration import is_registered, parsed, registered_webhook
 from kubectl_kres.vpa.reports.eviction import Eviction
+from kubectl_kres.vpa.reports.remedies import eviction_remedies
 from kubectl_kres.vpa.reports.updater_run import UpdaterRun
 from kubectl_kres.vpa.rules.amounts import WebhookFault
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
@@ -30,7 +31,8 @@ class VpaEffects(Record, frozen=True):
     """``registered``: whether the webhook is; absent: not known. ``failure_policy``: of the webhook.
 
     ``allowed``: whether the next pod is admitted, absent where that is not known; ``message``: the refusal.
-    ``fault``: why the admission controller changes nothing.
+    ``fault``: why the admission controller changes nothing. ``remedies``: what to change where pods are refused, let
+    alone, or evicted without an end.
     """
 
     object: ObjectRef
@@ -44,6 +46,7 @@ class VpaEffects(Record, frozen=True):
     message: str = ""
     fault: str = ""
     eviction: Eviction | None = None
+    remedies: tuple[Remedy, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
 
@@ -103,13 +106,15 @@ def vpa_effects(store: Store, subject: Subject, ask: EvaluationOptions) -> VpaEf
     if target is None or analysis is None:
         return effects
     first = analysis.outcomes[0]
+    eviction = UpdaterRun(store, ask, autoscaler, target, analysis).eviction()
     return structs.replace(
         effects,
         containers=ValueTable(store, analysis.start, analysis.outcomes).containers(),
         allowed=first.allowed,
         message="" if first.refusal is None else first.refusal.message,
         fault=_fault(autoscaler, first, analysis.known.policies.limits),
-        eviction=UpdaterRun(store, ask, autoscaler, target, analysis).eviction(),
+        eviction=eviction,
+        remedies=eviction_remedies(store, ask, vpa, target, analysis, eviction),
     )
 
 

@@ -45,6 +45,5 @@ class Eviction(Record, frozen=True):
     missing: int = 0
     message: str = ""
     again: tuple[OutsideValue, ...] = ()
-    ends: tuple[str, ...] = ()
     resized: bool = False
     in_place: str = ""

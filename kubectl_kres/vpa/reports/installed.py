@@ -37,7 +37,7 @@ def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies
     registered = registered_webhook(store)
     if registered is not None and not selects_namespace(registered[1], store, namespace):
         return policies, left_out
-    webhook = webhook_of(registered or USUAL, deciding, policies.limits, partial(maker_of, ref(store), namespace))
+    webhook = webhook_of(registered or USUAL, deciding, partial(maker_of, ref(store), namespace))
     webhooks = sorted((*policies.webhooks, webhook), key=lambda webhook: webhook.configuration)
     return structs.replace(policies, webhooks=tuple(webhooks)), left_out
 

@@ -9,21 +9,21 @@ from weakref import ref
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Quantities, Slot, Unparsable
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.base.outcome import Finding, Outcome, QuotaCharge
 from kubectl_kres.admission.pod.defaulting import decoded_draft
 from kubectl_kres.admission.quota.quota_admission import Quota, charges, pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.admission.resize.resize_pod import resize as put_resize
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import node_of
 from kubectl_kres.reports.common.replicas import controller, replicas_of
 from kubectl_kres.reports.resize import patched
 from kubectl_kres.store.store import Store
-from kubectl_kres.vpa.registration import is_registered, maker_of
+from kubectl_kres.vpa.registration import maker_of
 from kubectl_kres.vpa.reports.eviction import Eviction, OutsideValue
 from kubectl_kres.vpa.rules.amounts import WebhookFault
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
@@ -47,6 +47,8 @@ class UpdaterRun:
         self.policies = analysis.known.policies
         self.pods = tuple(self._pods())
         self.moved: tuple[Pod, ...] = ()
+        #: What refuses a pod that is missing at the end.
+        self.refused: tuple[Finding, ...] = ()
 
     def _pods(self) -> Iterator[Pod]:
         """Yield those that the updater sees: it reads none without a node. Source: pkg/updater/main.go."""
@@ -79,7 +81,7 @@ class UpdaterRun:
         if not moved:
             return Eviction("held", count, outside, held, kept=count)
         if count < budget_of(autoscaler, count).least:
-            return Eviction("too-few", count, outside, held, kept=count, ends=(_FEW,))
+            return Eviction("too-few", count, outside, held, kept=count)
         self.moved = tuple(self.pods[place] for _, place in moved)
         return self._evicted(count, outside, held)
 
@@ -97,9 +99,7 @@ class UpdaterRun:
             message,
             resized=bool(result.sized), in_place=self._resize_refusal(end) if in_place and result.evicted else "",
         )  # fmt: skip
-        if result.missing:
-            return structs.replace(eviction, ends=(_MAX_ALLOWED, _INITIAL))
-        return structs.replace(eviction, again=again, ends=tuple(self._ends())) if again else eviction
+        return structs.replace(eviction, again=again) if again and not result.missing else eviction
 
     def _again(self) -> tuple[OutsideValue, ...]:
         """Return what of a pod that comes is outside once more."""
@@ -109,10 +109,10 @@ class UpdaterRun:
         found = judged_pod(self.autoscaler, draft.containers, self.policies.limits)
         return tuple(_values("", found)) if found.evicted else ()
 
-    def _ends(self) -> Iterator[str]:
-        if is_registered(self.store) is False:
-            yield "register the webhook vpa.k8s.io again"
-        yield _INITIAL
+    @property
+    def lacking(self) -> int:
+        """How many pods are missing before anything is evicted."""
+        return max(0, self._wanted() - len(self.pods))
 
     def _wanted(self) -> int:
         owner = self.analysis.start.owner
@@ -164,7 +164,13 @@ class UpdaterRun:
 
     def _message(self, now: Moved) -> str:
         refusal = self._next(now).refusal
+        self.refused = () if refusal is None else refusal.findings
         return "" if refusal is None else refusal.message
+
+    def needed(self, quota: Quota) -> Quantities:
+        """Return what a quota counts at most until all pods have come anew."""
+        after = self._used(quota, Moved(0, len(self.moved) + self.lacking))
+        return {name: max(amount, quota.used.get(name, ZERO)) for name, amount in after.items()}
 
     def _resizes(self, now: Moved) -> bool:
         return not self._resize_refusal(now)
@@ -192,11 +198,6 @@ class UpdaterRun:
             if each.requests or each.limits
         ]
         return patched(pod, {"spec": {"containers": containers}})[0]
-
-
-_FEW = "it leaves single pods alone: set minReplicas of the autoscaler to 1 if it shall not"
-_MAX_ALLOWED = "raise what refuses the pods, or set maxAllowed in the autoscaler's resourcePolicy to what is admitted"
-_INITIAL = "set updateMode Initial or Off: nothing is evicted then"
 
 
 def _values(pod: str, found: JudgedPod) -> Iterator[OutsideValue]:

@@ -69,6 +69,10 @@ class VpaWebhook(Struct, frozen=True):
         """Return the same for pods of a controller."""
         return structs.replace(self, owner=owner)
 
+    def within(self, limits: tuple[Limits, ...]) -> VpaWebhook:
+        """Return the same among these LimitRanges."""
+        return self if limits is self.limits else structs.replace(self, limits=limits)
+
     def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
         """Change the pod as one call does, and return whether anything changed."""
         autoscaler = self.controlling(draft.owner or self.owner)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.render.changes.eviction import evicted, eviction_lines
 from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
+from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.vpa.reports.effects import VpaEffects
 from kubectl_kres.vpa.text.bounded import bounded_sentence
 
@@ -37,8 +38,7 @@ def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
         yield from _wrapped("bad", f"the next pod is refused: {effects.message}", width)
     if effects.eviction is not None:
         yield from eviction_lines(effects.eviction, width)
-        for text in effects.eviction.ends:
-            yield from _wrapped("", f"what helps: {text}", width)
+    yield from remedy_lines(effects.remedies, "", width)
     for unseen in effects.unseen:
         if unseen.required:
             yield [("warn", f"not read: {unseen.kind}: {unseen.message or unseen.state}")]
