@@ -7,6 +7,18 @@ from collections.abc import Iterator
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.vpa.reports.eviction import Eviction, OutsideValue
 
+#: What comes of it, in a word or two.
+WORDS = {
+    "off": "nothing",
+    "no-recommendation": "no recommendation",
+    "no-pods": "no pods",
+    "as-recommended": "as recommended",
+    "held": "held",
+    "too-few": "too few pods",
+    "comes-back": "comes back",
+    "refused": "refused",
+    "again": "again and again",
+}
 #: Requests outside of the recommendation that are named.
 _SHOWN = 4
 
@@ -30,7 +42,8 @@ def evicted(eviction: Eviction) -> tuple[Tone, str]:
         case "refused":
             return "bad", (
                 f"if the updater runs now, it evicts {eviction.evicted} of {count} pods; "
-                f"{eviction.come} come back, {eviction.missing} do not, {eviction.kept} are let alone"
+                f"{eviction.come} come back, {eviction.missing} do not"
+                f"{f', {eviction.kept} are let alone' if eviction.kept else ''}"
             )
         case "again":
             return "bad", (
@@ -48,7 +61,7 @@ def eviction_lines(eviction: Eviction, width: int, name: str = "") -> Iterator[L
     tone, text = evicted(eviction)
     yield from _wrapped(tone, f"{name}: {text}" if name else text, width)
     for value in eviction.outside[:_SHOWN]:
-        yield from toned("quiet", wrapped(_outside(value), width, first="    ", rest="      "))
+        yield from toned("quiet", wrapped(outside_text(value), width, first="    ", rest="      "))
     if len(eviction.outside) > _SHOWN:
         yield [("quiet", f"    and {len(eviction.outside) - _SHOWN} more (-o json names all)")]
     if eviction.in_place:
@@ -57,14 +70,15 @@ def eviction_lines(eviction: Eviction, width: int, name: str = "") -> Iterator[L
     if eviction.message:
         yield from _wrapped("bad", f"the pods that are missing are refused: {eviction.message}", width)
     for value in eviction.again[:_SHOWN]:
-        yield from toned("quiet", wrapped(_outside(value), width, first="    ", rest="      "))
+        yield from toned("quiet", wrapped(outside_text(value), width, first="    ", rest="      "))
 
 
 def _wrapped(tone: Tone, text: str, width: int) -> Iterator[Line]:
     yield from toned(tone, wrapped(text, width, first="  ", rest="    "))
 
 
-def _outside(value: OutsideValue) -> str:
+def outside_text(value: OutsideValue) -> str:
+    """Return a request that is outside, with the bounds, as a sentence."""
     who = f"{value.pod} {value.container}".strip()
     bounds = f"{value.lower or 'no lower bound'} to {value.upper or 'no upper bound'}"
     return f"{who} {value.resource} request {value.request or 'none'}, recommended {bounds}"

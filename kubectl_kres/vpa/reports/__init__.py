@@ -69,7 +69,7 @@ def may_be_installed(store: Store) -> bool:
 SYSTEM = System(
     "vpa",
     GROUP,
-    answers={KIND: KindAnswers("vpa", on_screen=False)},
+    answers={KIND: KindAnswers("vpa")},
     kinds={"policies": (KIND, HOOKS), "in-lists": (KIND,), "if-refused": (KIND,), "decides": (KIND,)},
     rights={
         "pods": (Right(KIND, ("list",), "what vertical autoscalers write into new pods"),),

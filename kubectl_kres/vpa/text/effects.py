@@ -28,7 +28,7 @@ def summary(effects: VpaEffects, *, color: bool) -> str:
 def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
     """Whose pods it scales, what the next one gets, and what comes of it if the updater runs now."""
     yield [("strong", str(effects.object)), ("", f"  {effects.target}, updateMode {effects.mode or '-'}")]
-    yield from _wrapped(*_webhook(effects), width)
+    yield from _wrapped(*webhook_words(effects), width)
     if effects.fault:
         yield from _wrapped("bad", f"the admission controller changes nothing: {effects.fault}", width)
     if not effects.recommends:
@@ -48,7 +48,8 @@ def _wrapped(tone: Tone, text: str, width: int) -> Iterator[Line]:
     yield from toned(tone, wrapped(text, width, first="  ", rest="    "))
 
 
-def _webhook(effects: VpaEffects) -> tuple[Tone, str]:
+def webhook_words(effects: VpaEffects) -> tuple[Tone, str]:
+    """Return which pod comes while the webhook is away."""
     if effects.registered is False:
         return "warn", "its webhook vpa.k8s.io is not registered: pods come as their template says"
     if effects.registered is None:
