@@ -17,7 +17,7 @@ from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.values import ValueTable
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.vpa.model import KIND, VerticalPodAutoscaler
+from kubectl_kres.vpa.model import HOOKS, KIND, VerticalPodAutoscaler
 from kubectl_kres.vpa.registration import is_registered, parsed, registered_webhook
 from kubectl_kres.vpa.reports.eviction import Eviction
 from kubectl_kres.vpa.reports.remedies import eviction_remedies
@@ -57,8 +57,9 @@ def effects_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     wanted = [
         ReadRequest(KIND, ref.namespace, ref.name),
         ReadRequest(KIND, ref.namespace),
-        ReadRequest("MutatingWebhookConfiguration", required=False),
     ]
+    if store.origin.kind == "cluster" or any(store.asked(HOOKS)):
+        wanted.append(ReadRequest(HOOKS, required=False))
     vpa = store.get(KIND, ref.name, ref.namespace)
     target = _target(vpa) if isinstance(vpa, VerticalPodAutoscaler) else None
     if target is not None:

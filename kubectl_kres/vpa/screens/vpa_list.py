@@ -69,11 +69,11 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("name", "NAME", lambda row: row.object.name, most=40),
         Column("target", "TARGET", lambda row: row.target, most=40),
         Column("mode", "MODE", lambda row: row.mode or "-", wide=True),
-        Column("next", "NEXT POD", _next, tone=lambda row: "bad" if row.allowed is False else ""),
+        Column("next", "NEXT POD", _next, tone=lambda row: "bad" if row.allowed is False else "", wide=True),
         Column("pods", "PODS", _pods, right=True, wide=True),
         _count("evicted"),
         _count("missing"),
-        Column("state", "IF IT EVICTS NOW", _state, tone=lambda row: sign(row)[1]),
+        Column("state", "STATE", _state, tone=lambda row: sign(row)[1]),
     )
 
 
@@ -83,7 +83,7 @@ def _detail(session: Session, row: VpaEffects, width: int) -> Iterator[Line]:
 
 
 def _needs(namespace: str) -> tuple[ReadRequest, ...]:
-    return ReadRequest(KIND, namespace), ReadRequest(HOOKS, required=False)
+    return (ReadRequest(KIND, namespace),)
 
 
 def _also(session: Session, namespace: str) -> Iterable[ReadRequest]:
