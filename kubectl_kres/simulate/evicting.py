@@ -13,7 +13,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import SIDES, Slot, Unparsable
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.resize.resize_pod import resize
-from kubectl_kres.model.objects import Raw, decoded
+from kubectl_kres.model.objects import Raw, decoded, mapping
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
 from kubectl_kres.simulate.autoscaled import autoscaler_in
@@ -21,6 +21,7 @@ from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.requests import UpdaterPass
 from kubectl_kres.simulate.shapes import pod_of, pruned
 from kubectl_kres.simulate.state import (
+    BUDGET,
     DeploymentState,
     JobState,
     ReplicaSetState,
@@ -32,8 +33,10 @@ from kubectl_kres.simulate.state import (
     with_pod,
 )
 from kubectl_kres.simulate.tables import Tables
+from kubectl_kres.vpa.model import PodDisruptionBudget
 from kubectl_kres.vpa.rules.amounts import WebhookFault
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
+from kubectl_kres.vpa.rules.disruption import healthy_pods
 from kubectl_kres.vpa.rules.updater import EVICTING, Budget, JudgedPod, OutsideRequest, budget_of, judged_pod
 from kubectl_kres.vpa.rules.webhook import scaled_containers
 
@@ -103,6 +106,8 @@ class _Run:
         self.running = self.outside = self.held = self.evicted = self.resized = 0
         self.values: tuple[tuple[str, str, str, str, str], ...] = ()
         self.in_place, self.few = "", False
+        self.budgets: tuple[str, ...] = ()
+        self.healthy = 0
 
     def done(self) -> UpdaterPass:
         """Return what it came to."""
@@ -113,8 +118,21 @@ class _Run:
             reason = "held"
         elif self.few and not self.evicted and not self.resized:
             reason = "too-few"
+        elif self.budgets and not self.evicted and not self.resized:
+            reason = "budget"
         return UpdaterPass(
-            "", reason, 0, self.running, self.outside, self.held, self.evicted, self.resized, self.values, self.in_place
+            "",
+            reason,
+            0,
+            self.running,
+            self.outside,
+            self.held,
+            self.evicted,
+            self.resized,
+            self.values,
+            self.in_place,
+            self.budgets,
+            self.healthy,
         )
 
     def go_over(self, group: _Group) -> None:
@@ -131,7 +149,7 @@ class _Run:
         outside = [shape for shape, found in judged.items() if found.outside]
         if outside and not self.values:
             self.values = tuple(map(_texts, judged[(moved or outside)[0]].outside))
-        budget = budget_of(self.autoscaler, group.wanted)
+        budget = budget_of(self.autoscaler, group.wanted, self._healthy(group))
         if running < budget.least:
             self.few = self.few or bool(moved)
             return
@@ -145,6 +163,16 @@ class _Run:
                 self._change(group, shape, None)
                 gone, evicted = gone + 1, evicted + 1
         self.evicted += evicted
+
+    def _healthy(self, group: _Group) -> int:
+        """Return how many of the pods have to run by PodDisruptionBudgets."""
+        budgets = [decoded(raw, PodDisruptionBudget) for raw in self.tables.worlds[self.state.world].of_kind(BUDGET)]
+        if not budgets:
+            return 0
+        labels = mapping(mapping(self.tables.templates[group.template].raw, "metadata"), "labels")
+        wanted = healthy_pods(budgets, labels, group.wanted)
+        self.budgets, self.healthy = wanted.budgets, wanted.least
+        return wanted.least
 
     def _resized(self, group: _Group, queue: list[int], budget: Budget, running: int) -> tuple[list[int], int]:
         """Resize what may be; return the shapes of those that are evicted instead, and how many were resized."""

@@ -22,6 +22,7 @@ from kubectl_kres.simulate.shapes import pruned
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
     AUTOSCALER,
+    BUDGET,
     CONTROLLED,
     CONTROLLER_REVISION,
     HOOKS,
@@ -115,8 +116,8 @@ def autoscaling_of(store: Store, namespace: str) -> Iterator[Raw]:
         hook = {"name": WEBHOOK, "failurePolicy": "Ignore"}
         registered = [{"kind": HOOKS, "metadata": {"name": CONFIGURATION}, "webhooks": [hook]}]
     yield from registered
-    for item in store.all(AUTOSCALER, namespace):
-        yield raw_of(item)
+    for kind in (AUTOSCALER, BUDGET):
+        yield from (raw_of(item) for item in store.all(kind, namespace))
 
 
 def state_of(namespace: NamespaceSimulation, world: World, store: Store, name: str, *, seen: bool = False) -> State:

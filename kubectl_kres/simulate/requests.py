@@ -147,10 +147,10 @@ class UpdaterPass(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the updater finds and does in one pass.
 
     ``target``: kind and name of the controller. ``reason``: why it does nothing: off, no-recommendation, no-pods,
-    as-recommended, held or too-few. ``wanted`` and ``running``: pods before it; ``outside``: those with requests
-    outside of the recommendation, ``held`` those of them that evictionRequirements keep. ``values``: what of the first
-    one is outside: container, resource, request and the bounds, empty where there is none. ``in_place``: the refusal of
-    a resize.
+    as-recommended, held, budget or too-few. ``wanted`` and ``running``: pods before it; ``outside``: those with
+    requests outside of the recommendation, ``held`` those of them that evictionRequirements keep. ``values``: what of
+    the first one is outside: container, resource, request and the bounds, empty where there is none. ``in_place``: the
+    refusal of a resize. ``budgets``: the PodDisruptionBudgets that select the pods, which want ``healthy`` to run.
     """
 
     target: str = ""
@@ -163,6 +163,8 @@ class UpdaterPass(msgspec.Struct, frozen=True, omit_defaults=True):
     resized: int = 0
     values: tuple[tuple[str, str, str, str, str], ...] = ()
     in_place: str = ""
+    budgets: tuple[str, ...] = ()
+    healthy: int = 0
 
 
 class StepAnswer(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -30,6 +30,8 @@ Key = tuple[str, str]
 OF_RUNS = ("Task", "StepAction", "ConfigMap")
 #: What writes into pods, and where its webhook is registered.
 AUTOSCALER, HOOKS = "VerticalPodAutoscaler", "MutatingWebhookConfiguration"
+#: What bounds evictions.
+BUDGET = "PodDisruptionBudget"
 CONTROLLED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
 _DECIDING = (
     "LimitRange", "PriorityClass", "RuntimeClass", "StorageClass", "Namespace", "ValidatingAdmissionPolicy",

@@ -38,7 +38,7 @@ def plane(assets: Path) -> Iterator[ControlPlane]:
         vpa_plane.binary()
     except build.NoBinaryError as error:
         pytest.skip(f"no admission controller of the vertical autoscaler: {error}")
-    controllers = (*BASIC_CONTROLLERS, *WORKLOAD_CONTROLLERS)
+    controllers = (*BASIC_CONTROLLERS, *WORKLOAD_CONTROLLERS, "disruption-controller")
     with ControlPlane(assets, controllers=controllers, controller_args=["--kube-api-qps=200"]) as started:
         vpa_plane.install(started)
         yield started
@@ -262,6 +262,29 @@ def test_each_remedy_helps(
         assert (len(last), len(last & old)) == (replicas, replicas if which == "old" else 0), remedy["text"]
 
 
+@pytest.mark.parametrize(("number", "least", "result"), [(0, 4, "budget"), (1, 3, "comes-back")])
+def test_disruption_budgets_are_met(
+    plane: ControlPlane, kubectl: Path, tmp_path: Path, number: int, least: int, result: str
+) -> None:
+    """As many pods are old and new as is said before, one after the other where the budget lets only one be away."""
+    kres: Kres = plugin(kubectl, environment(plane.kubeconfig, kubectl, tmp_path), tmp_path)
+    with vpa_plane.serving(plane):
+        made, _ = with_pods(plane, 7000 + number, {"vpas": [vpa(None)]}, _SMALL)
+        path = f"/apis/policy/v1/namespaces/{made.space}/poddisruptionbudgets"
+        spec = {"minAvailable": least, "selector": {"matchLabels": vpa_plane.LABELS}}
+        send(plane, "POST", path, {"metadata": {"name": "most"}, "spec": spec})
+        until(lambda: plane.request("GET", f"{path}/most")[1].get("status", {}).get("currentHealthy") == 4, 60)
+        old = set(running(plane, made.space))
+        said = json.loads(kres("explain", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]["eviction"]
+        change = json.loads(kres("simulate", "--evict", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]
+        last = at_rest(plane, made.space)
+        put_template(plane, made.space, pod(_SMALL), 0)
+    ended = {"kept": len(last & old), "come": len(last - old), "missing": 4 - len(last)}
+    for eviction in (said, change["steps"][0]["eviction"]):
+        assert (eviction["result"], eviction["budgets"], eviction["healthy"]) == (result, ["most"], least)
+        assert ended == {key: eviction.get(key, 0) for key in ended}
+
+
 def test_without_the_webhook_the_updater_never_ends(plane: ControlPlane, kubectl: Path, tmp_path: Path) -> None:
     """Pods come as their template says, and are evicted again and again, as is said before."""
     kres: Kres = plugin(kubectl, environment(plane.kubeconfig, kubectl, tmp_path), tmp_path)
@@ -292,6 +315,10 @@ def running(plane: ControlPlane, space: str) -> list[str]:
             target = {"kind": "Node", "name": "n0"}
             plane.request("POST", f"{path}/binding", {"metadata": {"name": item["metadata"]["name"]}, "target": target})
         elif item["status"].get("phase") != "Running":
-            status = {**item["status"], "phase": "Running", "startTime": item["metadata"]["creationTimestamp"]}
+            ready = {"type": "Ready", "status": "True", "lastTransitionTime": item["metadata"]["creationTimestamp"]}
+            status = {
+                **item["status"], "phase": "Running", "startTime": item["metadata"]["creationTimestamp"],
+                "conditions": [ready],
+            }  # fmt: skip
             plane.request("PUT", f"{path}/status", {**item, "status": status})
     return names

@@ -5,24 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import structs
 from vpa.test_effects import effects_of, quota, store_of
 from vpa.test_reading import REQUEST, explained, values
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decoded, on_wire
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
 from kubectl_kres.simulate.change import Apply, Delete, Evict, Patch, ScaleStep, Step
 from kubectl_kres.simulate.cluster import Placed, carried_out
 from kubectl_kres.store.store import Store
+from kubectl_kres.vpa.model import PodDisruptionBudget
+from kubectl_kres.vpa.rules.disruption import healthy_pods
 
 KIND = "VerticalPodAutoscaler"
 ROOMY = quota({"requests.cpu": "2500m"}, {"requests.cpu": "400m"})
 
 
-def played(store: Store, *steps: Step) -> ChangeReport:
-    store.add("ReplicaSet", decoded(REPLICA_SET, BY_KIND["ReplicaSet"].struct))
+def played(store: Store, *steps: Step, replica_set: dict[str, Any] | None = None) -> ChangeReport:
+    store.add("ReplicaSet", decoded(replica_set or REPLICA_SET, BY_KIND["ReplicaSet"].struct))
     return report(carried_out(store, [Placed(step, "shop") for step in steps], Server(), ["shop"]))
 
 
@@ -149,3 +152,74 @@ def test_an_eviction_after_another_step() -> None:
     assert (absent.allowed, absent.message) == (
         False, 'verticalpodautoscalers.autoscaling.k8s.io "none" not found'
     )  # fmt: skip
+
+
+def budget(name: str = "b", status: dict[str, int] | None = None, **spec: Any) -> PodDisruptionBudget:
+    selector = {"matchLabels": {"app": "web"}}
+    raw = {
+        "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"selector": selector, **spec}, "status": status or {},
+    }  # fmt: skip
+    found: PodDisruptionBudget = decoded(raw, PodDisruptionBudget)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("budgets", "least"),
+    [
+        ([], 0),
+        ([budget(minAvailable=3)], 3),
+        ([budget(minAvailable="60%")], 3),
+        ([budget(maxUnavailable=1)], 3),
+        ([budget(maxUnavailable="50%")], 2),
+        ([budget(minAvailable=1), budget("c", minAvailable=1)], 4),
+        # counted over this controller's four pods and four others
+        ([budget(minAvailable=6, status={"currentHealthy": 8, "desiredHealthy": 6, "expectedPods": 8})], 2),
+        ([budget(minAvailable=6, status={"currentHealthy": 7, "desiredHealthy": 6, "expectedPods": 8})], 3),
+    ],
+)
+def test_budgets_want_pods_to_run(budgets: list[PodDisruptionBudget], least: int) -> None:
+    assert healthy_pods(budgets, {"app": "web"}, 4, 4).least == least
+    assert healthy_pods(budgets, {"app": "other"}, 4, 4).least == 0
+
+
+def labelled(store: Store, *budgets: PodDisruptionBudget) -> Store:
+    """The store with a label at the pods, and budgets that select them."""
+    for pod in list(store.all("Pod", "shop")):
+        store.add("Pod", structs.replace(pod, metadata=structs.replace(pod.metadata, labels={"app": "web"})))
+    deployment = store.get("Deployment", "web", "shop")
+    raw = on_wire(deployment)
+    raw["spec"]["template"]["metadata"] = {"labels": {"app": "web"}}
+    store.add("Deployment", decoded(raw, BY_KIND["Deployment"].struct))
+    for each in budgets:
+        store.add("PodDisruptionBudget", each)
+    return store
+
+
+@pytest.mark.parametrize(
+    ("budgets", "result"),
+    [
+        ([budget(minAvailable=4)], ("budget", 0, 4, 0, 0)),
+        ([budget(minAvailable=3)], ("comes-back", 4, 0, 4, 0)),
+        ([budget(minAvailable=1), budget("c", minAvailable=1)], ("budget", 0, 4, 0, 0)),
+    ],
+)
+def test_budgets_keep_pods_from_eviction(budgets: list[PodDisruptionBudget], result: tuple[Any, ...]) -> None:
+    replica_set = {**REPLICA_SET["spec"]["template"], "metadata": {"labels": {"app": "web"}}}
+    raw = {**REPLICA_SET, "spec": {**REPLICA_SET["spec"], "template": replica_set}}
+    for eviction in (
+        played(labelled(store_of(), *budgets), Evict(KIND, "web"), replica_set=raw).steps[0].eviction,
+        effects_of(labelled(store_of(), *budgets)).eviction,
+    ):
+        assert eviction is not None
+        ended = (eviction.result, eviction.evicted, eviction.kept, eviction.come, eviction.missing)
+        assert ended == result
+        assert eviction.budgets == tuple(each.metadata.name for each in budgets)
+
+
+def test_a_budget_stops_what_a_quota_refuses() -> None:
+    """The first comes back, the second does not, and then the budget keeps the others; without it two are missing."""
+    store = labelled(store_of(TIGHT), budget(minAvailable=3))
+    eviction = effects_of(store).eviction
+    assert eviction is not None
+    assert (eviction.result, eviction.evicted, eviction.missing) == ("refused", 2, 1)

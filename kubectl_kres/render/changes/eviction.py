@@ -14,6 +14,7 @@ WORDS = {
     "no-pods": "no pods",
     "as-recommended": "as recommended",
     "held": "held",
+    "budget": "disruption budget",
     "too-few": "too few pods",
     "comes-back": "comes back",
     "refused": "refused",
@@ -25,35 +26,38 @@ _SHOWN = 4
 
 def evicted(eviction: Eviction) -> tuple[Tone, str]:
     """Return what comes of it, as a sentence."""
-    count = eviction.pods
+    count, start = eviction.pods, f"if the updater runs now, it evicts {eviction.evicted} of {eviction.pods} pods"
     match eviction.result:
-        case "off":
-            return "quiet", "nothing is evicted in this updateMode"
-        case "no-recommendation":
-            return "quiet", "nothing is evicted: there is no recommendation"
-        case "no-pods":
-            return "quiet", "nothing is evicted: no pod runs"
+        case "refused":
+            kept = f", {eviction.kept} are let alone" if eviction.kept else ""
+            return "bad", f"{start}; {eviction.come} come back, {eviction.missing} do not{kept}"
+        case "again":
+            end = "without an end: they are outside of what it recommends, too"
+            return "bad", f"{start}, and evicts those that come back again, {end}"
+        case "comes-back" if not eviction.evicted:
+            return "good", "if the updater runs now, it resizes pods in place; the API server lets it"
+        case "comes-back":
+            kept = f", {eviction.kept} are let alone" if eviction.kept else ""
+            return "good", f"{start}, and all come back{kept}"
         case "as-recommended":
             return "good", f"nothing is evicted: {count} of {count} pods are within what it recommends"
+    return "quiet", f"nothing is evicted{_why(eviction)}"
+
+
+def _why(eviction: Eviction) -> str:
+    match eviction.result:
+        case "off":
+            return " in this updateMode"
+        case "no-recommendation":
+            return ": there is no recommendation"
+        case "no-pods":
+            return ": no pod runs"
         case "held":
-            return "quiet", f"nothing is evicted: evictionRequirements keep {eviction.held} of {count} pods"
-        case "too-few":
-            return "quiet", f"nothing is evicted: {count} running are fewer than minReplicas"
-        case "refused":
-            return "bad", (
-                f"if the updater runs now, it evicts {eviction.evicted} of {count} pods; "
-                f"{eviction.come} come back, {eviction.missing} do not"
-                f"{f', {eviction.kept} are let alone' if eviction.kept else ''}"
-            )
-        case "again":
-            return "bad", (
-                f"if the updater runs now, it evicts {eviction.evicted} of {count} pods, and evicts those that come "
-                "back again, without an end: they are outside of what it recommends, too"
-            )
-        case _:
-            if not eviction.evicted:
-                return "good", "if the updater runs now, it resizes pods in place; the API server lets it"
-            return "good", f"if the updater runs now, it evicts {eviction.evicted} of {count} pods, and all come back"
+            return f": evictionRequirements keep {eviction.held} of {eviction.pods} pods"
+        case "budget":
+            names = ", ".join(f"PodDisruptionBudget/{name}" for name in eviction.budgets)
+            return f": {names} wants {eviction.healthy} of {eviction.pods} pods to run"
+    return f": {eviction.pods} running are fewer than minReplicas"
 
 
 def eviction_lines(eviction: Eviction, width: int, name: str = "") -> Iterator[Line]:
@@ -68,7 +72,8 @@ def eviction_lines(eviction: Eviction, width: int, name: str = "") -> Iterator[L
         which = "the resize of further pods in place" if eviction.resized else "the resize in place"
         yield from _wrapped("warn", f"{which} is refused: {eviction.in_place}", width)
     if eviction.message:
-        yield from _wrapped("bad", f"the pods that are missing are refused: {eviction.message}", width)
+        who = "the pods that are missing are" if eviction.missing else "each eviction is"
+        yield from _wrapped("bad" if eviction.missing else "quiet", f"{who} refused: {eviction.message}", width)
     for value in eviction.again[:_SHOWN]:
         yield from toned("quiet", wrapped(outside_text(value), width, first="    ", rest="      "))
 

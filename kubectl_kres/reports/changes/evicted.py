@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_kres.reports.changes.report import StepResult, WorkloadChange
 from kubectl_kres.simulate.requests import StepAnswer, UpdaterPass
 from kubectl_kres.vpa.reports.eviction import Eviction, OutsideValue, Result
+from kubectl_kres.vpa.rules.disruption import VIOLATED
 
 
 def eviction_of(answers: Iterable[StepAnswer]) -> Eviction | None:
@@ -26,7 +27,10 @@ def _end(passes: tuple[UpdaterPass, ...]) -> Eviction:
     refused = next((done.in_place for done in passes if done.in_place), "")
     if not evicted and not resized:
         result = cast("Result", first.reason or "as-recommended")
-        return Eviction(result, first.running, outside, first.held, kept=first.running, in_place=refused)
+        return Eviction(
+            result, first.running, outside, first.held, kept=first.running, in_place=refused,
+            message=VIOLATED if result == "budget" else "", budgets=first.budgets, healthy=first.healthy,
+        )  # fmt: skip
     kept = first.running - evicted
     missing = max(0, last.wanted - last.running)
     again = bool(last.evicted or last.resized)
@@ -34,7 +38,7 @@ def _end(passes: tuple[UpdaterPass, ...]) -> Eviction:
     return Eviction(
         word, first.running, outside, first.held, evicted, kept, max(0, last.running - kept), missing,
         again=tuple(OutsideValue("", *texts) for texts in last.values) if again else (),
-        resized=resized, in_place=refused,
+        resized=resized, in_place=refused, budgets=first.budgets, healthy=first.healthy,
     )  # fmt: skip
 
 

@@ -22,10 +22,10 @@ from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.system import AboutPolicies
 from kubectl_kres.reports.pod.preflight import unplaced
-from kubectl_kres.simulate.change import Apply, Delete, Step, key_of_step
+from kubectl_kres.simulate.change import Apply, Delete, Evict, Step, key_of_step
 from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER, raw_of
 from kubectl_kres.simulate.plugins import POLICIES, Parameters, parameters_of
-from kubectl_kres.simulate.state import AUTOSCALER, CONTROLLED
+from kubectl_kres.simulate.state import AUTOSCALER, BUDGET, CONTROLLED
 from kubectl_kres.store.parameters import parameter_need
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.model import WEBHOOK
@@ -369,11 +369,14 @@ def autoscaler_needs(
     where all else was.
     """
     is_meant = any(key_of_step(step)[0] == AUTOSCALER for step, _ in steps)
+    evicts = any(isinstance(step, Evict) for step, _ in steps)
     all_at_once = any(not need.namespace for need in store.asked("LimitRange"))
     for space in [""] if all_at_once else filter(None, dict.fromkeys(spaces)):
         yield from autoscaler_reads(store, AboutPolicies(space)) or ()
         if is_meant and store.origin.kind == "cluster":
             yield ReadRequest(AUTOSCALER, space, required=False)
+        if evicts and store.origin.kind == "cluster":
+            yield ReadRequest(BUDGET, space, required=False)
 
 
 def pool_needs() -> Iterator[ReadRequest]:

@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.system import (
     Target,
 )
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.vpa.model import GROUP, HOOKS, KIND, WEBHOOK
+from kubectl_kres.vpa.model import BUDGET, GROUP, HOOKS, KIND, WEBHOOK
 
 
 def reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
@@ -73,7 +73,11 @@ SYSTEM = System(
     kinds={"policies": (KIND, HOOKS), "in-lists": (KIND,), "if-refused": (KIND,), "decides": (KIND,)},
     rights={
         "pods": (Right(KIND, ("list",), "what vertical autoscalers write into new pods"),),
-        "explain": (Right(KIND, ("get", "list"), "what a vertical autoscaler does"),),
+        "explain": (
+            Right(KIND, ("get", "list"), "what a vertical autoscaler does"),
+            Right(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),
+        ),
+        "simulate": (Right(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),),
     },
     reads=reads,
     remedies=_remedies,

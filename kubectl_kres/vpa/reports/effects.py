@@ -17,7 +17,7 @@ from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.values import ValueTable
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.vpa.model import HOOKS, KIND, VerticalPodAutoscaler
+from kubectl_kres.vpa.model import BUDGET, HOOKS, KIND, VerticalPodAutoscaler
 from kubectl_kres.vpa.registration import is_registered, parsed, registered_webhook
 from kubectl_kres.vpa.reports.eviction import Eviction
 from kubectl_kres.vpa.reports.remedies import eviction_remedies
@@ -64,6 +64,8 @@ def effects_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     target = _target(vpa) if isinstance(vpa, VerticalPodAutoscaler) else None
     if target is not None:
         wanted += [*needs(store, target), ReadRequest("Pod", ref.namespace)]
+        if store.origin.kind == "cluster" or any(store.asked(BUDGET)):
+            wanted.append(ReadRequest(BUDGET, ref.namespace, required=False))
         if target.ref.kind == "Deployment":
             wanted.append(ReadRequest("ReplicaSet", ref.namespace, required=False))
     return tuple(dict.fromkeys(wanted))

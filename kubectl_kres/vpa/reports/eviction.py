@@ -8,7 +8,16 @@ from kubectl_kres.reports.common.parts import Record
 
 #: Why pods are let alone, or what comes of it: one word each, for scripts.
 Result = Literal[
-    "off", "no-recommendation", "no-pods", "as-recommended", "held", "too-few", "comes-back", "refused", "again"
+    "off",
+    "no-recommendation",
+    "no-pods",
+    "as-recommended",
+    "held",
+    "budget",
+    "too-few",
+    "comes-back",
+    "refused",
+    "again",
 ]
 #: Ends that are no good news.
 BAD = ("refused", "again")
@@ -30,9 +39,10 @@ class Eviction(Record, frozen=True):
 
     ``pods``: how many run; ``outside``: what of them is outside of the recommendation; ``held``: so many of them are
     kept by evictionRequirements. ``evicted``, ``kept``, ``come`` and ``missing``: how many pods it ends with.
-    ``message``: the refusal of the pods that are missing. ``again``: what of a pod that comes is outside once more, so
-    that it is evicted again without an end. ``resized``: pods are resized in place; ``in_place``: what the API server
-    says to the resize that is tried first; empty: it passes, or none is tried.
+    ``message``: the refusal of the pods that are missing, or of the evictions. ``budgets``: the PodDisruptionBudgets
+    that select the pods, by name, which want ``healthy`` of them to run. ``again``: what of a pod that comes is
+    outside once more, so that it is evicted again without an end. ``resized``: pods are resized in place;
+    ``in_place``: what the API server says to the resize that is refused; empty: it passes, or none is tried.
     """
 
     result: Result
@@ -44,6 +54,8 @@ class Eviction(Record, frozen=True):
     come: int = 0
     missing: int = 0
     message: str = ""
+    budgets: tuple[str, ...] = ()
+    healthy: int = 0
     again: tuple[OutsideValue, ...] = ()
     resized: bool = False
     in_place: str = ""

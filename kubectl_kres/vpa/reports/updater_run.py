@@ -23,10 +23,12 @@ from kubectl_kres.reports.common.parts import node_of
 from kubectl_kres.reports.common.replicas import controller, replicas_of
 from kubectl_kres.reports.resize import patched
 from kubectl_kres.store.store import Store
+from kubectl_kres.vpa.model import BUDGET
 from kubectl_kres.vpa.registration import maker_of
 from kubectl_kres.vpa.reports.eviction import Eviction, OutsideValue
 from kubectl_kres.vpa.rules.amounts import WebhookFault
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
+from kubectl_kres.vpa.rules.disruption import HealthyPods, healthy_pods
 from kubectl_kres.vpa.rules.updater import EVICTING, JudgedPod, Moved, budget_of, follow_evictions, judged_pod
 from kubectl_kres.vpa.rules.webhook import scaled_containers, top_owner
 
@@ -88,18 +90,32 @@ class UpdaterRun:
     def _evicted(self, count: int, outside: tuple[OutsideValue, ...], held: int) -> Eviction:
         moved = self.moved
         in_place = self.autoscaler.mode == "InPlaceOrRecreate"
-        budget, beside = budget_of(self.autoscaler, max(count, self._wanted())), count - len(moved)
+        wanted, beside = max(count, self._wanted()), count - len(moved)
+        healthy = self._healthy(wanted)
+        budget = budget_of(self.autoscaler, wanted, healthy.least)
         result = follow_evictions(budget, len(moved), beside, self._admits, self._resizes if in_place else None)
         again = self._again() if result.evicted else ()
+        bounded = bool(healthy.budgets) and result.old > 0 and not result.missing
+        if bounded and not result.evicted and not result.sized:
+            return Eviction(
+                "budget", count, outside, held, kept=count, message=healthy.message, budgets=healthy.budgets,
+                healthy=healthy.least,
+            )  # fmt: skip
         end = Moved(result.old, result.new, result.sized)
         message = self._message(end) if result.missing else ""
+        in_place_refusal = self._resize_refusal(end) if in_place and result.evicted else ""
         eviction = Eviction(
             "refused" if result.missing else "again" if again else "comes-back",
             count, outside, held, result.evicted, result.old + result.sized + beside, result.new, result.missing,
-            message,
-            resized=bool(result.sized), in_place=self._resize_refusal(end) if in_place and result.evicted else "",
+            message, healthy.budgets, healthy.least, resized=bool(result.sized), in_place=in_place_refusal,
         )  # fmt: skip
         return structs.replace(eviction, again=again) if again and not result.missing else eviction
+
+    def _healthy(self, wanted: int) -> HealthyPods:
+        """Return how many pods have to run by PodDisruptionBudgets, as far as these were read."""
+        budgets = list(self.store.all(BUDGET, self.target.ref.namespace))
+        labels = self.moved[0].metadata.labels or {}
+        return healthy_pods(budgets, labels, wanted, len(self.pods)) if budgets else HealthyPods()
 
     def _again(self) -> tuple[OutsideValue, ...]:
         """Return what of a pod that comes is outside once more."""
