@@ -25,7 +25,7 @@ from kubectl_kres.vpa.registration import (
     webhook_of,
 )
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
-from kubectl_kres.vpa.rules.webhook import Owner, controlling_autoscalers, top_owner
+from kubectl_kres.vpa.rules.webhook import Owner, VpaWebhook, controlling_autoscalers, top_owner
 
 
 def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assume, ...]]:
@@ -40,6 +40,12 @@ def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies
     webhook = webhook_of(registered or USUAL, deciding, partial(maker_of, ref(store), namespace))
     webhooks = sorted((*policies.webhooks, webhook), key=lambda webhook: webhook.configuration)
     return structs.replace(policies, webhooks=tuple(webhooks)), left_out
+
+
+def supposed_webhook(store: Store, autoscaler: Autoscaler) -> VpaWebhook:
+    """Return the webhook as its admission controller registers it, for one autoscaler."""
+    namespace = autoscaler.source.namespace
+    return webhook_of(USUAL, {autoscaler.target: autoscaler}, partial(maker_of, ref(store), namespace))
 
 
 def autoscaler_of(store: Store, analysis: Analysis) -> Autoscaler | None:
