@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.request.new_pod import PodWebhook
 from kubectl_kres.model.admitting import WebhookConfiguration
-from kubectl_kres.model.objects import Raw, decoded, mapping
+from kubectl_kres.model.objects import Raw, decode_object, mapping
 from kubectl_kres.vpa.model import WEBHOOK, VerticalPodAutoscaler
 from kubectl_kres.vpa.registration import selects, webhook_of
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler, parse_autoscaler
@@ -23,7 +23,7 @@ def pod_webhooks(autoscalers: Iterable[Raw], configurations: Iterable[Raw], name
     metadata = mapping(namespace, "metadata")
     name, labels = str(metadata.get("name", "")), mapping(metadata, "labels")
     for raw in configurations:
-        configuration = decoded(raw, WebhookConfiguration)
+        configuration = decode_object(raw, WebhookConfiguration)
         for hook in configuration.webhooks or ():
             if deciding and hook.name == WEBHOOK and selects(hook, name, labels):
                 return (webhook_of((configuration.metadata.name, hook), deciding, _made_by_nobody),)
@@ -33,7 +33,7 @@ def pod_webhooks(autoscalers: Iterable[Raw], configurations: Iterable[Raw], name
 def autoscaler_in(raw: Raw) -> Autoscaler | None:
     """Return the autoscaler that an object is; None: it is about nothing, or an amount of it does not parse."""
     try:
-        return parse_autoscaler(decoded(raw, VerticalPodAutoscaler))
+        return parse_autoscaler(decode_object(raw, VerticalPodAutoscaler))
     except Unparsable:
         return None
 

@@ -13,13 +13,13 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import SIDES, Slot, Unparsable
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.resize.resize_pod import resize
-from kubectl_kres.model.objects import Raw, decoded, mapping
+from kubectl_kres.model.objects import Raw, decode_object, mapping
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
 from kubectl_kres.simulate.autoscaled import autoscaler_in
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.requests import UpdaterPass
-from kubectl_kres.simulate.shapes import pod_of, pruned
+from kubectl_kres.simulate.shapes import pod_of, shape_fields
 from kubectl_kres.simulate.state import (
     BUDGET,
     DeploymentState,
@@ -166,7 +166,9 @@ class _Run:
 
     def _healthy(self, group: _Group) -> int:
         """Return how many of the pods have to run by PodDisruptionBudgets."""
-        budgets = [decoded(raw, PodDisruptionBudget) for raw in self.tables.worlds[self.state.world].of_kind(BUDGET)]
+        budgets = [
+            decode_object(raw, PodDisruptionBudget) for raw in self.tables.worlds[self.state.world].of_kind(BUDGET)
+        ]
         if not budgets:
             return 0
         labels = mapping(mapping(self.tables.templates[group.template].raw, "metadata"), "labels")
@@ -194,7 +196,7 @@ class _Run:
         """Return the shape of a pod once it is resized; None: the API server refuses that."""
         world: World = self.tables.worlds[self.state.world]
         template, stored = self.tables.templates[group.template], self.tables.shapes[shape].stored
-        old = decoded(_with_resources(pod_of(template.raw, template.owner[1]), stored), Pod)
+        old = decode_object(_with_resources(pod_of(template.raw, template.owner[1]), stored), Pod)
         try:
             changes = scaled_containers(self.autoscaler, _slots(stored), self.limits)
         except WebhookFault as fault:
@@ -207,13 +209,15 @@ class _Run:
             }
             for each in changes
         }
-        new = decoded(_with_resources(pod_of(template.raw, template.owner[1]), stored, sides), Pod)
+        new = decode_object(_with_resources(pod_of(template.raw, template.owner[1]), stored, sides), Pod)
         # By what the quotas have left by now.
         outcome = resize(old, new, self.look_up(self.state), self.tables.server, journal=False)[0]
         if not outcome.allowed or outcome.object is None:
             self.in_place = outcome.message
             return None
-        return self.tables.shape_of_pod(decoded({**outcome.object, "kind": "Pod"}, Pod), pruned(outcome.object), world)
+        return self.tables.shape_of_pod(
+            decode_object({**outcome.object, "kind": "Pod"}, Pod), shape_fields(outcome.object), world
+        )
 
     def _judged(self, shape: int) -> JudgedPod | None:
         """Return what the updater finds of pods of a shape; None: it stops at them."""
@@ -235,7 +239,7 @@ def _texts(outside: OutsideRequest) -> tuple[str, str, str, str, str]:
     return outside.container, outside.resource, request, lower, upper
 
 
-def _changed(workload: WorkloadState, group: _Group, shape: int, new: int | None) -> WorkloadState:
+def _has_changed(workload: WorkloadState, group: _Group, shape: int, new: int | None) -> WorkloadState:
     match workload:
         case DeploymentState():
             sets = list(workload.sets)

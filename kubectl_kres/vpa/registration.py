@@ -7,7 +7,7 @@ from weakref import ReferenceType
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.model.admitting import Webhook
-from kubectl_kres.model.objects import LabelSelector, ObjectRef, OwnerReference, decoded
+from kubectl_kres.model.objects import LabelSelector, ObjectRef, OwnerReference, decode_object
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.scheduling.selectors import matches
 from kubectl_kres.store.store import ReadRequest, Store
@@ -80,4 +80,4 @@ def selects_namespace(hook: Webhook, store: Store, namespace: str) -> bool:
 def selects(hook: Webhook, namespace: str, labels: Mapping[str, str]) -> bool:
     """Return whether the webhook is asked about pods of a namespace with such labels."""
     known = {**labels, "kubernetes.io/metadata.name": namespace}
-    return hook.namespace_selector is None or matches(decoded(hook.namespace_selector, LabelSelector), known)
+    return hook.namespace_selector is None or matches(decode_object(hook.namespace_selector, LabelSelector), known)

@@ -11,7 +11,7 @@ from vpa.test_reading import REQUEST, explained, values
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import decoded, on_wire
+from kubectl_kres.model.objects import decode_object, on_wire
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
 from kubectl_kres.simulate.change import Apply, Delete, Evict, Patch, ScaleStep, Step
@@ -25,7 +25,7 @@ ROOMY = quota({"requests.cpu": "2500m"}, {"requests.cpu": "400m"})
 
 
 def played(store: Store, *steps: Step, replica_set: dict[str, Any] | None = None) -> ChangeReport:
-    store.add("ReplicaSet", decoded(replica_set or REPLICA_SET, BY_KIND["ReplicaSet"].struct))
+    store.add("ReplicaSet", decode_object(replica_set or REPLICA_SET, BY_KIND["ReplicaSet"].struct))
     return report(carried_out(store, [Placed(step, "shop") for step in steps], Server(), ["shop"]))
 
 
@@ -83,7 +83,7 @@ def test_a_limit_range_caps_it() -> None:
     change = web(played(store, Apply(raw)))
     requests = {value.path: value.after for value in change.resized}
     stored = {**raw, "metadata": {"name": "r", "namespace": "shop"}}
-    store.add("LimitRange", decoded(stored, BY_KIND["LimitRange"].struct))
+    store.add("LimitRange", decode_object(stored, BY_KIND["LimitRange"].struct))
     assert requests["app.requests.cpu"] == values(explained(store))[REQUEST] == "300m"
 
 
@@ -160,7 +160,7 @@ def budget(name: str = "b", status: dict[str, int] | None = None, **spec: Any) -
         "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": "shop"},
         "spec": {"selector": selector, **spec}, "status": status or {},
     }  # fmt: skip
-    found: PodDisruptionBudget = decoded(raw, PodDisruptionBudget)
+    found: PodDisruptionBudget = decode_object(raw, PodDisruptionBudget)
     return found
 
 
@@ -190,7 +190,7 @@ def labelled(store: Store, *budgets: PodDisruptionBudget) -> Store:
     deployment = store.get("Deployment", "web", "shop")
     raw = on_wire(deployment)
     raw["spec"]["template"]["metadata"] = {"labels": {"app": "web"}}
-    store.add("Deployment", decoded(raw, BY_KIND["Deployment"].struct))
+    store.add("Deployment", decode_object(raw, BY_KIND["Deployment"].struct))
     for each in budgets:
         store.add("PodDisruptionBudget", each)
     return store

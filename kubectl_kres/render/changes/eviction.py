@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.vpa.reports.eviction import Eviction, OutsideValue
 
 #: What comes of it, in a word or two.
@@ -65,7 +65,7 @@ def eviction_lines(eviction: Eviction, width: int, name: str = "") -> Iterator[L
     tone, text = evicted(eviction)
     yield from _wrapped(tone, f"{name}: {text}" if name else text, width)
     for value in eviction.outside[:_SHOWN]:
-        yield from toned("quiet", wrapped(outside_text(value), width, first="    ", rest="      "))
+        yield from tone_lines("quiet", wrap_text(outside_text(value), width, first="    ", rest="      "))
     if len(eviction.outside) > _SHOWN:
         yield [("quiet", f"    and {len(eviction.outside) - _SHOWN} more (-o json names all)")]
     if eviction.in_place:
@@ -75,11 +75,11 @@ def eviction_lines(eviction: Eviction, width: int, name: str = "") -> Iterator[L
         who = "the pods that are missing are" if eviction.missing else "each eviction is"
         yield from _wrapped("bad" if eviction.missing else "quiet", f"{who} refused: {eviction.message}", width)
     for value in eviction.again[:_SHOWN]:
-        yield from toned("quiet", wrapped(outside_text(value), width, first="    ", rest="      "))
+        yield from tone_lines("quiet", wrap_text(outside_text(value), width, first="    ", rest="      "))
 
 
 def _wrapped(tone: Tone, text: str, width: int) -> Iterator[Line]:
-    yield from toned(tone, wrapped(text, width, first="  ", rest="    "))
+    yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
 
 
 def outside_text(value: OutsideValue) -> str:

@@ -11,10 +11,10 @@ from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.errors import KresError, NotFound
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, Subject, Unseen, unread
+from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, Subject, Unseen, find_unread
 from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.pod.values import ValueTable
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.model import BUDGET, HOOKS, KIND, VerticalPodAutoscaler
@@ -63,7 +63,7 @@ def effects_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     vpa = store.get(KIND, ref.name, ref.namespace)
     target = _target(vpa) if isinstance(vpa, VerticalPodAutoscaler) else None
     if target is not None:
-        wanted += [*needs(store, target), ReadRequest("Pod", ref.namespace)]
+        wanted += [*list_read_requests(store, target), ReadRequest("Pod", ref.namespace)]
         if store.origin.kind == "cluster" or any(store.asked(BUDGET)):
             wanted.append(ReadRequest(BUDGET, ref.namespace, required=False))
         if target.ref.kind == "Deployment":
@@ -88,7 +88,7 @@ def vpa_effects(store: Store, subject: Subject, ask: EvaluationOptions) -> VpaEf
     autoscalers, left_out = parsed(store, ref.namespace)
     autoscaler = next((each for each in autoscalers if each.source.name == ref.name), None)
     registered = registered_webhook(store)
-    unseen = tuple(unread(store, effects_needs(store, subject)))
+    unseen = tuple(find_unread(store, effects_needs(store, subject)))
     effects = VpaEffects(
         ref,
         str(vpa.spec.target_ref or ""),

@@ -14,7 +14,7 @@ from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.admission.request.new_pod import Policies, admit
-from kubectl_kres.model.objects import ObjectRef, decoded, on_wire
+from kubectl_kres.model.objects import ObjectRef, decode_object, on_wire
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
@@ -52,7 +52,7 @@ class _Trial:
     def run(self, raw: _Raw | None = None, quotas: tuple[Quota, ...] | None = None) -> UpdaterRun | None:
         """Return a run of the updater after a change; None: no server would store the autoscaler."""
         try:
-            changed = parse_autoscaler(decoded(raw or self.raw, VerticalPodAutoscaler))
+            changed = parse_autoscaler(decode_object(raw or self.raw, VerticalPodAutoscaler))
         except Unparsable:
             return None
         if changed is None:

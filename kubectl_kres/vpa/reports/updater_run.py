@@ -21,7 +21,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import node_of
 from kubectl_kres.reports.common.replicas import controller, replicas_of
-from kubectl_kres.reports.resize import patched
+from kubectl_kres.reports.resize import patch_pod
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import BUDGET
 from kubectl_kres.vpa.registration import maker_of
@@ -213,7 +213,7 @@ class UpdaterRun:
             for each in changes
             if each.requests or each.limits
         ]
-        return patched(pod, {"spec": {"containers": containers}})[0]
+        return patch_pod(pod, {"spec": {"containers": containers}})[0]
 
 
 def _values(pod: str, found: JudgedPod) -> Iterator[OutsideValue]:

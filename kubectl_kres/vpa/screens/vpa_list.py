@@ -8,7 +8,7 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.changes.eviction import WORDS
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -94,7 +94,7 @@ def _also(session: Session, namespace: str) -> Iterable[ReadRequest]:
 def _empty(_session: Session, _namespace: str, width: int) -> Iterator[Line]:
     """Yield what there would be."""
     text = "A VerticalPodAutoscaler recommends requests for the pods of one controller, and may have old ones evicted."
-    yield from toned("quiet", wrapped(text, width))
+    yield from tone_lines("quiet", wrap_text(text, width))
 
 
 def place_of(row: VpaEffects) -> Location:

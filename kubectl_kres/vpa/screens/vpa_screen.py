@@ -9,7 +9,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.render.changes.eviction import WORDS, evicted, outside_text
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.parts import Remedy
@@ -51,13 +51,13 @@ class VpaPane(OutlinePane):
         effects = self.found
         yield [("strong", str(effects.object)), ("", f"  {effects.target}, updateMode {effects.mode or '-'}")]
         if effects.message:
-            yield from toned("bad", wrapped(f"the next pod is refused: {effects.message}", width, rest="  "))
+            yield from tone_lines("bad", wrap_text(f"the next pod is refused: {effects.message}", width, rest="  "))
         if effects.eviction is not None:
             tone, text = evicted(effects.eviction)
-            yield from toned(tone, wrapped(text, width, rest="  "))
+            yield from tone_lines(tone, wrap_text(text, width, rest="  "))
         yield from self.do_lines(width)
         tone, text = webhook_words(effects)
-        yield from toned(tone, wrapped(text, width, rest="  "))
+        yield from tone_lines(tone, wrap_text(text, width, rest="  "))
 
     def rows(self) -> Iterator[OutlineItem]:
         assert self.found is not None
@@ -68,18 +68,18 @@ class VpaPane(OutlinePane):
             yield from sections.section("if it evicts now", _ends(eviction), ("PODS",), WORDS[eviction.result])
             yield from sections.section("outside of the recommendation", map(self._outside, eviction.outside), ("HAS",))
         yield from sections.section("what to change", map(_remedy, range(len(effects.remedies)), effects.remedies))
-        yield from sections.section("not visible", map(self._unseen, () if self.late else effects.unseen))
+        yield from sections.section("not visible", map(self._unseen_row, () if self.late else effects.unseen))
 
     def _outside(self, value: OutsideValue) -> OutlineItem:
         ref = ObjectRef("Pod", value.pod, self.ref.namespace)
         bounds = f"recommended {value.lower or '-'} to {value.upper or '-'}"
         return OutlineItem(
             (), f"{value.pod} {value.container} {value.resource}", (value.request or "-",), bounds, tone="warn",
-            ref=ref, about=lambda width: toned("", wrapped(outside_text(value), width, rest="  ")),
+            ref=ref, about=lambda width: tone_lines("", wrap_text(outside_text(value), width, rest="  ")),
             place=Location("object", ref=ref),
         )  # fmt: skip
 
-    def _unseen(self, unseen: Unseen) -> OutlineItem:
+    def _unseen_row(self, unseen: Unseen) -> OutlineItem:
         need = ReadRequest(unseen.kind, unseen.namespace, unseen.name, required=unseen.required)
         tone: Tone = "bad" if unseen.required else "quiet"
         return OutlineItem((), unseen.kind, said=unseen.message or unseen.state, sign="?", tone=tone,
@@ -111,7 +111,7 @@ def _values(effects: VpaEffects) -> Iterator[OutlineItem]:
 
 
 def _about(text: str, width: int) -> Iterable[Line]:
-    return toned("", wrapped(text, width, rest="  "))
+    return tone_lines("", wrap_text(text, width, rest="  "))
 
 
 def _ends(eviction: Eviction) -> Iterator[OutlineItem]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.render.changes.eviction import evicted, eviction_lines
-from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.vpa.reports.effects import VpaEffects
 from kubectl_kres.vpa.text.bounded import bounded_sentence
@@ -28,14 +28,14 @@ def summary(effects: VpaEffects, *, color: bool) -> str:
 def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
     """Whose pods it scales, what the next one gets, and what comes of it if the updater runs now."""
     yield [("strong", str(effects.object)), ("", f"  {effects.target}, updateMode {effects.mode or '-'}")]
-    yield from _wrapped(*webhook_words(effects), width)
+    yield from _wrap_text(*webhook_words(effects), width)
     if effects.fault:
-        yield from _wrapped("bad", f"the admission controller changes nothing: {effects.fault}", width)
+        yield from _wrap_text("bad", f"the admission controller changes nothing: {effects.fault}", width)
     if not effects.recommends:
-        yield from _wrapped("warn", "there is no recommendation yet", width)
+        yield from _wrap_text("warn", "there is no recommendation yet", width)
     yield from _values(effects, width)
     if effects.allowed is False:
-        yield from _wrapped("bad", f"the next pod is refused: {effects.message}", width)
+        yield from _wrap_text("bad", f"the next pod is refused: {effects.message}", width)
     if effects.eviction is not None:
         yield from eviction_lines(effects.eviction, width)
     yield from remedy_lines(effects.remedies, "", width)
@@ -44,8 +44,8 @@ def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
             yield [("warn", f"not read: {unseen.kind}: {unseen.message or unseen.state}")]
 
 
-def _wrapped(tone: Tone, text: str, width: int) -> Iterator[Line]:
-    yield from toned(tone, wrapped(text, width, first="  ", rest="    "))
+def _wrap_text(tone: Tone, text: str, width: int) -> Iterator[Line]:
+    yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
 
 
 def webhook_words(effects: VpaEffects) -> tuple[Tone, str]:
@@ -67,6 +67,6 @@ def _values(effects: VpaEffects, width: int) -> Iterator[Line]:
                 what = f"{container.name} {value.resource} {value.side[:-1]}"
                 before = value.written or "-"
                 sentence = bounded_sentence(what, [step for step in value.steps if isinstance(step, Set)])
-                yield from _wrapped("", f"{what}: {before} -> {value.value or '-'}  {value.rule}", width)
+                yield from _wrap_text("", f"{what}: {before} -> {value.value or '-'}  {value.rule}", width)
                 if sentence:
-                    yield from toned("quiet", wrapped(sentence, width, first="    ", rest="      "))
+                    yield from tone_lines("quiet", wrap_text(sentence, width, first="    ", rest="      "))
