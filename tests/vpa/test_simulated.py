@@ -18,7 +18,7 @@ from kubectl_kres.simulate.change import Apply, Delete, Evict, Patch, ScaleStep,
 from kubectl_kres.simulate.cluster import Placed, carried_out
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import PodDisruptionBudget
-from kubectl_kres.vpa.rules.disruption import healthy_pods
+from kubectl_kres.vpa.rules.updater import healthy_pods
 
 KIND = "VerticalPodAutoscaler"
 ROOMY = quota({"requests.cpu": "2500m"}, {"requests.cpu": "400m"})

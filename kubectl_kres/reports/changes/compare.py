@@ -11,7 +11,6 @@ from kubectl_kres.capsule.replay.world import PoolWorld as Pools
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.changes.evicted import eviction_of, with_messages
 from kubectl_kres.reports.changes.report import (
     ChangeReport,
     ClaimChange,
@@ -41,7 +40,7 @@ from kubectl_kres.simulate.next import (
 )
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import Key
-from kubectl_kres.vpa.reports.eviction import BAD
+from kubectl_kres.vpa.reports.eviction import BAD, eviction_of
 
 _ORDER = {"worse": 0, "better": 1, "other": 2}
 
@@ -80,7 +79,7 @@ _NOTHING: Mapping[str, Collection[Key]] = {}
 def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what the steps of a change did."""
     change_report = compare_sides(outcome.before, outcome.after, rollouts)
-    steps = with_messages(map(_step, outcome.sent), change_report.workloads)
+    steps = _with_messages(map(_step, outcome.sent), change_report.workloads)
     notes = []
     if outcome.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {outcome.several} outcomes")
@@ -97,14 +96,14 @@ def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
     if course.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
     notes += [*change_report.notes, *course.gaps, *course.expected]
-    steps = with_messages(map(_step, course.sent), change_report.workloads)
+    steps = _with_messages(map(_step, course.sent), change_report.workloads)
     return _judged(replace(change_report, steps=steps, notes=tuple(notes), computed=not course.gaps))
 
 
 def _judged(change_report: ChangeReport) -> ChangeReport:
-    """Return the report; it is worse where an updater evicts pods without an end, or some that do not come back."""
-    ends = [step.eviction.result for step in change_report.steps if step.eviction is not None]
-    return replace(change_report, outcome="worse") if any(end in BAD for end in ends) else change_report
+    """Return the report, which is worse where an updater evicts without an end, or new pods are refused then."""
+    results = [step.eviction.result for step in change_report.steps if step.eviction is not None]
+    return replace(change_report, outcome="worse") if any(result in BAD for result in results) else change_report
 
 
 def compare_sides(before: Side, after: Side, rollouts: Rollouts = _ONE) -> ChangeReport:
@@ -168,6 +167,19 @@ def _build_change_report(
         exhaustive=exhaustive,
         notes=tuple(notes),
     )
+
+
+def _with_messages(steps: Iterable[StepResult], workloads: Iterable[WorkloadChange]) -> tuple[StepResult, ...]:
+    """Return the steps; those after which pods are missing with what the server says to these."""
+    by_name = {(str(change.subject), change.subject.namespace): change for change in workloads}
+    return tuple(_with_message(step, by_name.get((step.target, step.subject.namespace))) for step in steps)
+
+
+def _with_message(step: StepResult, change: WorkloadChange | None) -> StepResult:
+    if step.eviction is None or not step.eviction.missing or change is None:
+        return step
+    texts = change.refusals or ((change.next_after.message,) if change.next_after is not None else ())
+    return replace(step, eviction=replace(step.eviction, message=next(iter(texts), "")))
 
 
 def _step(sent: Sent) -> StepResult:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal, cast
 
 from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.vpa.rules.updater import VIOLATED
+
+if TYPE_CHECKING:
+    from kubectl_kres.simulate.requests import StepAnswer, UpdaterPass
 
 #: Why pods are let alone, or what comes of it: one word each, for scripts.
 Result = Literal[
@@ -59,3 +64,32 @@ class Eviction(Record, frozen=True):
     again: tuple[OutsideValue, ...] = ()
     resized: bool = False
     in_place: str = ""
+
+
+def eviction_of(answers: Iterable[StepAnswer]) -> Eviction | None:
+    """Return the end with the fewest pods; None: the step was none of an updater."""
+    evictions = [_end(answer.passes) for answer in answers if answer.passes]
+    return max(evictions, key=lambda eviction: eviction.missing, default=None)
+
+
+def _end(passes: tuple[UpdaterPass, ...]) -> Eviction:
+    first, last = passes[0], passes[-1]
+    outside = tuple(OutsideValue("", *texts) for texts in first.values)
+    evicted = min(sum(done.evicted for done in passes), first.outside)
+    resized = any(done.resized for done in passes)
+    refused = next((done.in_place for done in passes if done.in_place), "")
+    if not evicted and not resized:
+        result = cast("Result", first.reason or "as-recommended")
+        return Eviction(
+            result, first.running, outside, first.held, kept=first.running, in_place=refused,
+            message=VIOLATED if result == "budget" else "", budgets=first.budgets, healthy=first.healthy,
+        )  # fmt: skip
+    kept = first.running - evicted
+    missing = max(0, last.wanted - last.running)
+    again = bool(last.evicted or last.resized)
+    word: Result = "again" if again else "refused" if missing else "comes-back"
+    return Eviction(
+        word, first.running, outside, first.held, evicted, kept, max(0, last.running - kept), missing,
+        again=tuple(OutsideValue("", *texts) for texts in last.values) if again else (),
+        resized=resized, in_place=refused, budgets=first.budgets, healthy=first.healthy,
+    )  # fmt: skip

@@ -244,7 +244,7 @@ def _amount(name: str, nano: int) -> Quantity:
 
 def _largest(raw: _Raw, name: str) -> tuple[str, Quantity | None]:
     """Return the container that most of a resource is recommended for, or that has the largest minAllowed, and that."""
-    found: list[tuple[Quantity, str]] = []
+    candidates: list[tuple[Quantity, str]] = []
     recommendation = (raw.get("status") or {}).get("recommendation") or {}
     for each in recommendation.get("containerRecommendations") or ():
         container = str(each.get("containerName", ""))
@@ -252,8 +252,8 @@ def _largest(raw: _Raw, name: str) -> tuple[str, Quantity | None]:
         least = ((policy or {}).get("minAllowed") or {}).get(name)
         amounts = [parse(str(value)) for value in ((each.get("target") or {}).get(name), least) if value is not None]
         if amounts:
-            found.append((max(amounts, key=lambda amount: amount.nano), container))
-    largest = max(found, key=lambda pair: pair[0].nano, default=None)
+            candidates.append((max(amounts, key=lambda amount: amount.nano), container))
+    largest = max(candidates, key=lambda pair: pair[0].nano, default=None)
     return (largest[1], largest[0]) if largest is not None else ("", None)
 
 

@@ -28,8 +28,16 @@ from kubectl_kres.vpa.registration import maker_of
 from kubectl_kres.vpa.reports.eviction import Eviction, OutsideValue
 from kubectl_kres.vpa.rules.amounts import WebhookFault
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
-from kubectl_kres.vpa.rules.disruption import HealthyPods, healthy_pods
-from kubectl_kres.vpa.rules.updater import EVICTING, JudgedPod, Moved, budget_of, follow_evictions, judged_pod
+from kubectl_kres.vpa.rules.updater import (
+    EVICTING,
+    HealthyPods,
+    JudgedPod,
+    Moved,
+    budget_of,
+    follow_evictions,
+    healthy_pods,
+    judged_pod,
+)
 from kubectl_kres.vpa.rules.webhook import scaled_containers, top_owner
 
 _ENDED = ("Succeeded", "Failed")
@@ -72,22 +80,22 @@ class UpdaterRun:
         if not count:
             return Eviction("no-pods")
         try:
-            judged = [(pod, judged_pod(autoscaler, _slots(pod, self), self.policies.limits)) for pod in self.pods]
+            checked_pods = [(pod, judged_pod(autoscaler, _slots(pod, self), self.policies.limits)) for pod in self.pods]
         except (WebhookFault, Unparsable):
             return Eviction("as-recommended", count)
-        outside = tuple(value for pod, found in judged for value in _values(pod.metadata.name, found))
-        held = sum(found.held and bool(found.outside) for _, found in judged)
+        outside = tuple(value for pod, checked in checked_pods for value in _values(pod.metadata.name, checked))
+        held_back = sum(checked.held and bool(checked.outside) for _, checked in checked_pods)
         if not outside:
             return Eviction("as-recommended", count)
-        moved = sorted((found.place, place) for place, (_, found) in enumerate(judged) if found.evicted)
+        moved = sorted((checked.place, place) for place, (_, checked) in enumerate(checked_pods) if checked.evicted)
         if not moved:
-            return Eviction("held", count, outside, held, kept=count)
+            return Eviction("held", count, outside, held_back, kept=count)
         if count < budget_of(autoscaler, count).least:
-            return Eviction("too-few", count, outside, held, kept=count)
+            return Eviction("too-few", count, outside, held_back, kept=count)
         self.moved = tuple(self.pods[place] for _, place in moved)
-        return self._evicted(count, outside, held)
+        return self._evicted(count, outside, held_back)
 
-    def _evicted(self, count: int, outside: tuple[OutsideValue, ...], held: int) -> Eviction:
+    def _evicted(self, count: int, outside: tuple[OutsideValue, ...], held_back: int) -> Eviction:
         moved = self.moved
         in_place = self.autoscaler.mode == "InPlaceOrRecreate"
         wanted, beside = max(count, self._wanted()), count - len(moved)
@@ -98,7 +106,7 @@ class UpdaterRun:
         bounded = bool(healthy.budgets) and result.old > 0 and not result.missing
         if bounded and not result.evicted and not result.sized:
             return Eviction(
-                "budget", count, outside, held, kept=count, message=healthy.message, budgets=healthy.budgets,
+                "budget", count, outside, held_back, kept=count, message=healthy.message, budgets=healthy.budgets,
                 healthy=healthy.least,
             )  # fmt: skip
         end = Moved(result.old, result.new, result.sized)
@@ -106,7 +114,7 @@ class UpdaterRun:
         in_place_refusal = self._resize_refusal(end) if in_place and result.evicted else ""
         eviction = Eviction(
             "refused" if result.missing else "again" if again else "comes-back",
-            count, outside, held, result.evicted, result.old + result.sized + beside, result.new, result.missing,
+            count, outside, held_back, result.evicted, result.old + result.sized + beside, result.new, result.missing,
             message, healthy.budgets, healthy.least, resized=bool(result.sized), in_place=in_place_refusal,
         )  # fmt: skip
         return structs.replace(eviction, again=again) if again and not result.missing else eviction
@@ -122,8 +130,8 @@ class UpdaterRun:
         draft = self.analysis.outcomes[0].draft
         if draft is None:
             return ()
-        found = judged_pod(self.autoscaler, draft.containers, self.policies.limits)
-        return tuple(_values("", found)) if found.evicted else ()
+        checked = judged_pod(self.autoscaler, draft.containers, self.policies.limits)
+        return tuple(_values("", checked)) if checked.evicted else ()
 
     @property
     def lacking(self) -> int:
@@ -216,8 +224,8 @@ class UpdaterRun:
         return patch_pod(pod, {"spec": {"containers": containers}})[0]
 
 
-def _values(pod: str, found: JudgedPod) -> Iterator[OutsideValue]:
-    for each in found.outside:
+def _values(pod: str, checked: JudgedPod) -> Iterator[OutsideValue]:
+    for each in checked.outside:
         amounts = ("" if amount is None else str(amount) for amount in (each.request, each.lower, each.upper))
         yield OutsideValue(pod, each.container, each.resource, *amounts)
 

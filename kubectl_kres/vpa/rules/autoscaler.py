@@ -20,8 +20,7 @@ from kubectl_kres.vpa.model import (
     has_boost,
     mode_of,
 )
-from kubectl_kres.vpa.rules.amounts import Amounts, AmountStep, BoundedAmount
-from kubectl_kres.vpa.rules.limit_ranges import Bounds
+from kubectl_kres.vpa.rules.amounts import Amounts, AmountStep, BoundedAmount, Bounds
 
 #: The name of the policy for all containers that have none of their own.
 EVERY_OTHER = "*"

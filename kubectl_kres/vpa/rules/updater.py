@@ -1,22 +1,25 @@
-"""Which pods the updater of the vertical autoscaler evicts, and how many of them.
+"""Which pods the updater of the vertical autoscaler evicts, and how many of them; how many PodDisruptionBudgets want to
+run, so that the API server lets no more be evicted.
 
 Source: vertical-pod-autoscaler 1.8.1 pkg/updater/priority/{priority_processor,update_priority_calculator,
 scaling_direction_pod_eviction_admission}.go, pkg/updater/restriction/pods_restriction_factory.go,
-pkg/updater/config/config.go.
+pkg/updater/config/config.go; Kubernetes pkg/registry/core/pod/storage/eviction.go,
+pkg/controller/disruption/disruption.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from kubectl_kres.admission.base.draft import Slot
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.vpa.rules.amounts import quantity_in
+from kubectl_kres.scheduling.selectors import matches
+from kubectl_kres.vpa.model import PodDisruptionBudget
+from kubectl_kres.vpa.rules.amounts import merged_item, quantity_in
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler, Recommended
 from kubectl_kres.vpa.rules.capping import capped
-from kubectl_kres.vpa.rules.limit_ranges import merged_item
 
 #: The modes in which pods are evicted; InPlace never does, and needs a feature gate.
 EVICTING = ("Recreate", "Auto", "InPlaceOrRecreate")
@@ -79,11 +82,11 @@ def judged_pod(autoscaler: Autoscaler, slots: Sequence[Slot], limits: Sequence[L
             grows = grows or request is None or will > was
             before, after = sums.get(name, (0, 0))
             sums[name] = before + was, after + will
-            found = _outside(slot, name, own) if own is not None else None
-            outside += [found] if found is not None else []
+            value = _outside(slot, name, own) if own is not None else None
+            outside += [value] if value is not None else []
     difference = sum(abs(max(was, 1) - will) / max(was, 1) for was, will in sums.values())
-    held = bool(autoscaler.requirements) and not any(_admits(autoscaler, slot, recommended) for slot in slots)
-    return JudgedPod(tuple(outside), held, grows, difference)
+    held_back = bool(autoscaler.requirements) and not any(_admits(autoscaler, slot, recommended) for slot in slots)
+    return JudgedPod(tuple(outside), held_back, grows, difference)
 
 
 def _outside(slot: Slot, name: str, own: Recommended) -> OutsideRequest | None:
@@ -135,8 +138,8 @@ class Budget(NamedTuple):
 
     def is_disruptable(self, running: int, gone: int) -> bool:
         """Return whether one more pod may go, or be resized, in a pass. Source: singleGroupStats.isPodDisruptable."""
-        one = self.wanted == running and not self.tolerance and not gone
-        return running - gone > self.wanted - self.tolerance or one
+        is_only = self.wanted == running and not self.tolerance and not gone
+        return running - gone > self.wanted - self.tolerance or is_only
 
     def may_evict(self, running: int, gone: int, evicted: int) -> bool:
         """Return whether the API server lets one more pod be evicted, too. ``gone``: ``evicted`` and resized ones."""
@@ -203,3 +206,53 @@ def follow_evictions(
             break
     missing = max(0, budget.wanted - sum(now) - beside)
     return Evictions(evicted, now.old, now.new, missing, now.sized)
+
+
+#: What the server says where two budgets select a pod, and where one has nothing left.
+SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+VIOLATED = "Cannot evict pod as it would violate the pod's disruption budget."
+
+
+class HealthyPods(NamedTuple):
+    """How many pods of a controller have to run. ``budgets``: those that say so. ``message``: to one too many."""
+
+    least: int = 0
+    budgets: tuple[str, ...] = ()
+    message: str = ""
+
+
+def healthy_pods(
+    budgets: Iterable[PodDisruptionBudget], labels: Mapping[str, str], wanted: int, running: int | None = None
+) -> HealthyPods:
+    """Return what is wanted of a controller's pods with such labels.
+
+    ``running``: so many of its pods run as the budgets were read; None: the other pods that they select all do.
+    """
+    mine = sorted(
+        (budget for budget in budgets if matches(budget.spec.selector, labels)), key=lambda budget: budget.metadata.name
+    )
+    names = tuple(budget.metadata.name for budget in mine)
+    if len(mine) > 1:
+        return HealthyPods(wanted if running is None else max(wanted, running), names, SEVERAL)
+    if not mine:
+        return HealthyPods()
+    status = mine[0].status
+    if status.expected_pods:
+        # Of all pods that it selects; those of other controllers stay as they are.
+        others = status.expected_pods - wanted if running is None else status.current_healthy - running
+        return HealthyPods(max(0, status.desired_healthy - others), names, VIOLATED)
+    return HealthyPods(_desired(mine[0], wanted), names, VIOLATED)
+
+
+def _desired(budget: PodDisruptionBudget, expected: int) -> int:
+    """Source: getExpectedPodCount."""
+    spec = budget.spec
+    if spec.max_unavailable is not None:
+        return max(0, expected - _scaled(spec.max_unavailable, expected))
+    return _scaled(spec.min_available, expected) if spec.min_available is not None else 0
+
+
+def _scaled(value: Any, expected: int) -> int:
+    """Return a number, or a percentage rounded up."""
+    text = str(value)
+    return -(-int(text[:-1]) * expected // 100) if text.endswith("%") and text[:-1].isdigit() else int(text or 0)

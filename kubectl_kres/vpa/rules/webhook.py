@@ -1,4 +1,5 @@
-"""The mutating webhook of the vertical autoscaler, as admission asks it about a new pod.
+"""The mutating webhook of the vertical autoscaler, as admission asks it about a new pod, with the cpu that containers
+get while they start.
 
 Source: vertical-pod-autoscaler 1.8.1 pkg/admission-controller/resource/pod/{handler.go,recommendation,patch},
 pkg/admission-controller/resource/vpa/matcher.go, pkg/target/controller_fetcher/controller_fetcher.go.
@@ -15,13 +16,20 @@ from kubectl_kres.admission.base.draft import Draft, Put, Side, Slot, change
 from kubectl_kres.admission.base.outcome import Finding, Refusal
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.provenance.journal import Assume, Entry
-from kubectl_kres.quantity import ZERO, parse
+from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.vpa.model import CONFIGURATION, WEBHOOK
-from kubectl_kres.vpa.rules.amounts import Amounts, BoundedAmount, WebhookFault, proportional_limit, quantity_in
-from kubectl_kres.vpa.rules.autoscaler import Autoscaler
-from kubectl_kres.vpa.rules.boost import boosted
+from kubectl_kres.vpa.rules.amounts import (
+    Amounts,
+    BoundedAmount,
+    MergedItem,
+    WebhookFault,
+    bound_in,
+    merged_item,
+    proportional_limit,
+    quantity_in,
+)
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler, Boost
 from kubectl_kres.vpa.rules.capping import capped
-from kubectl_kres.vpa.rules.limit_ranges import MergedItem, bound_in, merged_item
 
 #: Kind and name.
 Owner = tuple[str, str]
@@ -181,3 +189,43 @@ def top_owner(owner: Owner, targets: Collection[Owner], maker: Maker | None = No
     match = shape.fullmatch(name)
     parent = (above, match[1]) if match is not None else owner
     return parent if parent in targets else owner
+
+
+_BOOST_MILLI = 10**6
+
+
+def boosted(autoscaler: Autoscaler, slot: Slot, requests: Amounts, limits: Amounts) -> tuple[Amounts, Amounts]:
+    """Requests and limits with more cpu, where the autoscaler gives it to the container. Raises WebhookFault."""
+    policy = autoscaler.policy(slot.name)
+    boost = policy.boost if policy is not None and policy.boost is not None else autoscaler.boost
+    if boost is None:
+        return requests, limits
+    own = slot.requests.get("cpu", ZERO)
+    base = quantity_in(requests, "cpu") or own
+    more = _boosted_cpu(base, boost)
+    request = requests.get("cpu", BoundedAmount(own)).set("vpa/startup-boost", more, boost.source)
+    limit = slot.limits.get("cpu")
+    if not autoscaler.scales_limits(slot.name):
+        if limit is not None and more.milli_value() > limit.milli_value():
+            below = Quantity(limit.nano - _BOOST_MILLI, limit.format) if limit.nano > _BOOST_MILLI else limit
+            request = request.set("vpa/container-limit", below, boost.source)
+        return {**requests, "cpu": request}, limits
+    new = proportional_limit("cpu", limit or ZERO, own, more, ZERO)
+    if new is not None:
+        limits = {**limits, "cpu": limits.get("cpu", BoundedAmount(ZERO)).set("vpa/limit-ratio", new, boost.source)}
+    return {**requests, "cpu": request}, limits
+
+
+def _boosted_cpu(base: Quantity, boost: Boost) -> Quantity:
+    """Source: calculateBoostedCPUValue."""
+    if not boost.known:
+        raise WebhookFault(f"{boost.source} states no cpu")
+    if boost.type == "Factor":
+        if boost.factor is None or boost.factor < 1:
+            raise WebhookFault(f"{boost.source} states no factor of 1 or more", stops=False)
+        return Quantity(int(float(base.milli_value()) * float(boost.factor)) * _BOOST_MILLI)
+    if boost.type != "Quantity":
+        raise WebhookFault(f"{boost.source} is of type {boost.type!r}, which is not known", stops=False)
+    if boost.quantity is None:
+        raise WebhookFault(f"{boost.source} states no quantity", stops=False)
+    return Quantity((base.milli_value() + boost.quantity.milli_value()) * _BOOST_MILLI)

@@ -13,9 +13,9 @@ class VpaScreens(TuiSystem):
     """Autoscalers."""
 
     def listings(self) -> tuple[Any, ...]:
-        from kubectl_kres.vpa.screens import vpa_list
+        from kubectl_kres.vpa.screens.vpa_screen import LISTING
 
-        return (vpa_list.LISTING,)
+        return (LISTING,)
 
     def panes(self) -> Mapping[str, Any]:
         from kubectl_kres.vpa.screens.vpa_screen import VpaPane

@@ -1,15 +1,14 @@
-"""What a vertical autoscaler makes of pods, as text."""
+"""What a vertical autoscaler makes of pods, as text: what bounds make of recommendations, and what its updater evicts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from kubectl_kres.provenance.journal import Set
-from kubectl_kres.render.changes.eviction import evicted, eviction_lines
+from kubectl_kres.provenance.journal import Set, by_path
 from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import remedy_lines
-from kubectl_kres.vpa.reports.effects import VpaEffects
-from kubectl_kres.vpa.text.bounded import bounded_sentence
+from kubectl_kres.reports.common.explanation import Explanation
 
 
 def effects_lines(effects: VpaEffects, *, color: bool, width: int) -> Iterator[str]:
@@ -19,6 +18,8 @@ def effects_lines(effects: VpaEffects, *, color: bool, width: int) -> Iterator[s
 
 def summary(effects: VpaEffects, *, color: bool) -> str:
     """Return one line for each of several."""
+    from kubectl_kres.render.changes.change_report import evicted  # noqa: PLC0415, workloads need none
+
     tone, text = evicted(effects.eviction) if effects.eviction is not None else ("quiet", "its controller is not known")
     return draw(
         [("strong", str(effects.object)), ("", f"  {effects.target}  {effects.mode}  "), (tone, text)], color=color
@@ -27,6 +28,8 @@ def summary(effects: VpaEffects, *, color: bool) -> str:
 
 def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
     """Whose pods it scales, what the next one gets, and what comes of it if the updater runs now."""
+    from kubectl_kres.render.changes.change_report import eviction_lines  # noqa: PLC0415, workloads need none
+
     yield [("strong", str(effects.object)), ("", f"  {effects.target}, updateMode {effects.mode or '-'}")]
     yield from _wrap_text(*webhook_words(effects), width)
     if effects.fault:
@@ -70,3 +73,48 @@ def _values(effects: VpaEffects, width: int) -> Iterator[Line]:
                 yield from _wrap_text("", f"{what}: {before} -> {value.value or '-'}  {value.rule}", width)
                 if sentence:
                     yield from tone_lines("quiet", wrap_text(sentence, width, first="    ", rest="      "))
+
+
+if TYPE_CHECKING:
+    from kubectl_kres.vpa.reports.effects import VpaEffects
+
+
+#: What a bound does to a recommendation, by rule.
+BOUNDED = {
+    "vpa/min-allowed": "raised",
+    "vpa/max-allowed": "cut",
+    "vpa/container-limit": "cut to the limit",
+    "vpa/limit-range-max": "cut",
+    "vpa/limit-range-min": "raised",
+    "vpa/pod-limit-range-max": "cut",
+    "vpa/pod-limit-range-min": "raised",
+    "vpa/startup-boost": "boosted",
+}
+
+
+def bounded_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+    """Yield one sentence for each recommendation that is not written as it stands."""
+    first = True
+    for container in explanation.containers:
+        for value in container.values:
+            steps = [entry for entry in by_path(value.steps).get(value.path, ()) if isinstance(entry, Set)]
+            text = bounded_sentence(f"{container.name} {value.resource} {value.side[:-1]}", steps)
+            if text:
+                label = "vpa     " if first else " " * 8
+                yield from tone_lines("", wrap_text(text, width, first=label, rest=" " * 8))
+                first = False
+
+
+def bounded_sentence(what: str, steps: list[Set]) -> str:
+    """``web cpu request: VerticalPodAutoscaler/v recommends 2, cut to 500m by LimitRange/l``; empty: as recommended."""
+    own = [step for step in steps if step.rule.startswith("vpa/")]
+    if not own or not any(step.rule in BOUNDED for step in own):
+        return ""
+    parts = []
+    for step in own:
+        if step.rule in BOUNDED:
+            by = f" by {step.source}" if step.source is not None and step.rule != "vpa/container-limit" else ""
+            parts.append(f"{BOUNDED[step.rule]} to {step.after}{by}")
+        elif step.source is not None:
+            parts.append(f"{step.source.ref} recommends {step.after}")
+    return f"{what}: {', '.join(parts)}"
