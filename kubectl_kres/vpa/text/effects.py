@@ -1,4 +1,4 @@
-"""What a vertical autoscaler makes of pods, as text: what bounds make of recommendations, and what its updater evicts."""
+"""What a vertical autoscaler makes of pods, as text: recommendations within bounds, and what its updater evicts."""
 
 from __future__ import annotations
 
