@@ -109,7 +109,7 @@ def place_of(row: VpaEffects) -> Location:
 
 
 LISTING = Listing(
-    names=("verticalpodautoscalers", "verticalpodautoscaler", "vpa", "vpas"),
+    names=("vpas", "vpa", "verticalpodautoscalers", "verticalpodautoscaler"),
     about="vertical autoscalers: the next pod of each, and what comes of it if its updater evicts now",
     kinds=(KIND, HOOKS, "Pod", "LimitRange", "ResourceQuota", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"),
     needs=_needs,
