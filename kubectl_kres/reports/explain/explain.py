@@ -369,19 +369,18 @@ def _advice(
 
     blind = any(unseen.required for unseen in unseen)
     doubt, doubts = suggest_fix(analysis.start.pod, (*analysis.outcomes, *analysis.then))
-    refusals = [outcome.refusal for outcome in analysis.outcomes if outcome.refusal is not None]
-    of_quotas = all(finding.rule.startswith("quota/") for refusal in refusals for finding in refusal.findings)
-    # What a system sets, or enforces, no other value of the template mends.
-    fixes = () if of_quotas else remedies_of_systems(store, subject, analysis)
-    if fixes:
-        return Advice(fixes, "; ".join(filter(None, (doubt, doubts))))
-    ways = search.remedies(store, subject, analysis, analysis.server)
+    rules = [finding.rule for outcome in analysis.outcomes if outcome.refusal for finding in outcome.refusal.findings]
+    fixes = () if all(rule.startswith("quota/") for rule in rules) else remedies_of_systems(store, subject, analysis)
+    # What a system sets no other value of the template mends: its edits come first.
+    ways = () if any(fix.edits for fix in fixes) else search.remedies(store, subject, analysis, analysis.server)
     if ways:
         others = search.remaining_outcomes(analysis)
         rest = sentences_of(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
         ways = tuple(structs.replace(way, text="; ".join((way.text, *rest))) for way in ways)
         return Advice(ways, "; ".join(filter(None, (doubt, doubts))))
-    if refusals:
+    if fixes:
+        return Advice(fixes, "; ".join(filter(None, (doubt, doubts))))
+    if rules:
         texts = sentences_of(store, subject, analysis)
         ended = "" if search.remaining_outcomes(analysis) else _ENDED
         return Advice(untested_remedies(texts), "; ".join(filter(None, (doubt, doubts, ended))))
