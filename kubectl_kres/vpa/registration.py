@@ -8,7 +8,7 @@ from weakref import ReferenceType
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.model.admitting import Webhook
 from kubectl_kres.model.objects import LabelSelector, ObjectRef, OwnerReference, decode_object
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.scheduling.selectors import matches
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.model import CONFIGURATION, HOOKS, KIND, WEBHOOK, VerticalPodAutoscaler
@@ -52,7 +52,7 @@ def is_registered(store: Store) -> bool | None:
     return False if store.origin.kind != "files" and coverage.known else None
 
 
-def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[Assume, ...]]:
+def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[Assumption, ...]]:
     """Return the autoscalers of a namespace, and those that are left out since an amount of theirs does not parse."""
     autoscalers, left_out = [], []
     for vpa in _stored(store, namespace):
@@ -60,7 +60,7 @@ def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[
             autoscaler = parse_autoscaler(vpa)
         except Unparsable as fault:
             text = f"{ObjectRef(KIND, vpa.metadata.name)} is left out: {fault.path}: {fault.error.message}"
-            left_out.append(Assume("spec", "policy/unparsable", text))
+            left_out.append(Assumption("spec", "policy/unparsable", text))
             continue
         if autoscaler is not None:
             autoscalers.append(autoscaler)

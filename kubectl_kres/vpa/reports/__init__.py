@@ -14,7 +14,7 @@ from kubectl_kres.reports.common.system import (
     Admitter,
     KindAnswers,
     Question,
-    Right,
+    ReadRight,
     System,
     Target,
 )
@@ -72,12 +72,12 @@ SYSTEM = System(
     answers={KIND: KindAnswers("vpa")},
     kinds={"policies": (KIND, HOOKS), "in-lists": (KIND,), "if-refused": (KIND,), "decides": (KIND,)},
     rights={
-        "pods": (Right(KIND, ("list",), "what vertical autoscalers write into new pods"),),
+        "pods": (ReadRight(KIND, ("list",), "what vertical autoscalers write into new pods"),),
         "explain": (
-            Right(KIND, ("get", "list"), "what a vertical autoscaler does"),
-            Right(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),
+            ReadRight(KIND, ("get", "list"), "what a vertical autoscaler does"),
+            ReadRight(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),
         ),
-        "simulate": (Right(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),),
+        "simulate": (ReadRight(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),),
     },
     reads=reads,
     remedies=_remedies,

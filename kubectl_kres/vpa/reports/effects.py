@@ -11,7 +11,7 @@ from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.errors import KresError, NotFound
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, Subject, Unseen, find_unread
+from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, FailedRead, Subject, find_unread
 from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.needs import list_read_requests
@@ -47,7 +47,7 @@ class VpaEffects(Record, frozen=True):
     fault: str = ""
     eviction: Eviction | None = None
     remedies: tuple[Remedy, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 

@@ -12,7 +12,7 @@ from kubectl_kres.provenance.journal import Set
 from kubectl_kres.render.changes.change_report import WORDS, evicted, outside_text
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import remedy_lines
-from kubectl_kres.reports.common.explanation import Subject, Unseen
+from kubectl_kres.reports.common.explanation import FailedRead, Subject
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -183,7 +183,7 @@ class VpaPane(OutlinePane):
             place=Location("object", ref=ref),
         )  # fmt: skip
 
-    def _unseen_row(self, unseen: Unseen) -> OutlineItem:
+    def _unseen_row(self, unseen: FailedRead) -> OutlineItem:
         need = ReadRequest(unseen.kind, unseen.namespace, unseen.name, required=unseen.required)
         tone: Tone = "bad" if unseen.required else "quiet"
         return OutlineItem((), unseen.kind, said=unseen.message or unseen.state, sign="?", tone=tone,
