@@ -265,9 +265,9 @@ class _Run:
     def _change(self, group: _Group, shape: int, new: int | None) -> None:
         """Take one pod of a shape away, or give it another shape."""
         workload = self.state.workloads[self.place][1]
-        state = self.state.having(self.place, _with_pod_changed(workload, group, shape, new))
-        state = state.charged(self.tables.shapes[shape].cost, -1)
-        self.state = state if new is None else state.charged(self.tables.shapes[new].cost)
+        state = self.state.with_entry(self.place, _with_pod_changed(workload, group, shape, new))
+        state = state.with_charge(self.tables.shapes[shape].cost, -1)
+        self.state = state if new is None else state.with_charge(self.tables.shapes[new].cost)
 
 
 def _texts(outside: OutsideRequest) -> tuple[str, str, str, str, str]:

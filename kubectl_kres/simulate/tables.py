@@ -253,7 +253,7 @@ class Tables:
         policies = self.policies(world)
         bare = self.plugins(world) is None and not policies.webhooks
         shared = bare and not whole and not self._rejection(template)
-        if shared and any(known := self.judged.get(world.admitting, variant.raw, variant.pod_name)):
+        if shared and any(known := self.judged.get(world.admission_key, variant.raw, variant.pod_name)):
             return known
         outcomes = self._outcomes(template, variant, world, without_quotas(policies))
         stored = tuple(
@@ -262,7 +262,7 @@ class Tables:
         )  # fmt: skip
         refused = tuple(outcome for outcome in outcomes if not outcome.allowed)
         if shared:
-            self.judged.put(world.admitting, variant.raw, variant.pod_name, stored, refused)
+            self.judged.put(world.admission_key, variant.raw, variant.pod_name, stored, refused)
         return stored, refused
 
     def outcomes(self, template: int, world: World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:

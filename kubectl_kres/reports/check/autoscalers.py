@@ -36,7 +36,7 @@ def _never_admitted(context: CheckContext) -> Iterator[tuple[Autoscaler, Outcome
     """
     if not any(True for _ in context.store.all(KIND, context.namespace)):
         return
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         policies = evaluated.analysis.known.policies
         missing = is_registered(context.store) is False
         autoscaler = autoscaler_of(context.store, evaluated.analysis) if policies.webhooks or missing else None
@@ -47,7 +47,7 @@ def _never_admitted(context: CheckContext) -> Iterator[tuple[Autoscaler, Outcome
                 policies, webhooks=(*policies.webhooks, supposed_webhook(context.store, autoscaler))
             )
         unused = structs.replace(
-            policies, quotas=tuple(quota.using(dict.fromkeys(quota.used, ZERO)) for quota in policies.quotas)
+            policies, quotas=tuple(quota.with_used(dict.fromkeys(quota.used, ZERO)) for quota in policies.quotas)
         )
         outcomes = _outcomes(evaluated, unused)
         bare = _outcomes(evaluated, structs.replace(unused, webhooks=()))

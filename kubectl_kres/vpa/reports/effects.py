@@ -84,7 +84,7 @@ def vpa_effects(store: Store, subject: Subject, ask: EvaluationOptions) -> VpaEf
     ref = subject.ref
     vpa = store.get(KIND, ref.name, ref.namespace)
     if not isinstance(vpa, VerticalPodAutoscaler):
-        raise NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
+        raise NotFound(f'{subject.kind.qualified_name} "{ref.name}" not found', code=404, reason="NotFound")
     autoscalers, left_out = parsed(store, ref.namespace)
     autoscaler = next((each for each in autoscalers if each.source.name == ref.name), None)
     registered = registered_webhook(store)

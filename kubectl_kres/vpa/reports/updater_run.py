@@ -166,7 +166,7 @@ class UpdaterRun:
     def _policies(self, now: Moved) -> Policies:
         """Return the policies, whose quotas count what is there by now."""
         return structs.replace(
-            self.policies, quotas=tuple(quota.using(self._used(quota, now)) for quota in self.policies.quotas)
+            self.policies, quotas=tuple(quota.with_used(self._used(quota, now)) for quota in self.policies.quotas)
         )
 
     def _used(self, quota: Quota, now: Moved) -> Quantities:
