@@ -15,7 +15,7 @@ from typing import Any, Final
 SYSTEMS: Final = {
     "capsule": ("model", "reports", "reports.overview", "text", "commands", "screens"),
     "tekton": ("model", "manifests", "reports", "reports.overview", "text", "commands", "screens"),
-    "vpa": ("model", "reports", "text", "commands"),
+    "vpa": ("model", "reports", "text", "commands", "screens"),
     "policies": ("reports", "commands", "screens"),
 }
 

@@ -2,6 +2,7 @@
 """Add to the bundled demo without making it anew: scripts/demo/added/, and what the scheduler looks at.
 
     KUBEBUILDER_ASSETS=DIR python scripts/extend_demo.py
+    python scripts/extend_demo.py --autoscalers         only the vertical autoscalers; needs no server
 
 A real API server with controllers and the real kube-scheduler plays the added files beside nodes that are as full as
 those of the demo. Of what comes of it the objects of the added namespaces are put into the file, their times moved to
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
 
@@ -50,11 +52,19 @@ SPACES = {
 }
 VIEWS = (scheduling.NODES, scheduling.POD, scheduling.BOUND_PODS)
 #: Kinds that came after the demo was made, of whose objects it has none.
-NEWER = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "RuleStatus")
+AUTOSCALER = "VerticalPodAutoscaler"
+NEWER = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "RuleStatus", AUTOSCALER)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 
 def main() -> int:
+    if sys.argv[1:] == ["--autoscalers"]:
+        whole = make_demo.OUT.read_bytes().splitlines(keepends=True)[:-1]
+        pages = [line for line in whole[1:] if json.loads(line)["kind"] != AUTOSCALER]
+        views_from = next((at for at, line in enumerate(pages) if is_view(json.loads(line)["kind"])), len(pages))
+        pages[views_from:views_from] = autoscalers(json.loads(whole[0])["time"])
+        make_demo.OUT.write_bytes(joined([whole[0], *pages]))
+        return 0
     old = kept_lines(make_demo.OUT.read_bytes())
     make_demo.OUT.write_bytes(joined(old))
     store = read(str(make_demo.OUT))
@@ -68,14 +78,30 @@ def main() -> int:
         path = Path(folder) / "added.kres"
         write(new, str(path))
         lines = path.read_bytes().splitlines(keepends=True)[1:-1]
+    lines[:0] = autoscalers(json.loads(old[0])["time"])
     make_demo.OUT.write_bytes(joined([old[0], *merged(old[1:], lines)]))
     return 0
+
+
+def autoscalers(time: str) -> list[bytes]:
+    """The vertical autoscalers of their file as a server stores them, which were made when the demo was read."""
+    items = documents(make_demo.DEMO / "autoscalers.yaml")
+    for item in items:
+        name = f"{item['metadata']['namespace']}/{item['metadata']['name']}"
+        item["metadata"] |= {"uid": str(uuid5(NAMESPACE_URL, name)), "creationTimestamp": time}
+        item.pop("kind"), item.pop("apiVersion")
+    return merged([], [json.dumps({"kind": AUTOSCALER, "items": items}).encode()])
 
 
 def kept_lines(data: bytes) -> list[bytes]:
     """The header and the pages of the file without what was added before."""
     head, *pages = data.splitlines(keepends=True)[:-1]
-    return [head, *merged([], pages, kept=lambda kind, item: not is_view(kind) and not is_added(kind, item))]
+    return [
+        head,
+        *merged(
+            [], pages, kept=lambda kind, item: not is_view(kind) and kind != AUTOSCALER and not is_added(kind, item)
+        ),
+    ]
 
 
 def is_added(kind: str, item: Object) -> bool:

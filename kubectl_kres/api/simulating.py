@@ -19,6 +19,8 @@ from kubectl_kres.model.pod_places import unique_kind_name
 from kubectl_kres.reports.changes.compare import Rollouts, report
 from kubectl_kres.reports.changes.followed import (
     GivenStep,
+    autoscaler_needs,
+    autoscaler_remarks,
     namespace_needs,
     plugin_needs,
     pool_needs,
@@ -68,8 +70,10 @@ def simulate_change(
     ask = ask_of(reading.store, "")
     outcome = carried_out(reading.store, steps, ask.server, spaces, seen=True)
     change_report = report(outcome, Rollouts(at_once if given else 0, at_once))
-    unseen = (*find_unread(reading.store, (need for need in namespace_needs(spaces) if need.required)), *left)
-    notes = (*change_report.notes, *ask.assumptions, *remarks(given))
+    needs = [need for need in namespace_needs(spaces) if need.required]
+    needs += [replace(need, required=True) for need in autoscaler_needs(reading.store, spaces)]
+    unseen = (*find_unread(reading.store, needs), *left)
+    notes = (*change_report.notes, *ask.assumptions, *remarks(given), *autoscaler_remarks(given, reading.store, space))
     return replace(change_report, notes=notes, unseen=unseen, complete=not unseen), reading.store.origin
 
 

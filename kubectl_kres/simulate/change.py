@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.model.objects import Raw
-from kubectl_kres.simulate.state import Key, key_of
+from kubectl_kres.simulate.state import AUTOSCALER, Key, key_of
 
 #: Kinds that a rollout of the scale subresource changes.
 SCALED = {
@@ -35,6 +35,8 @@ _MERGED = {
     "volumeDevices": "devicePath",
     "hostAliases": "ip",
     "topologySpreadConstraints": "topologyKey",
+    "containerRecommendations": "containerName",
+    "containerPolicies": "containerName",
 }
 
 
@@ -76,6 +78,14 @@ class Patch(Struct, frozen=True):
     label: str = ""
 
 
+class Evict(Struct, frozen=True):
+    """The updater of a vertical autoscaler goes over its pods until nothing changes; of each pass a step."""
+
+    kind: str
+    name: str
+    label: str = ""
+
+
 class WaitForControllers(Struct, frozen=True):
     """Wait until the controllers are at rest."""
 
@@ -92,7 +102,7 @@ class ParameterStep(Struct, frozen=True):
     own: bool
 
 
-Step = Apply | Delete | ScaleStep | Patch | WaitForControllers | ParameterStep
+Step = Apply | Delete | ScaleStep | Patch | Evict | WaitForControllers | ParameterStep
 
 
 def key_of_step(step: Step) -> Key:
@@ -124,7 +134,8 @@ def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
         key: metadata[key] for key in ("uid", "creationTimestamp", "ownerReferences", "generation") if key in metadata
     }
     sent["metadata"] = {**(sent.get("metadata") or {}), **identity}
-    if "status" in stored:
+    # What an autoscaler recommends stands in its status: with that of a file its recommender is taken to agree.
+    if "status" in stored and not (sent["kind"] == AUTOSCALER and sent.get("status")):
         sent["status"] = stored["status"]
     if step.kept:
         own, spec = stored.get("spec") or {}, sent.get("spec") or {}

@@ -22,6 +22,7 @@ from kubectl_kres.model.objects import Namespace as NamespaceObject
 from kubectl_kres.simulate.change import (
     Apply,
     Delete,
+    Evict,
     Patch,
     ScaleStep,
     Step,
@@ -37,7 +38,7 @@ from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.plugins import POLICIES, parameters_of
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.state import Key, pods_of
+from kubectl_kres.simulate.state import HOOKS, Key, pods_of
 from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import Store
 
@@ -47,9 +48,13 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 #: So many workloads are named in what is said of many.
 _MOST_NAMED = 3
 _SELF = frozenset({"Namespace"})
+#: What a world holds that does not go with its namespace.
+_OF_NO_NAMESPACE = frozenset({*OF_CLUSTER, "Namespace", HOOKS})
 _NUMEROUS = ("Pod", "ReplicaSet", "Deployment")
 #: Ends that are put into words; of more only the outermost.
 MOST_SHOWN = 32
+#: Passes of an updater: each evicts up to half of the pods, so that what is refused stops it, or comes again and again.
+_MOST_PASSES = 12
 #: States that are looked at over all namespaces of a change, and at least in each.
 MOST_OVER_ALL, LEAST_STATES = 40_000, 200
 
@@ -226,7 +231,8 @@ class ClusterChange:
         for namespace, numbers in steps.items() if space else ():
             if namespace != space and (not namespace or namespace in self.parameters.spaces):
                 result += [item for item in numbers if self._concerns_all(item[1])]
-        return [self._seen_from(space, local) for _, local in sorted(result, key=lambda numbers: numbers[0])]
+        seen = (self._seen_from(space, local) for _, local in sorted(result, key=lambda numbers: numbers[0]))
+        return [item for number, step in seen for item in _passes(number, step)]
 
     def _concerns_all(self, local: _Local) -> bool:
         if self.parameters.is_parameter_step(local.step):
@@ -313,17 +319,31 @@ def _note(
     """What the server said to the user's steps in one namespace."""
     # To a wait there is no answer.
     asked = [number for number, step in local if not isinstance(step, WaitForControllers)]
-    for place, number in enumerate(asked):
-        if number < 0:
-            continue
-        answers = dict.fromkeys(
-            namespace.requests.answers[state.answers[place]] for state in final_states.states[: final_states.usual]
-        )
+    usual, known = final_states.states[: final_states.usual], namespace.requests.answers
+    for number in dict.fromkeys(number for number in asked if number >= 0):
+        places = [place for place, other in enumerate(asked) if other == number]
+        answers = dict.fromkeys(_told([known[state.answers[place]] for place in places]) for state in usual)
         given = steps[number].step
         kind, name = key_of_step(given)
         sent[number] = SentStep(
             number + 1, getattr(given, "label", ""), _format_step(given), kind, name, space, tuple(answers)
         )
+
+
+def _passes(number: int, step: Step) -> Iterator[tuple[int, Step]]:
+    """Yield a step; that of an updater as its passes, before and after each of which controllers come to rest."""
+    if not isinstance(step, Evict):
+        yield number, step
+        return
+    for _ in range(_MOST_PASSES):
+        yield -1, WaitForControllers()
+        yield number, step
+
+
+def _told(answers: Sequence[StepAnswer]) -> StepAnswer:
+    """Return the answer to a step; of one that has several passes those of all."""
+    passes = tuple(done for answer in answers for done in answer.passes)
+    return answers[0] if len(answers) == 1 else msgspec.structs.replace(answers[0], passes=passes)
 
 
 def _format_step(step: Step) -> str:
@@ -332,7 +352,7 @@ def _format_step(step: Step) -> str:
         return f"scale to {step.replicas}"
     if isinstance(step, Patch) and _is_release(step):
         return "release"
-    return {Apply: "apply", Delete: "delete", Patch: "set"}.get(type(step), "wait")
+    return {Apply: "apply", Delete: "delete", Patch: "set", Evict: "evict"}.get(type(step), "wait")
 
 
 def _pools(store: Store) -> Pools:
@@ -380,7 +400,7 @@ def _through_capsule(
         result += _changed_quotas(pools, worlds[0])
         if kind == "Namespace" and isinstance(step, Delete):
             objects = world_of(store, name).objects
-            result += [_Local(Delete(*key), name) for key in objects if key[0] not in (*OF_CLUSTER, "Namespace")]
+            result += [_Local(Delete(*key), name) for key in objects if key[0] not in _OF_NO_NAMESPACE]
         elif kind == "Namespace" and name in worlds[0].namespaces:
             # Its labels say which standard of Pod Security is enforced, and which policies are bound to it.
             result.append(_Local(Apply(raw_of(worlds[0].namespaces[name])), name))

@@ -21,8 +21,11 @@ from kubectl_kres.simulate.requests import initial_state
 from kubectl_kres.simulate.shapes import shape_fields
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
+    AUTOSCALER,
+    BUDGET,
     CONTROLLED,
     CONTROLLER_REVISION,
+    HOOKS,
     OF_RUNS,
     Cost,
     DeploymentState,
@@ -41,6 +44,7 @@ from kubectl_kres.simulate.state import (
 )
 from kubectl_kres.simulate.tables import Added
 from kubectl_kres.store.store import ReadRequest, Store
+from kubectl_kres.vpa.model import CONFIGURATION, WEBHOOK
 
 #: What a world holds of a namespace, and of the cluster.
 IN_NAMESPACE = (
@@ -92,11 +96,28 @@ def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None)
     if classes is None:
         classes = [class_of(item, store) for kind in OF_CLUSTER for item in store.all(kind)]
     result += classes
+    result += autoscaling_of(store, namespace)
     own = store.get("Namespace", namespace)
     labels = {"kubernetes.io/metadata.name": namespace}
     bare: Raw = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}}
     result.append(raw_of(own) if own is not None else bare)
     return World.of(result)
+
+
+def autoscaling_of(store: Store, namespace: str) -> Iterator[Raw]:
+    """Yield the vertical autoscalers of a namespace, and how their webhook is registered, as far as it is or may be.
+
+    Also where there is no autoscaler yet: a step can bring one.
+    """
+    registered = [
+        raw_of(item) for item in store.all(HOOKS) if any(hook.name == WEBHOOK for hook in item.webhooks or ())
+    ]
+    if not registered and (store.origin.kind == "files" or not store.covered(ReadRequest(HOOKS)).known):
+        hook = {"name": WEBHOOK, "failurePolicy": "Ignore"}
+        registered = [{"kind": HOOKS, "metadata": {"name": CONFIGURATION}, "webhooks": [hook]}]
+    yield from registered
+    for kind in (AUTOSCALER, BUDGET):
+        yield from (raw_of(item) for item in store.all(kind, namespace))
 
 
 def state_of(namespace: NamespaceSimulation, world: World, store: Store, name: str, *, seen: bool = False) -> State:

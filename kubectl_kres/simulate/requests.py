@@ -29,6 +29,7 @@ from kubectl_kres.simulate.change import (
     SCALED,
     Apply,
     Delete,
+    Evict,
     ParameterStep,
     Patch,
     ScaleStep,
@@ -142,14 +143,39 @@ _RANGE = "validation/non-negative"
 _INVALID, _IMMUTABLE = 422, frozenset({"update/immutable", "claim/immutable"})
 
 
+class UpdaterPass(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the updater finds and does in one pass.
+
+    ``target``: kind and name of the controller. ``reason``: why it does nothing: off, no-recommendation, no-pods,
+    as-recommended, held, budget or too-few. ``wanted`` and ``running``: pods before it; ``outside``: those with
+    requests outside of the recommendation, ``held`` those of them that evictionRequirements keep. ``values``: what of
+    the first one is outside: container, resource, request and the bounds, empty where there is none. ``in_place``: the
+    refusal of a resize. ``budgets``: the PodDisruptionBudgets that select the pods, which want ``healthy`` to run.
+    """
+
+    target: str = ""
+    reason: str = ""
+    wanted: int = 0
+    running: int = 0
+    outside: int = 0
+    held: int = 0
+    evicted: int = 0
+    resized: int = 0
+    values: tuple[tuple[str, str, str, str, str], ...] = ()
+    in_place: str = ""
+    budgets: tuple[str, ...] = ()
+    healthy: int = 0
+
+
 class StepAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The server's answer to one step."""
+    """The server's answer to one step. ``passes``: what the updater of a vertical autoscaler did in each of its own."""
 
     allowed: bool
     code: int
     message: str = ""
     warnings: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    passes: tuple[UpdaterPass, ...] = ()
 
 
 class Requests:
@@ -203,11 +229,9 @@ class Requests:
             step = _set_generated_name(step, state.step)
         key = key_of_step(step)
         stored = world.objects.get(key)
-        if isinstance(step, Delete):
-            yield self._delete_object(state, key, stored)
-            return
-        if stored is None and not isinstance(step, Apply):
-            yield self._add_answer(state, self._build_not_found_answer(key))
+        done = self._done(state, step, key, stored)
+        if done is not None:
+            yield done
             return
         answer = _unscalable(step) if isinstance(step, ScaleStep) else None
         if answer is not None:
@@ -251,6 +275,20 @@ class Requests:
                 for item, times in ((stored, -1), (raw, 1)) if step.own else ():
                     then = then.with_charge(self._cost(item, world), times) if item is not None else then
             yield then
+
+    def _done(self, state: State, step: Step, key: Key, stored: Raw | None) -> State | None:
+        """Return the namespace after a step that changes no object, or is about none; None: it is another step."""
+        if isinstance(step, Delete):
+            return self._delete_object(state, key, stored)
+        if stored is None:
+            return None if isinstance(step, Apply) else self._add_answer(state, self._build_not_found_answer(key))
+        return self._evicted(state, stored) if isinstance(step, Evict) else None
+
+    def _evicted(self, state: State, raw: Raw) -> State:
+        from kubectl_kres.simulate.autoscaled import updater_pass  # noqa: PLC0415, for this step alone
+
+        after, done = updater_pass(self.tables, self.policies, state, raw)
+        return self._add_answer(after, StepAnswer(allowed=True, code=200, passes=(done,)))
 
     def _outcomes(
         self, world: World, raw: dict[str, Any], stored: Raw | None, policies: Policies, *, is_patch: bool = False

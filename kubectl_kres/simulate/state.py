@@ -28,11 +28,15 @@ Key = tuple[str, str]
 
 #: What a world holds where it was read: Tekton's runs depend on it, and admission looks at nothing of it.
 OF_RUNS = ("Task", "StepAction", "ConfigMap")
+#: What writes into pods, and where its webhook is registered.
+AUTOSCALER, HOOKS = "VerticalPodAutoscaler", "MutatingWebhookConfiguration"
+#: What bounds evictions.
+BUDGET = "PodDisruptionBudget"
 CONTROLLED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
 _DECIDING = (
     "LimitRange", "PriorityClass", "RuntimeClass", "StorageClass", "Namespace", "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "DeviceClass",
-    "ResourceClaimTemplate",
+    "ResourceClaimTemplate", AUTOSCALER,
 )  # fmt: skip
 #: What ``policies`` and ``admitting`` are made of.
 _LOOKED_UP = frozenset({

@@ -19,7 +19,7 @@ from kubectl_kres.admission.quota.quota_admission import (
     resource_of,
 )
 from kubectl_kres.admission.request.made_objects import job_raw, revision_raw
-from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit, quota_request
+from kubectl_kres.admission.request.new_pod import ObjectReview, PodWebhook, Policies, admit, quota_request
 from kubectl_kres.admission.request.pod_objects import objects_of, refusals_of
 from kubectl_kres.admission.request.volume_claims import create_claim, made_claim, with_default_class, with_review
 from kubectl_kres.model.kinds import BY_KIND
@@ -31,7 +31,9 @@ from kubectl_kres.simulate.evaluated_pods import EvaluatedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, add_costs, pod_of, shape_fields, without_quotas
 from kubectl_kres.simulate.state import (
+    AUTOSCALER,
     CONTROLLED,
+    HOOKS,
     OF_RUNS,
     Cost,
     Key,
@@ -50,7 +52,7 @@ _COUNTED_ALONE = "count/pods"
 #: Of a claim that was read: older snapshots lack it, and it plays no part in what quotas count.
 _READ_CLAIM = {"accessModes": ["ReadWriteOnce"]}
 _NEVER_COUNTED = frozenset(
-    {"StorageClass", "DeviceClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", *POLICIES}
+    {"StorageClass", "DeviceClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", HOOKS, *POLICIES}
 )
 
 
@@ -137,6 +139,7 @@ class Tables:
         #: The templates of DaemonSets that have a ControllerRevision.
         self.revised: dict[Key, frozenset[int]] = {}
         self._plugins: dict[Any, Plugins | None] = {}
+        self._webhooks: dict[Any, tuple[PodWebhook, ...]] = {}
         #: What a webhook said to pods of a template when they were last tried, and whose templates those are.
         self._rejected: dict[int, str] = {}
         self._rejecting: dict[Key, str] = {}
@@ -247,10 +250,12 @@ class Tables:
         self, template: int, variant: Variant, world: World
     ) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
         whole = self.templates[template].whole
-        shared = not whole and not self._rejection(template) and self.plugins(world) is None
+        policies = self.policies(world)
+        bare = self.plugins(world) is None and not policies.webhooks
+        shared = bare and not whole and not self._rejection(template)
         if shared and any(known := self.judged.get(world.admission_key, variant.raw, variant.pod_name)):
             return known
-        outcomes = self._outcomes(template, variant, world, without_quotas(world.policies))
+        outcomes = self._outcomes(template, variant, world, without_quotas(policies))
         stored = tuple(
             (shape_fields(outcome.object or {}), quota_request(variant.pod(), outcome.draft))
             for outcome in outcomes if outcome.allowed
@@ -274,6 +279,7 @@ class Tables:
         if rejected:
             return (_by_webhook(rejected),)
         plugins = self.plugins(world)
+        policies = _of_owner(policies, variant.owner)
         if plugins is None and not name:
             return admit(variant.pod(), policies, self.server, journal=False)
         raw = pod_of(variant.raw, variant.owner[1], name=name)
@@ -301,10 +307,26 @@ class Tables:
 
     def policies(self, world: World) -> Policies:
         """Return what admission looks up in a world, and asks about objects that controllers make."""
-        plugins = self.plugins(world)
+        plugins, policies = self.plugins(world), world.policies
+        webhooks = self._webhooks_of(world)
+        if webhooks:
+            policies = msgspec.structs.replace(policies, webhooks=webhooks)
         if plugins is None or not (plugins.deciding.validating or plugins.deciding.mutating):
-            return world.policies
-        return msgspec.structs.replace(world.policies, reviewer=plugins.review)
+            return policies
+        return msgspec.structs.replace(policies, reviewer=plugins.review)
+
+    def _webhooks_of(self, world: World) -> tuple[PodWebhook, ...]:
+        """Return the webhook of the vertical autoscalers of a world."""
+        if world.deciding not in self._webhooks:
+            webhooks: tuple[PodWebhook, ...] = ()
+            autoscalers = world.of_kind(AUTOSCALER)
+            if autoscalers:
+                from kubectl_kres.simulate.autoscaled import pod_webhooks  # noqa: PLC0415, few worlds have any
+
+                namespace = (world.of_kind("Namespace") or [{}])[0]
+                webhooks = pod_webhooks(autoscalers, world.of_kind(HOOKS), namespace)
+            self._webhooks[world.deciding] = webhooks
+        return self._webhooks[world.deciding]
 
     def plugins(self, world: World) -> Plugins | None:
         """Return what else admits in a world; None: nothing does."""
@@ -425,6 +447,14 @@ class Tables:
             resource = resource_of(kind, str(raw.get("apiVersion", "v1")))
             return count_request(resource, "")
         return request_of(decode_object(raw, BY_KIND[kind].struct), self.server, extended=world.policies.extended)
+
+
+def _of_owner(policies: Policies, owner: Key) -> Policies:
+    """Return the policies for pods of a controller."""
+    if not policies.webhooks:
+        return policies
+    webhooks = tuple(webhook.for_owner(owner) for webhook in policies.webhooks)
+    return msgspec.structs.replace(policies, webhooks=webhooks)
 
 
 def _add_containers(template: Raw, additions: Added) -> tuple[Raw, frozenset[str]]:

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_kres.model.objects import Base, Condition, Kind, ManagedMetadata, ResourceList
+from kubectl_kres.model.objects import Base, Condition, Kind, LabelSelector, ManagedMetadata, Metadata, ResourceList
 
 GROUP = "autoscaling.k8s.io"
 KIND = "VerticalPodAutoscaler"
+#: The name that its admission controller, and its chart, give the webhook, and the configuration that holds it.
+WEBHOOK = "vpa.k8s.io"
+CONFIGURATION = "vpa-webhook-config"
+BUDGET = "PodDisruptionBudget"
+HOOKS = "MutatingWebhookConfiguration"
 
 
 class TargetRef(Base, frozen=True):
@@ -114,6 +119,32 @@ class VerticalPodAutoscaler(Base, frozen=True):
     api_version: str = f"{GROUP}/v1"
 
 
+class DisruptionSpec(Base, frozen=True):
+    """How many of the selected pods have to run; amounts are numbers or percentages."""
+
+    min_available: Any = None
+    max_unavailable: Any = None
+    selector: LabelSelector | None = None
+
+
+class DisruptionStatus(Base, frozen=True):
+    """What the disruption controller counted. ``expected_pods`` 0: it has not yet."""
+
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    expected_pods: int = 0
+
+
+class PodDisruptionBudget(Base, frozen=True):
+    """A bound of evictions, which the updater meets as everybody does."""
+
+    metadata: Metadata = Metadata()
+    spec: DisruptionSpec = DisruptionSpec()
+    status: DisruptionStatus = DisruptionStatus()
+    kind: str = BUDGET
+    api_version: str = "policy/v1"
+
+
 def mode_of(vpa: VerticalPodAutoscaler) -> str:
     """Return the update mode, which is Recreate unless said. Source: pkg/utils/vpa/api.go GetUpdateMode."""
     policy = vpa.spec.update_policy
@@ -133,5 +164,12 @@ KINDS = (
         ("verticalpodautoscalers", "verticalpodautoscaler", "vpa"),
         GROUP,
         struct=VerticalPodAutoscaler,
+    ),
+    Kind(
+        BUDGET,
+        ("poddisruptionbudgets", "poddisruptionbudget", "pdb"),
+        "policy",
+        struct=PodDisruptionBudget,
+        listed=False,
     ),
 )

@@ -48,6 +48,14 @@ def test_values_name_their_source_in_json(kres: Kres) -> None:
     assert all(value["source"]["field"] for value in values)
 
 
-def test_simulate_says_that_it_does_not_follow_it(kres: Kres) -> None:
-    _, _, err = kres(f"simulate -n shop --offline -f {FILE}")
-    assert "what a VerticalPodAutoscaler writes into pods is not simulated" in " ".join(err.split())
+def test_simulate_follows_it(kres: Kres) -> None:
+    """As many pods as explain says, of the size that the autoscaler gives them; another recommendation lets all in."""
+    words = f"simulate -n shop --offline -f {FILE}"
+    code, out, err = kres(words)
+    text = " ".join(out.split())
+    assert (code, err) == (0, "")
+    assert "new: 2 of 3 pods" in text
+    assert "requested: requests.cpu=500m, used: requests.cpu=1, limited: requests.cpu=1" in text
+    assert "the status of the file is taken for what its recommender comes to" in text
+    _, out, _ = kres(f"{words} --set vpa/web-vpa:status.recommendation.containerRecommendations[web].target.cpu=200m")
+    assert "new: 3 of 3 pods" in out

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,7 +38,7 @@ def plane(assets: Path) -> Iterator[ControlPlane]:
         vpa_plane.binary()
     except build.NoBinaryError as error:
         pytest.skip(f"no admission controller of the vertical autoscaler: {error}")
-    controllers = (*BASIC_CONTROLLERS, *WORKLOAD_CONTROLLERS)
+    controllers = (*BASIC_CONTROLLERS, *WORKLOAD_CONTROLLERS, "disruption-controller")
     with ControlPlane(assets, controllers=controllers, controller_args=["--kube-api-qps=200"]) as started:
         vpa_plane.install(started)
         yield started
@@ -157,6 +159,33 @@ WANTED = {"cpu": "500m", "memory": "200Mi"}
 
 
 _NAMES = ("refused", "refused-by-all", "comes-back", "as-recommended")
+_SMALL = {"requests": {"cpu": "100m", "memory": "50Mi"}, "limits": {"cpu": "200m", "memory": "60Mi"}}
+
+
+def with_pods(
+    plane: ControlPlane, number: int, world: dict[str, Any], resources: dict[str, Any], replicas: int = 4
+) -> tuple[vpa_plane.Played, set[str]]:
+    """A world in which a Deployment has its pods before there is a recommendation, and their uids; then there is."""
+    made = vpa_plane.Played(plane, number, {**world, "pod": pod(resources)})
+    until(made.settled, 90)
+    put_template(plane, made.space, pod(resources), replicas)
+    until(lambda: len(running(plane, made.space)) == replicas, 90)
+    vpas = f"{vpa_plane.VPAS}/namespaces/{made.space}/verticalpodautoscalers/v0"
+    status = {"recommendation": {"containerRecommendations": [rec("c0", WANTED)]}}
+    send(plane, "PUT", f"{vpas}/status", {**plane.request("GET", vpas)[1], "status": status})
+    vpa_plane.time.sleep(3)
+    return made, set(running(plane, made.space))
+
+
+def at_rest(plane: ControlPlane, space: str) -> set[str]:
+    """The pods once the real updater has nothing to do any more."""
+    with vpa_plane.updating(plane):
+        seen: list[set[str]] = []
+        while len(seen) < 12 or len({frozenset(names) for names in seen[-8:]}) > 1:
+            assert len(seen) < 60
+            vpa_plane.time.sleep(1)
+            seen.append(set(running(plane, space)))
+    return seen[-1]
 
 
 @pytest.mark.parametrize(
@@ -174,36 +203,86 @@ def test_the_updater_ends_as_is_said(
     """The real updater runs until nothing changes any more: as many pods are old, new and missing as is said before."""
     kres: Kres = plugin(kubectl, environment(plane.kubeconfig, kubectl, tmp_path), tmp_path)
     policies = (policy("*", **more),) if more else ()
-    resources = {"requests": {"cpu": "100m", "memory": "50Mi"}, "limits": {"cpu": "200m", "memory": "60Mi"}}
-    if more:
-        resources = HALF
-    number = 4000 + _NAMES.index(name)
+    world = {"vpas": [vpa(None, *policies)], "quotas": [{"hard": quota}]}
     with vpa_plane.serving(plane):
-        made = vpa_plane.Played(
-            plane, number, {"vpas": [vpa(None, *policies)], "pod": pod(resources), "quotas": [{"hard": quota}]}
-        )
-        until(made.settled, 90)
-        put_template(plane, made.space, pod(resources), 4)
-        until(lambda: len(running(plane, made.space)) == 4, 90)
-        vpas = f"{vpa_plane.VPAS}/namespaces/{made.space}/verticalpodautoscalers/v0"
-        status = {"recommendation": {"containerRecommendations": [rec("c0", WANTED)]}}
-        send(plane, "PUT", f"{vpas}/status", {**plane.request("GET", vpas)[1], "status": status})
-        vpa_plane.time.sleep(3)
-        old = set(running(plane, made.space))
+        made, old = with_pods(plane, 4000 + _NAMES.index(name), world, HALF if more else _SMALL)
         said = json.loads(kres("explain", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]["eviction"]
-        with vpa_plane.updating(plane):
-            seen: list[set[str]] = []
-            while len(seen) < 12 or len({frozenset(names) for names in seen[-8:]}) > 1:
-                assert len(seen) < 60
-                vpa_plane.time.sleep(1)
-                seen.append(set(running(plane, made.space)))
-    last = seen[-1]
+        change = json.loads(kres("simulate", "--evict", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]
+        played_out = change["steps"][0]["eviction"]
+        last = at_rest(plane, made.space)
     ended = {"kept": len(last & old), "come": len(last - old), "missing": 4 - len(last)}
-    assert said["result"] == name.removesuffix("-by-all")
+    assert said["result"] == played_out["result"] == name.removesuffix("-by-all")
     if name == "as-recommended":
         assert ended == {"kept": 4, "come": 0, "missing": 0}
         return
-    assert ended == {key: said.get(key, 0) for key in ended}
+    for eviction in (said, played_out):
+        assert ended == {key: eviction.get(key, 0) for key in ended}
+
+
+_FLOOR = (policy("*", minAllowed={"cpu": "400m"}),)
+_CEILING = [limits("Container", max={"cpu": "600m"})]
+
+
+@pytest.mark.parametrize(
+    ("place", "world", "replicas", "expected"),
+    [
+        # a quota: more of it, maxAllowed, and nothing evicted any more
+        (0, {"vpas": [vpa(None)], "quotas": [{"hard": {"requests.cpu": "900m"}}]}, 4, ("new", "new", "old")),
+        # a LimitRange: minAllowed, and limits as they are
+        (10, {"vpas": [vpa(None, *_FLOOR)], "ranges": _CEILING}, 4, ("new", "new")),
+        # a single pod: minReplicas
+        (20, {"vpas": [vpa(None)]}, 1, ("new",)),
+    ],
+)
+def test_each_remedy_helps(
+    plane: ControlPlane,
+    kubectl: Path,
+    tmp_path: Path,
+    place: int,
+    world: dict[str, Any],
+    replicas: int,
+    expected: tuple[str, ...],
+) -> None:
+    """Each command is run, then the real updater: all pods are there, new ones or the old ones."""
+    kres: Kres = plugin(kubectl, environment(plane.kubeconfig, kubectl, tmp_path), tmp_path)
+    for number, which in enumerate(expected):
+        with vpa_plane.serving(plane):
+            made, old = with_pods(plane, 6000 + place + number, world, _SMALL, replicas)
+            said = json.loads(kres("explain", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]
+            assert len(said["remedies"]) == len(expected)
+            remedy = said["remedies"][number]
+            assert remedy["proven"]
+            for command in remedy["commands"]:
+                words = [str(kubectl), f"--kubeconfig={plane.kubeconfig}", *shlex.split(command)[1:]]
+                subprocess.run(words, check=True, capture_output=True, text=True)
+            until(made.settled, 90)
+            vpa_plane.time.sleep(3)
+            last = at_rest(plane, made.space)
+            put_template(plane, made.space, pod(_SMALL), 0)
+        assert (len(last), len(last & old)) == (replicas, replicas if which == "old" else 0), remedy["text"]
+
+
+@pytest.mark.parametrize(("number", "least", "result"), [(0, 4, "budget"), (1, 3, "comes-back")])
+def test_disruption_budgets_are_met(
+    plane: ControlPlane, kubectl: Path, tmp_path: Path, number: int, least: int, result: str
+) -> None:
+    """As many pods are old and new as is said before, one after the other where the budget lets only one be away."""
+    kres: Kres = plugin(kubectl, environment(plane.kubeconfig, kubectl, tmp_path), tmp_path)
+    with vpa_plane.serving(plane):
+        made, _ = with_pods(plane, 7000 + number, {"vpas": [vpa(None)]}, _SMALL)
+        path = f"/apis/policy/v1/namespaces/{made.space}/poddisruptionbudgets"
+        spec = {"minAvailable": least, "selector": {"matchLabels": vpa_plane.LABELS}}
+        send(plane, "POST", path, {"metadata": {"name": "most"}, "spec": spec})
+        until(lambda: plane.request("GET", f"{path}/most")[1].get("status", {}).get("currentHealthy") == 4, 60)
+        old = set(running(plane, made.space))
+        said = json.loads(kres("explain", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]["eviction"]
+        change = json.loads(kres("simulate", "--evict", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]
+        last = at_rest(plane, made.space)
+        put_template(plane, made.space, pod(_SMALL), 0)
+    ended = {"kept": len(last & old), "come": len(last - old), "missing": 4 - len(last)}
+    for eviction in (said, change["steps"][0]["eviction"]):
+        assert (eviction["result"], eviction["budgets"], eviction["healthy"]) == (result, ["most"], least)
+        assert ended == {key: eviction.get(key, 0) for key in ended}
 
 
 def test_without_the_webhook_the_updater_never_ends(plane: ControlPlane, kubectl: Path, tmp_path: Path) -> None:
@@ -236,6 +315,10 @@ def running(plane: ControlPlane, space: str) -> list[str]:
             target = {"kind": "Node", "name": "n0"}
             plane.request("POST", f"{path}/binding", {"metadata": {"name": item["metadata"]["name"]}, "target": target})
         elif item["status"].get("phase") != "Running":
-            status = {**item["status"], "phase": "Running", "startTime": item["metadata"]["creationTimestamp"]}
+            ready = {"type": "Ready", "status": "True", "lastTransitionTime": item["metadata"]["creationTimestamp"]}
+            status = {
+                **item["status"], "phase": "Running", "startTime": item["metadata"]["creationTimestamp"],
+                "conditions": [ready],
+            }  # fmt: skip
             plane.request("PUT", f"{path}/status", {**item, "status": status})
     return names

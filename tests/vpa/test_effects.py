@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.store.store import Coverage, Origin, ReadRequest, Store
 from kubectl_kres.vpa.reports.effects import VpaEffects, vpa_effects
-from kubectl_kres.vpa.rules.updater import Evictions, follow_evictions
+from kubectl_kres.vpa.rules.updater import MIN_REPLICAS, Budget, Evictions, follow_evictions
 from kubectl_kres.vpa.text.effects import effects_lines, summary
 
 HOOK = {"name": "vpa.k8s.io", "failurePolicy": "Ignore", "rules": []}
@@ -85,7 +87,13 @@ def test_a_quota_refuses_those_that_come_back() -> None:
     assert eviction.result == "refused"
     assert (eviction.evicted, eviction.kept, eviction.come, eviction.missing) == (3, 1, 1, 2)
     assert "exceeded quota: limits, requested: requests.cpu=500m" in eviction.message
-    assert "what helps: raise what refuses the pods" in text_of(effects)
+    assert [remedy.text for remedy in effects.remedies] == [
+        "raise requests.cpu of quota limits to 2",
+        "set maxAllowed[cpu] to 220m in VerticalPodAutoscaler/web",
+        "set updateMode of VerticalPodAutoscaler/web to Initial: nothing is evicted then",
+    ]
+    assert all(remedy.proven for remedy in effects.remedies)
+    assert "fix 2   set maxAllowed[cpu] to 220m in VerticalPodAutoscaler/web" in text_of(effects)
 
 
 def test_without_its_webhook_it_never_ends() -> None:
@@ -93,7 +101,10 @@ def test_without_its_webhook_it_never_ends() -> None:
     assert effects.registered is False
     assert effects.eviction is not None
     assert effects.eviction.result == "again"
-    assert effects.eviction.ends[0] == "register the webhook vpa.k8s.io again"
+    assert [(remedy.text, remedy.proven) for remedy in effects.remedies] == [
+        ("register the webhook vpa.k8s.io again: its admission controller does so as it starts", False),
+        ("set updateMode of VerticalPodAutoscaler/web to Initial: nothing is evicted then", True),
+    ]
     assert {value.request for value in effects.eviction.again} == {"100m", "64Mi"}
 
 
@@ -134,6 +145,31 @@ def test_a_limit_by_ratio_is_beyond_a_maximum() -> None:
     assert effects.message.endswith("maximum cpu usage per Container is 600m, but limit is 800m")
     assert effects.eviction is not None
     assert (effects.eviction.result, effects.eviction.evicted, effects.eviction.missing) == ("refused", 2, 2)
+    assert [(edit.field, edit.from_, edit.to) for remedy in effects.remedies for edit in remedy.edits] == [
+        ("spec.resourcePolicy.containerPolicies[0].minAllowed[cpu]", "400m", "300m"),
+        ("spec.resourcePolicy.containerPolicies[0].controlledValues", None, "RequestsOnly"),
+    ]
+
+
+def test_the_workload_has_the_same_remedies() -> None:
+    """No other value of its template helps: the autoscaler sets them."""
+    policy = {"containerPolicies": [{"containerName": "*", "minAllowed": {"cpu": "400m"}}]}
+    limits = {"kind": "LimitRange", "spec": {"limits": [{"type": "Container", "max": {"cpu": "600m"}}]}}
+    store = store_of(limits, resourcePolicy=policy)
+    deployment = Subject(ObjectRef("Deployment", "web", "shop"), BY_KIND["Deployment"])
+    texts = [remedy.text for remedy in explain(store, deployment, EvaluationOptions()).remedies]
+    assert texts == [remedy.text for remedy in effects_of(store).remedies]
+    assert texts[0] == "set minAllowed[cpu] to 300m in VerticalPodAutoscaler/web"
+
+
+def test_a_remedy_has_no_command_where_another_owns_the_autoscaler() -> None:
+    store = store_of(pods=1)
+    vpa = store.get("VerticalPodAutoscaler", "web", "shop")
+    labels = {"app.kubernetes.io/managed-by": "Helm"}
+    store.add("VerticalPodAutoscaler", structs.replace(vpa, metadata=structs.replace(vpa.metadata, labels=labels)))
+    (remedy,) = effects_of(store).remedies
+    assert (remedy.commands, [edit.field for edit in remedy.edits]) == ((), ["spec.updatePolicy.minReplicas"])
+    assert remedy.why.startswith("Helm owns VerticalPodAutoscaler/web")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +185,8 @@ def test_a_limit_by_ratio_is_beyond_a_maximum() -> None:
 )
 def test_evictions_stop_at_half(wanted: int, old: int, least: int | None, admitted: int, result: Evictions) -> None:
     """As the updater with its settings as shipped: half of the wanted pods, rounded down, may be away."""
-    assert follow_evictions(wanted, old, least, lambda _, new: new < admitted) == result
+    budget = Budget(wanted, MIN_REPLICAS if least is None else least)
+    assert follow_evictions(budget, old, 0, lambda now: now.new < admitted) == result
 
 
 @pytest.mark.parametrize(

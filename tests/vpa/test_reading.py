@@ -109,3 +109,16 @@ def test_another_owner_is_let_alone() -> None:
     explanation = explained(store, Subject(ObjectRef("Deployment", "other", "shop"), BY_KIND["Deployment"]))
     assert REQUEST not in values(explanation)
     assert not any(assumed.code.startswith("vpa/") for assumed in explanation.assumptions)
+
+
+def test_a_released_replica_set_is_none_of_its_deployment() -> None:
+    """Named like one of the Deployment, it has no owner: the autoscaler of the Deployment is not about its pods."""
+    store = store_of()
+    template = {"spec": {"containers": [{"name": "app", "image": "img"}]}}
+    raw = {"kind": "ReplicaSet", "metadata": {"name": "web-5d4f", "namespace": "shop"}, "spec": {"template": template}}
+    subject = Subject(ObjectRef("ReplicaSet", "web-5d4f", "shop"), BY_KIND["ReplicaSet"])
+    store.add("ReplicaSet", decode_object(raw, BY_KIND["ReplicaSet"].struct))
+    assert REQUEST not in values(explained(store, subject))
+    owned = {**raw["metadata"], "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": True}]}
+    store.add("ReplicaSet", decode_object({**raw, "metadata": owned}, BY_KIND["ReplicaSet"].struct))
+    assert values(explained(store, subject))[REQUEST] == "500m"

@@ -29,6 +29,10 @@ class Hook:
         self.configuration, self.resource, self.calls = configuration, resource, calls
         self.again, self.changes, self.title = again, changes, ""
 
+    def within(self, limits: Any) -> Hook:
+        del limits
+        return self
+
     def for_owner(self, owner: Any) -> Hook:
         return self
 

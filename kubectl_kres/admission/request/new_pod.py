@@ -78,11 +78,18 @@ class PodWebhook(Protocol):
     def again(self) -> bool: ...
 
     @property
+    def simulated(self) -> bool:
+        """Whether simulations follow it."""
+
+    @property
     def title(self) -> str:
         """What it does to pods, for a sentence: ``the rules of its Tenant``."""
 
     def for_owner(self, owner: tuple[str, str] | None) -> PodWebhook:
         """Return the same for pods that name no controller although this one makes them."""
+
+    def within(self, limits: tuple[Limits, ...]) -> PodWebhook:
+        """Return the same among these LimitRanges, which it may look at."""
 
     def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
         """Change the pod as one call does, and return whether anything changed."""
@@ -233,7 +240,7 @@ def _after_webhooks(
     wants it is asked once more, else those whose pod a later one changed.
     Source: apiserver admission/reinvocation.go, plugin/webhook/mutating/dispatcher.go.
     """
-    webhooks = policies.webhooks
+    webhooks = tuple(webhook.within(policies.limits) for webhook in policies.webhooks)
     for order, once, entries in defaulted_drafts(draft, policies, steps, server):
         changing = [place for place, webhook in enumerate(webhooks) if _call_webhook(webhook, once, ref, entries)]
         if not changing:
@@ -326,7 +333,9 @@ class _Run:
         if bounds or overhead:
             return
         denied = tuple(
-            refusal for webhook in self.policies.webhooks for refusal in webhook.review(draft, self.ref.name, entries)
+            refusal
+            for webhook in self.policies.webhooks
+            for refusal in webhook.within(self.policies.limits).review(draft, self.ref.name, entries)
         )
         if denied:
             # Validating webhooks are asked at the same time, and the first refusal to come back is the answer.

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Finding, Refusal
+from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.capsule.rules.webhooks import webhook_refusal
 from kubectl_kres.capsule.rules.workload_mutation import mutate_pod, ratio_limit
@@ -184,10 +185,16 @@ class TenantWebhook(Struct, frozen=True):
     configuration: str = "capsule-mutating-webhook-configuration"
     again: bool = True
     title: str = "the rules of its Tenant"
+    simulated: bool = False
 
     def for_owner(self, owner: tuple[str, str] | None) -> TenantWebhook:
         """Return the same: it does not look at owners."""
         del owner
+        return self
+
+    def within(self, limits: tuple[Limits, ...]) -> TenantWebhook:
+        """Return the same: it does not look at LimitRanges."""
+        del limits
         return self
 
     def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:

@@ -71,6 +71,7 @@ class Options(NamedTuple):
     delete: tuple[str, ...] = ()
     scale: tuple[str, ...] = ()
     release: tuple[str, ...] = ()
+    evict: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
     rollouts: int = 1
     before: str = ""
@@ -436,6 +437,7 @@ SIMULATED = (
     _flag("scale", "--scale", metavar="TYPE/NAME=N", text="Set the number of replicas."),
     _flag("sets", "--set", metavar="TYPE/NAME:PATH=VALUE", text="Set one value of an object."),
     _flag("release", "--release", metavar="claim/NAME", text="Release a claim on a resource pool."),
+    _flag("evict", "--evict", metavar="vpa/NAME", text="Evict what this autoscaler's updater would."),
     _flag(
         "rollouts",
         "--rollouts",

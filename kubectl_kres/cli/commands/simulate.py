@@ -40,6 +40,8 @@ from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import Rollouts, compare_sides, report_of
 from kubectl_kres.reports.changes.followed import (
     GivenStep,
+    autoscaler_needs,
+    autoscaler_remarks,
     enforced_beside,
     namespace_needs,
     plugin_needs,
@@ -60,7 +62,7 @@ from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 _RUNS = ("TaskRun", "Task", "StepAction")
 _AUTOSCALER = "HorizontalPodAutoscaler"
 #: The flags that are steps.
-_STEPS = ("filenames", "delete", "scale", "sets", "release")
+_STEPS = ("filenames", "delete", "scale", "sets", "release", "evict")
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
@@ -95,7 +97,8 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
     if not flags and not (options.rollouts and _ordered_flags(("rollouts",))):
         raise UsageError(
             "simulate needs a change",
-            hint="give -f FILE, --delete, --scale, --set, --release, --rollouts or --kube-version, or --from and --to",
+            hint="give -f FILE, --delete, --scale, --set, --release, --evict, --rollouts or --kube-version, "
+            "or --from and --to",
         )
     if options.offline and not options.filenames:
         raise UsageError("--offline needs the files to read, given with -f")
@@ -109,7 +112,7 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
             server, assumptions, store.origin.time or current_time(), yaml_text.value, not options.no_seen
         )
         wanted = with_kinds(wanted, source)
-        texts = (*remarks(wanted), *enforced_beside(store, spaces))
+        texts = (*remarks(wanted), *autoscaler_remarks(wanted, store, default), *enforced_beside(store, spaces))
         wanted, left = split_followed_steps(wanted, store, default, source.serves_kind)
         steps = list(assign_namespaces(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = (
@@ -248,7 +251,8 @@ def _add_notes(
     autoscalers = (need for space in ("", *spaces) for need in namespace_needs([space]) if need.kind == _AUTOSCALER)
     lacking = [need for need in autoscalers if store.covered(need).state in {"denied", "failed"}]
     texts = [f"{_AUTOSCALER}s could not be read: how far they get is not shown"] * bool(lacking)
-    unseen = (*unseen, *left)
+    needs = (structs.replace(need, required=True) for need in autoscaler_needs(store, spaces))
+    unseen = (*unseen, *find_unread(store, needs), *left)
     return structs.replace(
         change_report, notes=(*change_report.notes, *texts, *assumptions), unseen=unseen, complete=not unseen
     )

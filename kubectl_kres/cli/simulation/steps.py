@@ -25,10 +25,11 @@ from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.pod_places import is_followed, unique_kind_name
 from kubectl_kres.reports.changes.followed import FIRST, GivenStep, is_helm_test, policies_of
 from kubectl_kres.reports.changes.together import Files, steps_of
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, key_of_step, strategic_merge
+from kubectl_kres.simulate.change import SCALED, Apply, Delete, Evict, Patch, ScaleStep, key_of_step, strategic_merge
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.plugins import Parameters, parameters_of
+from kubectl_kres.simulate.state import AUTOSCALER
 from kubectl_kres.store.store import Store
 
 _RELEASE = {"metadata": {"annotations": {"projectcapsule.dev/release": "true"}}}
@@ -36,7 +37,9 @@ _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
 #: Keys below which a name with dots is one key: amounts, labels, annotations.
 _OPEN = frozenset({"hard", "requests", "limits", "labels", "annotations", "matchLabels", "max", "min", "default",
                    "defaultRequest", "defaults", "claim", "maxLimitRequestRatio", "overhead", "podFixed"})  # fmt: skip
-_LISTS = dict.fromkeys(("containers", "initContainers", "volumes", "env", "steps", "sidecars"), "name")
+_LISTS = dict.fromkeys(("containers", "initContainers", "volumes", "env", "steps", "sidecars"), "name") | dict.fromkeys(
+    ("containerRecommendations", "containerPolicies"), "containerName"
+)
 
 
 _IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metadata", "namespace")})
@@ -65,6 +68,8 @@ def given_steps(
             all_wanted.append(_set(value, kind))
         elif field == "release":
             all_wanted.append(_release(value, kind))
+        elif field == "evict":
+            all_wanted.append(_evict(value, kind))
     _refuse_doubles(all_wanted)
     _refuse_two_numbers(all_wanted)
     return all_wanted
@@ -111,6 +116,14 @@ def _release(value: str, kind: Callable[[str], Kind]) -> GivenStep:
     if which.kind != "ResourcePoolClaim":
         raise UsageError(f"{label}: only claims on resource pools are released, as claim/batch")
     return GivenStep(Patch(which.kind, name, _RELEASE, label), which, "", label)
+
+
+def _evict(value: str, kind: Callable[[str], Kind]) -> GivenStep:
+    label = f"--evict {value}"
+    which, name = _object(value if "/" in value else f"vpa/{value}", "--evict", kind)
+    if which.kind != AUTOSCALER:
+        raise UsageError(f"{label}: only the pods of vertical autoscalers are evicted by an updater, as vpa/web")
+    return GivenStep(Evict(which.kind, name, label), which, "", label)
 
 
 def _set(value: str, kind: Callable[[str], Kind]) -> GivenStep:

@@ -3,6 +3,8 @@
 Whether the objects of files fit together, in a few lines below their list.
 
 What an upgrade of Kubernetes changes, as text: the worst first, with the change of the version behind it.
+
+What comes of it if the updater of a vertical autoscaler runs now, in a sentence and as lines.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from kubectl_kres.reports.changes.report import (
 from kubectl_kres.reports.changes.together import CombinedAnswer, ReachablePods
 from kubectl_kres.reports.changes.upgrade import UpgradeChange, UpgradeReport
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
+from kubectl_kres.vpa.reports.eviction import BAD, Eviction, OutsideValue
 
 _TONES: dict[str, Tone] = {"worse": "bad", "better": "good", "other": "warn"}
 _HEADS = {"worse": "Worse", "better": "Better", "other": "Different"}
@@ -43,9 +46,11 @@ def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
         return Brief("bad", "refused", f": step {refused.number}: {refused.step} {refused.subject}: {refused.message}")
     tones: dict[str, Tone] = {**_TONES, "none": "good"}
     words = {"worse": "worse", "better": "better", "other": "different", "none": "no change"}
+    sentences = [evicted(step.eviction)[1] for step in report.steps if step.eviction is not None]
     first = next((workload for effect in _HEADS for workload in report.workloads if workload.effect == effect), None)
     if first is None:
-        return Brief(tones[report.outcome], words[report.outcome], f": {_format_effect_counts(report)}")
+        text = sentences[0] if sentences else _format_effect_counts(report)
+        return Brief(tones[report.outcome], words[report.outcome], f": {text}")
     texts = [*first.refusals[:1], *([first.next_after.message] if first.next_after is not None else [])]
     texts = [text for text in texts if text]
     if not texts and first.rollout_after is not None:
@@ -78,6 +83,7 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
         for step in warned:
             yield from _step(step, width)
         yield []
+    yield from _evictions(report, width)
     for effect, head in _HEADS.items():
         result = [
             *(_workload(item, width) for item in report.workloads if item.effect == effect),
@@ -94,7 +100,18 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
         yield from tone_lines("quiet", wrap_text(text, width))
 
 
+def _evictions(report: ChangeReport, width: int) -> Iterator[Line]:
+    for step in report.steps:
+        if step.eviction is not None:
+            yield from eviction_lines(step.eviction, width, _format_ref(step.subject))
+            if step.eviction.result in BAD:
+                yield [("quiet", f"  explain vpa/{step.subject.name} says what to change")]
+            yield []
+
+
 def _format_effect_counts(report: ChangeReport) -> str:
+    if report.outcome != "none" and not (report.workloads or report.quotas or report.claims):
+        return "Nothing else changes."
     if report.outcome == "none":
         return "Nothing changes." if report.complete and report.computed else "Nothing changes as far as seen."
     counts = dict.fromkeys(_HEADS, 0)
@@ -375,3 +392,85 @@ def _change(change: UpgradeChange, width: int) -> Iterator[Line]:
         yield from tone_lines("", wrap_text(f"{path}: {old} -> {new}", width, first="  ", rest="    "))
     for name in change.why:
         yield from tone_lines("quiet", wrap_text(f"why: {CHANGES[name].text}", width, first="  ", rest="    "))
+
+
+#: What comes of it, in a word or two.
+WORDS = {
+    "off": "nothing",
+    "no-recommendation": "no recommendation",
+    "no-pods": "no pods",
+    "as-recommended": "as recommended",
+    "held": "held",
+    "budget": "disruption budget",
+    "too-few": "too few pods",
+    "comes-back": "comes back",
+    "refused": "refused",
+    "again": "again and again",
+}
+#: Requests outside of the recommendation that are named.
+_MOST_OUTSIDE = 4
+
+
+def evicted(eviction: Eviction) -> tuple[Tone, str]:
+    """Return what comes of it, as a sentence."""
+    count, start = eviction.pods, f"if the updater runs now, it evicts {eviction.evicted} of {eviction.pods} pods"
+    match eviction.result:
+        case "refused":
+            kept = f", {eviction.kept} are let alone" if eviction.kept else ""
+            return "bad", f"{start}; {eviction.come} come back, {eviction.missing} do not{kept}"
+        case "again":
+            end = "without an end: they are outside of what it recommends, too"
+            return "bad", f"{start}, and evicts those that come back again, {end}"
+        case "comes-back" if not eviction.evicted:
+            return "good", "if the updater runs now, it resizes pods in place; the API server lets it"
+        case "comes-back":
+            kept = f", {eviction.kept} are let alone" if eviction.kept else ""
+            return "good", f"{start}, and all come back{kept}"
+        case "as-recommended":
+            return "good", f"nothing is evicted: {count} of {count} pods are within what it recommends"
+    return "quiet", f"nothing is evicted{_why_kept(eviction)}"
+
+
+def _why_kept(eviction: Eviction) -> str:
+    match eviction.result:
+        case "off":
+            return " in this updateMode"
+        case "no-recommendation":
+            return ": there is no recommendation"
+        case "no-pods":
+            return ": no pod runs"
+        case "held":
+            return f": evictionRequirements keep {eviction.held} of {eviction.pods} pods"
+        case "budget":
+            names = ", ".join(f"PodDisruptionBudget/{name}" for name in eviction.budgets)
+            return f": {names} wants {eviction.healthy} of {eviction.pods} pods to run"
+    return f": {eviction.pods} running are fewer than minReplicas"
+
+
+def eviction_lines(eviction: Eviction, width: int, name: str = "") -> Iterator[Line]:
+    """Yield the sentence, the requests that are outside, and the refusals. ``name``: of the autoscaler, before it."""
+    tone, text = evicted(eviction)
+    yield from _wrapped_lines(tone, f"{name}: {text}" if name else text, width)
+    for value in eviction.outside[:_MOST_OUTSIDE]:
+        yield from tone_lines("quiet", wrap_text(outside_text(value), width, first="    ", rest="      "))
+    if len(eviction.outside) > _MOST_OUTSIDE:
+        yield [("quiet", f"    and {len(eviction.outside) - _MOST_OUTSIDE} more (-o json names all)")]
+    if eviction.in_place:
+        which = "the resize of further pods in place" if eviction.resized else "the resize in place"
+        yield from _wrapped_lines("warn", f"{which} is refused: {eviction.in_place}", width)
+    if eviction.message:
+        who = "the pods that are missing are" if eviction.missing else "each eviction is"
+        yield from _wrapped_lines("bad" if eviction.missing else "quiet", f"{who} refused: {eviction.message}", width)
+    for value in eviction.again[:_MOST_OUTSIDE]:
+        yield from tone_lines("quiet", wrap_text(outside_text(value), width, first="    ", rest="      "))
+
+
+def _wrapped_lines(tone: Tone, text: str, width: int) -> Iterator[Line]:
+    yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
+
+
+def outside_text(value: OutsideValue) -> str:
+    """Return a request that is outside, with the bounds, as a sentence."""
+    who = f"{value.pod} {value.container}".strip()
+    bounds = f"{value.lower or 'no lower bound'} to {value.upper or 'no upper bound'}"
+    return f"{who} {value.resource} request {value.request or 'none'}, recommended {bounds}"

@@ -40,6 +40,7 @@ from kubectl_kres.simulate.next import (
 )
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import Key
+from kubectl_kres.vpa.reports.eviction import BAD, eviction_of
 
 _ORDER = {"worse": 0, "better": 1, "other": 2}
 
@@ -78,13 +79,12 @@ _NOTHING: Mapping[str, Collection[Key]] = {}
 def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what the steps of a change did."""
     change_report = compare_sides(outcome.before, outcome.after, rollouts)
-    steps = tuple(map(_step, outcome.sent))
+    steps = _with_messages(map(_step, outcome.sent), change_report.workloads)
     notes = []
     if outcome.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {outcome.several} outcomes")
-    return replace(
-        change_report, steps=steps, notes=(*notes, *outcome.gaps, *outcome.expected), computed=not outcome.gaps
-    )
+    notes += [*outcome.gaps, *outcome.expected]
+    return _judged(replace(change_report, steps=steps, notes=tuple(notes), computed=not outcome.gaps))
 
 
 def report_of(course: ClusterChange, rollouts: Rollouts = _ONE) -> ChangeReport:
@@ -96,7 +96,14 @@ def report_of(course: ClusterChange, rollouts: Rollouts = _ONE) -> ChangeReport:
     if course.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
     notes += [*change_report.notes, *course.gaps, *course.expected]
-    return replace(change_report, steps=tuple(map(_step, course.sent)), notes=tuple(notes), computed=not course.gaps)
+    steps = _with_messages(map(_step, course.sent), change_report.workloads)
+    return _judged(replace(change_report, steps=steps, notes=tuple(notes), computed=not course.gaps))
+
+
+def _judged(change_report: ChangeReport) -> ChangeReport:
+    """Return the report, which is worse where an updater evicts without an end, or new pods are refused then."""
+    results = [step.eviction.result for step in change_report.steps if step.eviction is not None]
+    return replace(change_report, outcome="worse") if any(result in BAD for result in results) else change_report
 
 
 def compare_sides(before: ClusterStates, after: ClusterStates, rollouts: Rollouts = _ONE) -> ChangeReport:
@@ -162,14 +169,28 @@ def _build_change_report(
     )
 
 
+def _with_messages(steps: Iterable[StepResult], workloads: Iterable[WorkloadChange]) -> tuple[StepResult, ...]:
+    """Return the steps; those after which pods are missing with what the server says to these."""
+    by_name = {(str(change.subject), change.subject.namespace): change for change in workloads}
+    return tuple(_with_message(step, by_name.get((step.target, step.subject.namespace))) for step in steps)
+
+
+def _with_message(step: StepResult, change: WorkloadChange | None) -> StepResult:
+    if step.eviction is None or not step.eviction.missing or change is None:
+        return step
+    texts = change.refusals or ((change.next_after.message,) if change.next_after is not None else ())
+    return replace(step, eviction=replace(step.eviction, message=next(iter(texts), "")))
+
+
 def _step(sent: SentStep) -> StepResult:
     refused = [answer for answer in sent.answers if not answer.allowed]
     first = (refused or list(sent.answers))[0]
     others = tuple(dict.fromkeys(answer.message for answer in refused[1:]))
     ref = ObjectRef(sent.kind, sent.name, sent.namespace)
     return StepResult(
-        sent.number, sent.what, ref, first.allowed, first.code, first.message, others, first.warnings, sent.label
-    )
+        sent.number, sent.what, ref, first.allowed, first.code, first.message, others, first.warnings, sent.label,
+        next((done.target for done in first.passes), ""), eviction_of(sent.answers),
+    )  # fmt: skip
 
 
 def _change_sort_key(change: WorkloadChange) -> tuple[int, int, str, str, str]:

@@ -20,19 +20,23 @@ from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.policies.reports import deciding_needs, parameter_needs
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import FailedRead
+from kubectl_kres.reports.common.system import AboutPolicies
 from kubectl_kres.reports.pod.preflight import namespace_refusal
-from kubectl_kres.simulate.change import Apply, Delete, Step, key_of_step
+from kubectl_kres.simulate.change import Apply, Delete, Evict, Step, key_of_step
 from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER, raw_of
 from kubectl_kres.simulate.plugins import POLICIES, Parameters, parameters_of
-from kubectl_kres.simulate.state import CONTROLLED
+from kubectl_kres.simulate.state import AUTOSCALER, BUDGET, CONTROLLED
 from kubectl_kres.store.parameters import parameter_need
 from kubectl_kres.store.store import ReadRequest, Store
+from kubectl_kres.vpa.model import WEBHOOK
+from kubectl_kres.vpa.registration import is_registered
+from kubectl_kres.vpa.reports import reads as autoscaler_reads
 
 #: Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
 FIRST = (
     "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "DeviceClass", "ResourceClaimTemplate", *POLICIES,
     "ResourcePool", "ResourcePoolClaim",
-    "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment",
+    "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", AUTOSCALER, "Pod", "ReplicaSet", "Deployment",
     "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "HorizontalPodAutoscaler",
 )  # fmt: skip
 #: Kinds whose objects controllers make, too.
@@ -47,7 +51,6 @@ _NOT_FOLLOWED = {
         ("Tenant", "GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota"),
         "what Capsule makes of a {} is not simulated",
     ),
-    "VerticalPodAutoscaler": "what a {} writes into pods is not simulated: explain says it",
     **dict.fromkeys(
         ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"), "what webhooks of a {} say is not known"
     ),
@@ -267,6 +270,21 @@ def _is_running(item: GivenStep, store: Store) -> bool:
     return any((owner.kind, owner.name) == key for stored in made for owner in stored.metadata.owner_references or ())
 
 
+def autoscaler_remarks(given: Sequence[GivenStep], store: Store, default: str) -> Iterator[str]:
+    """Yield what is said of vertical autoscalers of a change: where their values come from, or why none come."""
+    for item in given:
+        kind, name = key_of_step(item.step)
+        if kind != AUTOSCALER or not isinstance(item.step, Apply):
+            continue
+        stored = store.get(kind, name, item.namespace or default)
+        if item.step.object.get("status"):
+            yield f"{kind} {name}: the status of the file is taken for what its recommender comes to"
+        elif stored is None or stored.status.recommendation is None:
+            yield f"{kind} {name} has no recommendation yet: pods come as their template says"
+        if is_registered(store) is False:
+            yield f"{kind} {name}: webhook {WEBHOOK} is not registered, so that pods come without what it recommends"
+
+
 def remarks(given: Sequence[GivenStep]) -> Iterator[str]:
     """Yield what is said of objects whose controllers make more than pods, or make their pods later."""
     objects = [item.step.object for item in given if isinstance(item.step, Apply)]
@@ -289,7 +307,7 @@ def enforced_beside(store: Store, spaces: Iterable[str]) -> Iterator[str]:
     for space in spaces:
         known = policies(store, space).policies
         names = [str(quota.source.ref) for quota in known.quotas if quota.words is not None]
-        names += [webhook.title for webhook in known.webhooks]
+        names += [webhook.title for webhook in known.webhooks if not webhook.simulated]
         if names:
             yield f"namespace {space}: {', '.join(names)} not simulated: explain says what they do to its pods"
 
@@ -331,6 +349,7 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
     for need in deciding_needs(store):
         if need.kind in POLICIES:
             yield need
+    yield from autoscaler_needs(store, spaces, steps)
     if store.origin.kind != "cluster":
         return
     own = [step.object for step, _ in steps if isinstance(step, Apply) and step.object.get("kind") in POLICIES]
@@ -343,6 +362,23 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
         if parameters.is_parameter_step(step):
             kind, name = key_of_step(step)
             yield parameter_need(parameters.versions[kind], kind, space, {"name": name})
+
+
+def autoscaler_needs(
+    store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step, str]] = ()
+) -> Iterator[ReadRequest]:
+    """Yield the reads of vertical autoscalers, where their webhook is registered or a step is about one; all at once
+    where all else was.
+    """
+    is_meant = any(key_of_step(step)[0] == AUTOSCALER for step, _ in steps)
+    evicts = any(isinstance(step, Evict) for step, _ in steps)
+    all_at_once = any(not need.namespace for need in store.asked("LimitRange"))
+    for space in [""] if all_at_once else filter(None, dict.fromkeys(spaces)):
+        yield from autoscaler_reads(store, AboutPolicies(space)) or ()
+        if is_meant and store.origin.kind == "cluster":
+            yield ReadRequest(AUTOSCALER, space, required=False)
+        if evicts and store.origin.kind == "cluster":
+            yield ReadRequest(BUDGET, space, required=False)
 
 
 def pool_needs() -> Iterator[ReadRequest]:

@@ -8,6 +8,7 @@ from typing import Literal
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import Autoscaled, FailedRead
 from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.vpa.reports.eviction import Eviction
 
 #: worse: something that ran or would come does no longer. better: something comes that did not. other: next pods get
 #: other values, or it is not certain which way it goes.
@@ -15,7 +16,10 @@ Effect = Literal["worse", "better", "other"]
 
 
 class StepResult(Record, frozen=True):
-    """The API server's answer to one step. ``others``: what it may say instead. ``label``: where it was written."""
+    """The API server's answer to one step. ``others``: what it may say instead. ``label``: where it was written.
+
+    ``eviction``: of an updater what came of it, with the ``target``, kind and name, whose pods it evicts.
+    """
 
     number: int
     step: str
@@ -26,6 +30,8 @@ class StepResult(Record, frozen=True):
     others: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     label: str = ""
+    target: str = ""
+    eviction: Eviction | None = None
 
 
 class Count(Record, frozen=True):

@@ -19,22 +19,33 @@ from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
-from kubectl_kres.vpa.model import KIND, VerticalPodAutoscaler, mode_of
-from kubectl_kres.vpa.reports.installed import autoscaler_of
+from kubectl_kres.vpa.model import KIND, WEBHOOK, VerticalPodAutoscaler, mode_of
+from kubectl_kres.vpa.registration import is_registered
+from kubectl_kres.vpa.reports.installed import autoscaler_of, supposed_webhook
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
 
 _RATIO = "vpa/limit-ratio"
+#: Said where pods come as their template says.
+_NOT_YET = f", once webhook {WEBHOOK} is registered, which it is not now"
 
 
 def _never_admitted(context: CheckContext) -> Iterator[tuple[Autoscaler, Outcome]]:
-    """Autoscalers whose next pod is refused even where quotas have nothing used, and is admitted without them."""
+    """Autoscalers whose next pod is refused even where quotas have nothing used, and is admitted without them.
+
+    Where their webhook is not registered no pod comes with what they recommend: then it is asked as if it were.
+    """
     if not any(True for _ in context.store.all(KIND, context.namespace)):
         return
     for evaluated in context.evaluated_workloads:
         policies = evaluated.analysis.known.policies
-        autoscaler = autoscaler_of(context.store, evaluated.analysis) if policies.webhooks else None
+        missing = is_registered(context.store) is False
+        autoscaler = autoscaler_of(context.store, evaluated.analysis) if policies.webhooks or missing else None
         if autoscaler is None or not context.asks(ObjectRef(KIND, autoscaler.source.name, context.namespace)):
             continue
+        if missing:
+            policies = structs.replace(
+                policies, webhooks=(*policies.webhooks, supposed_webhook(context.store, autoscaler))
+            )
         unused = structs.replace(
             policies, quotas=tuple(quota.with_used(dict.fromkeys(quota.used, ZERO)) for quota in policies.quotas)
         )
@@ -61,10 +72,12 @@ def _findings(outcome: Outcome) -> tuple[Finding, ...]:
     return outcome.refusal.findings if outcome.refusal is not None else ()
 
 
-def _diagnostic(autoscaler: Autoscaler, outcome: Outcome) -> Diagnostic:
+def _diagnostic(context: CheckContext, autoscaler: Autoscaler, outcome: Outcome) -> Diagnostic:
     source = autoscaler.source
     message = outcome.refusal.message if outcome.refusal is not None else ""
-    values = {"target": "/".join(autoscaler.target), "message": message}
+    # A pod that comes without what it recommends is not refused for it.
+    when = _NOT_YET if is_registered(context.store) is False else ""
+    values = {"target": "/".join(autoscaler.target), "message": message, "when": when}
     return Diagnostic(ObjectRef(KIND, source.name, source.namespace), values, "spec.resourcePolicy")
 
 
@@ -72,14 +85,14 @@ def find_never_admitted(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the autoscalers whose recommendation is refused for anything but a limit by ratio."""
     for autoscaler, outcome in _never_admitted(context):
         if not _by_ratio(outcome):
-            yield _diagnostic(autoscaler, outcome)
+            yield _diagnostic(context, autoscaler, outcome)
 
 
 def find_ratio_beyond(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the autoscalers whose limits by ratio are refused."""
     for autoscaler, outcome in _never_admitted(context):
         if _by_ratio(outcome):
-            yield _diagnostic(autoscaler, outcome)
+            yield _diagnostic(context, autoscaler, outcome)
 
 
 NEVER_ADMITTED = Rule(
@@ -88,7 +101,7 @@ NEVER_ADMITTED = Rule(
     severity="error",
     reason="New pods are refused even where quotas have room, so pods that its updater evicts are not replaced.",
     remedy="Set maxAllowed and minAllowed in its resourcePolicy to what is admitted, or raise the bound.",
-    message="the pods of {target} are refused with what it recommends, and admitted without: {message}",
+    message="the pods of {target} are refused with what it recommends, and admitted without{when}: {message}",
     find=find_never_admitted,
 )
 
@@ -100,7 +113,7 @@ RATIO_BEYOND = Rule(
     reason="Limits grow with requests in the proportion that the template has, and minAllowed of the autoscaler keeps "
     "requests above what fits: new pods are refused.",
     remedy="Lower minAllowed, set controlledValues RequestsOnly, or bring request and limit of the template closer.",
-    message="the pods of {target} are refused with the limits that it sets: {message}",
+    message="the pods of {target} are refused with the limits that it sets{when}: {message}",
     find=find_ratio_beyond,
 )
 

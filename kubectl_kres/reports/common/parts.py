@@ -294,6 +294,17 @@ class SetConfig(Record, frozen=True, omit_defaults=False, tag_field="type", tag=
     action: Action = "set"
 
 
+class SetField(Record, frozen=True, omit_defaults=False, tag_field="type", tag="set-field"):
+    """Any other field of an object that decides about its pods."""
+
+    object: ObjectRef
+    field: str
+    to: str
+    from_: str | None = msgspec.field(default=None, name="from")
+    resource: str = ""
+    action: Action = "set"
+
+
 class Scale(Record, frozen=True, omit_defaults=False, tag_field="type", tag="scale"):
     """A changed number of pods: replicas, or the parallelism of a Job."""
 
@@ -325,7 +336,7 @@ class DeleteObject(Record, frozen=True, omit_defaults=False, tag_field="type", t
     action: Action = "delete"
 
 
-Edit = SetValue | RaiseQuota | SetBound | EditClaim | SetConfig | Scale | CreateObject | DeleteObject
+Edit = SetValue | RaiseQuota | SetBound | EditClaim | SetConfig | SetField | Scale | CreateObject | DeleteObject
 
 
 class Admits(Record, frozen=True, omit_defaults=False):

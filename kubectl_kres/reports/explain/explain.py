@@ -369,15 +369,17 @@ def _advice(
 
     blind = any(unseen.required for unseen in unseen)
     doubt, doubts = suggest_fix(analysis.start.pod, (*analysis.outcomes, *analysis.then))
-    ways = search.remedies(store, subject, analysis, analysis.server)
+    rules = [finding.rule for outcome in analysis.outcomes if outcome.refusal for finding in outcome.refusal.findings]
+    fixes = () if all(rule.startswith("quota/") for rule in rules) else remedies_of_systems(store, subject, analysis)
+    # What a system sets no other value of the template mends: its edits come first.
+    ways = () if any(fix.edits for fix in fixes) else search.remedies(store, subject, analysis, analysis.server)
     if ways:
         others = search.remaining_outcomes(analysis)
         rest = sentences_of(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
         return Advice(after_sentences(ways, rest), "; ".join(filter(None, (doubt, doubts))))
+    if fixes:
+        return Advice(fixes, "; ".join(filter(None, (doubt, doubts))))
     if any(outcome.refusal is not None for outcome in analysis.outcomes):
-        fixes = remedies_of_systems(store, subject, analysis)
-        if fixes:
-            return Advice(fixes, "; ".join(filter(None, (doubt, doubts))))
         texts = sentences_of(store, subject, analysis)
         ended = "" if search.remaining_outcomes(analysis) else _ENDED
         return Advice(untested_remedies(texts), "; ".join(filter(None, (doubt, doubts, ended))))

@@ -11,10 +11,8 @@ from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.reports.effects import VpaEffects, effects_needs, vpa_effects
+from kubectl_kres.vpa.reports.eviction import BAD
 from kubectl_kres.vpa.text.effects import effects_lines, summary
-
-#: Ends that are no good news.
-_BAD = ("refused", "again")
 
 
 class VpaExplainer(Explainer):
@@ -40,7 +38,7 @@ class VpaExplainer(Explainer):
             run_summary.missed(error)
             return
         yield ObjectAnswer(subject, effects, self._lines(effects, many=turn.many)), None
-        bad = effects.allowed is False or (effects.eviction is not None and effects.eviction.result in _BAD)
+        bad = effects.allowed is False or (effects.eviction is not None and effects.eviction.result in BAD)
         run_summary.answered(effects.unseen, complete=effects.complete, negative=options.exit_code and bad)
 
     def _lines(self, effects: VpaEffects, *, many: bool) -> Callable[[], Iterable[str]]:

@@ -8,6 +8,7 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.system import (
     AboutPolicies,
     Admitter,
@@ -18,14 +19,10 @@ from kubectl_kres.reports.common.system import (
     Target,
 )
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.vpa.model import GROUP, KIND
-
-#: The name that its admission controller, and its chart, give the webhook.
-WEBHOOK = "vpa.k8s.io"
-_HOOKS = "MutatingWebhookConfiguration"
+from kubectl_kres.vpa.model import BUDGET, GROUP, HOOKS, KIND, WEBHOOK
 
 
-def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
+def reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
     """Of a cluster only where its webhook was seen, or where webhooks may not be read."""
     if not isinstance(question, AboutPolicies):
         return None
@@ -54,22 +51,35 @@ def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Ana
     return with_remarks(store, subject, analysis)
 
 
+def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
+    if analysis.made is not None or not any(True for _ in store.all(KIND, subject.ref.namespace)):
+        return ()
+    from kubectl_kres.vpa.reports.remedies import pod_remedies
+
+    return pod_remedies(store, subject, analysis)
+
+
 def may_be_installed(store: Store) -> bool:
     """Return whether the webhook is registered, or whether that could not be read."""
-    if any(hook.name == WEBHOOK for item in store.all(_HOOKS) for hook in item.webhooks or ()):
+    if any(hook.name == WEBHOOK for item in store.all(HOOKS) for hook in item.webhooks or ()):
         return True
-    return store.covered(ReadRequest(_HOOKS)).state in {"denied", "failed"}
+    return store.covered(ReadRequest(HOOKS)).state in {"denied", "failed"}
 
 
 SYSTEM = System(
     "vpa",
     GROUP,
-    answers={KIND: KindAnswers("vpa", on_screen=False)},
-    kinds={"policies": (KIND, _HOOKS), "in-lists": (KIND,), "if-refused": (KIND,), "decides": (KIND,)},
+    answers={KIND: KindAnswers("vpa")},
+    kinds={"policies": (KIND, HOOKS), "in-lists": (KIND,), "if-refused": (KIND,), "decides": (KIND,)},
     rights={
         "pods": (ReadRight(KIND, ("list",), "what vertical autoscalers write into new pods"),),
-        "explain": (ReadRight(KIND, ("get", "list"), "what a vertical autoscaler does"),),
+        "explain": (
+            ReadRight(KIND, ("get", "list"), "what a vertical autoscaler does"),
+            ReadRight(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),
+        ),
+        "simulate": (ReadRight(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),),
     },
-    reads=_reads,
+    reads=reads,
+    remedies=_remedies,
     admission=Admitter(extend=_extend, apply=_apply),
 )

@@ -2,60 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
+from weakref import ref
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.admitting import Webhook
-from kubectl_kres.model.objects import LabelSelector, ObjectRef, decode_object
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.scheduling.selectors import matches
-from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.vpa.model import KIND, VerticalPodAutoscaler
-from kubectl_kres.vpa.reports import WEBHOOK
-from kubectl_kres.vpa.rules.autoscaler import Autoscaler, parse_autoscaler
-from kubectl_kres.vpa.rules.webhook import CONFIGURATION, Owner, VpaWebhook, controlling_autoscalers, top_owner
-
-_HOOKS = "MutatingWebhookConfiguration"
-
-
-def registered_webhook(store: Store) -> tuple[str, Webhook] | None:
-    """Return the configuration and the webhook; None: none was read."""
-    webhooks = (
-        (item.metadata.name, hook) for item in store.all(_HOOKS) for hook in item.webhooks or () if hook.name == WEBHOOK
-    )
-    return min(webhooks, key=lambda pair: pair[0], default=None)
-
-
-def is_registered(store: Store) -> bool | None:
-    """Return whether the webhook is registered; None: webhooks could not be read, or a file or snapshot holds none."""
-    if registered_webhook(store) is not None:
-        return True
-    coverage = store.covered(ReadRequest(_HOOKS))
-    return False if store.origin.kind != "files" and coverage.known else None
-
-
-def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[Assumption, ...]]:
-    """Return the autoscalers of a namespace, and those that are left out since an amount of theirs does not parse."""
-    autoscalers, left_out = [], []
-    for vpa in _list_autoscalers(store, namespace):
-        try:
-            autoscaler = parse_autoscaler(vpa)
-        except Unparsable as fault:
-            text = f"{ObjectRef(KIND, vpa.metadata.name)} is left out: {fault.path}: {fault.error.message}"
-            left_out.append(Assumption("spec", "policy/unparsable", text))
-            continue
-        if autoscaler is not None:
-            autoscalers.append(autoscaler)
-    return tuple(autoscalers), tuple(left_out)
-
-
-def _list_autoscalers(store: Store, namespace: str) -> Iterator[VerticalPodAutoscaler]:
-    yield from sorted(store.all(KIND, namespace), key=lambda vpa: vpa.metadata.name)
+from kubectl_kres.store.store import Store
+from kubectl_kres.vpa.model import WEBHOOK
+from kubectl_kres.vpa.registration import (
+    USUAL,
+    is_registered,
+    maker_of,
+    parsed,
+    registered_webhook,
+    selects_namespace,
+    webhook_of,
+)
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler
+from kubectl_kres.vpa.rules.webhook import Owner, VpaWebhook, controlling_autoscalers, top_owner
 
 
 def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assumption, ...]]:
@@ -65,28 +35,17 @@ def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies
     if not deciding or is_registered(store) is False:
         return policies, left_out
     registered = registered_webhook(store)
-    if registered is not None and not _is_namespace_selected(registered[1], store, namespace):
+    if registered is not None and not selects_namespace(registered[1], store, namespace):
         return policies, left_out
-    name, hook = registered or (CONFIGURATION, Webhook(failure_policy="Ignore"))
-    webhook = VpaWebhook(
-        deciding,
-        policies.limits,
-        name,
-        again=hook.reinvocation_policy == "IfNeeded",
-        fails=hook.failure_policy != "Ignore",
-    )
+    webhook = webhook_of(registered or USUAL, deciding, partial(maker_of, ref(store), namespace))
     webhooks = sorted((*policies.webhooks, webhook), key=lambda webhook: webhook.configuration)
     return structs.replace(policies, webhooks=tuple(webhooks)), left_out
 
 
-def _is_namespace_selected(hook: Webhook, store: Store, namespace: str) -> bool:
-    """Return whether the webhook is asked about pods of the namespace: it is registered with names that it ignores."""
-    space = store.get("Namespace", namespace)
-    labels: Mapping[str, str] = {
-        **((space.metadata.labels if space is not None else None) or {}),
-        "kubernetes.io/metadata.name": namespace,
-    }
-    return hook.namespace_selector is None or matches(decode_object(hook.namespace_selector, LabelSelector), labels)
+def supposed_webhook(store: Store, autoscaler: Autoscaler) -> VpaWebhook:
+    """Return the webhook as its admission controller registers it, for one autoscaler."""
+    namespace = autoscaler.source.namespace
+    return webhook_of(USUAL, {autoscaler.target: autoscaler}, partial(maker_of, ref(store), namespace))
 
 
 def autoscaler_of(store: Store, analysis: Analysis) -> Autoscaler | None:
@@ -95,8 +54,9 @@ def autoscaler_of(store: Store, analysis: Analysis) -> Autoscaler | None:
     owner: Owner | None = next(((owner.kind, owner.name) for owner in owners if owner.controller), None)
     if owner is None:
         return None
-    deciding = controlling_autoscalers(parsed(store, analysis.start.pod.metadata.namespace)[0])
-    return deciding.get(top_owner(owner, deciding))
+    namespace = analysis.start.pod.metadata.namespace
+    deciding = controlling_autoscalers(parsed(store, namespace)[0])
+    return deciding.get(top_owner(owner, deciding, partial(maker_of, ref(store), namespace)))
 
 
 def with_remarks(store: Store, subject: Subject, analysis: Analysis) -> Analysis:
@@ -120,7 +80,7 @@ def _remarks(store: Store, autoscaler: Autoscaler, hook: Webhook | None) -> Iter
         why = "webhooks could not be read" if store.origin.kind == "cluster" else "nothing here tells"
         text = f"webhook {WEBHOOK} is taken as registered: {why}"
         yield Assumption("spec", "vpa/registered", text)
-    elif not _is_namespace_selected(hook, store, autoscaler.source.namespace):
+    elif not selects_namespace(hook, store, autoscaler.source.namespace):
         text = f"webhook {WEBHOOK} leaves this namespace out, so that pods come without what {name} recommends"
         yield Assumption("spec", "vpa/not-registered", text)
         return

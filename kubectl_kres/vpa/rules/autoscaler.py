@@ -11,9 +11,16 @@ from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity, from_json
-from kubectl_kres.vpa.model import KIND, ContainerPolicy, StartupBoost, VerticalPodAutoscaler, has_boost, mode_of
-from kubectl_kres.vpa.rules.amounts import Amounts, AmountStep, BoundedAmount
-from kubectl_kres.vpa.rules.limit_ranges import Bounds
+from kubectl_kres.vpa.model import (
+    KIND,
+    ContainerPolicy,
+    EvictionRequirement,
+    StartupBoost,
+    VerticalPodAutoscaler,
+    has_boost,
+    mode_of,
+)
+from kubectl_kres.vpa.rules.amounts import Amounts, AmountStep, BoundedAmount, Bounds
 
 #: The name of the policy for all containers that have none of their own.
 EVERY_OTHER = "*"
@@ -68,6 +75,7 @@ class Autoscaler(Struct, frozen=True):
     recommended: tuple[Recommended, ...] | None
     boosts: bool = False
     min_replicas: int | None = None
+    requirements: tuple[EvictionRequirement, ...] = ()
 
     def policy(self, container: str) -> ScalingPolicy | None:
         """Return the policy of a container; None: it has none. Source: pkg/utils/vpa/api.go
@@ -122,6 +130,7 @@ def parse_autoscaler(vpa: VerticalPodAutoscaler) -> Autoscaler | None:
         _parse_recommendation(vpa, source),
         has_boost(vpa),
         update.min_replicas if update is not None else None,
+        (update.eviction_requirements if update is not None else None) or (),
     )
 
 

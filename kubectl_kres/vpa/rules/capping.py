@@ -13,15 +13,18 @@ from kubectl_kres.vpa.rules.amounts import (
     SCALED,
     Amounts,
     BoundedAmount,
+    Bounds,
+    MergedItem,
     Rounding,
     WebhookFault,
+    bound_in,
     boundary_request,
     proportional_limit,
     quantity_in,
     scaled,
+    source_in,
 )
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler, Recommended, ScalingPolicy
-from kubectl_kres.vpa.rules.limit_ranges import Bounds, MergedItem, bound_in, source_in
 
 _List = Callable[[Recommended], Amounts | None]
 _LISTS: tuple[_List, ...] = (

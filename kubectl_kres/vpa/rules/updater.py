@@ -1,20 +1,25 @@
-"""Which pods the updater of the vertical autoscaler evicts, and how many of them.
+"""Which pods the updater of the vertical autoscaler evicts, and how many of them; how many PodDisruptionBudgets want to
+run, so that the API server lets no more be evicted.
 
-Source: vertical-pod-autoscaler 1.8.1 pkg/updater/priority/{priority_processor,update_priority_calculator}.go,
-pkg/updater/restriction/pods_restriction_factory.go, pkg/updater/config/config.go.
+Source: vertical-pod-autoscaler 1.8.1 pkg/updater/priority/{priority_processor,update_priority_calculator,
+scaling_direction_pod_eviction_admission}.go, pkg/updater/restriction/pods_restriction_factory.go,
+pkg/updater/config/config.go; Kubernetes pkg/registry/core/pod/storage/eviction.go,
+pkg/controller/disruption/disruption.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from kubectl_kres.admission.base.draft import Slot
 from kubectl_kres.admission.limitrange import Limits
-from kubectl_kres.quantity import Quantity
-from kubectl_kres.vpa.rules.autoscaler import Autoscaler
+from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.scheduling.selectors import matches
+from kubectl_kres.vpa.model import PodDisruptionBudget
+from kubectl_kres.vpa.rules.amounts import merged_item, quantity_in
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler, Recommended
 from kubectl_kres.vpa.rules.capping import capped
-from kubectl_kres.vpa.rules.limit_ranges import merged_item
 
 #: The modes in which pods are evicted; InPlace never does, and needs a feature gate.
 EVICTING = ("Recreate", "Auto", "InPlaceOrRecreate")
@@ -36,61 +41,218 @@ class OutsideRequest(NamedTuple):
     upper: Quantity | None
 
 
-def outside_requests(
-    autoscaler: Autoscaler, slots: Sequence[Slot], limits: Sequence[Limits]
-) -> tuple[OutsideRequest, ...]:
-    """Return the requests of a pod for which it is evicted at once. Raises WebhookFault, where the updater stops as
-    well.
+class JudgedPod(NamedTuple):
+    """What the updater finds of a pod.
+
+    ``outside``: the requests for which it is evicted at once. ``held``: the autoscaler's evictionRequirements keep it.
+    ``grows``: some request would rise; ``difference``: by what part requests would change. Those that grow come first,
+    then those that change most.
+    """
+
+    outside: tuple[OutsideRequest, ...]
+    held: bool = False
+    grows: bool = False
+    difference: float = 0.0
+
+    @property
+    def evicted(self) -> bool:
+        """Whether it is among those that are evicted."""
+        return bool(self.outside) and not self.held
+
+    @property
+    def place(self) -> tuple[bool, float]:
+        """What pods are sorted by."""
+        return not self.grows, -self.difference
+
+
+def judged_pod(autoscaler: Autoscaler, slots: Sequence[Slot], limits: Sequence[Limits]) -> JudgedPod:
+    """Return what the updater finds of a pod. Raises WebhookFault, where the updater stops as well.
 
     A pod within the bounds is evicted only after twelve hours, or after it ran out of memory.
     """
     recommended = capped(autoscaler, slots, merged_item(limits, "Container"), merged_item(limits, "Pod"))
-    result = []
+    outside: list[OutsideRequest] = []
+    sums: dict[str, tuple[int, int]] = {}
+    grows = False
     for slot in slots:
         own = recommended.get(slot.name)
-        for name in (own.target or {}) if own is not None else ():
-            lower, upper = ((values or {}).get(name) for values in (own.lower, own.upper)) if own else (None, None)
+        for name, target in (own.target or {}).items() if own is not None else ():
             request = slot.requests.get(name)
-            below = request is not None and lower is not None and request < lower.quantity
-            above = request is not None and upper is not None and request > upper.quantity
-            if request is None or below or above:
-                bounds = (None if bound is None else bound.quantity for bound in (lower, upper))
-                result.append(OutsideRequest(slot.name, name, request, *bounds))
-    return tuple(result)
+            was, will = 0 if request is None else request.milli_value(), target.quantity.milli_value()
+            grows = grows or request is None or will > was
+            before, after = sums.get(name, (0, 0))
+            sums[name] = before + was, after + will
+            value = _outside(slot, name, own) if own is not None else None
+            outside += [value] if value is not None else []
+    difference = sum(abs(max(was, 1) - will) / max(was, 1) for was, will in sums.values())
+    held_back = bool(autoscaler.requirements) and not any(_admits(autoscaler, slot, recommended) for slot in slots)
+    return JudgedPod(tuple(outside), held_back, grows, difference)
+
+
+def _outside(slot: Slot, name: str, own: Recommended) -> OutsideRequest | None:
+    lower, upper = ((values or {}).get(name) for values in (own.lower, own.upper))
+    request = slot.requests.get(name)
+    below = request is not None and lower is not None and request < lower.quantity
+    above = request is not None and upper is not None and request > upper.quantity
+    if request is not None and not below and not above:
+        return None
+    bounds = (None if bound is None else bound.quantity for bound in (lower, upper))
+    return OutsideRequest(slot.name, name, request, *bounds)
+
+
+def _admits(autoscaler: Autoscaler, slot: Slot, recommended: Mapping[str, Recommended]) -> bool:
+    """Return whether a container lets its pod be evicted: each requirement holds for one of its resources at least.
+
+    One without a request for cpu or memory always does, one without a recommendation never.
+    """
+    own = recommended.get(slot.name)
+    if own is None:
+        return False
+    if "cpu" not in slot.requests or "memory" not in slot.requests:
+        return True
+    return all(
+        any(_changes(slot, own, resource, requirement.change_requirement) for resource in requirement.resources or ())
+        for requirement in autoscaler.requirements
+    )
+
+
+def _changes(slot: Slot, own: Recommended, resource: str, direction: str) -> bool:
+    was, will = slot.requests.get(resource, ZERO).milli_value(), quantity_in(own.target, resource).milli_value()
+    return {"TargetHigherThanRequests": will > was, "TargetLowerThanRequests": will < was}.get(direction, False)
+
+
+class Budget(NamedTuple):
+    """How many pods of one controller may be away.
+
+    ``wanted``: its replicas. ``least``: fewer are let alone. ``healthy``: so many PodDisruptionBudgets want to run.
+    """
+
+    wanted: int
+    least: int = MIN_REPLICAS
+    healthy: int = 0
+
+    @property
+    def tolerance(self) -> int:
+        """How many of the wanted pods may be away."""
+        return int(self.wanted * TOLERANCE)
+
+    def is_disruptable(self, running: int, gone: int) -> bool:
+        """Return whether one more pod may go, or be resized, in a pass. Source: singleGroupStats.isPodDisruptable."""
+        is_only = self.wanted == running and not self.tolerance and not gone
+        return running - gone > self.wanted - self.tolerance or is_only
+
+    def may_evict(self, running: int, gone: int, evicted: int) -> bool:
+        """Return whether the API server lets one more pod be evicted, too. ``gone``: ``evicted`` and resized ones."""
+        return self.is_disruptable(running, gone) and running - evicted > self.healthy
+
+    def evictable(self, running: int, old: int, sized: int = 0) -> int:
+        """Return how many of ``old`` pods, among so many that run, are evicted in a pass that resized some before."""
+        gone = 0
+        while running >= self.least and gone < old and self.may_evict(running, sized + gone, gone):
+            gone += 1
+        return gone
+
+
+def budget_of(autoscaler: Autoscaler, wanted: int, healthy: int = 0) -> Budget:
+    """Return the budget of a controller's pods under an autoscaler."""
+    least = autoscaler.min_replicas
+    return Budget(wanted, MIN_REPLICAS if least is None else least, healthy)
 
 
 class Evictions(NamedTuple):
-    """How it ends: ``old`` pods are let alone, ``new`` ones came, ``missing`` ones did not."""
+    """How it ends: ``old`` pods are let alone, ``new`` ones came, ``missing`` ones did not, ``sized`` were resized."""
 
     evicted: int
     old: int
     new: int
     missing: int
+    sized: int = 0
 
 
-def follow_evictions(wanted: int, old: int, least: int | None, admits: Callable[[int, int], bool]) -> Evictions:
+class Moved(NamedTuple):
+    """How many pods that would be evicted are there still, how many came anew, and how many were resized."""
+
+    old: int
+    new: int = 0
+    sized: int = 0
+
+
+def follow_evictions(
+    budget: Budget,
+    old: int,
+    beside: int,
+    admits: Callable[[Moved], bool],
+    resizes: Callable[[Moved], bool] | None = None,
+) -> Evictions:
     """Return what becomes of the pods of one controller, pass by pass, as long as each pod that comes runs.
 
-    ``old``: how many run that would be evicted. ``least``: minReplicas of the autoscaler. ``admits``: whether one more
-    pod is admitted while so many old ones and so many new ones are there.
+    ``old``: how many run that would be evicted; ``beside``: how many others do. ``admits``: whether one more pod is
+    admitted by then. ``resizes``: whether the API server lets one more be resized in place; None: none is tried.
     """
-    new = evicted = 0
-    tolerance = int(wanted * TOLERANCE)
+    now, evicted = Moved(old), 0
     for _ in range(_MOST):
-        if old + new < (MIN_REPLICAS if least is None else least):
+        before, running = now, sum(now) + beside
+        deferred, initiated = 0, 0
+        if resizes is not None and running >= budget.least:
+            while now.old and budget.is_disruptable(running, initiated) and resizes(now):
+                now, initiated = Moved(now.old - 1, now.new, now.sized + 1), initiated + 1
+            # Those whose turn does not come wait for the next pass.
+            deferred = 0 if now.old and budget.is_disruptable(running, initiated) else now.old
+        gone = budget.evictable(running, now.old - deferred, initiated)
+        now, evicted = now._replace(old=now.old - gone), evicted + gone
+        while sum(now) + beside < budget.wanted and admits(now):
+            now = now._replace(new=now.new + 1)
+        if now == before and not gone:
             break
-        running, gone = old + new, 0
-        while gone < old and _is_disruptable(wanted, tolerance, running, gone):
-            gone += 1
-        old, evicted = old - gone, evicted + gone
-        came = 0
-        while old + new < wanted and admits(old, new):
-            new, came = new + 1, came + 1
-        if not gone and not came:
-            break
-    return Evictions(evicted, old, new, max(0, wanted - old - new))
+    missing = max(0, budget.wanted - sum(now) - beside)
+    return Evictions(evicted, now.old, now.new, missing, now.sized)
 
 
-def _is_disruptable(wanted: int, tolerance: int, running: int, gone: int) -> bool:
-    """Source: singleGroupStats.isPodDisruptable."""
-    return running - gone > wanted - tolerance or (wanted == running and not tolerance and not gone)
+#: What the server says where two budgets select a pod, and where one has nothing left.
+SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+VIOLATED = "Cannot evict pod as it would violate the pod's disruption budget."
+
+
+class HealthyPods(NamedTuple):
+    """How many pods of a controller have to run. ``budgets``: those that say so. ``message``: to one too many."""
+
+    least: int = 0
+    budgets: tuple[str, ...] = ()
+    message: str = ""
+
+
+def healthy_pods(
+    budgets: Iterable[PodDisruptionBudget], labels: Mapping[str, str], wanted: int, running: int | None = None
+) -> HealthyPods:
+    """Return what is wanted of a controller's pods with such labels.
+
+    ``running``: so many of its pods run as the budgets were read; None: the other pods that they select all do.
+    """
+    mine = sorted(
+        (budget for budget in budgets if matches(budget.spec.selector, labels)), key=lambda budget: budget.metadata.name
+    )
+    names = tuple(budget.metadata.name for budget in mine)
+    if len(mine) > 1:
+        return HealthyPods(wanted if running is None else max(wanted, running), names, SEVERAL)
+    if not mine:
+        return HealthyPods()
+    status = mine[0].status
+    if status.expected_pods:
+        # Of all pods that it selects; those of other controllers stay as they are.
+        others = status.expected_pods - wanted if running is None else status.current_healthy - running
+        return HealthyPods(max(0, status.desired_healthy - others), names, VIOLATED)
+    return HealthyPods(_desired(mine[0], wanted), names, VIOLATED)
+
+
+def _desired(budget: PodDisruptionBudget, expected: int) -> int:
+    """Source: getExpectedPodCount."""
+    spec = budget.spec
+    if spec.max_unavailable is not None:
+        return max(0, expected - _scaled(spec.max_unavailable, expected))
+    return _scaled(spec.min_available, expected) if spec.min_available is not None else 0
+
+
+def _scaled(value: Any, expected: int) -> int:
+    """Return a number, or a percentage rounded up."""
+    text = str(value)
+    return -(-int(text[:-1]) * expected // 100) if text.endswith("%") and text[:-1].isdigit() else int(text or 0)

@@ -1,4 +1,5 @@
-"""The mutating webhook of the vertical autoscaler, as admission asks it about a new pod.
+"""The mutating webhook of the vertical autoscaler, as admission asks it about a new pod, with the cpu that containers
+get while they start.
 
 Source: vertical-pod-autoscaler 1.8.1 pkg/admission-controller/resource/pod/{handler.go,recommendation,patch},
 pkg/admission-controller/resource/vpa/matcher.go, pkg/target/controller_fetcher/controller_fetcher.go.
@@ -7,7 +8,7 @@ pkg/admission-controller/resource/vpa/matcher.go, pkg/target/controller_fetcher/
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -15,25 +16,31 @@ from kubectl_kres.admission.base.draft import Draft, Side, Slot, ValueChange, ch
 from kubectl_kres.admission.base.outcome import Finding, Refusal
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.provenance.journal import Assumption, Entry
-from kubectl_kres.quantity import ZERO, parse
-from kubectl_kres.vpa.rules.amounts import Amounts, BoundedAmount, WebhookFault, proportional_limit, quantity_in
-from kubectl_kres.vpa.rules.autoscaler import Autoscaler
-from kubectl_kres.vpa.rules.boost import boosted
+from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.vpa.model import CONFIGURATION, WEBHOOK
+from kubectl_kres.vpa.rules.amounts import (
+    Amounts,
+    BoundedAmount,
+    MergedItem,
+    WebhookFault,
+    bound_in,
+    merged_item,
+    proportional_limit,
+    quantity_in,
+)
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler, Boost
 from kubectl_kres.vpa.rules.capping import capped
-from kubectl_kres.vpa.rules.limit_ranges import MergedItem, bound_in, merged_item
 
 #: Kind and name.
 Owner = tuple[str, str]
+#: Returns the controller that made one, itself if nobody did; None where that is not known.
+Maker = Callable[[Owner], "Owner | None"]
 
 #: What a controller appends to the names of what it makes: of a ReplicaSet a hash, of a Job a time in minutes.
 _MADE = {
     "ReplicaSet": ("Deployment", re.compile(r"(.+)-[a-z0-9]+")),
     "Job": ("CronJob", re.compile(r"(.+)-[0-9]+")),
 }
-
-#: As the admission controller registers itself, and as its chart does it.
-CONFIGURATION = "vpa-webhook-config"
-WEBHOOK = "vpa.k8s.io"
 
 
 class Scaled(Struct, frozen=True):
@@ -48,7 +55,8 @@ class VpaWebhook(Struct, frozen=True):
     """The autoscalers of a namespace by the controller that they are about.
 
     ``fails``: its failurePolicy is Fail, so that a pod is refused where the admission controller stops.
-    ``owner``: the controller of pods that name none.
+    ``owner``: the controller of pods that name none. ``maker``: who made a controller; None: its name tells.
+    ``simulated``: simulations follow it.
     """
 
     autoscalers: Mapping[Owner, Autoscaler]
@@ -58,14 +66,20 @@ class VpaWebhook(Struct, frozen=True):
     fails: bool = False
     title: str = "what vertical autoscalers set"
     owner: Owner | None = None
+    maker: Maker | None = None
+    simulated: bool = True
 
     def controlling(self, owner: Owner | None) -> Autoscaler | None:
         """Return the autoscaler of the pods of a controller; None: there is none that changes them."""
-        return None if owner is None else self.autoscalers.get(top_owner(owner, self.autoscalers))
+        return None if owner is None else self.autoscalers.get(top_owner(owner, self.autoscalers, self.maker))
 
     def for_owner(self, owner: Owner | None) -> VpaWebhook:
         """Return the same for pods of a controller."""
         return structs.replace(self, owner=owner)
+
+    def within(self, limits: tuple[Limits, ...]) -> VpaWebhook:
+        """Return the same among these LimitRanges."""
+        return self if limits is self.limits else structs.replace(self, limits=limits)
 
     def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
         """Change the pod as one call does, and return whether anything changed."""
@@ -159,16 +173,59 @@ def _list_puts(scaled: Scaled, side: Side, amounts: Amounts) -> Iterator[ValueCh
             yield ValueChange(scaled.slot, side, name, parse(str(step.quantity)), step.rule, step.source)
 
 
-def top_owner(owner: Owner, targets: Collection[Owner]) -> Owner:
+def top_owner(owner: Owner, targets: Collection[Owner], maker: Maker | None = None) -> Owner:
     """Return the controller that autoscalers of a pod are about, ``owner`` being the one that the pod names.
 
-    ``targets``: the controllers that autoscalers are about. The name of a ReplicaSet or Job tells whether one of them
-    made it, so that it need not be read; owners of Deployments and the like are not followed.
+    ``targets``: the controllers that autoscalers are about. Where it is not known who made a ReplicaSet or Job, its
+    name tells whether one of them did; owners of Deployments and the like are not followed.
     """
     kind, name = owner
     if kind not in _MADE:
         return owner
-    maker, shape = _MADE[kind]
+    known = None if maker is None else maker(owner)
+    if known is not None:
+        return known
+    above, shape = _MADE[kind]
     match = shape.fullmatch(name)
-    parent = (maker, match[1]) if match is not None else owner
+    parent = (above, match[1]) if match is not None else owner
     return parent if parent in targets else owner
+
+
+_BOOST_MILLI = 10**6
+
+
+def boosted(autoscaler: Autoscaler, slot: Slot, requests: Amounts, limits: Amounts) -> tuple[Amounts, Amounts]:
+    """Requests and limits with more cpu, where the autoscaler gives it to the container. Raises WebhookFault."""
+    policy = autoscaler.policy(slot.name)
+    boost = policy.boost if policy is not None and policy.boost is not None else autoscaler.boost
+    if boost is None:
+        return requests, limits
+    own = slot.requests.get("cpu", ZERO)
+    base = quantity_in(requests, "cpu") or own
+    more = _boosted_cpu(base, boost)
+    request = requests.get("cpu", BoundedAmount(own)).set("vpa/startup-boost", more, boost.source)
+    limit = slot.limits.get("cpu")
+    if not autoscaler.scales_limits(slot.name):
+        if limit is not None and more.milli_value() > limit.milli_value():
+            below = Quantity(limit.nano - _BOOST_MILLI, limit.format) if limit.nano > _BOOST_MILLI else limit
+            request = request.set("vpa/container-limit", below, boost.source)
+        return {**requests, "cpu": request}, limits
+    new = proportional_limit("cpu", limit or ZERO, own, more, ZERO)
+    if new is not None:
+        limits = {**limits, "cpu": limits.get("cpu", BoundedAmount(ZERO)).set("vpa/limit-ratio", new, boost.source)}
+    return {**requests, "cpu": request}, limits
+
+
+def _boosted_cpu(base: Quantity, boost: Boost) -> Quantity:
+    """Source: calculateBoostedCPUValue."""
+    if not boost.known:
+        raise WebhookFault(f"{boost.source} states no cpu")
+    if boost.type == "Factor":
+        if boost.factor is None or boost.factor < 1:
+            raise WebhookFault(f"{boost.source} states no factor of 1 or more", stops=False)
+        return Quantity(int(float(base.milli_value()) * float(boost.factor)) * _BOOST_MILLI)
+    if boost.type != "Quantity":
+        raise WebhookFault(f"{boost.source} is of type {boost.type!r}, which is not known", stops=False)
+    if boost.quantity is None:
+        raise WebhookFault(f"{boost.source} states no quantity", stops=False)
+    return Quantity((base.milli_value() + boost.quantity.milli_value()) * _BOOST_MILLI)

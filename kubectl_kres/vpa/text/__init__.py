@@ -24,7 +24,7 @@ class VpaText(RenderSystem):
     def outcome_lines(self, explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
         del now
         if any(getattr(entry, "rule", "").startswith("vpa/") for entry in explanation.journal):
-            from kubectl_kres.vpa.text.bounded import bounded_lines
+            from kubectl_kres.vpa.text.effects import bounded_lines
 
             yield from bounded_lines(explanation, width)
 

@@ -1,16 +1,14 @@
-"""What a vertical autoscaler makes of pods, as text."""
+"""What a vertical autoscaler makes of pods, as text: recommendations within bounds, and what its updater evicts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from kubectl_kres.provenance.journal import Set
+from kubectl_kres.provenance.journal import Set, by_path
 from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
-from kubectl_kres.vpa.reports.effects import Eviction, OutsideValue, VpaEffects
-from kubectl_kres.vpa.text.bounded import bounded_sentence
-
-#: Requests outside of the recommendation that are named.
-_SHOWN = 4
+from kubectl_kres.render.verdict.remedy import remedy_lines
+from kubectl_kres.reports.common.explanation import Explanation
 
 
 def effects_lines(effects: VpaEffects, *, color: bool, width: int) -> Iterator[str]:
@@ -20,9 +18,9 @@ def effects_lines(effects: VpaEffects, *, color: bool, width: int) -> Iterator[s
 
 def summary(effects: VpaEffects, *, color: bool) -> str:
     """Return one line for each of several."""
-    tone, text = (
-        _format_eviction(effects.eviction) if effects.eviction is not None else ("quiet", "its controller is not known")
-    )
+    from kubectl_kres.render.changes.change_report import evicted  # noqa: PLC0415, workloads need none
+
+    tone, text = evicted(effects.eviction) if effects.eviction is not None else ("quiet", "its controller is not known")
     return draw(
         [("strong", str(effects.object)), ("", f"  {effects.target}  {effects.mode}  "), (tone, text)], color=color
     )
@@ -30,8 +28,10 @@ def summary(effects: VpaEffects, *, color: bool) -> str:
 
 def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
     """Whose pods it scales, what the next one gets, and what comes of it if the updater runs now."""
+    from kubectl_kres.render.changes.change_report import eviction_lines  # noqa: PLC0415, workloads need none
+
     yield [("strong", str(effects.object)), ("", f"  {effects.target}, updateMode {effects.mode or '-'}")]
-    yield from _wrap_text(*_webhook(effects), width)
+    yield from _wrap_text(*webhook_words(effects), width)
     if effects.fault:
         yield from _wrap_text("bad", f"the admission controller changes nothing: {effects.fault}", width)
     if not effects.recommends:
@@ -40,7 +40,8 @@ def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
     if effects.allowed is False:
         yield from _wrap_text("bad", f"the next pod is refused: {effects.message}", width)
     if effects.eviction is not None:
-        yield from _eviction_lines(effects.eviction, width)
+        yield from eviction_lines(effects.eviction, width)
+    yield from remedy_lines(effects.remedies, "", width)
     for unseen in effects.unseen:
         if unseen.required:
             yield [("warn", f"not read: {unseen.kind}: {unseen.message or unseen.state}")]
@@ -50,7 +51,8 @@ def _wrap_text(tone: Tone, text: str, width: int) -> Iterator[Line]:
     yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
 
 
-def _webhook(effects: VpaEffects) -> tuple[Tone, str]:
+def webhook_words(effects: VpaEffects) -> tuple[Tone, str]:
+    """Return which pod comes while the webhook is away."""
     if effects.registered is False:
         return "warn", "its webhook vpa.k8s.io is not registered: pods come as their template says"
     if effects.registered is None:
@@ -73,53 +75,46 @@ def _values(effects: VpaEffects, width: int) -> Iterator[Line]:
                     yield from tone_lines("quiet", wrap_text(sentence, width, first="    ", rest="      "))
 
 
-def _eviction_lines(eviction: Eviction, width: int) -> Iterator[Line]:
-    yield from _wrap_text(*_format_eviction(eviction), width)
-    for value in eviction.outside[:_SHOWN]:
-        yield from tone_lines("quiet", wrap_text(_format_outside_value(value), width, first="    ", rest="      "))
-    if len(eviction.outside) > _SHOWN:
-        yield [("quiet", f"    and {len(eviction.outside) - _SHOWN} more (-o json names all)")]
-    if eviction.in_place:
-        yield from _wrap_text("warn", f"the resize in place is refused: {eviction.in_place}", width)
-    if eviction.message:
-        yield from _wrap_text("bad", f"the pods that are missing are refused: {eviction.message}", width)
-    for value in eviction.again[:_SHOWN]:
-        yield from tone_lines("quiet", wrap_text(_format_outside_value(value), width, first="    ", rest="      "))
-    for text in eviction.ends:
-        yield from _wrap_text("", f"what helps: {text}", width)
+if TYPE_CHECKING:
+    from kubectl_kres.vpa.reports.effects import VpaEffects
 
 
-def _format_outside_value(value: OutsideValue) -> str:
-    who = f"{value.pod} {value.container}".strip()
-    bounds = f"{value.lower or 'no lower bound'} to {value.upper or 'no upper bound'}"
-    return f"{who} {value.resource} request {value.request or 'none'}, recommended {bounds}"
+#: What a bound does to a recommendation, by rule.
+BOUNDED = {
+    "vpa/min-allowed": "raised",
+    "vpa/max-allowed": "cut",
+    "vpa/container-limit": "cut to the limit",
+    "vpa/limit-range-max": "cut",
+    "vpa/limit-range-min": "raised",
+    "vpa/pod-limit-range-max": "cut",
+    "vpa/pod-limit-range-min": "raised",
+    "vpa/startup-boost": "boosted",
+}
 
 
-def _format_eviction(eviction: Eviction) -> tuple[Tone, str]:
-    """Return what comes of it if the updater runs now, as a sentence."""
-    count = eviction.pods
-    match eviction.result:
-        case "off":
-            return "quiet", "nothing is evicted in this updateMode"
-        case "no-recommendation":
-            return "quiet", "nothing is evicted: there is no recommendation"
-        case "no-pods":
-            return "quiet", "nothing is evicted: no pod runs"
-        case "as-recommended":
-            return "good", f"nothing is evicted: {count} of {count} pods are within what it recommends"
-        case "too-few":
-            return "quiet", f"nothing is evicted: {count} running are fewer than minReplicas"
-        case "refused":
-            return "bad", (
-                f"if the updater runs now, it evicts {eviction.evicted} of {count} pods; "
-                f"{eviction.come} come back, {eviction.missing} do not, {eviction.kept} are let alone"
-            )
-        case "again":
-            return "bad", (
-                f"if the updater runs now, it evicts {eviction.evicted} of {count} pods, and evicts those that come "
-                "back again, without an end: they are outside of what it recommends, too"
-            )
-        case _:
-            if eviction.resized:
-                return "good", "if the updater runs now, it resizes pods in place; the API server lets it"
-            return "good", f"if the updater runs now, it evicts {eviction.evicted} of {count} pods, and all come back"
+def bounded_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+    """Yield one sentence for each recommendation that is not written as it stands."""
+    first = True
+    for container in explanation.containers:
+        for value in container.values:
+            steps = [entry for entry in by_path(value.steps).get(value.path, ()) if isinstance(entry, Set)]
+            text = bounded_sentence(f"{container.name} {value.resource} {value.side[:-1]}", steps)
+            if text:
+                label = "vpa     " if first else " " * 8
+                yield from tone_lines("", wrap_text(text, width, first=label, rest=" " * 8))
+                first = False
+
+
+def bounded_sentence(what: str, steps: list[Set]) -> str:
+    """``web cpu request: VerticalPodAutoscaler/v recommends 2, cut to 500m by LimitRange/l``; empty: as recommended."""
+    own = [step for step in steps if step.rule.startswith("vpa/")]
+    if not own or not any(step.rule in BOUNDED for step in own):
+        return ""
+    parts = []
+    for step in own:
+        if step.rule in BOUNDED:
+            by = f" by {step.source}" if step.source is not None and step.rule != "vpa/container-limit" else ""
+            parts.append(f"{BOUNDED[step.rule]} to {step.after}{by}")
+        elif step.source is not None:
+            parts.append(f"{step.source.ref} recommends {step.after}")
+    return f"{what}: {', '.join(parts)}"

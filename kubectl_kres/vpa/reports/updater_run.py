@@ -1,0 +1,250 @@
+"""One run of the updater of the vertical autoscaler over the pods of one controller: what it evicts and what comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from weakref import ref
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.draft import Quantities, Slot, Unparsable
+from kubectl_kres.admission.base.outcome import Finding, Outcome, QuotaCharge
+from kubectl_kres.admission.pod.defaulting import decoded_draft
+from kubectl_kres.admission.quota.quota_admission import Quota, charges, pod_request
+from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
+from kubectl_kres.admission.resize.resize_pod import resize as put_resize
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.reports.common.parts import node_of
+from kubectl_kres.reports.common.replicas import controller, replicas_of
+from kubectl_kres.reports.resize import patch_pod
+from kubectl_kres.store.store import Store
+from kubectl_kres.vpa.model import BUDGET
+from kubectl_kres.vpa.registration import maker_of
+from kubectl_kres.vpa.reports.eviction import Eviction, OutsideValue
+from kubectl_kres.vpa.rules.amounts import WebhookFault
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler
+from kubectl_kres.vpa.rules.updater import (
+    EVICTING,
+    HealthyPods,
+    JudgedPod,
+    Moved,
+    budget_of,
+    follow_evictions,
+    healthy_pods,
+    judged_pod,
+)
+from kubectl_kres.vpa.rules.webhook import scaled_containers, top_owner
+
+_ENDED = ("Succeeded", "Failed")
+
+
+#: By quota and its name for a resource an amount.
+_Costs = dict[str, dict[str, Quantity]]
+
+
+class UpdaterRun:
+    """One run of the updater, over the pods of one controller."""
+
+    def __init__(
+        self, store: Store, ask: EvaluationOptions, autoscaler: Autoscaler, target: Subject, analysis: Analysis
+    ) -> None:
+        self.store, self.ask, self.autoscaler, self.target, self.analysis = store, ask, autoscaler, target, analysis
+        self.policies = analysis.known.policies
+        self.pods = tuple(self._pods())
+        self.moved: tuple[Pod, ...] = ()
+        #: What refuses a pod that is missing at the end.
+        self.refused: tuple[Finding, ...] = ()
+
+    def _pods(self) -> Iterator[Pod]:
+        """Yield those that the updater sees: it reads none without a node. Source: pkg/updater/main.go."""
+        key = (self.target.ref.kind, self.target.ref.name)
+        maker = partial(maker_of, ref(self.store), self.target.ref.namespace)
+        for pod in self.store.all("Pod", self.target.ref.namespace):
+            if pod.spec.node_name and pod.status.phase not in _ENDED and not pod.metadata.deletion_timestamp:
+                owner = controller(pod)
+                if owner[0] and top_owner(owner, (key,), maker) == key:
+                    yield pod
+
+    def eviction(self) -> Eviction:
+        """Return what comes of it if it runs now."""
+        count, autoscaler = len(self.pods), self.autoscaler
+        if autoscaler.mode not in EVICTING:
+            return Eviction("off", count)
+        if autoscaler.recommended is None:
+            return Eviction("no-recommendation", count)
+        if not count:
+            return Eviction("no-pods")
+        try:
+            checked_pods = [(pod, judged_pod(autoscaler, _slots(pod, self), self.policies.limits)) for pod in self.pods]
+        except (WebhookFault, Unparsable):
+            return Eviction("as-recommended", count)
+        outside = tuple(value for pod, checked in checked_pods for value in _values(pod.metadata.name, checked))
+        held_back = sum(checked.held and bool(checked.outside) for _, checked in checked_pods)
+        if not outside:
+            return Eviction("as-recommended", count)
+        moved = sorted((checked.place, place) for place, (_, checked) in enumerate(checked_pods) if checked.evicted)
+        if not moved:
+            return Eviction("held", count, outside, held_back, kept=count)
+        if count < budget_of(autoscaler, count).least:
+            return Eviction("too-few", count, outside, held_back, kept=count)
+        self.moved = tuple(self.pods[place] for _, place in moved)
+        return self._evicted(count, outside, held_back)
+
+    def _evicted(self, count: int, outside: tuple[OutsideValue, ...], held_back: int) -> Eviction:
+        moved = self.moved
+        in_place = self.autoscaler.mode == "InPlaceOrRecreate"
+        wanted, beside = max(count, self._wanted()), count - len(moved)
+        healthy = self._healthy(wanted)
+        budget = budget_of(self.autoscaler, wanted, healthy.least)
+        result = follow_evictions(budget, len(moved), beside, self._admits, self._resizes if in_place else None)
+        again = self._again() if result.evicted else ()
+        bounded = bool(healthy.budgets) and result.old > 0 and not result.missing
+        if bounded and not result.evicted and not result.sized:
+            return Eviction(
+                "budget", count, outside, held_back, kept=count, message=healthy.message, budgets=healthy.budgets,
+                healthy=healthy.least,
+            )  # fmt: skip
+        end = Moved(result.old, result.new, result.sized)
+        message = self._message(end) if result.missing else ""
+        in_place_refusal = self._resize_refusal(end) if in_place and result.evicted else ""
+        eviction = Eviction(
+            "refused" if result.missing else "again" if again else "comes-back",
+            count, outside, held_back, result.evicted, result.old + result.sized + beside, result.new, result.missing,
+            message, healthy.budgets, healthy.least, resized=bool(result.sized), in_place=in_place_refusal,
+        )  # fmt: skip
+        return structs.replace(eviction, again=again) if again and not result.missing else eviction
+
+    def _healthy(self, wanted: int) -> HealthyPods:
+        """Return how many pods have to run by PodDisruptionBudgets, as far as these were read."""
+        budgets = list(self.store.all(BUDGET, self.target.ref.namespace))
+        labels = self.moved[0].metadata.labels or {}
+        return healthy_pods(budgets, labels, wanted, len(self.pods)) if budgets else HealthyPods()
+
+    def _again(self) -> tuple[OutsideValue, ...]:
+        """Return what of a pod that comes is outside once more."""
+        draft = self.analysis.outcomes[0].draft
+        if draft is None:
+            return ()
+        checked = judged_pod(self.autoscaler, draft.containers, self.policies.limits)
+        return tuple(_values("", checked)) if checked.evicted else ()
+
+    @property
+    def lacking(self) -> int:
+        """How many pods are missing before anything is evicted."""
+        return max(0, self._wanted() - len(self.pods))
+
+    def _wanted(self) -> int:
+        owner = self.analysis.start.owner
+        replicas = replicas_of(self.target.ref.kind, owner) if isinstance(owner, Workload) else None
+        return replicas.wanted if replicas is not None else 0
+
+    @cached_property
+    def _old_costs(self) -> tuple[_Costs, ...]:
+        """What each pod that moves is in quotas with."""
+        requests = (pod_request(pod, self.ask.server) for pod in self.moved)
+        return tuple(_costs(charges(request, self.policies.quotas)) for request in requests)
+
+    @cached_property
+    def _new_costs(self) -> _Costs:
+        """What a pod that comes costs quotas."""
+        draft = self.analysis.outcomes[0].draft
+        if draft is None:
+            return {}
+        return _costs(charges(quota_request(self.analysis.start.pod, draft), self.policies.quotas))
+
+    @cached_property
+    def _sized_costs(self) -> _Costs:
+        """What a pod that was resized costs quotas."""
+        request = pod_request(self._resized(self.moved[0]), self.ask.server)
+        return _costs(charges(request, self.policies.quotas))
+
+    def _policies(self, now: Moved) -> Policies:
+        """Return the policies, whose quotas count what is there by now."""
+        return structs.replace(
+            self.policies, quotas=tuple(quota.with_used(self._used(quota, now)) for quota in self.policies.quotas)
+        )
+
+    def _used(self, quota: Quota, now: Moved) -> Quantities:
+        used = dict(quota.used)
+        for costs in self._old_costs[: len(self.moved) - now.old]:
+            for name, amount in costs.get(quota.name, {}).items():
+                used[name] -= amount
+        more = [(self._new_costs, now.new)] + ([(self._sized_costs, now.sized)] if now.sized else [])
+        for costs, times in more:
+            for name, amount in costs.get(quota.name, {}).items():
+                used[name] += Quantity(amount.nano * times, amount.format)
+        return used
+
+    def _next(self, now: Moved) -> Outcome:
+        return admit(self.analysis.start.pod, self._policies(now), self.ask.server, journal=False)[0]
+
+    def _admits(self, now: Moved) -> bool:
+        return self._next(now).allowed
+
+    def _message(self, now: Moved) -> str:
+        refusal = self._next(now).refusal
+        self.refused = () if refusal is None else refusal.findings
+        return "" if refusal is None else refusal.message
+
+    def needed(self, quota: Quota) -> Quantities:
+        """Return what a quota counts at most until all pods have come anew."""
+        after = self._used(quota, Moved(0, len(self.moved) + self.lacking))
+        return {name: max(amount, quota.used.get(name, ZERO)) for name, amount in after.items()}
+
+    def _resizes(self, now: Moved) -> bool:
+        return not self._resize_refusal(now)
+
+    def _resize_refusal(self, now: Moved) -> str:
+        """Return what the API server says to the resize of the next pod; empty: it passes."""
+        pod = self.moved[min(len(self.moved) - now.old, len(self.moved) - 1)]
+        node = node_of(self.store, pod)
+        outcome = put_resize(pod, self._resized(pod), self._policies(now), self.ask.server, node=node, journal=False)[0]
+        return "" if outcome.allowed else outcome.message
+
+    def _resized(self, pod: Pod) -> Pod:
+        """Return a pod with what the updater would send to its resize subresource."""
+        changes = scaled_containers(self.autoscaler, _slots(pod, self), self.policies.limits)
+        containers = [
+            {
+                "name": each.slot.name,
+                "resources": {
+                    side: {name: str(amount.quantity) for name, amount in amounts.items()}
+                    for side, amounts in (("requests", each.requests), ("limits", each.limits))
+                    if amounts
+                },
+            }
+            for each in changes
+            if each.requests or each.limits
+        ]
+        return patch_pod(pod, {"spec": {"containers": containers}})[0]
+
+
+def _values(pod: str, checked: JudgedPod) -> Iterator[OutsideValue]:
+    for each in checked.outside:
+        amounts = ("" if amount is None else str(amount) for amount in (each.request, each.lower, each.upper))
+        yield OutsideValue(pod, each.container, each.resource, *amounts)
+
+
+def _slots(pod: Pod, updater: UpdaterRun) -> Sequence[Slot]:
+    """Return the requests and limits of a pod that exists: those in its status where the kubelet reports them."""
+    draft = decoded_draft(pod, updater.ask.server)
+    statuses = {status.name: status.resources for status in pod.status.container_statuses or ()}
+    for slot in draft.containers:
+        reported = statuses.get(slot.name)
+        if reported is not None:
+            slot.requests = {name: parse(str(value)) for name, value in (reported.requests or {}).items()}
+            slot.limits = {name: parse(str(value)) for name, value in (reported.limits or {}).items()}
+    return draft.containers
+
+
+def _costs(charged: Iterable[QuotaCharge]) -> _Costs:
+    """By quota and name what is counted."""
+    return {
+        charge.quota: {name: parse(amount) for name, amount in charge.requested.items() if name in charge.used}
+        for charge in charged
+    }
