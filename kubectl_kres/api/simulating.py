@@ -16,7 +16,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import called
-from kubectl_kres.reports.changes.compare import Rollouts, report
+from kubectl_kres.reports.changes.compare import Rollouts, report_with_pods
 from kubectl_kres.reports.changes.followed import (
     GivenStep,
     followed,
@@ -25,6 +25,7 @@ from kubectl_kres.reports.changes.followed import (
     pool_needs,
     remarks,
 )
+from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.check.check import check, worst_first
 from kubectl_kres.reports.check.context import CheckContext
@@ -67,10 +68,15 @@ def played(
     steps = [Placed(step.step, (step.namespace or space) if _is_namespaced(step) else "") for step in carried]
     ask = ask_of(reading.store, "")
     outcome = carried_out(reading.store, steps, ask.server, spaces, seen=True)
-    change_report = report(outcome, Rollouts(at_once if given else 0, at_once))
+    found = report_with_pods(outcome, steps, Rollouts(at_once if given else 0, at_once))
+    for _ in range(4):
+        reading.fill(change_node_needs(reading.store, found.pods, steps))
+    change_report = with_nodes(found.report, reading.store, found.pods, steps, ask.server.version[1])
     unseen = (*unread(reading.store, (need for need in namespace_needs(spaces) if need.required)), *left)
     notes = (*change_report.notes, *ask.assumptions, *remarks(given))
-    return replace(change_report, notes=notes, unseen=unseen, complete=not unseen), reading.store.origin
+    return replace(
+        change_report, notes=notes, unseen=(*unseen, *change_report.unseen), complete=not unseen
+    ), reading.store.origin
 
 
 def _is_namespaced(step: GivenStep) -> bool:

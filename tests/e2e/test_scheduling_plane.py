@@ -244,7 +244,7 @@ ROOMS = {
 
 @pytest.mark.parametrize("name", ROOMS)
 def test_as_many_pods_are_bound_as_there_is_room_for(name: str, empty: ControlPlane, kubectl: Path, tmp_path: Path):
-    """From the file before there is any, and of the Deployment whose replicas were none until then."""
+    """From the file before there is any, and of the Deployment whose replicas were none until then; simulated, too."""
     nodes, made = ROOMS[name]
     worlds.write(
         empty, {**dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ()), "nodes": nodes, "pods": [{}]}
@@ -254,6 +254,7 @@ def test_as_many_pods_are_bound_as_there_is_room_for(name: str, empty: ControlPl
     wanted = {**made, "apiVersion": "apps/v1", "kind": "Deployment", "spec": {**made["spec"], "replicas": 9}}
     file.write_text(json.dumps({**wanted, "metadata": {"name": "web", "namespace": "here"}}))
     said = json.loads(kres("explain", "-f", str(file), "-o", "json").stdout)["items"][0]["scheduling"]
+    new = _simulated(kres, "-f", str(file))
     put(empty, path, {**wanted, "spec": {**wanted["spec"], "replicas": 0}})
     try:
         assert said["fits"] and said.get("complete", True)
@@ -262,12 +263,54 @@ def test_as_many_pods_are_bound_as_there_is_room_for(name: str, empty: ControlPl
         room = counted["nodes"]["room"]
         assert before["nodes"]["fitting"] == counted["nodes"]["fitting"] == said["fitting"]
         assert not counted["nodes"].get("roomAtLeast")
+        scaled = _simulated(kres, "--scale", "deploy/web=9")
+        assert (new["new"], new["fits"]) == (scaled["new"], scaled["fits"]) == (9, room)
         assert empty.request("PUT", f"{path}/web", {**wanted, "metadata": {"name": "web"}})[0] == 200
         wait(empty, "nine pods that were looked at", lambda found: len(found) == 9 and _are_looked_at(found))
         assert sum(bool(one["spec"].get("nodeName")) for one in pods(empty)) == room < 9
     finally:
         empty.request("DELETE", f"{path}/web?propagationPolicy=Background")
         wait(empty, "no pods", lambda found: not found or worlds.clear(empty))
+
+
+def _simulated(kres: Any, *words: str) -> dict[str, Any]:
+    """What a change says of the nodes for the one workload that it makes pods of."""
+    report = json.loads(kres("simulate", "-n", "here", *words, "-o", "json").stdout)["items"][0]
+    (found,) = report["nodes"]
+    return dict(found)
+
+
+@pytest.mark.parametrize(("memory", "stalls"), [("3Gi", True), ("1Gi", False)])
+def test_a_rollout_whose_pod_finds_no_node(
+    memory: str,
+    stalls: bool,
+    empty: ControlPlane,
+    kubectl: Path,
+    tmp_path: Path,
+):
+    """No old pod may end first: whether the new one finds a node beside it is predicted."""
+    nothing = dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ())
+    worlds.write(empty, {**nothing, "nodes": [node("one", "4Gi")], "pods": [{}]})
+    kres, path = plugin(kubectl, environment(empty.kubeconfig, kubectl, tmp_path), tmp_path), _DEPLOYMENTS
+    made = deployment(container(memory="2Gi"))
+    made["spec"]["strategy"] = {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
+    put(empty, path, made)
+    try:
+        wait(empty, "its pod bound", is_bound)
+        value = f"deploy/web:spec.template.spec.containers[app].resources.requests.memory={memory}"
+        found = _simulated(kres, "--set", value)
+        assert (found["rollout"], found.get("stalls", False)) == (True, stalls)
+        changed = {"spec": {"template": {"spec": {"containers": [container(memory=memory)]}}}}
+        assert empty.request("PATCH", f"{path}/web", changed, **_PATCH)[0] == 200
+        wait(empty, "a new pod that was looked at", lambda pods: len(pods) == 2 and _are_looked_at(pods))
+        assert is_waiting(pods(empty)) is stalls
+    finally:
+        empty.request("DELETE", f"{path}/web?propagationPolicy=Background")
+        wait(empty, "no pods", lambda found: not found or worlds.clear(empty))
+
+
+_DEPLOYMENTS = "/apis/apps/v1/namespaces/here/deployments"
+_PATCH = {"content_type": "application/strategic-merge-patch+json"}
 
 
 def _are_looked_at(found: list[dict[str, Any]]) -> bool:

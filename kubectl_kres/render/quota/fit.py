@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_kres.render.scheduling.nodes import room_text, why_lines
+from kubectl_kres.render.scheduling.nodes import room_text, unread_text, why_lines
 from kubectl_kres.render.text.labels import LABEL
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, since, toned, wrapped
 from kubectl_kres.render.text.system import systems
@@ -89,10 +89,10 @@ def _nodes(fit: Fit) -> Iterator[tuple[bool, str]]:
     if nodes is None:
         return
     if not nodes.is_read:
-        yield False, f"not looked at, since they could not be read: {', '.join(nodes.not_read)}"
+        yield False, unread_text(nodes)
         return
     yield not fit.finds_nodes, f"{room_text(nodes)}{_lacking_nodes(fit)}"
-    if not nodes.fits:
+    if nodes.nodes and not nodes.fits:
         yield from ((True, text) for text in why_lines(nodes))
 
 

@@ -19,6 +19,7 @@ _INDENT = "    "
 #: Lines of a page that shows more than the nodes.
 SHORT = 5
 _UNREAD = "not computed: nodes as the scheduler sees them are not in what was read; a new snapshot has them"
+NO_NODE = "there is no node in the cluster"
 
 
 def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
@@ -27,7 +28,7 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
         return
     yield [("", "")]
     if not report.is_read:
-        yield from toned("quiet", wrapped(_UNREAD, width, first="nodes: ", rest="  "))
+        yield from toned("quiet", wrapped(unread_text(report), width, first="nodes: ", rest="  "))
         return
     yield from toned("strong", wrapped(f"nodes: {_head(report)}", width, rest="  "))
     if report.rejection:
@@ -49,7 +50,7 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     if report is None:
         return
     if not report.is_read:
-        yield from labelled("nodes", _UNREAD, width, tone="quiet")
+        yield from labelled("nodes", unread_text(report), width, tone="quiet")
         return
     why = [report.rejection] if report.rejection else [f"{group.count} {_group(group)}" for group in report.groups]
     text = f"{_head(report)}{': ' if why and not report.fits else ''}{'; '.join(why) if not report.fits else ''}"
@@ -58,6 +59,11 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
         yield from _cut(labelled("nearest", nearest_text(report.nearest), width), 2)
     if report.scaling is not None:
         yield from _cut(labelled("more", scaling_text(report.scaling), width), 2)
+
+
+def unread_text(report: NodeReport) -> str:
+    """Return why nothing is said of the nodes: they may not be read, in the server's words, or nobody read them."""
+    return f"not looked at, since they could not be read: {report.unread}" if report.unread else _UNREAD
 
 
 def scaling_text(scaling: NodeScaling) -> str:
@@ -70,6 +76,8 @@ def scaling_text(scaling: NodeScaling) -> str:
 def room_text(report: NodeReport) -> str:
     """``room for 4 more such pods, on 2 of 3 nodes``."""
     seen = "" if report.complete else " as far as seen"
+    if not report.nodes:
+        return NO_NODE
     on = f"{report.fitting} of {report.nodes} nodes"
     gaps = (*report.not_computed, *(f"{kind} (not read)" for kind in report.not_read))
     left = f" (not computed: {', '.join(gaps)})" if gaps else ""
@@ -82,9 +90,16 @@ def room_text(report: NodeReport) -> str:
     return f"room for {least}{report.room} more such pod{'s' * (report.room != 1)}, on {on}{seen}{left}"
 
 
+def reason_text(report: NodeReport) -> str:
+    """Return why no node takes the pod: ``2 Insufficient memory (n1, n2); 1 node(s) were unschedulable (n3)``."""
+    if not report.nodes:
+        return NO_NODE
+    return report.rejection or "; ".join(f"{group.count} {_group(group)}" for group in report.groups)
+
+
 def why_lines(report: NodeReport) -> Iterator[str]:
     """Why no node takes the pod, and what the nearest one lacks."""
-    yield report.rejection or "; ".join(f"{group.count} {_group(group)}" for group in report.groups)
+    yield reason_text(report)
     if report.nearest is not None:
         yield f"nearest: {nearest_text(report.nearest)}"
 
@@ -97,6 +112,8 @@ def _cut(lines: Iterable[Line], most: int) -> list[Line]:
 
 def _head(report: NodeReport) -> str:
     able = "would, if they were empty, take" if report.empty else "can take"
+    if not report.nodes:
+        return NO_NODE
     seen = "" if report.complete else " as far as seen"
     what = str(report.pod) if report.pod.kind == "Pod" else f"a pod of {report.pod}"
     return f"{report.fitting} of {report.nodes} {able} {what}{seen}{_named(report.fits)}"

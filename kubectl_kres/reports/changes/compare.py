@@ -11,6 +11,7 @@ from kubectl_kres.capsule.replay.world import PoolWorld as Pools
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.reports.changes.created_pods import PodsOfChange, SideOfSpace, merged_pods, pods_of_space
 from kubectl_kres.reports.changes.report import (
     ChangeReport,
     ClaimChange,
@@ -75,39 +76,60 @@ _ONE = Rollouts()
 _NOTHING: Mapping[str, Collection[Key]] = {}
 
 
+class Compared(NamedTuple):
+    """What a change does, and the pods that nodes have to take for it."""
+
+    report: ChangeReport
+    pods: PodsOfChange
+
+
 def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what the steps of a change did."""
-    change_report = compared(outcome.before, outcome.after, rollouts)
-    steps = tuple(map(_step, outcome.sent))
+    return report_with_pods(outcome, (), rollouts).report
+
+
+def report_with_pods(outcome: ChangeOutcome, steps: Iterable[Placed], rollouts: Rollouts = _ONE) -> Compared:
+    """Return the same with the pods that come and go. ``steps``: those of the change, whose rollouts count as well."""
+    before, after = outcome.before, outcome.after
+    sides = ((space, before, after) for space in sorted({*before.spaces, *after.spaces}))
+    found = _summed(sides, before.pools, after.pools, rollouts, touched=_objects_of(steps))
     notes = []
     if outcome.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {outcome.several} outcomes")
-    return replace(
-        change_report, steps=steps, notes=(*notes, *outcome.gaps, *outcome.expected), computed=not outcome.gaps
+    change_report = replace(
+        found.report,
+        steps=tuple(map(_step, outcome.sent)),
+        notes=(*notes, *outcome.gaps, *outcome.expected),
+        computed=not outcome.gaps,
     )
+    return found._replace(report=change_report)
 
 
-def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
+def report_of(course: Course, rollouts: Rollouts = _ONE) -> Compared:
     """Return what the steps of a change do, found namespace by namespace, so that one is held at a time."""
-    change_report = _summed(course, course.pools_before, course.pools, rollouts, _rolled(course.steps))
+    objects = _objects_of(course.steps, Apply), _objects_of(course.steps)
+    found = _summed(course, course.pools_before, course.pools, rollouts, *objects)
     notes = []
     if course.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
-    notes += [*change_report.notes, *course.gaps, *course.expected]
-    return replace(change_report, steps=tuple(map(_step, course.sent)), notes=tuple(notes), computed=not course.gaps)
+    notes += [*found.report.notes, *course.gaps, *course.expected]
+    change_report = replace(
+        found.report, steps=tuple(map(_step, course.sent)), notes=tuple(notes), computed=not course.gaps
+    )
+    return found._replace(report=change_report)
 
 
 def compared(before: Side, after: Side, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what is different between two worlds."""
     spaces = sorted({*before.spaces, *after.spaces})
-    return _summed(((space, before, after) for space in spaces), before.pools, after.pools, rollouts)
+    return _summed(((space, before, after) for space in spaces), before.pools, after.pools, rollouts).report
 
 
-def _rolled(steps: Iterable[Placed]) -> dict[str, set[Key]]:
-    """Return the objects of files by namespace."""
+def _objects_of(steps: Iterable[Placed], of_kind: type[Any] = object) -> dict[str, set[Key]]:
+    """Return the objects of steps by namespace; ``of_kind``: of those alone."""
     result: dict[str, set[Key]] = {}
     for placed in steps:
-        if isinstance(placed.step, Apply):
+        if isinstance(placed.step, of_kind):
             result.setdefault(placed.namespace, set()).add(key_of_step(placed.step))
     return result
 
@@ -118,8 +140,11 @@ def _summed(
     pools: Pools,
     rollouts: Rollouts,
     rolled: Mapping[str, Collection[Key]] = _NOTHING,
-) -> ChangeReport:
+    touched: Mapping[str, Collection[Key]] = _NOTHING,
+) -> Compared:
+    """``rolled``: objects of files by namespace; ``touched``: all objects that steps are about."""
     workloads: list[WorkloadChange] = []
+    pods: list[PodsOfChange] = []
     quotas: list[QuotaChange] = []
     notes: list[str] = []
     final_states, exhaustive = 1, True
@@ -139,6 +164,11 @@ def _summed(
         _ask_rollouts(space, (before, after), states, (was, now), rollouts, rolled.get(space, ()))
         changed = list(_workloads(space, was, now))
         notes += _unseen_rollouts(space, now, rolled.get(space, ()), {change.subject for change in changed})
+        worlds = _first(before, space, states[0]), _first(after, space, states[1])
+        stored = {
+            key: workload.next.stored[0] for key, workload in now.items() if workload.next and workload.next.stored
+        }
+        pods.append(pods_of_space(space, changed, worlds, stored, touched.get(space, ())))
         unasked = after.spaces[space][0].tables.unasked if space in after.spaces else set()
         workloads += (_unpraised(change, unasked) for change in changed)
         quotas += _quotas(space, old, new)
@@ -148,7 +178,7 @@ def _summed(
     effects: set[Effect] = {item.effect for item in workloads}
     effects |= {item.effect for item in quotas} | {item.effect for item in claims}
     outcome: Any = next((word for word in ("worse", "better", "other") if word in effects), "none")
-    return ChangeReport(
+    change_report = ChangeReport(
         outcome,
         (),
         tuple(workloads),
@@ -158,6 +188,12 @@ def _summed(
         exhaustive=exhaustive,
         notes=tuple(notes),
     )
+    return Compared(change_report, merged_pods(pods))
+
+
+def _first(side: Side, space: str, states: Sequence[State]) -> SideOfSpace:
+    """Return the namespace at its first rest."""
+    return (side.spaces[space][0], states[0]) if space in side.spaces and states else None
 
 
 def _step(sent: Sent) -> StepResult:

@@ -156,7 +156,8 @@ class NodeReport(Record, frozen=True):
     computed; empty where a node fits or it is not computed. ``stated``: what it said last. ``preempts``: nodes where
     less important pods would have to go. ``rejection``: why no node was looked at. ``complete`` False: more decides
     than is computed here; ``not_read`` are kinds that could not be read, ``not_computed`` says what else. ``empty``:
-    the pods on nodes could not be read, so that all of this holds for empty nodes.
+    the pods on nodes could not be read, so that all of this holds for empty nodes. ``open``: of so many nodes it was
+    not computed. ``unread``: the server's words where the nodes could not be read.
 
     Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node
     one after the other; None: that was not counted. ``room_at_least``: counting ended there.
@@ -176,6 +177,8 @@ class NodeReport(Record, frozen=True):
     preempts: tuple[str, ...] = ()
     complete: bool = True
     empty: bool = False
+    open: int = 0
+    unread: str = ""
     not_read: tuple[str, ...] = ()
     not_computed: tuple[str, ...] = ()
     room: int | None = None
@@ -186,6 +189,11 @@ class NodeReport(Record, frozen=True):
     def is_read(self) -> bool:
         """Whether the nodes could be looked at."""
         return bool(self.nodes) or "Node" not in self.not_read
+
+    @property
+    def fits_none(self) -> bool:
+        """Whether there are nodes and none can take the pod, whatever was not read or not computed."""
+        return bool(self.nodes) and not self.fitting and not self.open
 
 
 def waits_for_node(pod: Pod) -> bool:

@@ -124,6 +124,13 @@ def report_nodes(
     )
 
 
+def unread_nodes(store: Store, ref: ObjectRef) -> NodeReport:
+    """Return that the nodes may not be read, in the server's words."""
+    coverage = store.covered(ReadRequest(scheduling.NODES))
+    words = coverage.message or coverage.state
+    return NodeReport(ref, nodes=0, complete=False, not_read=("Node",), unread=words)
+
+
 def unread_kinds(store: Store, needs: Iterable[ReadRequest]) -> tuple[str, ...]:
     """The kinds that could not be read, each once."""
     return tuple(dict.fromkeys(need.kind for need in needs if not store.covered(need).known))
@@ -152,7 +159,20 @@ def check_pod(
     ``ref``: what the report is about. ``unread``: the kinds that could not be read. ``gaps``: what else is not
     computed.
     """
-    seen = read_cluster(store, minor)
+    found = check_among(read_cluster(store, minor), asked, containers, ref, unread, gaps)
+    empty = scheduling.BOUND_PODS in unread and next(store.all(scheduling.BOUND_PODS), None) is None
+    return found._replace(report=replace(found.report, empty=empty))
+
+
+def check_among(
+    seen: SchedulingInput,
+    asked: SchedulingPod,
+    containers: Sequence[ContainerValues],
+    ref: ObjectRef,
+    unread: Sequence[str] = (),
+    gaps: Sequence[str] = (),
+) -> CheckedPod:
+    """Return the same among given nodes."""
     scheduled = schedule(_without(asked, unread), seen.cluster, seen.nominated)
     gaps = (*gaps, *_not_computed(asked, scheduled))
     complete = not unread and not gaps
@@ -171,7 +191,7 @@ def check_pod(
         sentence=(scheduled.sentence or "") if complete else "",
         preempts=scheduled.preemption.nodes[:_NAMED],
         complete=complete,
-        empty=scheduling.BOUND_PODS in unread and next(store.all(scheduling.BOUND_PODS), None) is None,
+        open=len(seen.cluster.nodes) if _is_of_another(asked) else len(answer.open),
         not_read=tuple(dict.fromkeys(map(named_kind, unread))),
         not_computed=gaps,
     )
@@ -300,10 +320,14 @@ def _holders(node: NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
 
 def _not_computed(asked: SchedulingPod, scheduled: Scheduling) -> Iterator[str]:
     """Yield what else decides: another scheduler, and conditions that no filter here computes."""
-    scheduler = asked.spec.scheduler_name
-    if scheduler and scheduler != DEFAULT_SCHEDULER:
-        yield f"scheduler {scheduler}"
+    if _is_of_another(asked):
+        yield f"scheduler {asked.spec.scheduler_name}"
     yield from scheduled.answer.not_computed
+
+
+def _is_of_another(pod: SchedulingPod) -> bool:
+    """Return whether another scheduler looks for a node."""
+    return (pod.spec.scheduler_name or DEFAULT_SCHEDULER) != DEFAULT_SCHEDULER
 
 
 def _without(pod: SchedulingPod, unread: Sequence[str]) -> SchedulingPod:
