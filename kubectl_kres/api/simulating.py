@@ -68,10 +68,10 @@ def played(
     steps = [Placed(step.step, (step.namespace or space) if _is_namespaced(step) else "") for step in carried]
     ask = ask_of(reading.store, "")
     outcome = carried_out(reading.store, steps, ask.server, spaces, seen=True)
-    found = report_with_pods(outcome, steps, Rollouts(at_once if given else 0, at_once))
+    change = report_with_pods(outcome, steps, Rollouts(at_once if given else 0, at_once))
     for _ in range(4):
-        reading.fill(change_node_needs(reading.store, found.pods, steps))
-    change_report = with_nodes(found.report, reading.store, found.pods, steps, ask.server.version[1])
+        reading.fill(change_node_needs(reading.store, change.pods, steps))
+    change_report = with_nodes(change.report, reading.store, change.pods, steps, ask.server.version[1])
     unseen = (*unread(reading.store, (need for need in namespace_needs(spaces) if need.required)), *left)
     notes = (*change_report.notes, *ask.assumptions, *remarks(given))
     return replace(

@@ -37,7 +37,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.render.verdict import brief
-from kubectl_kres.reports.changes.compare import Compared, Rollouts, compared, report_of
+from kubectl_kres.reports.changes.compare import ChangeWithPods, Rollouts, compared, report_of
 from kubectl_kres.reports.changes.followed import (
     GivenStep,
     enforced_beside,
@@ -115,8 +115,8 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
         looked = spaces if options.all_namespaces or not flags or _is_wide(wanted, store) else _own(steps, default)
         seen = not options.no_seen
         course = Course(store, steps, ask.server, looked, emptied=True, seen=seen)
-        found = report_of(course, _rollouts(options, flags))
-        change_report = _with_nodes(source, found, steps, ask)
+        change = report_of(course, _rollouts(options, flags))
+        change_report = _with_nodes(source, change, steps, ask)
         if _concerns_runs(wanted):
             runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
             change_report = _with_runs(source, change_report, steps, runs_in, ask)
@@ -167,15 +167,17 @@ def _with_runs(
     return structs.replace(change_report, notes=(*change_report.notes, *texts * bool(lacking)))
 
 
-def _with_nodes(source: ObjectSource, found: Compared, steps: Sequence[Placed], ask: EvaluationOptions) -> ChangeReport:
+def _with_nodes(
+    source: ObjectSource, change: ChangeWithPods, steps: Sequence[Placed], ask: EvaluationOptions
+) -> ChangeReport:
     """With what nodes say to new pods; nothing is read where no pod is created."""
-    if not found.pods.created:
-        return found.report
+    if not change.pods.created:
+        return change.report
     from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 
     for _ in range(4):  # what the scheduler looks at is known once templates, pods and drivers are
-        source.fill(change_node_needs(source.store, found.pods, steps))
-    return with_nodes(found.report, source.store, found.pods, steps, ask.server.version[1])
+        source.fill(change_node_needs(source.store, change.pods, steps))
+    return with_nodes(change.report, source.store, change.pods, steps, ask.server.version[1])
 
 
 def _is_wide(wanted: Sequence[GivenStep], store: Store) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.verdict.run_state import NO_NODE
 from kubectl_kres.reports.common.parts import (
     NearestNode,
     NodeGroup,
@@ -19,7 +20,7 @@ _INDENT = "    "
 #: Lines of a page that shows more than the nodes.
 SHORT = 5
 _UNREAD = "not computed: nodes as the scheduler sees them are not in what was read; a new snapshot has them"
-NO_NODE = "there is no node in the cluster"
+_OF_LIST = "of a list they are looked at for a few pods; ask about this one alone"
 
 
 def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
@@ -63,6 +64,8 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
 
 def unread_text(report: NodeReport) -> str:
     """Return why nothing is said of the nodes: they may not be read, in the server's words, or nobody read them."""
+    if report.of_list:
+        return _OF_LIST
     return f"not looked at, since they could not be read: {report.unread}" if report.unread else _UNREAD
 
 

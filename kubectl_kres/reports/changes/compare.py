@@ -76,7 +76,7 @@ _ONE = Rollouts()
 _NOTHING: Mapping[str, Collection[Key]] = {}
 
 
-class Compared(NamedTuple):
+class ChangeWithPods(NamedTuple):
     """What a change does, and the pods that nodes have to take for it."""
 
     report: ChangeReport
@@ -88,35 +88,35 @@ def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
     return report_with_pods(outcome, (), rollouts).report
 
 
-def report_with_pods(outcome: ChangeOutcome, steps: Iterable[Placed], rollouts: Rollouts = _ONE) -> Compared:
+def report_with_pods(outcome: ChangeOutcome, steps: Iterable[Placed], rollouts: Rollouts = _ONE) -> ChangeWithPods:
     """Return the same with the pods that come and go. ``steps``: those of the change, whose rollouts count as well."""
     before, after = outcome.before, outcome.after
     sides = ((space, before, after) for space in sorted({*before.spaces, *after.spaces}))
-    found = _summed(sides, before.pools, after.pools, rollouts, touched=_objects_of(steps))
+    change = _summed(sides, before.pools, after.pools, rollouts, touched=_objects_of(steps))
     notes = []
     if outcome.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {outcome.several} outcomes")
     change_report = replace(
-        found.report,
+        change.report,
         steps=tuple(map(_step, outcome.sent)),
         notes=(*notes, *outcome.gaps, *outcome.expected),
         computed=not outcome.gaps,
     )
-    return found._replace(report=change_report)
+    return change._replace(report=change_report)
 
 
-def report_of(course: Course, rollouts: Rollouts = _ONE) -> Compared:
+def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeWithPods:
     """Return what the steps of a change do, found namespace by namespace, so that one is held at a time."""
     objects = _objects_of(course.steps, Apply), _objects_of(course.steps)
-    found = _summed(course, course.pools_before, course.pools, rollouts, *objects)
+    change = _summed(course, course.pools_before, course.pools, rollouts, *objects)
     notes = []
     if course.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
-    notes += [*found.report.notes, *course.gaps, *course.expected]
+    notes += [*change.report.notes, *course.gaps, *course.expected]
     change_report = replace(
-        found.report, steps=tuple(map(_step, course.sent)), notes=tuple(notes), computed=not course.gaps
+        change.report, steps=tuple(map(_step, course.sent)), notes=tuple(notes), computed=not course.gaps
     )
-    return found._replace(report=change_report)
+    return change._replace(report=change_report)
 
 
 def compared(before: Side, after: Side, rollouts: Rollouts = _ONE) -> ChangeReport:
@@ -141,7 +141,7 @@ def _summed(
     rollouts: Rollouts,
     rolled: Mapping[str, Collection[Key]] = _NOTHING,
     touched: Mapping[str, Collection[Key]] = _NOTHING,
-) -> Compared:
+) -> ChangeWithPods:
     """``rolled``: objects of files by namespace; ``touched``: all objects that steps are about."""
     workloads: list[WorkloadChange] = []
     pods: list[PodsOfChange] = []
@@ -188,7 +188,7 @@ def _summed(
         exhaustive=exhaustive,
         notes=tuple(notes),
     )
-    return Compared(change_report, merged_pods(pods))
+    return ChangeWithPods(change_report, merged_pods(pods))
 
 
 def _first(side: Side, space: str, states: Sequence[State]) -> SideOfSpace:

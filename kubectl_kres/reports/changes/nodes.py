@@ -71,12 +71,14 @@ def with_nodes(
     for gone in pods.gone:
         placing.let_go(gone.ref, gone.selector)
     news = [(created, _new_pod(store, created, steps)) for created in pods.created if created.number]
-    found = [placing.place(created, new) for created, new in news if new is not None]
+    placements = [placing.place(created, new) for created, new in news if new is not None]
     notes = [f"{_UNKNOWN}the template of {each.ref.full} was not read" for each, new in news if new is None]
     if placing.unread:
         kinds = ", ".join(dict.fromkeys(placing.unread))
         notes.append(f"whether new pods find a node is known as far as seen: not read: {kinds}")
-    return replace(report, nodes=tuple(found), notes=(*report.notes, *notes), outcome=_outcome(report.outcome, found))
+    return replace(
+        report, nodes=tuple(placements), notes=(*report.notes, *notes), outcome=_outcome(report.outcome, placements)
+    )
 
 
 def _unlooked(store: Store) -> tuple[str, tuple[Unseen, ...]]:
@@ -88,9 +90,9 @@ def _unlooked(store: Store) -> tuple[str, tuple[Unseen, ...]]:
     return ("" if next(store.all(scheduling.NODES), None) is not None else "there is no node in the cluster"), ()
 
 
-def _outcome(outcome: Any, found: Iterable[NodesForChange]) -> Any:
+def _outcome(outcome: Any, placements: Iterable[NodesForChange]) -> Any:
     """Return the outcome of a change with what nodes say."""
-    lacking = {item.effect for item in found if item.lacking}
+    lacking = {item.effect for item in placements if item.lacking}
     if "worse" in lacking:
         return "worse"
     return "other" if lacking and outcome == "none" else outcome

@@ -157,7 +157,8 @@ class NodeReport(Record, frozen=True):
     less important pods would have to go. ``rejection``: why no node was looked at. ``complete`` False: more decides
     than is computed here; ``not_read`` are kinds that could not be read, ``not_computed`` says what else. ``empty``:
     the pods on nodes could not be read, so that all of this holds for empty nodes. ``open``: of so many nodes it was
-    not computed. ``unread``: the server's words where the nodes could not be read.
+    not computed. ``unread``: the server's words where the nodes could not be read; ``of_list``: the pod is
+    one of a list, in which the nodes are looked at for a few.
 
     Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node
     one after the other; None: that was not counted. ``room_at_least``: counting ended there.
@@ -179,6 +180,7 @@ class NodeReport(Record, frozen=True):
     empty: bool = False
     open: int = 0
     unread: str = ""
+    of_list: bool = False
     not_read: tuple[str, ...] = ()
     not_computed: tuple[str, ...] = ()
     room: int | None = None

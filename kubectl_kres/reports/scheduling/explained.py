@@ -34,8 +34,7 @@ def explain_nodes(
     containers: Sequence[ContainerValues],
     server: Server,
 ) -> NodeReport | None:
-    """Return the report with remedies; None where the pod waits for no node, or could not be read as the scheduler
-    sees it.
+    """Return the report with remedies; None where the pod waits for no node.
 
     Where the nodes were not read, or may not be read, it says that.
 
@@ -49,7 +48,9 @@ def explain_nodes(
         nodes = store.covered(ReadRequest(scheduling.NODES))
         if nodes.state == "unread":
             return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"))
-        return None if nodes.known else unread_nodes(store, ref)
+        if not nodes.known:
+            return unread_nodes(store, ref)
+        return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"), of_list=True)
     report, cluster, obstacles = reported
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if report.fitting or not report.complete or not isinstance(asked, SchedulingPod):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -56,8 +57,28 @@ class SchedulingInput(Struct, frozen=True):
     nominated: tuple[tuple[str, BoundPod], ...] = ()
 
 
+#: What was made of a store last: of a list many pods are asked about among the same nodes.
+_made: WeakKeyDictionary[Store, tuple[tuple[int, ...], SchedulingInput]] = WeakKeyDictionary()
+
+
 def read_cluster(store: Store, minor: int) -> SchedulingInput:
     """Return the scheduler's view of what was read. ``minor``: its version, 1.N."""
+    stamp = (minor, *store.revision(*_VIEWED))
+    known = _made.get(store)
+    if known is None or known[0] != stamp:
+        known = _made[store] = stamp, _read_cluster(store, minor)
+    return known[1]
+
+
+#: The kinds of what the scheduler sees.
+_VIEWED = (
+    scheduling.NODES, scheduling.BOUND_PODS, scheduling.CLAIMS, scheduling.VOLUMES, scheduling.CLASSES,
+    scheduling.CSI_NODES, scheduling.CSI_DRIVERS, scheduling.CAPACITIES, scheduling.ATTACHMENTS,
+    scheduling.DEVICE_CLAIMS, scheduling.DEVICE_CLASSES, "Namespace",
+)  # fmt: skip
+
+
+def _read_cluster(store: Store, minor: int) -> SchedulingInput:
     pods = read_pods(store)
     nodes = tuple(build_node(node, pods.on_nodes.get(node.metadata.name, ())) for node in store.all(scheduling.NODES))
     attachments: dict[str, tuple[VolumeAttachment, ...]] = {}
@@ -114,7 +135,8 @@ def report_nodes(
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if not isinstance(asked, SchedulingPod):
         return None
-    unread = unread_kinds(store, (need for need in node_needs(store, pod) if need.kind != "Event"))
+    needs = node_needs(store, pod)
+    unread = unread_kinds(store, (need for need in needs if need.kind not in {"Event", scheduling.POD}))
     ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
     checked = check_pod(store, asked, minor, containers, ref, unread)
     return (
@@ -159,9 +181,9 @@ def check_pod(
     ``ref``: what the report is about. ``unread``: the kinds that could not be read. ``gaps``: what else is not
     computed.
     """
-    found = check_among(read_cluster(store, minor), asked, containers, ref, unread, gaps)
+    checked = check_among(read_cluster(store, minor), asked, containers, ref, unread, gaps)
     empty = scheduling.BOUND_PODS in unread and next(store.all(scheduling.BOUND_PODS), None) is None
-    return found._replace(report=replace(found.report, empty=empty))
+    return checked._replace(report=replace(checked.report, empty=empty))
 
 
 def check_among(
