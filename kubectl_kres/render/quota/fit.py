@@ -123,6 +123,19 @@ def _unread(fit: Fit) -> bool:
 
 
 def _count(fit: Fit) -> str:
+    """How many quotas admit, and of these how many find a node where that is fewer."""
+    nodes, room = fit.nodes, fit.nodes.room if fit.nodes is not None else None
+    admitted = _admitted(fit)
+    if nodes is None or room is None or nodes.room_at_least or nodes.open or not (fit.fits is None or room < fit.fits):
+        return admitted
+    if fit.fits is not None:
+        admitted = f"{fit.fits} more such pod{'s are' if fit.fits != 1 else ' is'} admitted"
+    if room:
+        return f"{admitted}; nodes have room for {room}"
+    return f"{admitted}, but {'it fits' if fit.fits == 1 else 'they fit'} no node"
+
+
+def _admitted(fit: Fit) -> str:
     if fit.fits is None:
         return "how many fit is not known, as quotas could not be read" if _unread(fit) else "no quota limits such pods"
     if fit.verdict.allowed is None or fit.at_most is not None:

@@ -107,3 +107,11 @@ def nearest_in_short(report: NodeReport) -> str:
     lacks = " and ".join(f"{shortage.resource} {shortage.lacking}" for shortage in report.nearest.shortages)
     texts = (*([f"lacks {lacks}"] if lacks else []), *report.nearest.obstacles)
     return f"nearest: {report.nearest.node} {'; '.join(texts)}"
+
+
+def why_no_node(report: NodeReport | None) -> str:
+    """Return ``: 2 Insufficient memory, 1 Too many pods``: the reasons of the scheduler; empty without a report."""
+    if report is None:
+        return ""
+    texts = [f"{group.count} {group.reason}" for group in report.groups]
+    return f": {report.rejection or ', '.join(texts)}" if report.rejection or texts else ""
