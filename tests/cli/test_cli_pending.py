@@ -148,6 +148,31 @@ def test_a_snapshot_holds_what_the_scheduler_looks_at(kres: Kres, waiting: Api, 
     assert nodes[0].replace("\n", "") in nodes[1].replace("\n", "")
 
 
+def test_a_snapshot_holds_what_nodes_say_to_new_pods(kres: Kres, waiting: Api):
+    """Counted there as in the cluster; of another namespace's pods nothing is known in a snapshot of one."""
+    (node,) = (item for item in waiting.objects if item["kind"] == "Node")
+    node["status"]["allocatable"]["memory"] = "200Mi"
+    assert kres("snapshot -A --out s.kres").code == 0
+    assert kres("snapshot -n shop --out one.kres").code == 0
+    for words, path, room in (
+        ("quota --fit deploy/web", ("nodes", "room"), 3),
+        ("simulate --scale deploy/web=9", ("nodes", 0, "fits"), 3),
+    ):
+        live, kept, alone = (
+            json.loads(kres(f"{words} -n shop -o json{flag}").out)["items"][0]
+            for flag in ("", " --snapshot s.kres", " --snapshot one.kres")
+        )
+        assert at(live, path) == at(kept, path) == room
+        assert at(alone, path) is None
+    assert b'"env"' not in Path("s.kres").read_bytes()
+
+
+def at(found: Any, path: tuple[str | int, ...]) -> Any:
+    for key in path:
+        found = found.get(key) if isinstance(key, str) else found[key]
+    return found
+
+
 def test_a_snapshot_of_one_namespace_says_that_nodes_may_be_fuller(kres: Kres, waiting: Api):
     assert kres("snapshot -n shop --out s.kres").code == 0
     out = " ".join(kres("explain pod/web-1-a -n shop --all --snapshot s.kres").out.split())
