@@ -273,6 +273,39 @@ def test_as_many_pods_are_bound_as_there_is_room_for(name: str, empty: ControlPl
         wait(empty, "no pods", lambda found: not found or worlds.clear(empty))
 
 
+#: As the autoscalers' own recorders write them: by whom, reason, message, whether a node is added.
+SCALINGS = [
+    ("cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 Insufficient memory", False),
+    ("cluster-autoscaler", "TriggeredScaleUp", "pod triggered scale-up: [{general 1->2 (max: 5)}]", True),
+    ("karpenter", "FailedScheduling", "Failed to schedule pod, no instance type met the requirements", False),
+    ("karpenter", "Nominated", "Pod should schedule on: nodeclaim/general-x7k2p", True),
+    ("karpenter", "Nominated", "Pod should schedule on: node/there", False),
+]
+
+
+def test_what_an_autoscaler_last_said_is_quoted(empty: ControlPlane, kubectl: Path, tmp_path: Path):
+    """The last one counts; the scheduler's own FailedScheduling is none of an autoscaler."""
+    waits = {"metadata": {"name": "big"}, "spec": {"containers": [container(memory="9Gi")]}}
+    nothing = dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ())
+    worlds.write(empty, {**nothing, "nodes": [node("one", "4Gi")], "pods": [{}]})
+    put(empty, "/api/v1/namespaces/here/pods", waits)
+    wait(empty, "a pod that waits", is_waiting)
+    kres = plugin(kubectl, environment(empty.kubeconfig, kubectl, tmp_path), tmp_path)
+
+    def scaling() -> Any:
+        done = kres("explain", "pod/big", "-n", "here", "-o", "json")
+        return json.loads(done.stdout)["items"][0]["scheduling"].get("scaling")
+
+    assert scaling() is None
+    about = {"kind": "Pod", "namespace": "here", "name": "big", "apiVersion": "v1"}
+    for number, (by, reason, message, adds) in enumerate(SCALINGS):
+        when = f"2026-01-01T00:0{number}:00Z"
+        event = {"metadata": {"name": f"big.{number}"}, "involvedObject": about, "reason": reason, "message": message}
+        more = {"source": {"component": by}, "type": "Normal", "firstTimestamp": when, "lastTimestamp": when}
+        put(empty, "/api/v1/namespaces/here/events", {**event, **more})
+        assert scaling() == {"by": by, "adds": adds, "message": message, "time": when}
+
+
 def _simulated(kres: Any, *words: str) -> dict[str, Any]:
     """What a change says of the nodes for the one workload that it makes pods of."""
     report = json.loads(kres("simulate", "-n", "here", *words, "-o", "json").stdout)["items"][0]

@@ -220,8 +220,11 @@ def check_among(
     return CheckedPod(report, seen, scheduled, obstacles)
 
 
-#: Reasons of events about pods, and whether a node is added then. Sources: cluster-autoscaler
-#: processors/status/eventing_scale_up_processor.go, karpenter pkg/controllers/provisioning/scheduling/events.go.
+#: Reasons of events about pods, and whether a node is added then. Sources: kubernetes/autoscaler cluster-autoscaler
+#: processors/status/eventing_scale_up_processor.go and utils/kubernetes/factory.go (16c271a), kubernetes-sigs/karpenter
+#: pkg/controllers/provisioning/scheduling/events.go and pkg/events/reason.go (0b88d7c).
+#: Of a pod that Karpenter expects on a node that is there; a new one is named by its NodeClaim first.
+_ON_ITS_WAY = "Pod should schedule on: node/"
 _SCALING = {
     ("cluster-autoscaler", "TriggeredScaleUp"): True,
     ("cluster-autoscaler", "NotTriggerScaleUp"): False,
@@ -233,7 +236,7 @@ _SCALING = {
 def find_scaling(store: Store, pod: Pod) -> NodeScaling | None:
     """The last that an autoscaler of nodes said of the pod; None: nothing, or events were not read."""
     words = [
-        NodeScaling(by, adds, event.message, _last_time(event))
+        NodeScaling(by, adds and not event.message.startswith(_ON_ITS_WAY), event.message, _last_time(event))
         for event in events_about(store, pod.metadata.namespace, ("Pod", pod.metadata.name))
         if (by := event.reporting_component or event.source.component)
         and (adds := _SCALING.get((by, event.reason))) is not None
