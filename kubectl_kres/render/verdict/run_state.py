@@ -99,9 +99,13 @@ def beside(state: RunState | None) -> str:
 
 
 def nearest_in_short(report: NodeReport) -> str:
-    """Return ``nearest: n3 lacks memory 2Gi``, or that there is no node; empty where one fits or none is nearest."""
+    """Return ``nearest: n3 lacks memory 2Gi``, how many nodes can take the pod, or that there is none; empty where none
+    is nearest.
+    """
     if report.is_read and not report.nodes:
         return NO_NODE
+    if report.fitting:
+        return f"{report.fitting} of {report.nodes} can take it"
     if report.nearest is None:
         return ""
     lacks = " and ".join(f"{shortage.resource} {shortage.lacking}" for shortage in report.nearest.shortages)
