@@ -306,6 +306,41 @@ def test_what_an_autoscaler_last_said_is_quoted(empty: ControlPlane, kubectl: Pa
         assert scaling() == {"by": by, "adds": adds, "message": message, "time": when}
 
 
+def test_which_nodes_a_daemon_set_does_not_get(empty: ControlPlane, kubectl: Path, tmp_path: Path):
+    """Its pod runs on one node, waits on one, and two are not let in by its template."""
+    taints = [{"key": "gpu", "effect": "NoSchedule"}]
+    made = [
+        node("fits", "4Gi", labels={"role": "db"}),
+        node("small", "1Gi", labels={"role": "db"}),
+        node("other", "4Gi"),
+        node("tainted", "4Gi", labels={"role": "db"}, taints=taints),
+    ]
+    worlds.write(
+        empty, {**dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ()), "nodes": made, "pods": [{}]}
+    )
+    daemon = deployment(container(memory="2Gi"), nodeSelector={"role": "db"})
+    spec = {key: daemon["spec"][key] for key in ("selector", "template")}
+    path = "/apis/apps/v1/namespaces/here/daemonsets"
+    put(empty, path, {"metadata": {"name": "web"}, "spec": spec})
+    try:
+        wait(empty, "two pods that were looked at", lambda found: len(found) == 2 and _are_looked_at(found))
+        kres = plugin(kubectl, environment(empty.kubeconfig, kubectl, tmp_path), tmp_path)
+        done = kres("explain", "ds/web", "-n", "here", "-o", "json")
+        report = json.loads(done.stdout)["items"][0]["scheduling"]
+        waits = [one["spec"]["affinity"]["nodeAffinity"] for one in pods(empty) if not one["spec"].get("nodeName")]
+        assert "small" in json.dumps(waits) and len(waits) == 1
+        assert [(group["reason"], group["nodes"]) for group in report["lacking"]] == [
+            ("Insufficient memory", ["small"])
+        ]
+        assert {node for group in report["leftOut"] for node in group["nodes"]} == {"other", "tainted"}
+        assert report["nearest"]["node"] == "small" and report["sentence"] == report["stated"]
+        shown = " ".join(kres("explain", "ds/web", "-n", "here").stdout.split())
+        assert "its pods wait on 1 Insufficient memory (small)" in shown
+    finally:
+        empty.request("DELETE", f"{path}/web?propagationPolicy=Background")
+        wait(empty, "no pods", lambda found: not found or worlds.clear(empty))
+
+
 def _simulated(kres: Any, *words: str) -> dict[str, Any]:
     """What a change says of the nodes for the one workload that it makes pods of."""
     report = json.loads(kres("simulate", "-n", "here", *words, "-o", "json").stdout)["items"][0]

@@ -37,6 +37,8 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     most = max((len(str(group.count)) for group in report.groups), default=0)
     for group in report.groups:
         yield from toned("bad", wrapped(_group(group), width, first=f"  {group.count:>{most}}  ", rest=_INDENT))
+    for text in daemon_texts(report):
+        yield from toned("", wrapped(text, width, first="  ", rest=_INDENT))
     for asked in report.asked:
         yield from toned("", wrapped(asked_text(asked), width, first="  ", rest=_INDENT))
     if report.nearest is not None:
@@ -56,6 +58,8 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     why = [report.rejection] if report.rejection else [f"{group.count} {_group(group)}" for group in report.groups]
     text = f"{_head(report)}{': ' if why and not report.fits else ''}{'; '.join(why) if not report.fits else ''}"
     yield from _cut(labelled("nodes", text, width), SHORT - 2 if report.nearest is not None else SHORT)
+    for text in daemon_texts(report):
+        yield from _cut(labelled("of all", text, width), 2)
     if report.nearest is not None:
         yield from _cut(labelled("nearest", nearest_text(report.nearest), width), 2)
     if report.scaling is not None:
@@ -67,6 +71,18 @@ def unread_text(report: NodeReport) -> str:
     if report.of_list:
         return _OF_LIST
     return f"not looked at, since they could not be read: {report.unread}" if report.unread else _UNREAD
+
+
+def daemon_texts(report: NodeReport) -> Iterator[str]:
+    """Yield the nodes on which pods of a DaemonSet wait, and those that its template does not let in."""
+    if report.lacking:
+        yield f"its pods wait on {_counted_groups(report.lacking)}"
+    if report.left_out:
+        yield f"not let in by its template: {_counted_groups(report.left_out)}"
+
+
+def _counted_groups(groups: Sequence[NodeGroup]) -> str:
+    return "; ".join(f"{group.count} {_group(group)}" for group in groups)
 
 
 def scaling_text(scaling: NodeScaling) -> str:

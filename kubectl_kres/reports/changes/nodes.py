@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import LabelSelector, ObjectRef, Raw, decoded, on_wire
+from kubectl_kres.model.objects import ObjectRef, Raw, on_wire
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.reports.changes.created_pods import CreatedPods, PodsOfChange
@@ -22,7 +22,7 @@ from kubectl_kres.reports.scheduling.report import CheckedPod, SchedulingInput, 
 from kubectl_kres.scheduling.node_info import NodeInfo, changed_node
 from kubectl_kres.scheduling.plugin import SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.profile import Filters, prepare_filters
-from kubectl_kres.scheduling.selectors import matches
+from kubectl_kres.scheduling.selectors import matches, read_selector
 from kubectl_kres.simulate.change import Patch, key_of_step, merged
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.store.store import ReadRequest, Store
@@ -163,7 +163,7 @@ class _Placing:
         self.nodes = self._without(ref, selector)
 
     def _without(self, ref: ObjectRef, selector: Raw) -> dict[str, NodeInfo]:
-        picked = _selector(selector)
+        picked = read_selector(selector)
         nodes = dict(self.nodes)
         for name, node in self.nodes.items():
             ending = [
@@ -225,11 +225,3 @@ class _Placing:
             return prepare_filters(new.pod, self.cluster)
         except UncomputedFilter:
             return None
-
-
-def _selector(raw: Raw) -> LabelSelector | None:
-    """Return the selector of a workload; a ReplicationController has labels alone."""
-    if not raw:
-        return None
-    is_plain = not {"matchLabels", "matchExpressions"} & raw.keys()
-    return LabelSelector(match_labels=dict(raw)) if is_plain else decoded(raw, LabelSelector)

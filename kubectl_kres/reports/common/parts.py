@@ -162,6 +162,9 @@ class NodeReport(Record, frozen=True):
 
     Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node
     one after the other; None: that was not counted. ``room_at_least``: counting ended there.
+
+    Of a DaemonSet ``lacking`` are the nodes that are to have a pod of it and cannot take one, ``left_out`` those that
+    its template does not let in: both by reason.
     """
 
     pod: ObjectRef
@@ -186,6 +189,8 @@ class NodeReport(Record, frozen=True):
     room: int | None = None
     room_at_least: bool = False
     scaling: NodeScaling | None = None
+    lacking: tuple[NodeGroup, ...] = ()
+    left_out: tuple[NodeGroup, ...] = ()
 
     @property
     def is_read(self) -> bool:

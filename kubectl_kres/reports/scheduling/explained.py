@@ -19,6 +19,7 @@ from kubectl_kres.reports.common.last_editor import ManifestEdit, applied
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.remedies.commands import keeper_of
+from kubectl_kres.reports.scheduling.daemon_nodes import with_daemon_nodes
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
 from kubectl_kres.reports.scheduling.new_pods import report_new_pods
 from kubectl_kres.reports.scheduling.remedies import RemedyTarget, find_remedies
@@ -53,6 +54,8 @@ def explain_nodes(
         return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"), of_list=True)
     report, cluster, obstacles = reported
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
+    if subject.ref.kind == "DaemonSet" and analysis.start.owner is not None and isinstance(asked, SchedulingPod):
+        report = with_daemon_nodes(report, asked, analysis.start.owner, cluster)
     if report.fitting or not report.complete or not isinstance(asked, SchedulingPod):
         return report
     target = _target(store, pod, analysis, containers, server)

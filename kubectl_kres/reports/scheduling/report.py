@@ -206,7 +206,7 @@ def check_among(
         nodes=len(seen.cluster.nodes),
         fitting=len(fits),
         fits=fits[:_NAMED],
-        groups=() if answer.rejection is not None else tuple(_groups(answer.statuses.items())),
+        groups=() if answer.rejection is not None else tuple(group_nodes(answer.statuses.items())),
         asked=tuple(_asked(asked, scheduled, containers)),
         nearest=_nearest(obstacles) if not fits else None,
         rejection=answer.rejection.message if answer.rejection is not None else "",
@@ -255,7 +255,7 @@ def _stated(pod: Pod) -> str:
     return next((condition.message for condition in conditions), "")
 
 
-def _groups(statuses: Iterable[tuple[str, Rejection | None]]) -> Iterator[NodeGroup]:
+def group_nodes(statuses: Iterable[tuple[str, Rejection | None]]) -> Iterator[NodeGroup]:
     """Yield the groups of nodes by reason, the most frequent first."""
     nodes: dict[tuple[str, str], list[str]] = {}
     about: dict[tuple[str, str], Counter[str]] = {}
