@@ -148,6 +148,46 @@ def test_a_snapshot_holds_what_the_scheduler_looks_at(kres: Kres, waiting: Api, 
     assert nodes[0].replace("\n", "") in nodes[1].replace("\n", "")
 
 
+def test_the_node_that_an_assistant_pins_a_run_to(kres: Kres, api: Api):
+    """The nodes are read for the pod of a run as for any other."""
+    instance = {"app.kubernetes.io/instance": "affinity-assistant-0a1b"}
+    step = {"name": "run", "image": "i", "computeResources": {"requests": {"memory": "3Gi"}}}
+    status = {
+        "podName": "build-pod",
+        "taskSpec": {"steps": [step]},
+        "conditions": [{"type": "Succeeded", "status": "Unknown", "reason": "Pending"}],
+    }
+    run = {
+        "apiVersion": "tekton.dev/v1",
+        "kind": "TaskRun",
+        "metadata": {"name": "build", "namespace": "shop"},
+        "spec": {"taskSpec": {"steps": [step]}},
+        "status": status,
+    }
+    owner = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "name": "build", "controller": True, "uid": "u"}
+    made = pod("build-pod", "3Gi", ownerReferences=[owner])
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": instance}}
+    made["spec"]["affinity"] = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    message = "0/2 nodes are available: 1 Insufficient memory, 1 node(s) didn't match pod affinity rules."
+    made["status"] = {"phase": "Pending", "conditions": [{**UNPLACED, "message": message}]}
+    assistant = pod("affinity-assistant-0a1b-0", "10Mi", labels=instance)
+    assistant["spec"]["nodeName"] = "one"
+    capacity = {"cpu": "4", "memory": "2Gi", "pods": "9"}
+    nodes = [
+        {
+            "kind": "Node",
+            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+            "status": {"allocatable": capacity},
+        }
+        for name in ("one", "two")
+    ]
+    api.objects[:] = [run, made, assistant, *nodes]
+    for asked in ("taskrun/build", "pod/build-pod"):
+        shown = " ".join(kres(f"explain {asked} -n shop").out.split())
+        assert "affinity assistant affinity-assistant-0a1b" in shown
+        assert "pinned to one by Pod/affinity-assistant-0a1b-0: one: lacks memory 1034Mi" in shown
+
+
 def test_a_snapshot_holds_what_nodes_say_to_new_pods(kres: Kres, waiting: Api):
     """Counted there as in the cluster; of another namespace's pods nothing is known in a snapshot of one."""
     (node,) = (item for item in waiting.objects if item["kind"] == "Node")

@@ -12,6 +12,7 @@ from kubectl_kres.reports.common.parts import (
     NodeGroup,
     NodeReport,
     NodeScaling,
+    PinnedNode,
     RequestPart,
     ResourceAsked,
 )
@@ -37,7 +38,7 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     most = max((len(str(group.count)) for group in report.groups), default=0)
     for group in report.groups:
         yield from toned("bad", wrapped(_group(group), width, first=f"  {group.count:>{most}}  ", rest=_INDENT))
-    for text in daemon_texts(report):
+    for text in more_texts(report):
         yield from toned("", wrapped(text, width, first="  ", rest=_INDENT))
     for asked in report.asked:
         yield from toned("", wrapped(asked_text(asked), width, first="  ", rest=_INDENT))
@@ -58,8 +59,8 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     why = [report.rejection] if report.rejection else [f"{group.count} {_group(group)}" for group in report.groups]
     text = f"{_head(report)}{': ' if why and not report.fits else ''}{'; '.join(why) if not report.fits else ''}"
     yield from _cut(labelled("nodes", text, width), SHORT - 2 if report.nearest is not None else SHORT)
-    for text in daemon_texts(report):
-        yield from _cut(labelled("of all", text, width), 2)
+    for text in more_texts(report):
+        yield from _cut(labelled("besides", text, width), 2)
     if report.nearest is not None:
         yield from _cut(labelled("nearest", nearest_text(report.nearest), width), 2)
     if report.scaling is not None:
@@ -73,8 +74,17 @@ def unread_text(report: NodeReport) -> str:
     return f"not looked at, since they could not be read: {report.unread}" if report.unread else _UNREAD
 
 
-def daemon_texts(report: NodeReport) -> Iterator[str]:
-    """Yield the nodes on which pods of a DaemonSet wait, and those that its template does not let in."""
+def pinned_text(pinned: PinnedNode) -> str:
+    """``pinned to n1 by Pod/affinity-assistant-0a1b-0, where it lacks memory 2Gi (...)``."""
+    head = f"pinned to {pinned.node} by {pinned.by}"
+    return f"{head}: {nearest_text(pinned.lacks)}" if pinned.lacks is not None else f"{head}, which can take it"
+
+
+def more_texts(report: NodeReport) -> Iterator[str]:
+    """Yield to which node the pod is pinned; of a DaemonSet the nodes on which its pods wait, and those that its
+    template does not let in.
+    """
+    yield from map(pinned_text, report.pinned)
     if report.lacking:
         yield f"its pods wait on {_counted_groups(report.lacking)}"
     if report.left_out:

@@ -113,6 +113,17 @@ class NearestNode(Record, frozen=True):
     holders: tuple[PodOnNode, ...] = ()
 
 
+class PinnedNode(Record, frozen=True):
+    """The only node on which a pod can run, and ``by`` what: a pod that it must be beside, or a bound claim.
+
+    ``lacks``: what keeps it off that node; absent: nothing does.
+    """
+
+    node: str
+    by: ObjectRef
+    lacks: NearestNode | None = None
+
+
 class LoweredRequest(Record, frozen=True):
     """A request that is lowered. ``container`` empty: that of the pod as a whole."""
 
@@ -163,6 +174,8 @@ class NodeReport(Record, frozen=True):
     Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node
     one after the other; None: that was not counted. ``room_at_least``: counting ended there.
 
+    ``pinned``: the nodes that pods or claims pin it to; they differ where it can run nowhere.
+
     Of a DaemonSet ``lacking`` are the nodes that are to have a pod of it and cannot take one, ``left_out`` those that
     its template does not let in: both by reason.
     """
@@ -189,6 +202,7 @@ class NodeReport(Record, frozen=True):
     room: int | None = None
     room_at_least: bool = False
     scaling: NodeScaling | None = None
+    pinned: tuple[PinnedNode, ...] = ()
     lacking: tuple[NodeGroup, ...] = ()
     left_out: tuple[NodeGroup, ...] = ()
 

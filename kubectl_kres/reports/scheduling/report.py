@@ -26,6 +26,7 @@ from kubectl_kres.reports.common.parts import (
     NodeReport,
     NodeScaling,
     NodeShortage,
+    PinnedNode,
     PodOnNode,
     RequestPart,
     ResourceAsked,
@@ -43,10 +44,12 @@ from kubectl_kres.scheduling.node_info import (
     build_node,
     collect_pods,
     place_pod,
+    required_terms,
 )
 from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Rejection, SchedulingCluster, Shortage
 from kubectl_kres.scheduling.requests import requests_of
 from kubectl_kres.scheduling.schedule import DEFAULT_SCHEDULER, Scheduling, schedule
+from kubectl_kres.scheduling.selectors import matches, selector_matches
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -139,8 +142,9 @@ def report_nodes(
     unread = unread_kinds(store, (need for need in needs if need.kind not in {"Event", scheduling.POD}))
     ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
     checked = check_pod(store, asked, minor, containers, ref, unread)
+    pinned = tuple(find_pins(asked, checked))
     return (
-        replace(checked.report, stated=_stated(pod), scaling=find_scaling(store, pod)),
+        replace(checked.report, stated=_stated(pod), scaling=find_scaling(store, pod), pinned=pinned),
         checked.seen.cluster,
         checked.obstacles,
     )
@@ -311,11 +315,53 @@ def _parts(resource: str, containers: Sequence[ContainerValues]) -> Iterator[Req
             yield RequestPart(container.name, has, set_by, value.source if set_by else None)
 
 
+def find_pins(asked: SchedulingPod, checked: CheckedPod) -> Iterator[PinnedNode]:
+    """Yield the nodes that a pod beside which it must run, or a bound claim, pins it to."""
+    obstacles = {node.name: (node, statuses) for node, statuses in checked.obstacles.nodes}
+    for node, by in (*_beside(asked, checked.seen.cluster), *_where_bound(asked, checked.seen.cluster)):
+        yield PinnedNode(node, by, _near(*obstacles[node]) if node in obstacles else None)
+
+
+def _beside(asked: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
+    """Yield node and pod for each pod that alone meets a required term of affinity on one node."""
+    terms = asked.spec.affinity.pod_affinity if asked.spec.affinity is not None else None
+    for term in required_terms(asked, terms):
+        if term.topology_key != _HOSTNAME or term.namespace_selector is not None:
+            continue
+        found = [
+            (node.name, ObjectRef("Pod", pod.name, pod.namespace))
+            for node in cluster.nodes
+            for pod in node.pods
+            if pod.namespace in (term.namespaces or ()) and matches(term.label_selector, pod.labels)
+        ]
+        if len({name for name, _ in found}) == 1:
+            yield found[0]
+
+
+def _where_bound(asked: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
+    """Yield node and claim for each bound claim whose volume one node alone can reach."""
+    space, world = asked.metadata.namespace, cluster.world
+    for volume in asked.spec.volumes or ():
+        name = volume.persistent_volume_claim.claim_name if volume.persistent_volume_claim is not None else ""
+        claim = world.claims.get((space, name))
+        bound = world.volumes.get(claim.spec.volume_name) if claim is not None else None
+        affinity = bound.spec.node_affinity.required if bound is not None and bound.spec.node_affinity else None
+        if affinity is None:
+            continue
+        nodes = [node.name for node in cluster.nodes if selector_matches(affinity, node.labels, node.name)]
+        if len(nodes) == 1:
+            yield nodes[0], ObjectRef("PersistentVolumeClaim", name, space)
+
+
+_HOSTNAME = "kubernetes.io/hostname"
+
+
 def _nearest(obstacles: Obstacles) -> NearestNode | None:
-    near = obstacles.nearest
-    if near is None:
-        return None
-    node, statuses = near
+    return _near(*obstacles.nearest) if obstacles.nearest is not None else None
+
+
+def _near(node: NodeInfo, statuses: Sequence[Rejection]) -> NearestNode:
+    """Return what keeps the pod off one node."""
     short = [shortage for status in statuses for shortage in status.shortages]
     others = tuple(
         f"{reason} ({status.about})" if status.about else reason
