@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.model.objects import LabelSelector, Requirement, decoded
+from kubectl_kres.model.objects import LabelSelector, Requirement, decode_object
 from kubectl_kres.model.scheduling import NodeSelector, NodeSelectorTerm, SchedulingNode, SchedulingPod, TopologyTerm
 
 Labels = Mapping[str, str]
@@ -30,7 +30,7 @@ def read_selector(raw: Mapping[str, Any] | None) -> LabelSelector | None:
         return None
     if not {"matchLabels", "matchExpressions"} & raw.keys():
         return LabelSelector(match_labels=dict(raw))
-    return decoded(raw, LabelSelector)
+    return decode_object(raw, LabelSelector)
 
 
 def is_empty(selector: LabelSelector | None) -> bool:

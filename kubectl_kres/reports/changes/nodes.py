@@ -14,7 +14,7 @@ from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.reports.changes.created_pods import CreatedPods, PodsOfChange
 from kubectl_kres.reports.changes.report import ChangeReport, Effect, NodesForChange
-from kubectl_kres.reports.common.explanation import Subject, Unseen, unread
+from kubectl_kres.reports.common.explanation import Subject, Unseen, find_unread
 from kubectl_kres.reports.pod.scheduling_needs import BOUND_PODS, NODES, NewPod, spec_needs, template_of
 from kubectl_kres.reports.scheduling.new_pods import new_pod_as_stored
 from kubectl_kres.reports.scheduling.placing import place_pods
@@ -23,7 +23,7 @@ from kubectl_kres.scheduling.node_info import NodeInfo, changed_node
 from kubectl_kres.scheduling.plugin import SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.profile import Filters, prepare_filters
 from kubectl_kres.scheduling.selectors import matches, read_selector
-from kubectl_kres.simulate.change import Patch, key_of_step, merged
+from kubectl_kres.simulate.change import Patch, key_of_step, strategic_merge
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -86,7 +86,7 @@ def _unlooked(store: Store) -> tuple[str, tuple[Unseen, ...]]:
     coverage = store.covered(NODES)
     if not coverage.known:
         why = coverage.message or "nodes as the scheduler sees them are not in what was read"
-        return why, tuple(unread(store, (NODES,)))
+        return why, tuple(find_unread(store, (NODES,)))
     return ("" if next(store.all(scheduling.NODES), None) is not None else "there is no node in the cluster"), ()
 
 
@@ -132,7 +132,7 @@ def _raw_after(store: Store, ref: ObjectRef, steps: Iterable[Placed]) -> Raw | N
     for placed in steps:
         step = placed.step
         if isinstance(step, Patch) and placed.namespace == ref.namespace and key_of_step(step) == (ref.kind, ref.name):
-            raw = merged(raw, step.patch)
+            raw = strategic_merge(raw, step.patch)
     return raw
 
 

@@ -42,14 +42,14 @@ def report_new_pods(
     if template is None:
         return None
     stored = analysis.outcomes[0].object or {}
-    new = _admitted(template, draft, stored.get("spec") or {})
+    new = _apply_admission(template, draft, stored.get("spec") or {})
     unread = unread_kinds(store, (NODES, BOUND_PODS, *spec_needs(store, new.pod)))
     checked = check_pod(store, new.pod, analysis.server.version[1], containers, subject.ref, unread, new.gaps)
     room, at_least = _count_room(new.pod, checked, max(1, wanted))
     return replace(checked.report, room=room, room_at_least=at_least)
 
 
-def _admitted(new: NewPod, draft: Draft, stored: Mapping[str, Any]) -> NewPod:
+def _apply_admission(new: NewPod, draft: Draft, stored: Mapping[str, Any]) -> NewPod:
     """The pod with what admission gives it: requests, overhead, priority, tolerations.
 
     ``stored``: the spec that the server would store, as far as admission computes it.
@@ -65,7 +65,7 @@ def _admitted(new: NewPod, draft: Draft, stored: Mapping[str, Any]) -> NewPod:
         init_containers=_with_requests("spec.initContainers", spec.init_containers, requests),
         resources=level,
         overhead={name: str(amount) for name, amount in draft.overhead.items()} or None,
-        tolerations=(*(spec.tolerations or ()), *_given(spec.tolerations or ())),
+        tolerations=(*(spec.tolerations or ()), *_default_tolerations(spec.tolerations or ())),
         priority=stored.get("priority", spec.priority),
         preemption_policy=stored.get("preemptionPolicy", spec.preemption_policy),
     )
@@ -81,7 +81,7 @@ def _with_requests(
     )
 
 
-def _given(tolerations: Iterable[Toleration]) -> Iterator[Toleration]:
+def _default_tolerations(tolerations: Iterable[Toleration]) -> Iterator[Toleration]:
     """What DefaultTolerationSeconds adds where nothing written covers it."""
     written = tuple(tolerations)
     for key in _GIVEN:
@@ -117,7 +117,7 @@ def new_pod_as_stored(new: NewPod, stored: Mapping[str, Any]) -> NewPod:
         init_containers=_as_stored(spec.init_containers, stored.get("initContainers")),
         resources=_requests_in(stored),
         overhead=stored.get("overhead") or None,
-        tolerations=(*(spec.tolerations or ()), *_given(spec.tolerations or ())),
+        tolerations=(*(spec.tolerations or ()), *_default_tolerations(spec.tolerations or ())),
     )
     return NewPod(replace(new.pod, spec=spec), new.gaps)
 
