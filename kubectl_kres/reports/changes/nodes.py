@@ -14,7 +14,7 @@ from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.reports.changes.created_pods import CreatedPods, PodsOfChange
 from kubectl_kres.reports.changes.report import ChangeReport, Effect, NodesForChange
-from kubectl_kres.reports.common.explanation import Subject, Unseen, find_unread
+from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread
 from kubectl_kres.reports.pod.scheduling_needs import BOUND_PODS, NODES, NewPod, spec_needs, template_of
 from kubectl_kres.reports.scheduling.new_pods import new_pod_as_stored
 from kubectl_kres.reports.scheduling.placing import place_pods
@@ -81,7 +81,7 @@ def with_nodes(
     )
 
 
-def _unlooked(store: Store) -> tuple[str, tuple[Unseen, ...]]:
+def _unlooked(store: Store) -> tuple[str, tuple[FailedRead, ...]]:
     """Return why nodes cannot be looked at, with what could not be read; empty: they can."""
     coverage = store.covered(NODES)
     if not coverage.known:
