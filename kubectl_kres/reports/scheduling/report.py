@@ -330,14 +330,14 @@ def _beside(asked: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[
     for term in required_terms(asked, terms):
         if term.topology_key != _HOSTNAME or term.namespace_selector is not None:
             continue
-        found = [
+        holders = [
             (node.name, ObjectRef("Pod", pod.name, pod.namespace))
             for node in cluster.nodes
             for pod in node.pods
             if pod.namespace in (term.namespaces or ()) and matches(term.label_selector, pod.labels)
         ]
-        if len({name for name, _ in found}) == 1:
-            yield found[0]
+        if len({name for name, _ in holders}) == 1:
+            yield holders[0]
 
 
 def _where_bound(asked: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
