@@ -463,6 +463,8 @@ def _select_pages(
     source: ObjectSource, kind: Kind, options: Options, wants: Wants, more: NeedsOfList
 ) -> Iterator[Selection]:
     """Page by page. Of the cluster only the policies are read beside them, and what the pods were made from."""
+    from kubectl_kres.reports.explain.object_state import state_needs
+
     wants = list_read_requests if makes_one_pod(kind) else wants
     spaces = (source.namespaces or ("",)) if kind.namespaced else ("",)
     several = len(spaces) > 1
@@ -485,28 +487,6 @@ def _select_pages(
             for _ in range(4):  # drivers are known once pods are
                 source.fill(more(source.store, subjects))
             yield Selection(subjects, listed=True, unseen=unseen)
-
-
-#: So many namespaces are read one by one; more of them at once.
-_SEVERAL = 20
-
-
-def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[ReadRequest, ...]:
-    """Return what tells how listed workloads fare of which the status does not say that all is well; none if all is."""
-    from kubectl_kres.reports.explain.object_state import reads_of_list, reads_of_run
-
-    wanted: dict[ReadRequest, None] = {}
-    for subject in subjects:
-        item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
-        if isinstance(item, Workload):
-            wanted |= dict.fromkeys(reads_of_list(store, subject.ref.kind, item))
-        elif item is not None and not isinstance(item, Pod):
-            wanted |= dict.fromkeys(reads_of_run(store, item))
-    if len({need.namespace for need in wanted}) > _SEVERAL:
-        wanted = {
-            ReadRequest(need.kind, "", field_selector=need.field_selector, required=False): None for need in wanted
-        }
-    return tuple(need for need in wanted if store.wants(need))
 
 
 def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any] | Forbidden]:
