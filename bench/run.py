@@ -7,10 +7,10 @@
     python bench/run.py --write               the figures also go into docs/performance.md
 
 Parts: start (commands that ask no cluster), single (one object among many pods), sums (all pods added up), pods (all
-pods and Deployments explained, and compared with what they would get), quota (all quotas recounted), snapshots (all
-objects written to a file, its pods read), taskruns (all runs of a namespace explained), claims, sizes (some of these on
-clusters from a tenth of --pods to twice as many, into a plot in docs), feed (watched events), tui (the program in a
-terminal, under events).
+pods and Deployments explained, and compared with what they would get), quota (all quotas recounted), nodes (what they
+say to pods, a node for 20 of them), snapshots (all objects written to a file, its pods read), taskruns (all runs of a
+namespace explained), claims, sizes (some of these on clusters from a tenth of --pods to twice as many, into a plot in
+docs), feed (watched events), tui (the program in a terminal, under events).
 Commands take turns, so that other load on the machine meets all of them; each figure is a median, those of start are
 the least.  Figures are for comparing within one run, not between machines.  A command whose answer is wrong has no
 figures: the run ends with 1.
@@ -33,6 +33,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from measure import KRES, Subject, WrongError, compared, in_turn, kres, least, median, table
+from nodes import nodes
 from page import PAGE, with_figures
 from plot import svg
 from podspec import add, milli
@@ -417,6 +418,7 @@ PARTS: dict[str, Callable[[str, argparse.Namespace], str]] = {
     "pods": pods,
     "sizes": sizes,
     "quota": quota,
+    "nodes": nodes,
     "snapshots": snapshots,
     "taskruns": taskruns,
     "claims": claims,

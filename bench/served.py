@@ -25,9 +25,9 @@ SEED, NODES, NAMESPACES, POOLS = 1, 500, 200, 10
 READY_SECONDS = 30.0
 
 
-def cluster(pods: int, taskruns: int = 0, claims: int = 0, namespaces: int = NAMESPACES) -> Path:
+def cluster(pods: int, taskruns: int = 0, claims: int = 0, namespaces: int = NAMESPACES, nodes: int = NODES) -> Path:
     """The folder of a synthetic cluster, made if it is not there. Older forms of it are removed."""
-    sizes = {"pods": pods, "nodes": NODES, "namespaces": namespaces, "seed": SEED, "runs": taskruns, "claims": claims}
+    sizes = {"pods": pods, "nodes": nodes, "namespaces": namespaces, "seed": SEED, "runs": taskruns, "claims": claims}
     sizes |= {"pools": POOLS if claims else 0}
     name = "-".join(str(size) for size in sizes.values())
     folder = CACHE / "bench" / f"v{FORM}-{name}"

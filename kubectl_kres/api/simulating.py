@@ -16,7 +16,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import unique_kind_name
-from kubectl_kres.reports.changes.compare import Rollouts, report
+from kubectl_kres.reports.changes.compare import Rollouts, report_with_pods
 from kubectl_kres.reports.changes.followed import (
     GivenStep,
     autoscaler_needs,
@@ -27,6 +27,7 @@ from kubectl_kres.reports.changes.followed import (
     remarks,
     split_followed_steps,
 )
+from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.check.check import check, worst_first
 from kubectl_kres.reports.check.context import CheckContext
@@ -69,12 +70,17 @@ def simulate_change(
     steps = [Placed(step.step, (step.namespace or space) if _is_namespaced(step) else "") for step in carried]
     ask = ask_of(reading.store, "")
     outcome = carried_out(reading.store, steps, ask.server, spaces, seen=True)
-    change_report = report(outcome, Rollouts(at_once if given else 0, at_once))
+    change = report_with_pods(outcome, steps, Rollouts(at_once if given else 0, at_once))
+    for _ in range(4):
+        reading.fill(change_node_needs(reading.store, change.pods, steps))
+    change_report = with_nodes(change.report, reading.store, change.pods, steps, ask.server.version[1])
     needs = [need for need in namespace_needs(spaces) if need.required]
     needs += [replace(need, required=True) for need in autoscaler_needs(reading.store, spaces)]
     unseen = (*find_unread(reading.store, needs), *left)
     notes = (*change_report.notes, *ask.assumptions, *remarks(given), *autoscaler_remarks(given, reading.store, space))
-    return replace(change_report, notes=notes, unseen=unseen, complete=not unseen), reading.store.origin
+    return replace(
+        change_report, notes=notes, unseen=(*unseen, *change_report.unseen), complete=not unseen
+    ), reading.store.origin
 
 
 def _is_namespaced(step: GivenStep) -> bool:

@@ -16,9 +16,10 @@ from msgspec.structs import replace
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, RunState, Verdict, find_unread
-from kubectl_kres.reports.common.parts import RaiseQuota, Record, Remedy, Severity
+from kubectl_kres.reports.common.parts import NodeReport, RaiseQuota, Record, Remedy, Severity
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.explain.all_states import PodStates, all_states, states_in_store
@@ -43,7 +44,8 @@ class Problem(Record, frozen=True):
     or controller's word. ``verdict``: of the next pod, where pods are refused; ``missing`` of ``wanted`` pods do not
     exist then. ``waiting``: how many wait for it. ``since``: since when, as RFC 3339. ``remedies``: each complete
     alone; empty: none is known, or none was looked for. ``run_state``: of a workload that waits or fails.
-    ``elsewhere``: it is in no namespace, and does not serve the selected one.
+    ``elsewhere``: it is in no namespace, and does not serve the selected one. ``nodes``: what they say to the first of
+    its pods that waits for one; absent where they were not looked at.
     """
 
     area: str
@@ -65,6 +67,7 @@ class Problem(Record, frozen=True):
     remedies: tuple[Remedy, ...] = ()
     run_state: RunState | None = None
     elsewhere: bool = False
+    nodes: NodeReport | None = None
 
 
 class AreaPart(Record, frozen=True):
@@ -408,11 +411,29 @@ def overview(
         else problem
         for at, problem in enumerate(problem for problem in problems_found if not problem.elsewhere)
     ]
+    waiting = {(pod.metadata.namespace, pod.metadata.name): pod for pod in states.waiting()}
+    problems = [_with_nodes(store, problem, waiting, ask) for problem in problems]
     unseen = tuple(find_unread(store, needs))
     whole = sums is not None and not any(unseen.required for unseen in unseen)
     elsewhere = tuple(problem for problem in problems_found if problem.elsewhere)
     shown = tuple(without_problems(store, needs, area) for area in areas)
     return Overview(namespace, shown, tuple(problems), unseen, whole, elsewhere)
+
+
+def _with_nodes(
+    store: Store, problem: Problem, waiting: Mapping[tuple[str, str], Pod], ask: EvaluationOptions
+) -> Problem:
+    """Return the problem with what nodes say, where its pod waits for one and they were read."""
+    state = problem.run_state
+    if state is None or state.reason != "NoNode":
+        return problem
+    pod = waiting.get((problem.subject.namespace, state.pod or problem.subject.name))
+    if pod is None:
+        return problem
+    from kubectl_kres.reports.scheduling.report import report_nodes  # noqa: PLC0415 - only where a pod waits for a node
+
+    reported = report_nodes(store, pod, ask.server.version[1])
+    return replace(problem, nodes=reported[0]) if reported is not None else problem
 
 
 def without_problems(store: Store, needs: Sequence[ReadRequest], area: OverviewArea) -> OverviewArea:

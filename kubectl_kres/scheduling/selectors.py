@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from kubectl_kres.model.objects import LabelSelector, Requirement
+from kubectl_kres.model.objects import LabelSelector, Requirement, decode_object
 from kubectl_kres.model.scheduling import NodeSelector, NodeSelectorTerm, SchedulingNode, SchedulingPod, TopologyTerm
 
 Labels = Mapping[str, str]
@@ -18,6 +19,18 @@ def matches(selector: LabelSelector | None, labels: Labels) -> bool:
         if labels.get(key) != value:
             return False
     return all(meets(requirement, labels) for requirement in selector.match_expressions or ())
+
+
+def read_selector(raw: Mapping[str, Any] | None) -> LabelSelector | None:
+    """Return the selector of a workload as it was sent, of a ReplicationController labels alone; None: there is none.
+
+    Raises ValidationError for one that the server would not store.
+    """
+    if not raw:
+        return None
+    if not {"matchLabels", "matchExpressions"} & raw.keys():
+        return LabelSelector(match_labels=dict(raw))
+    return decode_object(raw, LabelSelector)
 
 
 def is_empty(selector: LabelSelector | None) -> bool:

@@ -21,9 +21,11 @@ from kubectl_kres.model.scheduling import (
     SchedulingContainer,
     SchedulingMetadata,
     SchedulingPod,
+    SchedulingSpec,
     SchedulingStatus,
     SchedulingVolume,
 )
+from kubectl_kres.model.scheduling_views import ScheduledTemplate, ScheduledWorkload, ScheduledWorkloadSpec
 from kubectl_kres.scheduling.node_info import (
     BoundPod,
     PlacedPod,
@@ -37,7 +39,12 @@ from kubectl_kres.scheduling.node_info import (
 from kubectl_kres.store.store import ReadRequest
 
 #: Decoded from the same answers of the server as the objects of the kind, since there are many of them.
-BESIDE = {"Node": scheduling.NODES, "Pod": scheduling.POD}
+BESIDE = {
+    "Node": scheduling.NODES,
+    "Pod": scheduling.POD,
+    **{kind: scheduling.view_of(kind) for kind in ("Deployment", "StatefulSet", "Job", "CronJob")},
+    "ReplicationController": scheduling.view_of("ReplicationController"),
+}
 
 #: Annotations of claims that the filters look at.
 _ANNOTATIONS = frozenset(
@@ -52,12 +59,12 @@ _DISKS = ("gce_persistent_disk", "aws_elastic_block_store", "iscsi", "rbd")
 
 
 def find_views(kind: str, items: Sequence[Any], *, everywhere: bool) -> Iterator[tuple[str, list[Any]]]:
-    """Yield what is kept of one page of nodes or pods. ``everywhere``: the page is of a list of all namespaces.
+    """Yield what is kept of one page of nodes, workloads or pods. ``everywhere``: it is of a list of all namespaces.
 
     Pods on nodes are kept only then: those of one namespace do not say what is free.
     """
-    if kind == "Node":
-        yield scheduling.NODES, list(items)
+    if kind != "Pod":
+        yield BESIDE[kind], list(items)
         return
     yield scheduling.POD, [pod for pod in items if _is_unschedulable(pod)]
     if everywhere:
@@ -65,11 +72,11 @@ def find_views(kind: str, items: Sequence[Any], *, everywhere: bool) -> Iterator
 
 
 def needs_beside(need: ReadRequest) -> tuple[ReadRequest, ...]:
-    """Return what is known of the views once ``need``, a list of nodes or pods, was read."""
-    if need.kind == "Node":
-        return (ReadRequest(scheduling.NODES),)
-    if need.kind != "Pod" or need.name:
+    """Return what is known of the views once ``need``, a list, was read."""
+    if need.kind not in BESIDE or need.name:
         return ()
+    if need.kind != "Pod":
+        return (ReadRequest(BESIDE[need.kind], need.namespace),)
     everywhere = () if need.namespace else (ReadRequest(scheduling.BOUND_PODS),)
     return (ReadRequest(scheduling.POD, need.namespace), *everywhere)
 
@@ -115,6 +122,8 @@ def redact_view(item: Any) -> Any:
             return replace(item, volumes=_volumes(item.volumes)) if item.volumes else item
         case SchedulingPod():
             return _reduce_waiting_pod(item)
+        case ScheduledWorkload():
+            return replace(item, metadata=replace(item.metadata, resource_version=""), spec=_workload(item.spec))
         case PersistentVolume():
             csi = item.spec.csi
             spec = (
@@ -134,14 +143,31 @@ def _metadata(metadata: SchedulingMetadata) -> SchedulingMetadata:
     return replace(metadata, annotations=kept or None, resource_version="")
 
 
-def _reduce_waiting_pod(pod: SchedulingPod) -> SchedulingPod:
-    spec, status = pod.spec, pod.status
-    changed = replace(
+def _workload(spec: ScheduledWorkloadSpec) -> ScheduledWorkloadSpec:
+    """Return where the template is; of claim templates that there are some."""
+    job = spec.job_template
+    return ScheduledWorkloadSpec(
+        _template(spec.template),
+        replace(job, spec=replace(job.spec, template=_template(job.spec.template))) if job is not None else None,
+        spec.volume_claim_templates and ({},) * len(spec.volume_claim_templates),
+    )
+
+
+def _template(template: ScheduledTemplate | None) -> ScheduledTemplate | None:
+    return template and replace(template, spec=_spec(template.spec))
+
+
+def _spec(spec: SchedulingSpec) -> SchedulingSpec:
+    return replace(
         spec,
         containers=_containers(spec.containers),
         init_containers=_containers(spec.init_containers),
         volumes=_volumes(spec.volumes) or None,
     )
+
+
+def _reduce_waiting_pod(pod: SchedulingPod) -> SchedulingPod:
+    changed, status = _spec(pod.spec), pod.status
     kept = SchedulingStatus(
         phase=status.phase,
         nominated_node_name=status.nominated_node_name,

@@ -814,3 +814,39 @@ def test_the_later_moment_is_what_the_flags_name(kres: Kres):
     for flag in ("--demo", f"--snapshot {before}"):
         code, _, err = kres(f"simulate --from {before} --to {before} {flag}")
         assert code == 2 and f"--to and {flag.split()[0]} both name the later moment" in err
+
+
+def a_node(name: str, memory: str) -> dict[str, Any]:
+    return {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"memory": memory, "pods": "9"}}}
+
+
+def test_nodes_are_counted_as_quotas_are(kres: Kres, api: Api):
+    """Nodes and pods are read once, and only where a pod is created."""
+    api.objects += [deployment("web", "300Mi"), a_node("one", "700Mi")]
+    code, out, err = kres("simulate -n shop --scale deploy/web=4 --exit-code")
+    assert (code, err) == (1, "")
+    assert "admitted, but 1 of 3 new pods fits no node\n    1 Insufficient memory (one)" in out
+    paths = [path.partition("?")[0] for path in api.asked]
+    assert paths.count("/api/v1/nodes") == paths.count("/api/v1/pods") == 1
+    assert paths.count("/apis/apps/v1/namespaces/shop/deployments/web") == 1
+    assert "Nodes take the 2 new pods." in kres("simulate -n shop --scale deploy/web=3").out
+    del api.asked[:]
+    assert kres("simulate -n shop --scale deploy/web=0").code == 0
+    assert not [path for path in api.asked if "nodes" in path or path.startswith("/api/v1/pods")]
+
+
+def test_nodes_that_may_not_be_read_are_a_note(kres: Kres, api: Api):
+    """The exit code is that of what quotas say."""
+    api.objects += [deployment("web", "300Mi")]
+    api.denied = {"nodes"}
+    code, out, err = kres("simulate -n shop --scale deploy/web=3 --exit-code")
+    assert (code, err) == (0, "")
+    assert "whether new pods find a node is not known: nodes is forbidden" in " ".join(out.split())
+    report = json.loads(kres("simulate -n shop --scale deploy/web=3 -o json").out)["items"][0]
+    (unseen,) = report["unseen"]
+    assert (unseen["kind"], unseen["required"]) == ("Node", False)
+
+
+def test_no_node_in_the_cluster_is_a_note(kres: Kres, api: Api):
+    api.objects += [deployment("web", "300Mi")]
+    assert "there is no node in the cluster" in " ".join(kres("simulate -n shop --scale deploy/web=3").out.split())

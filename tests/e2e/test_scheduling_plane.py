@@ -244,7 +244,7 @@ ROOMS = {
 
 @pytest.mark.parametrize("name", ROOMS)
 def test_as_many_pods_are_bound_as_there_is_room_for(name: str, empty: ControlPlane, kubectl: Path, tmp_path: Path):
-    """From the file before there is any, and of the Deployment whose replicas were none until then."""
+    """From the file before there is any, and of the Deployment whose replicas were none until then; simulated, too."""
     nodes, made = ROOMS[name]
     worlds.write(
         empty, {**dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ()), "nodes": nodes, "pods": [{}]}
@@ -254,6 +254,7 @@ def test_as_many_pods_are_bound_as_there_is_room_for(name: str, empty: ControlPl
     wanted = {**made, "apiVersion": "apps/v1", "kind": "Deployment", "spec": {**made["spec"], "replicas": 9}}
     file.write_text(json.dumps({**wanted, "metadata": {"name": "web", "namespace": "here"}}))
     said = json.loads(kres("explain", "-f", str(file), "-o", "json").stdout)["items"][0]["scheduling"]
+    new = _simulated(kres, "-f", str(file))
     put(empty, path, {**wanted, "spec": {**wanted["spec"], "replicas": 0}})
     try:
         assert said["fits"] and said.get("complete", True)
@@ -262,12 +263,122 @@ def test_as_many_pods_are_bound_as_there_is_room_for(name: str, empty: ControlPl
         room = counted["nodes"]["room"]
         assert before["nodes"]["fitting"] == counted["nodes"]["fitting"] == said["fitting"]
         assert not counted["nodes"].get("roomAtLeast")
+        scaled = _simulated(kres, "--scale", "deploy/web=9")
+        assert (new["new"], new["fits"]) == (scaled["new"], scaled["fits"]) == (9, room)
         assert empty.request("PUT", f"{path}/web", {**wanted, "metadata": {"name": "web"}})[0] == 200
         wait(empty, "nine pods that were looked at", lambda found: len(found) == 9 and _are_looked_at(found))
         assert sum(bool(one["spec"].get("nodeName")) for one in pods(empty)) == room < 9
     finally:
         empty.request("DELETE", f"{path}/web?propagationPolicy=Background")
         wait(empty, "no pods", lambda found: not found or worlds.clear(empty))
+
+
+#: As the autoscalers' own recorders write them: by whom, reason, message, whether a node is added.
+SCALINGS = [
+    ("cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 Insufficient memory", False),
+    ("cluster-autoscaler", "TriggeredScaleUp", "pod triggered scale-up: [{general 1->2 (max: 5)}]", True),
+    ("karpenter", "FailedScheduling", "Failed to schedule pod, no instance type met the requirements", False),
+    ("karpenter", "Nominated", "Pod should schedule on: nodeclaim/general-x7k2p", True),
+    ("karpenter", "Nominated", "Pod should schedule on: node/there", False),
+]
+
+
+def test_what_an_autoscaler_last_said_is_quoted(empty: ControlPlane, kubectl: Path, tmp_path: Path):
+    """The last one counts; the scheduler's own FailedScheduling is none of an autoscaler."""
+    waits = {"metadata": {"name": "big"}, "spec": {"containers": [container(memory="9Gi")]}}
+    nothing = dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ())
+    worlds.write(empty, {**nothing, "nodes": [node("one", "4Gi")], "pods": [{}]})
+    put(empty, "/api/v1/namespaces/here/pods", waits)
+    wait(empty, "a pod that waits", is_waiting)
+    kres = plugin(kubectl, environment(empty.kubeconfig, kubectl, tmp_path), tmp_path)
+
+    def scaling() -> Any:
+        done = kres("explain", "pod/big", "-n", "here", "-o", "json")
+        return json.loads(done.stdout)["items"][0]["scheduling"].get("scaling")
+
+    assert scaling() is None
+    about = {"kind": "Pod", "namespace": "here", "name": "big", "apiVersion": "v1"}
+    for number, (by, reason, message, adds) in enumerate(SCALINGS):
+        when = f"2026-01-01T00:0{number}:00Z"
+        event = {"metadata": {"name": f"big.{number}"}, "involvedObject": about, "reason": reason, "message": message}
+        more = {"source": {"component": by}, "type": "Normal", "firstTimestamp": when, "lastTimestamp": when}
+        put(empty, "/api/v1/namespaces/here/events", {**event, **more})
+        assert scaling() == {"by": by, "adds": adds, "message": message, "time": when}
+
+
+def test_which_nodes_a_daemon_set_does_not_get(empty: ControlPlane, kubectl: Path, tmp_path: Path):
+    """Its pod runs on one node, waits on one, and two are not let in by its template."""
+    taints = [{"key": "gpu", "effect": "NoSchedule"}]
+    made = [
+        node("fits", "4Gi", labels={"role": "db"}),
+        node("small", "1Gi", labels={"role": "db"}),
+        node("other", "4Gi"),
+        node("tainted", "4Gi", labels={"role": "db"}, taints=taints),
+    ]
+    worlds.write(
+        empty, {**dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ()), "nodes": made, "pods": [{}]}
+    )
+    daemon = deployment(container(memory="2Gi"), nodeSelector={"role": "db"})
+    spec = {key: daemon["spec"][key] for key in ("selector", "template")}
+    path = "/apis/apps/v1/namespaces/here/daemonsets"
+    put(empty, path, {"metadata": {"name": "web"}, "spec": spec})
+    try:
+        wait(empty, "two pods that were looked at", lambda found: len(found) == 2 and _are_looked_at(found))
+        kres = plugin(kubectl, environment(empty.kubeconfig, kubectl, tmp_path), tmp_path)
+        done = kres("explain", "ds/web", "-n", "here", "-o", "json")
+        report = json.loads(done.stdout)["items"][0]["scheduling"]
+        waits = [one["spec"]["affinity"]["nodeAffinity"] for one in pods(empty) if not one["spec"].get("nodeName")]
+        assert "small" in json.dumps(waits) and len(waits) == 1
+        assert [(group["reason"], group["nodes"]) for group in report["lacking"]] == [
+            ("Insufficient memory", ["small"])
+        ]
+        assert {node for group in report["leftOut"] for node in group["nodes"]} == {"other", "tainted"}
+        assert report["nearest"]["node"] == "small" and report["sentence"] == report["stated"]
+        shown = " ".join(kres("explain", "ds/web", "-n", "here").stdout.split())
+        assert "its pods wait on 1 Insufficient memory (small)" in shown
+    finally:
+        empty.request("DELETE", f"{path}/web?propagationPolicy=Background")
+        wait(empty, "no pods", lambda found: not found or worlds.clear(empty))
+
+
+def _simulated(kres: Any, *words: str) -> dict[str, Any]:
+    """What a change says of the nodes for the one workload that it makes pods of."""
+    report = json.loads(kres("simulate", "-n", "here", *words, "-o", "json").stdout)["items"][0]
+    (found,) = report["nodes"]
+    return dict(found)
+
+
+@pytest.mark.parametrize(("memory", "stalls"), [("3Gi", True), ("1Gi", False)])
+def test_a_rollout_whose_pod_finds_no_node(
+    memory: str,
+    stalls: bool,
+    empty: ControlPlane,
+    kubectl: Path,
+    tmp_path: Path,
+):
+    """No old pod may end first: whether the new one finds a node beside it is predicted."""
+    nothing = dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ())
+    worlds.write(empty, {**nothing, "nodes": [node("one", "4Gi")], "pods": [{}]})
+    kres, path = plugin(kubectl, environment(empty.kubeconfig, kubectl, tmp_path), tmp_path), _DEPLOYMENTS
+    made = deployment(container(memory="2Gi"))
+    made["spec"]["strategy"] = {"rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}
+    put(empty, path, made)
+    try:
+        wait(empty, "its pod bound", is_bound)
+        value = f"deploy/web:spec.template.spec.containers[app].resources.requests.memory={memory}"
+        found = _simulated(kres, "--set", value)
+        assert (found["rollout"], found.get("stalls", False)) == (True, stalls)
+        changed = {"spec": {"template": {"spec": {"containers": [container(memory=memory)]}}}}
+        assert empty.request("PATCH", f"{path}/web", changed, **_PATCH)[0] == 200
+        wait(empty, "a new pod that was looked at", lambda pods: len(pods) == 2 and _are_looked_at(pods))
+        assert is_waiting(pods(empty)) is stalls
+    finally:
+        empty.request("DELETE", f"{path}/web?propagationPolicy=Background")
+        wait(empty, "no pods", lambda found: not found or worlds.clear(empty))
+
+
+_DEPLOYMENTS = "/apis/apps/v1/namespaces/here/deployments"
+_PATCH = {"content_type": "application/strategic-merge-patch+json"}
 
 
 def _are_looked_at(found: list[dict[str, Any]]) -> bool:

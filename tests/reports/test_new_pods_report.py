@@ -11,10 +11,12 @@ from reports.test_scheduling_report import NODES, made, raw_node, raw_pod
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import LimitRange, ObjectRef
+from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota
 from kubectl_kres.model.scheduling_views import ScheduledWorkload
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.render.quota.fit import lines
+from kubectl_kres.render.quota.fit import brief, lines
+from kubectl_kres.render.scheduling.nodes import report_lines
+from kubectl_kres.render.verdict.headline import headline
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.explain.explain import explain
@@ -150,3 +152,47 @@ def test_reads():
     assert scheduling.NODES not in {
         need.kind for need in needs_with_nodes(store, Subject(daemons, BY_KIND["DaemonSet"]))
     }
+
+
+def quota_of(pods: int) -> ResourceQuota:
+    amounts = {"hard": {"pods": str(pods)}, "used": {"pods": "0"}}
+    raw = {"metadata": {"name": "q", "namespace": "shop"}, "spec": {"hard": amounts["hard"]}, "status": amounts}
+    return msgspec.convert(raw, ResourceQuota)
+
+
+def test_the_first_line_says_how_many_find_a_node():
+    """What quotas admit and no node takes is not said to fit."""
+    assert text(fitted(deployment(1, {"memory": "3Gi"}))).startswith("no quota limits such pods; nodes have room for 5")
+    assert text(fitted(deployment(1, {"memory": "32Gi"}))).startswith("no quota limits such pods, but they fit no node")
+    more = fitted(deployment(1, {"memory": "3Gi"}), NODES, (), quota_of(9))
+    assert text(more).startswith("9 more such pods are admitted; nodes have room for 5: shop/Deployment/web (quota q)")
+    none = fitted(deployment(1, {"memory": "32Gi"}), NODES, (), quota_of(1))
+    assert text(none).startswith("1 more such pod is admitted, but it fits no node: shop/Deployment/web (quota q)")
+    fewer = fitted(deployment(1, {"memory": "3Gi"}), NODES, (), quota_of(2))
+    assert text(fewer).startswith("quotas have room for 2 more such pods: shop/Deployment/web (quota q)")
+    assert brief(none, "").word == "1 more such pod is admitted, but it fits no node"
+
+
+def headline_of(raw: Any, *args: Any) -> str:
+    subject = Subject(REF, BY_KIND["Deployment"], raw, "web.yaml")
+    _, word, rest = headline(explain(made(raw_pod(), *args), subject, ASK))
+    return f"{word}{rest}"
+
+
+def test_the_first_line_of_a_file_says_that_no_node_takes_it():
+    head = "admitted, but fits no node: shop/Deployment/web: 2 Insufficient memory, 1 node(s) had untolerated taint(s)"
+    assert headline_of(deployment(requests={"memory": "20Gi"})) == head
+    assert headline_of(deployment(requests={"memory": "1Gi"})) == "admitted: shop/Deployment/web"
+    assert headline_of(deployment(requests={"memory": "20Gi"}, schedulerName="mine")) == "admitted: shop/Deployment/web"
+
+
+def test_where_there_is_no_node():
+    """That is said, and nothing is concluded from it."""
+    found = fitted(deployment(3, {"memory": "3Gi"}), ())
+    assert (found.nodes and found.nodes.nodes, found.finds_nodes, found.without_node) == (0, True, 0)
+    assert "nodes there is no node in the cluster" in text(found)
+    filed_report = filed(deployment(), ())
+    assert filed_report is not None and not filed_report.fits_none
+    assert "nodes: there is no node in the cluster" in "".join(
+        part for line in report_lines(filed_report, 80) for _, part in line
+    )

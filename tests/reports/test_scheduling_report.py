@@ -13,7 +13,7 @@ from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import LimitRange, ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
+from kubectl_kres.model.scheduling import PersistentVolume, SchedulingNode, SchedulingPod, StorageClaim
 from kubectl_kres.model.workload import Event
 from kubectl_kres.render.scheduling.nodes import report_lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
@@ -244,3 +244,47 @@ def test_the_last_word_of_an_autoscaler(reasons: Any, adds: bool | None):
     assert (found.scaling.by, found.scaling.adds) == (by, adds)
     word = "adds a node for it" if adds else "adds no node for it"
     assert f"{by} {word} ({found.scaling.time}): said {reason}" in text(found)
+
+
+def pinning(by: str, memory: str) -> tuple[Store, NodeReport]:
+    """A pod that must be beside another one, or has a claim on a disk of one node."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "assistant"}}}
+    beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    claim = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    spec = {"affinity": beside} if by == "Pod" else {"volumes": claim}
+    other = raw_pod("assistant-0", {"phase": "Running"}, nodeName="small")
+    other["metadata"]["labels"] = {"app": "assistant"}
+    nodes = [raw_node(name, "4Gi", labels={"kubernetes.io/hostname": name}) for name in ("big", "small")]
+    store = made(raw_pod(requests={"memory": memory}, **spec), nodes, [other])
+    wanted = {"key": "kubernetes.io/hostname", "operator": "In", "values": ["small"]}
+    disk = {
+        "metadata": {"name": "disk"},
+        "spec": {
+            "claimRef": {"name": "data", "namespace": "shop"},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [wanted]}]}},
+        },
+    }
+    bound = {"pv.kubernetes.io/bind-completed": "yes"}
+    held = {
+        "metadata": {"name": "data", "namespace": "shop", "annotations": bound},
+        "spec": {"volumeName": "disk"},
+        "status": {"phase": "Bound"},
+    }
+    store.add(scheduling.VOLUMES, msgspec.convert(disk, PersistentVolume))
+    store.add(scheduling.CLAIMS, msgspec.convert(held, StorageClaim))
+    for kind in (scheduling.VOLUMES, scheduling.CLAIMS, scheduling.CLASSES, scheduling.CSI_NODES):
+        store.cover(ReadRequest(kind), READ)
+    store.cover(ReadRequest(scheduling.CSI_DRIVERS), READ)
+    return store, report(store)
+
+
+@pytest.mark.parametrize(("by", "name"), [("Pod", "assistant-0"), ("PersistentVolumeClaim", "data")])
+def test_the_node_that_a_pod_is_pinned_to(by: str, name: str):
+    """What it lacks is said although it need not be the nearest."""
+    _, found = pinning(by, "8Gi")
+    (pinned,) = found.pinned
+    assert (pinned.node, pinned.by) == ("small", ObjectRef(by, name, "shop"))
+    assert pinned.lacks is not None and pinned.lacks.shortages[0].lacking == "4Gi"
+    assert f"pinned to small by {by}/{name}: small: lacks memory 4Gi" in text(found)
+    _, found = pinning(by, "1Gi")
+    assert found.fits == ("small",) and found.pinned[0].lacks is None

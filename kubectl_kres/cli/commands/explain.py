@@ -69,7 +69,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     if options.by:
         return _by_value(options, words)
     choose = _find_explainer_choice(options, words) or partial(
-        select_subjects, wants=_list_read_requests, takes=is_explained, changed=True
+        select_subjects, wants=_list_read_requests, takes=is_explained, changed=True, of_list=_nodes_of_list
     )
     after_change = bool(words and options.filenames)
     return Query(partial(ExplainPage, options, after_change=after_change), words, choose, needed=True)
@@ -111,6 +111,13 @@ def _list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ..
 
         return policy_needs(store, subject)
     return needs_with_rivals(store, subject)
+
+
+def _nodes_of_list(store: Store, subjects: Sequence[Subject]) -> tuple[ReadRequest, ...]:
+    """What the scheduler looks at for listed pods that wait for a node."""
+    from kubectl_kres.reports.pod.scheduling_needs import list_node_needs, waiting_pods
+
+    return list_node_needs(store, waiting_pods(store, subjects))
 
 
 class ExplainPage(Page):

@@ -31,6 +31,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.all_states import PodStates
 from kubectl_kres.reports.overview import Overview, overview, overview_needs
 from kubectl_kres.reports.pod.needs import list_read_requests
+from kubectl_kres.reports.pod.scheduling_needs import list_node_needs
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums, SumCollector
 from kubectl_kres.reports.quota.denied import needs_of_systems, subjects_of
 
@@ -64,6 +65,8 @@ class OverviewPage(Page):
             sums = self._sum_pods(source, space, SumCollector(server), states, run_summary)
             # Only now: of pods that are read page by page none stays.
             complete(source, subjects_of(source.store, space), list_read_requests, scope=space, listed=True)
+            for _ in range(4):
+                source.fill(list_node_needs(source.store, states.waiting()))
             result = overview(source.store, space, ask, sums, states)
             whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
             if options.output == "brief":

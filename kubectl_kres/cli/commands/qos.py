@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from kubectl_kres.admission.kubelet import Driver
@@ -28,6 +28,7 @@ from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query
 from kubectl_kres.cli.select.workloads import select_subjects
 from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod import qos as render
 from kubectl_kres.render.pod import qos_page as short
 from kubectl_kres.render.text.line import wrap_text
@@ -35,6 +36,7 @@ from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.system import makes_one_pod
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.qos.qos_report import ClassChangeCache, PodQos, QosAnswers, no_class_reason, quality
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: What gives the whole answer, and what says why a pod is refused.
 _ASKED = ("qos", "explain")
@@ -56,7 +58,26 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         return summary.plan(options, words)
     asked = words if words or options.filenames else ("pods",)
     wants = partial(needs_with_node, seen=not options.no_seen)
-    return Query(partial(QosPage, options), asked, partial(select_subjects, wants=wants))
+    choose = partial(select_subjects, wants=wants)
+    if _is_whole(options):
+        choose = partial(choose, of_list=_nodes_of_list)
+    return Query(partial(QosPage, options), asked, choose)
+
+
+def _is_whole(options: Options) -> bool:
+    """Whether of each object of a list all is told, and not a line."""
+    return options.output in {*DOCUMENTS, "brief"} or bool(options.cgroup)
+
+
+def _nodes_of_list(store: Store, subjects: Sequence[Subject]) -> Iterator[ReadRequest]:
+    """Yield the read of all nodes, on whose memory the scores of listed Burstable pods depend."""
+    pods = (store.get("Pod", subject.ref.name, subject.ref.namespace) for subject in subjects if subject.raw is None)
+    if any(isinstance(pod, Pod) and pod.spec.node_name and pod.status.qos_class in _SCORED for pod in pods):
+        yield ReadRequest("Node", required=False)
+
+
+#: Classes of pods whose scores depend on the node; a class that is not known may be one.
+_SCORED = frozenset({"Burstable", ""})
 
 
 class QosPage(Page):
@@ -75,7 +96,7 @@ class QosPage(Page):
         """Of many objects the lines need less than the whole answer, which takes a hundred times longer."""
         options = self.options
         brief = QosAnswers(batch.store, batch.ask)
-        whole = not batch.many or options.output in {*DOCUMENTS, "brief"} or bool(options.cgroup)
+        whole = not batch.many or _is_whole(options)
 
         def answer(subject: Subject) -> PodQos:
             quality = self._quality(batch, subject) if whole else brief.quality(subject)

@@ -37,7 +37,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.render.verdict import brief
-from kubectl_kres.reports.changes.compare import Rollouts, compare_sides, report_of
+from kubectl_kres.reports.changes.compare import ChangeWithPods, Rollouts, compare_sides, report_of
 from kubectl_kres.reports.changes.followed import (
     GivenStep,
     autoscaler_needs,
@@ -122,7 +122,8 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
         )
         seen = not options.no_seen
         course = ClusterChange(store, steps, ask.server, looked, emptied=True, seen=seen)
-        change_report = report_of(course, _rollouts(options, flags))
+        change = report_of(course, _rollouts(options, flags))
+        change_report = _with_nodes(source, change, steps, ask)
         if _concerns_runs(wanted):
             runs_in = spaces if options.all_namespaces or _configures(wanted) else _list_step_namespaces(steps, default)
             change_report = _with_runs(source, change_report, steps, runs_in, ask)
@@ -171,6 +172,19 @@ def _with_runs(
     change_report = with_runs(change_report, source.store, steps, spaces, ask)
     texts = [f"TaskRuns of {', '.join(lacking)} could not be read: what their next pods get is not shown"]
     return structs.replace(change_report, notes=(*change_report.notes, *texts * bool(lacking)))
+
+
+def _with_nodes(
+    source: ObjectSource, change: ChangeWithPods, steps: Sequence[Placed], ask: EvaluationOptions
+) -> ChangeReport:
+    """With what nodes say to new pods; nothing is read where no pod is created."""
+    if not change.pods.created:
+        return change.report
+    from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
+
+    for _ in range(4):  # what the scheduler looks at is known once templates, pods and drivers are
+        source.fill(change_node_needs(source.store, change.pods, steps))
+    return with_nodes(change.report, source.store, change.pods, steps, ask.server.version[1])
 
 
 def _is_wide(wanted: Sequence[GivenStep], store: Store) -> bool:
@@ -254,7 +268,10 @@ def _add_notes(
     needs = (structs.replace(need, required=True) for need in autoscaler_needs(store, spaces))
     unseen = (*unseen, *find_unread(store, needs), *left)
     return structs.replace(
-        change_report, notes=(*change_report.notes, *texts, *assumptions), unseen=unseen, complete=not unseen
+        change_report,
+        notes=(*change_report.notes, *texts, *assumptions),
+        unseen=(*unseen, *change_report.unseen),
+        complete=not unseen,
     )
 
 

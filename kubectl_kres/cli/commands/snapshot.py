@@ -62,7 +62,7 @@ _TELLING = frozenset({"Namespace", *kinds_of("decides")})
 _NEEDED = {"LimitRange", "ResourceQuota", "Pod", *WORKLOADS}
 
 #: What is read along with another kind, which says what could not be read.
-_TOLD_ALREADY = frozenset({scheduling.NODES, scheduling.POD, scheduling.BOUND_PODS})
+_TOLD_ALREADY = frozenset({*BESIDE.values(), scheduling.BOUND_PODS})
 
 #: Of the events only those that tell of trouble.
 _FIELDS = {"Event": "type=Warning"}

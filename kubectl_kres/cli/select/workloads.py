@@ -66,6 +66,8 @@ _PLAIN = frozenset({"ConfigMap", "Secret", "ServiceAccount"})
 _NAMED = ("Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Pod")
 #: So many reads of the pods of one workload are made side by side before all pods are read.
 _MOST_OWN = 50
+#: What is read once for a page of a list, as far as that is known by now.
+NeedsOfList = Callable[[Store, Sequence[Subject]], Iterable[ReadRequest]]
 #: What must be read for the answer about one object, as far as that is known by now.
 Wants = Callable[[Store, Subject], tuple[ReadRequest, ...]]
 
@@ -81,13 +83,14 @@ def select_subjects(
     beside: Callable[[Kind], bool] | None = None,
     *,
     changed: bool = False,
+    of_list: NeedsOfList = lambda _store, _subjects: (),
 ) -> Iterator[Selection]:
     """Yield the objects that files or words name: all at once, or page by page where a type is listed.
 
     ``wants``: for objects that are named; of those in a list only what every answer needs is read. ``takes``: which
     kinds there are answers about; beside: the same beside files' workloads, if that is more. ``changed``: files beside
-    TYPE/NAME are a change, and what is named is asked about after it. Raises UsageError, ClusterError if the type or
-    the list cannot be read.
+    TYPE/NAME are a change, and what is named is asked about after it. ``of_list``: what is read besides once
+    for a page of a list. Raises UsageError, ClusterError if the type or the list cannot be read.
     """
     single = bool(options.container or options.question)
     if options.filenames and changed and words and all("/" in word for word in words):
@@ -116,7 +119,7 @@ def select_subjects(
         yield select_named(source, list(zip(kinds, result, strict=True)), wants)
         return
     for kind in kinds:
-        yield from _select_pages(source, kind, options, wants)
+        yield from _select_pages(source, kind, options, wants, of_list)
 
 
 def _after_change(
@@ -456,8 +459,12 @@ def _find_other_namespaces(source: ObjectSource, subject: Subject) -> str:
     return f"it exists in {'another namespace' if len(spaces) == 1 else 'other namespaces'}: {shown}{more}"
 
 
-def _select_pages(source: ObjectSource, kind: Kind, options: Options, wants: Wants) -> Iterator[Selection]:
+def _select_pages(
+    source: ObjectSource, kind: Kind, options: Options, wants: Wants, more: NeedsOfList
+) -> Iterator[Selection]:
     """Page by page. Of the cluster only the policies are read beside them, and what the pods were made from."""
+    from kubectl_kres.reports.explain.object_state import state_needs
+
     wants = list_read_requests if makes_one_pod(kind) else wants
     spaces = (source.namespaces or ("",)) if kind.namespaced else ("",)
     several = len(spaces) > 1
@@ -475,32 +482,11 @@ def _select_pages(source: ObjectSource, kind: Kind, options: Options, wants: Wan
             subjects = tuple(
                 Subject(ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace), kind) for item in page
             )
-            along = kind.kind in _READ_ALONG and not space
-            complete(source, subjects, wants, scope=space, listed=True, along=along)
+            complete(source, subjects, wants, space, listed=True, along=kind.kind in _READ_ALONG and not space)
             source.fill(state_needs(source.store, subjects))
+            for _ in range(4):  # drivers are known once pods are
+                source.fill(more(source.store, subjects))
             yield Selection(subjects, listed=True, unseen=unseen)
-
-
-#: So many namespaces are read one by one; more of them at once.
-_SEVERAL = 20
-
-
-def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[ReadRequest, ...]:
-    """Return what tells how listed workloads fare of which the status does not say that all is well; none if all is."""
-    from kubectl_kres.reports.explain.object_state import reads_of_list, reads_of_run
-
-    wanted: dict[ReadRequest, None] = {}
-    for subject in subjects:
-        item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
-        if isinstance(item, Workload):
-            wanted |= dict.fromkeys(reads_of_list(store, subject.ref.kind, item))
-        elif item is not None and not isinstance(item, Pod):
-            wanted |= dict.fromkeys(reads_of_run(store, item))
-    if len({need.namespace for need in wanted}) > _SEVERAL:
-        wanted = {
-            ReadRequest(need.kind, "", field_selector=need.field_selector, required=False): None for need in wanted
-        }
-    return tuple(need for need in wanted if store.wants(need))
 
 
 def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any] | Forbidden]:
@@ -552,7 +538,7 @@ def complete(
                 if listed and not (need.required or subject.ref.kind == "Pod" or decides):
                     continue
                 if is_view(need.kind) and (listed or (subject.raw is not None and len(subjects) > 1)):
-                    continue  # the nodes are told of single objects only
+                    continue  # of a list they are read for the page
                 if source.store.wants(need):
                     if along and need.kind in _MADE_FROM:
                         wanted[ReadRequest(need.kind, need.namespace, required=False)] = None

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_kres.admission.base.versions import CHANGES
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.scheduling.nodes import why_lines
 from kubectl_kres.render.text.line import Line, Tone, clip_text, columns, draw, tone_lines, wrap_text
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import at_maximum
@@ -21,6 +22,7 @@ from kubectl_kres.reports.changes.report import (
     ClaimChange,
     Count,
     NextRollout,
+    NodesForChange,
     QuotaChange,
     StepResult,
     WorkloadChange,
@@ -48,6 +50,10 @@ def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
     words = {"worse": "worse", "better": "better", "other": "different", "none": "no change"}
     sentences = [evicted(step.eviction)[1] for step in report.steps if step.eviction is not None]
     first = next((workload for effect in _HEADS for workload in report.workloads if workload.effect == effect), None)
+    lacking = next(iter(lacking_nodes(report)), None)
+    if lacking is not None and (first is None or first.effect != "worse"):
+        text = f"{lacking.subject.full}: {nodes_text(lacking)}"
+        return Brief(tones[report.outcome], words[report.outcome], f": {_format_effect_counts(report)}; {text}")
     if first is None:
         text = sentences[0] if sentences else _format_effect_counts(report)
         return Brief(tones[report.outcome], words[report.outcome], f": {text}")
@@ -87,6 +93,7 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
     for effect, head in _HEADS.items():
         result = [
             *(_workload(item, width) for item in report.workloads if item.effect == effect),
+            *(_on_nodes(item, width) for item in report.nodes if item.effect == effect and item.lacking),
             *(_quota(item, width) for item in report.quotas if item.effect == effect),
             *(_claim(item) for item in report.claims if item.effect == effect),
         ]
@@ -115,14 +122,24 @@ def _format_effect_counts(report: ChangeReport) -> str:
     if report.outcome == "none":
         return "Nothing changes." if report.complete and report.computed else "Nothing changes as far as seen."
     counts = dict.fromkeys(_HEADS, 0)
-    for group in (report.workloads, report.quotas, report.claims):
+    for group in (report.workloads, lacking_nodes(report), report.quotas, report.claims):
         for item in group:
             counts[item.effect] += 1
     words = {"worse": "worse", "better": "better", "other": "different"}
     return ", ".join(f"{number} {words[effect]}" for effect, number in counts.items() if number)
 
 
+def lacking_nodes(report: ChangeReport) -> list[NodesForChange]:
+    """Return the workloads of whose new pods some find no node."""
+    return [item for item in report.nodes if item.lacking]
+
+
 def _remarks(report: ChangeReport) -> Iterator[str]:
+    if report.nodes and all(item.fits is not None and not item.lacking for item in report.nodes):
+        new = sum(item.new for item in report.nodes)
+        yield f"Nodes take the {new} new pod{'s' * (new != 1)}." if new > 1 else "A node takes the new pod."
+    elif any(item.fits is None for item in report.nodes):
+        yield "How many new pods find a node is not known."
     if report.ends > 1:
         yield f"{report.ends} outcomes are possible, as controllers race for the room that is left: from worst to best."
     if not report.exhaustive:
@@ -171,6 +188,40 @@ def _workload(change: WorkloadChange, width: int) -> Iterator[Line]:
             yield [("", f"    next pods: QoS class {before.qos} -> {next_answer.qos}")]
         for item in change.resized:
             yield [("", f"    next pods: {item.path} {item.before or 'unset'} -> {item.after or 'unset'}")]
+
+
+def _on_nodes(item: NodesForChange, width: int) -> Iterator[Line]:
+    """Yield how many new pods find a node, what the first that does not lacks, and who may add some."""
+    yield [(_TONES[item.effect], f"  {_format_ref(item.subject)}"), ("", f"  {nodes_text(item)}")]
+    report = item.first
+    if report is None:
+        return
+    for text in why_lines(report):
+        yield from tone_lines("", wrap_text(text, width, first="    ", rest="      "))
+    if report.preempts:
+        text = f"less important pods could go for it on {', '.join(report.preempts)}"
+        yield from tone_lines("", wrap_text(text, width, first="    ", rest="      "))
+    gaps = (*report.not_computed, *(f"{kind} (not read)" for kind in report.not_read))
+    if gaps:
+        yield from tone_lines(
+            "quiet", wrap_text(f"not computed: {', '.join(gaps)}", width, first="    ", rest="      ")
+        )
+    who = item.autoscaler or "an autoscaler"
+    text = f"nodes that {who} may add are not counted"
+    yield from tone_lines("quiet", wrap_text(text, width, first="    ", rest="      "))
+
+
+def nodes_text(item: NodesForChange) -> str:
+    """``admitted, but 2 of 3 new pods fit no node``."""
+    if item.stalls:
+        return "admitted, but its rollout stalls: a new pod fits no node, and no old one may end first"
+    which = "pods of its rollout" if item.rollout else "new pods"
+    if item.new == 1:
+        return f"admitted, but {'the pod of its rollout' if item.rollout else 'the new pod'} fits no node"
+    if not item.fits:
+        return f"admitted, but none of {item.new} {which} fits a node"
+    verb = "fits" if item.lacking == 1 else "fit"
+    return f"admitted, but {item.lacking} of {item.new} {which} {verb} no node"
 
 
 def _format_stall(rollout: NextRollout) -> str:
@@ -257,6 +308,8 @@ def difference(report: ChangeReport) -> Iterator[str]:
             yield from _pair(
                 f"{_format_ref(change.subject)} next rollout", None if change.before is None else texts[0], texts[1]
             )
+    for lacking in lacking_nodes(report):
+        yield from _pair(f"{_format_ref(lacking.subject)} nodes", None, nodes_text(lacking))
     for quota in report.quotas:
         name = f"{_format_ref(quota.quota)} {quota.resource}"
         before = f"{quota.used_before or '?'} of {quota.hard_before}" if quota.hard_before else None

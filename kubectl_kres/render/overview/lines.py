@@ -12,7 +12,7 @@ from kubectl_kres.render.text.line import Line, Tone, age_text, draw, pad_text, 
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit
-from kubectl_kres.render.verdict.run_state import reason_text
+from kubectl_kres.render.verdict.run_state import nearest_in_short, reason_text
 from kubectl_kres.reports.common.explanation import FailedRead, RunState
 from kubectl_kres.reports.common.parts import Severity
 from kubectl_kres.reports.common.resource_lists import join_words
@@ -82,7 +82,7 @@ def problem_said(problem: Problem, now: str) -> str:
         texts = [f"{problem.state}: {because}" if because else problem.state]
         texts.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
     if problem.run_state is not None:
-        texts = [_format_run_state(problem.run_state)]
+        texts = [_format_run_state(problem.run_state), *_nearest(problem)]
     if problem.lacks:
         texts.append(f"lacks {', '.join(f'{brief_name(name)} {lack}' for name, lack in problem.lacks.items())}")
     if problem.behind:
@@ -96,6 +96,13 @@ def problem_said(problem: Problem, now: str) -> str:
     if ago := age_text(problem.since, now):
         texts.append(f"since {ago}")
     return "; ".join(texts)
+
+
+def _nearest(problem: Problem) -> list[str]:
+    """Return what the nearest node lacks, where a pod waits for one."""
+    if problem.nodes is None:
+        return []
+    return list(filter(None, [nearest_in_short(problem.nodes)]))
 
 
 def _format_run_state(state: RunState) -> str:

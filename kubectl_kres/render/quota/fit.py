@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_kres.render.scheduling.nodes import room_text, why_lines
+from kubectl_kres.render.scheduling.nodes import room_text, unread_text, why_lines
 from kubectl_kres.render.text.labels import LABEL
 from kubectl_kres.render.text.line import Line, Tone, age_text, draw, pad_text, tone_lines, wrap_text
 from kubectl_kres.render.text.system import systems
@@ -100,10 +100,10 @@ def _nodes(fit: Fit) -> Iterator[tuple[bool, str]]:
     if nodes is None:
         return
     if not nodes.is_read:
-        yield False, f"not looked at, since they could not be read: {', '.join(nodes.not_read)}"
+        yield False, unread_text(nodes)
         return
     yield not fit.finds_nodes, f"{room_text(nodes)}{_lacking_nodes(fit)}"
-    if not nodes.fits:
+    if nodes.nodes and not nodes.fits:
         yield from ((True, text) for text in why_lines(nodes))
 
 
@@ -134,6 +134,19 @@ def _has_unread_quotas(fit: Fit) -> bool:
 
 
 def _count(fit: Fit) -> str:
+    """How many quotas admit, and of these how many find a node where that is fewer."""
+    nodes, room = fit.nodes, fit.nodes.room if fit.nodes is not None else None
+    admitted = _admitted(fit)
+    if nodes is None or room is None or nodes.room_at_least or nodes.open or not (fit.fits is None or room < fit.fits):
+        return admitted
+    if fit.fits is not None:
+        admitted = f"{fit.fits} more such pod{'s are' if fit.fits != 1 else ' is'} admitted"
+    if room:
+        return f"{admitted}; nodes have room for {room}"
+    return f"{admitted}, but {'it fits' if fit.fits == 1 else 'they fit'} no node"
+
+
+def _admitted(fit: Fit) -> str:
     if fit.fits is None:
         return (
             "how many fit is not known, as quotas could not be read"

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_kres.render.text.labels import labelled_lines
 from kubectl_kres.render.text.line import Line, tone_lines, with_ages, wrap_text
+from kubectl_kres.render.verdict.run_state import NO_NODE
 from kubectl_kres.reports.common.parts import (
     NearestNode,
     NodeGroup,
     NodeReport,
     NodeScaling,
+    PinnedNode,
     RequestPart,
     ResourceAsked,
 )
@@ -19,6 +21,7 @@ _INDENT = "    "
 #: Lines of a page that shows more than the nodes.
 SHORT = 5
 _UNREAD = "not computed: nodes as the scheduler sees them are not in what was read; a new snapshot has them"
+_OF_LIST = "of a list they are looked at for a few pods; ask about this one alone"
 
 
 def report_lines(report: NodeReport | None, width: int, now: str = "") -> Iterator[Line]:
@@ -27,7 +30,7 @@ def report_lines(report: NodeReport | None, width: int, now: str = "") -> Iterat
         return
     yield [("", "")]
     if not report.is_read:
-        yield from tone_lines("quiet", wrap_text(_UNREAD, width, first="nodes: ", rest="  "))
+        yield from tone_lines("quiet", wrap_text(unread_text(report), width, first="nodes: ", rest="  "))
         return
     yield from tone_lines("strong", wrap_text(f"nodes: {_head(report)}", width, rest="  "))
     if report.rejection:
@@ -35,6 +38,8 @@ def report_lines(report: NodeReport | None, width: int, now: str = "") -> Iterat
     most = max((len(str(group.count)) for group in report.groups), default=0)
     for group in report.groups:
         yield from tone_lines("bad", wrap_text(_group(group), width, first=f"  {group.count:>{most}}  ", rest=_INDENT))
+    for text in more_texts(report):
+        yield from tone_lines("", wrap_text(text, width, first="  ", rest=_INDENT))
     for asked in report.asked:
         yield from tone_lines("", wrap_text(asked_text(asked), width, first="  ", rest=_INDENT))
     if report.nearest is not None:
@@ -49,15 +54,45 @@ def short_report_lines(report: NodeReport | None, width: int, now: str = "") -> 
     if report is None:
         return
     if not report.is_read:
-        yield from labelled_lines("nodes", _UNREAD, width, tone="quiet")
+        yield from labelled_lines("nodes", unread_text(report), width, tone="quiet")
         return
     why = [report.rejection] if report.rejection else [f"{group.count} {_group(group)}" for group in report.groups]
     text = f"{_head(report)}{': ' if why and not report.fits else ''}{'; '.join(why) if not report.fits else ''}"
     yield from _cut_lines(labelled_lines("nodes", text, width), SHORT - 2 if report.nearest is not None else SHORT)
+    for text in more_texts(report):
+        yield from _cut_lines(labelled_lines("besides", text, width), 2)
     if report.nearest is not None:
         yield from _cut_lines(labelled_lines("nearest", nearest_text(report.nearest), width), 2)
     if report.scaling is not None:
         yield from _cut_lines(labelled_lines("more", scaling_text(report.scaling, now), width), 2)
+
+
+def unread_text(report: NodeReport) -> str:
+    """Return why nothing is said of the nodes: they may not be read, in the server's words, or nobody read them."""
+    if report.of_list:
+        return _OF_LIST
+    return f"not looked at, since they could not be read: {report.unread}" if report.unread else _UNREAD
+
+
+def pinned_text(pinned: PinnedNode) -> str:
+    """``pinned to n1 by Pod/affinity-assistant-0a1b-0, where it lacks memory 2Gi (...)``."""
+    head = f"pinned to {pinned.node} by {pinned.by}"
+    return f"{head}: {nearest_text(pinned.lacks)}" if pinned.lacks is not None else f"{head}, which can take it"
+
+
+def more_texts(report: NodeReport) -> Iterator[str]:
+    """Yield to which node the pod is pinned; of a DaemonSet the nodes on which its pods wait, and those that its
+    template does not let in.
+    """
+    yield from map(pinned_text, report.pinned)
+    if report.lacking:
+        yield f"its pods wait on {_counted_groups(report.lacking)}"
+    if report.left_out:
+        yield f"not let in by its template: {_counted_groups(report.left_out)}"
+
+
+def _counted_groups(groups: Sequence[NodeGroup]) -> str:
+    return "; ".join(f"{group.count} {_group(group)}" for group in groups)
 
 
 def scaling_text(scaling: NodeScaling, now: str = "") -> str:
@@ -70,6 +105,8 @@ def scaling_text(scaling: NodeScaling, now: str = "") -> str:
 def room_text(report: NodeReport) -> str:
     """``room for 4 more such pods, on 2 of 3 nodes``."""
     seen = "" if report.complete else " as far as seen"
+    if not report.nodes:
+        return NO_NODE
     on = f"{report.fitting} of {report.nodes} nodes"
     gaps = (*report.not_computed, *(f"{kind} (not read)" for kind in report.not_read))
     left = f" (not computed: {', '.join(gaps)})" if gaps else ""
@@ -82,9 +119,16 @@ def room_text(report: NodeReport) -> str:
     return f"room for {least}{report.room} more such pod{'s' * (report.room != 1)}, on {on}{seen}{left}"
 
 
+def reason_text(report: NodeReport) -> str:
+    """Return why no node takes the pod: ``2 Insufficient memory (n1, n2); 1 node(s) were unschedulable (n3)``."""
+    if not report.nodes:
+        return NO_NODE
+    return report.rejection or "; ".join(f"{group.count} {_group(group)}" for group in report.groups)
+
+
 def why_lines(report: NodeReport) -> Iterator[str]:
     """Why no node takes the pod, and what the nearest one lacks."""
-    yield report.rejection or "; ".join(f"{group.count} {_group(group)}" for group in report.groups)
+    yield reason_text(report)
     if report.nearest is not None:
         yield f"nearest: {nearest_text(report.nearest)}"
 
@@ -97,6 +141,8 @@ def _cut_lines(lines: Iterable[Line], most: int) -> list[Line]:
 
 def _head(report: NodeReport) -> str:
     able = "would, if they were empty, take" if report.empty else "can take"
+    if not report.nodes:
+        return NO_NODE
     seen = "" if report.complete else " as far as seen"
     what = str(report.pod) if report.pod.kind == "Pod" else f"a pod of {report.pod}"
     return f"{report.fitting} of {report.nodes} {able} {what}{seen}{_format_node_names(report.fits)}"

@@ -209,6 +209,11 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
 
         tone = _STATE_TONES.get(state.word, tone)
         text = f"{state_suffix(state)}{text}{': ' if state_sentence(state) else ''}{state_sentence(state, now)}"
+    if word in CALM and state is None and _fits_no_node(explanation):
+        from kubectl_kres.render.verdict.run_state import why_no_node
+
+        tone = "bad"
+        text = f", but fits no node{text}{why_no_node(explanation.scheduling)}"
     if word == "admitted":
         text += _format_admission(explanation)
     else:
@@ -236,6 +241,11 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
         kinds = dict.fromkeys(item.kind for item in missing if (item.kind, item.name) != own)
         text += f"; {' and '.join(kinds)} could not be read" if kinds else ""
     return tone, f"{word}{seen}", text
+
+
+def _fits_no_node(explanation: Explanation) -> bool:
+    """Return whether no node takes the next pod of what does not exist yet, whatever else is not known."""
+    return explanation.scheduling is not None and explanation.scheduling.fits_none
 
 
 def verdict_reason(

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, cells, clip_text, draw, printable_text, size
 from kubectl_kres.render.verdict.headline import CALM, verdict_reason, verdict_word
+from kubectl_kres.render.verdict.run_state import nearest_in_short, short
 from kubectl_kres.render.verdict.run_state import reason_text as reason_of
-from kubectl_kres.render.verdict.run_state import short
 from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.explain.summary import Outline
 from kubectl_kres.reports.pod.verdict import word_of
@@ -49,7 +49,7 @@ def _row(outline: Outline, because: str) -> Row:
     state, tone = short(run_state)
     fares = outline.state
     if word_of(verdict) in CALM and is_held_up(run_state) and run_state is not None:
-        fares = reason_of(run_state)
+        fares = f"{reason_of(run_state)}{_nearest(outline)}"
     text = f"{fares}; {because}" if fares and because else fares or because
     return Row(
         outline.subject,
@@ -62,6 +62,14 @@ def _row(outline: Outline, because: str) -> Row:
         outline.quality,
         outline.remedy,
     )
+
+
+def _nearest(outline: Outline) -> str:
+    """Return what the nearest node lacks for a pod that waits; empty where nodes were not looked at."""
+    if outline.nodes is None:
+        return ""
+    text = nearest_in_short(outline.nodes)
+    return f"; {text}" if text else ""
 
 
 _LAST, _OUTCOME, _STATE = len(HEADS) - 1, HEADS.index("OUTCOME"), HEADS.index("STATE")

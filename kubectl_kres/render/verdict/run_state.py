@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from kubectl_kres.render.text.line import Tone, age_text, clip_text
 from kubectl_kres.reports.common.explanation import NEGATIVE, RunState
+from kubectl_kres.reports.common.parts import NodeReport
 
 _TONES: Mapping[str, Tone] = {"fails": "bad", "waits": "bad", "starting": "warn", "off": "quiet", "ended": "quiet"}
 #: Cells of a sentence of the cluster.
@@ -45,6 +46,7 @@ _SHORT: Mapping[str, str] = {
     "Suspended": "suspended",
     "Paused": "paused",
 }
+NO_NODE = "there is no node in the cluster"
 #: Reasons that the cluster's own sentence says more of.
 _QUOTED = frozenset({
     *("NoNode", "UnboundVolumeClaim", "ResourceClaimNotAllocated", "MissingVolume", "Image", "ContainerError"),
@@ -94,3 +96,26 @@ def state_suffix(state: RunState | None) -> str:
     if state is None or state.word in {"runs", "ended"}:
         return ""
     return f", {'but ' * (state.word in NEGATIVE)}{state.word}"
+
+
+def nearest_in_short(report: NodeReport) -> str:
+    """Return ``nearest: n3 lacks memory 2Gi``, how many nodes can take the pod, or that there is none; empty where none
+    is nearest.
+    """
+    if report.is_read and not report.nodes:
+        return NO_NODE
+    if report.fitting:
+        return f"{report.fitting} of {report.nodes} can take it"
+    if report.nearest is None:
+        return ""
+    lacks = " and ".join(f"{shortage.resource} {shortage.lacking}" for shortage in report.nearest.shortages)
+    texts = (*([f"lacks {lacks}"] if lacks else []), *report.nearest.obstacles)
+    return f"nearest: {report.nearest.node} {'; '.join(texts)}"
+
+
+def why_no_node(report: NodeReport | None) -> str:
+    """Return ``: 2 Insufficient memory, 1 Too many pods``: the reasons of the scheduler; empty without a report."""
+    if report is None:
+        return ""
+    texts = [f"{group.count} {group.reason}" for group in report.groups]
+    return f": {report.rejection or ', '.join(texts)}" if report.rejection or texts else ""

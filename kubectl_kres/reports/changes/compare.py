@@ -11,6 +11,7 @@ from kubectl_kres.capsule.replay.world import PoolWorld as Pools
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.reports.changes.created_pods import PodsOfChange, SideOfSpace, merged_pods, pods_of_space
 from kubectl_kres.reports.changes.report import (
     ChangeReport,
     ClaimChange,
@@ -76,47 +77,68 @@ _ONE = Rollouts()
 _NOTHING: Mapping[str, Collection[Key]] = {}
 
 
+class ChangeWithPods(NamedTuple):
+    """What a change does, and the pods that nodes have to take for it."""
+
+    report: ChangeReport
+    pods: PodsOfChange
+
+
 def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what the steps of a change did."""
-    change_report = compare_sides(outcome.before, outcome.after, rollouts)
-    steps = _with_messages(map(_step, outcome.sent), change_report.workloads)
-    notes = []
-    if outcome.several > 1:
-        notes.append(f"Capsule chooses among equals at random: this is one of {outcome.several} outcomes")
-    notes += [*outcome.gaps, *outcome.expected]
-    return _judged(replace(change_report, steps=steps, notes=tuple(notes), computed=not outcome.gaps))
+    return report_with_pods(outcome, (), rollouts).report
 
 
-def report_of(course: ClusterChange, rollouts: Rollouts = _ONE) -> ChangeReport:
+def report_with_pods(outcome: ChangeOutcome, steps: Iterable[Placed], rollouts: Rollouts = _ONE) -> ChangeWithPods:
+    """Return the same with the pods that come and go. ``steps``: those of the change, whose rollouts count as well."""
+    before, after = outcome.before, outcome.after
+    sides = ((space, before, after) for space in sorted({*before.spaces, *after.spaces}))
+    change = _build_change_report(sides, before.pools, after.pools, rollouts, touched=_objects_of(steps))
+    notes = _random_notes(outcome.several)
+    return _with_steps(change, outcome.sent, [*notes, *outcome.gaps, *outcome.expected], computed=not outcome.gaps)
+
+
+def report_of(course: ClusterChange, rollouts: Rollouts = _ONE) -> ChangeWithPods:
     """Return what the steps of a change do, found namespace by namespace, so that one is held at a time."""
-    change_report = _build_change_report(
-        course, course.pools_before, course.pools, rollouts, _applied_keys(course.steps)
-    )
-    notes = []
-    if course.several > 1:
-        notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
-    notes += [*change_report.notes, *course.gaps, *course.expected]
-    steps = _with_messages(map(_step, course.sent), change_report.workloads)
-    return _judged(replace(change_report, steps=steps, notes=tuple(notes), computed=not course.gaps))
+    objects = _objects_of(course.steps, Apply), _objects_of(course.steps)
+    change = _build_change_report(course, course.pools_before, course.pools, rollouts, *objects)
+    notes = [*_random_notes(course.several), *change.report.notes, *course.gaps, *course.expected]
+    return _with_steps(change, course.sent, notes, computed=not course.gaps)
 
 
-def _judged(change_report: ChangeReport) -> ChangeReport:
-    """Return the report, which is worse where an updater evicts without an end, or new pods are refused then."""
-    results = [step.eviction.result for step in change_report.steps if step.eviction is not None]
-    return replace(change_report, outcome="worse") if any(result in BAD for result in results) else change_report
+def _random_notes(several: int) -> list[str]:
+    if several <= 1:
+        return []
+    return [f"Capsule chooses among equals at random: this is one of {several} outcomes"]
+
+
+def _with_steps(
+    change: ChangeWithPods, sent: Iterable[SentStep], notes: Iterable[str], *, computed: bool
+) -> ChangeWithPods:
+    """Return the change with what became of its steps. It is worse where an updater evicts without an end, or where
+    the pods that come instead are refused.
+    """
+    steps = _with_messages(map(_step, sent), change.report.workloads)
+    change_report = replace(change.report, steps=steps, notes=tuple(notes), computed=computed)
+    results = [step.eviction.result for step in steps if step.eviction is not None]
+    if any(result in BAD for result in results):
+        change_report = replace(change_report, outcome="worse")
+    return change._replace(report=change_report)
 
 
 def compare_sides(before: ClusterStates, after: ClusterStates, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what is different between two worlds."""
     spaces = sorted({*before.spaces, *after.spaces})
-    return _build_change_report(((space, before, after) for space in spaces), before.pools, after.pools, rollouts)
+    return _build_change_report(
+        ((space, before, after) for space in spaces), before.pools, after.pools, rollouts
+    ).report
 
 
-def _applied_keys(steps: Iterable[Placed]) -> dict[str, set[Key]]:
-    """Return the objects of files by namespace."""
+def _objects_of(steps: Iterable[Placed], of_kind: type[Any] = object) -> dict[str, set[Key]]:
+    """Return the objects of steps by namespace; ``of_kind``: of those alone."""
     result: dict[str, set[Key]] = {}
     for placed in steps:
-        if isinstance(placed.step, Apply):
+        if isinstance(placed.step, of_kind):
             result.setdefault(placed.namespace, set()).add(key_of_step(placed.step))
     return result
 
@@ -127,8 +149,11 @@ def _build_change_report(
     pools: Pools,
     rollouts: Rollouts,
     rolled: Mapping[str, Collection[Key]] = _NOTHING,
-) -> ChangeReport:
+    touched: Mapping[str, Collection[Key]] = _NOTHING,
+) -> ChangeWithPods:
+    """``rolled``: objects of files by namespace; ``touched``: all objects that steps are about."""
     workloads: list[WorkloadChange] = []
+    pods: list[PodsOfChange] = []
     quotas: list[QuotaChange] = []
     notes: list[str] = []
     final_states, exhaustive = 1, True
@@ -148,6 +173,11 @@ def _build_change_report(
         _ask_rollouts(space, (before, after), states, (was, now), rollouts, rolled.get(space, ()))
         changed = list(_workloads(space, was, now))
         notes += _unseen_rollouts(space, now, rolled.get(space, ()), {change.subject for change in changed})
+        worlds = _first(before, space, states[0]), _first(after, space, states[1])
+        stored = {
+            key: workload.next.stored[0] for key, workload in now.items() if workload.next and workload.next.stored
+        }
+        pods.append(pods_of_space(space, changed, worlds, stored, touched.get(space, ())))
         unasked = after.spaces[space][0].tables.unasked if space in after.spaces else set()
         workloads += (_downgrade_effect(change, unasked) for change in changed)
         quotas += _quotas(space, old, new)
@@ -157,7 +187,7 @@ def _build_change_report(
     effects: set[Effect] = {item.effect for item in workloads}
     effects |= {item.effect for item in quotas} | {item.effect for item in claims}
     outcome: Any = next((word for word in ("worse", "better", "other") if word in effects), "none")
-    return ChangeReport(
+    change_report = ChangeReport(
         outcome,
         (),
         tuple(workloads),
@@ -167,6 +197,12 @@ def _build_change_report(
         exhaustive=exhaustive,
         notes=tuple(notes),
     )
+    return ChangeWithPods(change_report, merged_pods(pods))
+
+
+def _first(side: ClusterStates, space: str, states: Sequence[State]) -> SideOfSpace:
+    """Return the namespace at its first rest."""
+    return (side.spaces[space][0], states[0]) if space in side.spaces and states else None
 
 
 def _with_messages(steps: Iterable[StepResult], workloads: Iterable[WorkloadChange]) -> tuple[StepResult, ...]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import Autoscaled, FailedRead
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.parts import NodeReport, Record
 from kubectl_kres.vpa.reports.eviction import Eviction
 
 #: worse: something that ran or would come does no longer. better: something comes that did not. other: next pods get
@@ -128,11 +128,37 @@ class ClaimChange(Record, frozen=True):
     after: str = ""
 
 
+class NodesForChange(Record, frozen=True):
+    """Whether nodes take the admitted pods that a change creates of one workload.
+
+    ``new``: how many pods; ``fits``: how many of them find a node, each on the first that takes it after those that are
+    named before; absent: not known. ``at_least``: counting ended there. ``rollout``: they replace pods of an older
+    template. ``stalls``: no pod of it comes, since no old one may end first. ``first``: what nodes say of the first
+    that finds none; absent where all do. ``autoscaler``: who made nodes, as labels of theirs say, and may add some.
+    """
+
+    subject: ObjectRef
+    effect: Effect
+    new: int
+    fits: int | None = None
+    at_least: bool = False
+    rollout: bool = False
+    stalls: bool = False
+    first: NodeReport | None = None
+    autoscaler: str = ""
+
+    @property
+    def lacking(self) -> int:
+        """How many pods are known to find no node."""
+        return 0 if self.fits is None or self.at_least else self.new - self.fits
+
+
 class ChangeReport(Record, frozen=True):
     """What a change does. ``outcome``: worse if anything is, else better, other or none.
 
     ends: how many final states the controllers' races can lead to; ``exhaustive`` False: there may be more. computed
-    False: not all of what admits pods was computed, as notes say, so that more may change.
+    False: not all of what admits pods was computed, as notes say, so that more may change. nodes: of each workload with
+    new pods that were placed; empty where there are none, or nodes were not read, as notes say.
     """
 
     outcome: Literal["worse", "better", "other", "none"]
@@ -140,6 +166,7 @@ class ChangeReport(Record, frozen=True):
     workloads: tuple[WorkloadChange, ...] = ()
     quotas: tuple[QuotaChange, ...] = ()
     claims: tuple[ClaimChange, ...] = ()
+    nodes: tuple[NodesForChange, ...] = ()
     ends: int = 1
     exhaustive: bool = True
     computed: bool = True

@@ -113,6 +113,17 @@ class NearestNode(Record, frozen=True):
     holders: tuple[PodOnNode, ...] = ()
 
 
+class PinnedNode(Record, frozen=True):
+    """The only node on which a pod can run, and ``by`` what: a pod that it must be beside, or a bound claim.
+
+    ``lacks``: what keeps it off that node; absent: nothing does.
+    """
+
+    node: str
+    by: ObjectRef
+    lacks: NearestNode | None = None
+
+
 class LoweredRequest(Record, frozen=True):
     """A request that is lowered. ``container`` empty: that of the pod as a whole."""
 
@@ -156,10 +167,17 @@ class NodeReport(Record, frozen=True):
     computed; empty where a node fits or it is not computed. ``stated``: what it said last. ``preempts``: nodes where
     less important pods would have to go. ``rejection``: why no node was looked at. ``complete`` False: more decides
     than is computed here; ``not_read`` are kinds that could not be read, ``not_computed`` says what else. ``empty``:
-    the pods on nodes could not be read, so that all of this holds for empty nodes.
+    the pods on nodes could not be read, so that all of this holds for empty nodes. ``open``: of so many nodes it was
+    not computed. ``unread``: the server's words where the nodes could not be read; ``of_list``: the pod is
+    one of a list, in which the nodes are looked at for a few.
 
     Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node
     one after the other; None: that was not counted. ``room_at_least``: counting ended there.
+
+    ``pinned``: the nodes that pods or claims pin it to; they differ where it can run nowhere.
+
+    Of a DaemonSet ``lacking`` are the nodes that are to have a pod of it and cannot take one, ``left_out`` those that
+    its template does not let in: both by reason.
     """
 
     pod: ObjectRef
@@ -176,16 +194,27 @@ class NodeReport(Record, frozen=True):
     preempts: tuple[str, ...] = ()
     complete: bool = True
     empty: bool = False
+    open: int = 0
+    unread: str = ""
+    of_list: bool = False
     not_read: tuple[str, ...] = ()
     not_computed: tuple[str, ...] = ()
     room: int | None = None
     room_at_least: bool = False
     scaling: NodeScaling | None = None
+    pinned: tuple[PinnedNode, ...] = ()
+    lacking: tuple[NodeGroup, ...] = ()
+    left_out: tuple[NodeGroup, ...] = ()
 
     @property
     def is_read(self) -> bool:
         """Whether the nodes could be looked at."""
         return bool(self.nodes) or "Node" not in self.not_read
+
+    @property
+    def fits_none(self) -> bool:
+        """Whether there are nodes and none can take the pod, whatever was not read or not computed."""
+        return bool(self.nodes) and not self.fitting and not self.open
 
 
 def waits_for_node(pod: Pod) -> bool:

@@ -10,6 +10,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import RunState
+from kubectl_kres.reports.common.parts import waits_for_node
 from kubectl_kres.reports.common.replicas import controller, newest_set, owned_by, pods_of
 from kubectl_kres.reports.common.system import describe, kinds_of
 from kubectl_kres.reports.explain.object_state import is_plain, state_of_pod
@@ -61,6 +62,11 @@ class PodStates:
         for (space, kind, _), pods in self._others.items():
             if kind not in KINDS and kind not in runs and namespace in {"", space}:
                 yield from pods
+
+    def waiting(self) -> Iterator[Pod]:
+        """Yield the pods that wait for a node."""
+        pods = (pod for others in self._others.values() for pod, state in others if state.reason == "NoNode")
+        return (pod for pod in pods if waits_for_node(pod))
 
     def running_alone(self, namespace: str) -> int:
         """Return how many pods that nothing controls run as usual."""

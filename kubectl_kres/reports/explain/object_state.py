@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -12,7 +12,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ContainerState, Pod
 from kubectl_kres.model.workload import Event, Workload
-from kubectl_kres.reports.common.explanation import Fact, RunState, Verdict, template_of
+from kubectl_kres.reports.common.explanation import Fact, RunState, Subject, Verdict, template_of
 from kubectl_kres.reports.common.replicas import controller, events_about, newest_set, owned_by, pods_of, selector_text
 from kubectl_kres.reports.common.system import describe
 from kubectl_kres.reports.pod.events import refused_since
@@ -254,3 +254,23 @@ def reads_of_list(store: Store, kind: str, workload: Workload) -> tuple[ReadRequ
 _WITH_PODS = frozenset({
     *("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob"),
 })  # fmt: skip
+
+
+#: So many namespaces are read one by one; more of them at once.
+_SEVERAL = 20
+
+
+def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[ReadRequest, ...]:
+    """Return what tells how listed workloads fare of which the status does not say that all is well; none if all is."""
+    wanted: dict[ReadRequest, None] = {}
+    for subject in subjects:
+        item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
+        if isinstance(item, Workload):
+            wanted |= dict.fromkeys(reads_of_list(store, subject.ref.kind, item))
+        elif item is not None and not isinstance(item, Pod):
+            wanted |= dict.fromkeys(reads_of_run(store, item))
+    if len({need.namespace for need in wanted}) > _SEVERAL:
+        wanted = {
+            ReadRequest(need.kind, "", field_selector=need.field_selector, required=False): None for need in wanted
+        }
+    return tuple(need for need in wanted if store.wants(need))

@@ -13,16 +13,17 @@ from msgspec import structs
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, RunState, Subject, Verdict
 from kubectl_kres.reports.common.kept import AnswerCache
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.parts import NodeReport, Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.explain.object_state import object_state
-from kubectl_kres.reports.pod.events import ready_of, state_of
+from kubectl_kres.reports.pod.events import ready_of, state_of, waiting_pod
 from kubectl_kres.reports.pod.manifest_source import maker_of, start_of_live
 from kubectl_kres.reports.pod.needs import PodOrigin, origin_of
 from kubectl_kres.reports.pod.resource_view import beside_template, signature
@@ -37,7 +38,8 @@ class Outline(Record, frozen=True):
     ``remedy``: the smallest, with a count of further ones that are needed too; empty for what is admitted. ``names``:
     of containers, by path. ``replicas``: of a workload that exists. ``ready`` and ``state``: how it fares, as
     ``reports.pod.events`` has it; ``run_state``: the same as a word with its reason, absent for what does not exist.
-    ``live``: it is a pod that exists, ``ended``: a run that has.
+    ``live``: it is a pod that exists, ``ended``: a run that has. ``nodes``: of what waits for a node, what the nodes
+    say; absent where they were not looked at.
     """
 
     subject: ObjectRef
@@ -53,6 +55,7 @@ class Outline(Record, frozen=True):
     live: bool = False
     ended: bool = False
     run_state: RunState | None = None
+    nodes: NodeReport | None = None
 
 
 class Outlines:
@@ -89,7 +92,16 @@ class Outlines:
             ready=ready_of(ref.kind, stored),
             state=state_of(ref.kind, stored) or outline.state,
             run_state=run_state,
+            nodes=self._nodes(ref, stored) if run_state is not None and run_state.reason == "NoNode" else None,
         )
+
+    def _nodes(self, ref: ObjectRef, stored: object) -> NodeReport | None:
+        """Return what the nodes say to a pod that waits, or to the first one of a workload."""
+        from kubectl_kres.reports.scheduling.report import report_nodes
+
+        pod = waiting_pod(self._store, ref.kind, stored) if isinstance(stored, Workload) else stored
+        reported = report_nodes(self._store, pod, self._ask.server.version[1]) if isinstance(pod, Pod) else None
+        return reported[0] if reported is not None else None
 
     def _pod(self, subject: Subject, pod: Pod) -> Outline:
         """Return the line of a live pod that no run made."""

@@ -5,7 +5,7 @@ The template as the pod that the scheduler would get.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,8 +15,12 @@ from kubectl_kres.model import scheduling
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import SchedulingPod, SchedulingSpec
 from kubectl_kres.model.scheduling_views import ScheduledTemplate, ScheduledWorkload
-from kubectl_kres.model.workload import template_in
+from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.parts import waits_for_node
+from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.pod.events import waiting_pod
+from kubectl_kres.reports.pod.needs import is_settled
 from kubectl_kres.store.store import ReadRequest, Store
 
 NODES = ReadRequest(scheduling.NODES, required=False)
@@ -27,6 +31,10 @@ _LABELS = ReadRequest("Namespace", required=False)
 PLACED_KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob", "ReplicationController"})
 #: Labels that controllers give to each pod of a template.
 _OF_CONTROLLERS = frozenset({"pod-template-hash", "controller-revision-hash", "controller-uid", "job-name"})
+
+
+#: Pods of a list, of different owners, for which the nodes are looked at.
+MOST_LISTED = 10
 
 
 class NewPod(NamedTuple):
@@ -52,6 +60,47 @@ def scheduling_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
     whole = store.get(scheduling.POD, name, namespace)
     if isinstance(whole, SchedulingPod):
         yield from spec_needs(store, whole)
+
+
+def waiting_pods(store: Store, subjects: Iterable[Subject]) -> Iterator[Pod]:
+    """Yield the pods among listed objects that wait for a node, and of each workload the first."""
+    for subject in subjects:
+        ref = subject.ref
+        item = store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
+        if isinstance(item, Workload):
+            pod = None if is_settled(ref.kind, item) else waiting_pod(store, ref.kind, item)
+        else:
+            pod = item if isinstance(item, Pod) and waits_for_node(item) else None
+        if pod is not None:
+            yield pod
+
+
+def _of_owners(pods: Iterable[Pod]) -> Iterator[Pod]:
+    """Yield the first pod of each owner."""
+    owners: set[tuple[str, str, str]] = set()
+    for pod in pods:
+        kind, name = controller(pod)
+        owner = (pod.metadata.namespace, kind, name or pod.metadata.name)
+        if owner not in owners:
+            owners.add(owner)
+            yield pod
+
+
+def list_node_needs(store: Store, waiting: Iterable[Pod]) -> tuple[ReadRequest, ...]:
+    """Return the reads of the nodes for a list: once for all pods that wait, and for MOST_LISTED of them, each of
+    another owner, what decides of it.
+
+    Nothing where nothing waits for a node.
+    """
+    wanted: dict[ReadRequest, None] = {}
+    looked = sum(1 for _ in store.keys(scheduling.POD))
+    for pod in _of_owners(waiting):
+        known = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace) is not None
+        if not known and looked >= MOST_LISTED:
+            continue
+        looked += not known
+        wanted |= dict.fromkeys(need for need in scheduling_needs(store, pod) if need.kind != "Event")
+    return tuple(wanted)
 
 
 def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[ReadRequest]:

@@ -172,7 +172,7 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
         nodes=nodes,
         without_node=_without_node(nodes, replicas),
         surge_on_nodes=_surge_on_nodes(nodes, replicas),
-        not_looked_at=NOT_LOOKED_AT if nodes is None or not nodes.is_read else _NOT_LOOKED_AT_EITHER,
+        not_looked_at=NOT_LOOKED_AT if nodes is None or not nodes.nodes else _NOT_LOOKED_AT_EITHER,
     )
 
 

@@ -19,10 +19,11 @@ from kubectl_kres.reports.common.last_editor import ManifestEdit, apply_edits
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.remedies.commands import keeper_of
+from kubectl_kres.reports.scheduling.daemon_nodes import with_daemon_nodes
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
 from kubectl_kres.reports.scheduling.new_pods import report_new_pods
 from kubectl_kres.reports.scheduling.remedies import RemedyTarget, find_remedies
-from kubectl_kres.reports.scheduling.report import report_nodes
+from kubectl_kres.reports.scheduling.report import report_nodes, unread_nodes
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -34,9 +35,9 @@ def explain_nodes(
     containers: Sequence[ContainerValues],
     server: Server,
 ) -> NodeReport | None:
-    """Return the report with remedies; None where the pod waits for no node, or the nodes may not be read.
+    """Return the report with remedies; None where the pod waits for no node.
 
-    Without a live cluster it says that the nodes were not read.
+    Where the nodes were not read, or may not be read, it says that.
 
     ``pod``: the one that waits; of a file its next pod is asked about. ``analysis``: that of its template.
     """
@@ -44,12 +45,17 @@ def explain_nodes(
         return report_new_pods(store, subject, analysis, containers)
     reported = report_nodes(store, pod, server.version[1], containers)
     if reported is None:
-        if store.covered(ReadRequest(scheduling.NODES)).state == "unread":
-            ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
+        ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
+        nodes = store.covered(ReadRequest(scheduling.NODES))
+        if nodes.state == "unread":
             return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"))
-        return None
+        if not nodes.known:
+            return unread_nodes(store, ref)
+        return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"), of_list=True)
     report, cluster, obstacles = reported
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
+    if subject.ref.kind == "DaemonSet" and analysis.start.owner is not None and isinstance(asked, SchedulingPod):
+        report = with_daemon_nodes(report, asked, analysis.start.owner, cluster)
     if report.fitting or not report.complete or not isinstance(asked, SchedulingPod):
         return report
     target = _target(store, pod, analysis, containers, server)

@@ -14,16 +14,13 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import ContainerValues, Subject
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.pod.scheduling_needs import BOUND_PODS, NODES, PLACED_KINDS, NewPod, spec_needs, template_of
-from kubectl_kres.reports.scheduling.report import CheckedPod, check_pod, unread_kinds
-from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, bind, changed_node
-from kubectl_kres.scheduling.plugin import UncomputedFilter
-from kubectl_kres.scheduling.profile import Filters
+from kubectl_kres.reports.scheduling.placing import MOST_ONE_BY_ONE, is_local, place_pods, room_of
+from kubectl_kres.reports.scheduling.report import CheckedPod, check_pod, unread_kinds, unread_nodes
+from kubectl_kres.scheduling.node_info import bind
 from kubectl_kres.store.store import Store
 
 #: Given to each pod by the server (DefaultTolerationSeconds).
 _GIVEN = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
-#: How many pods are placed one by one where each changes what the next one finds.
-_MOST = 100
 
 
 def report_new_pods(
@@ -31,18 +28,18 @@ def report_new_pods(
 ) -> NodeReport | None:
     """What the filters say of the next pod, and how many find a node, of ``wanted`` at least.
 
-    None: its pods are not placed by the scheduler, there are no nodes, or nothing is known of them or of the template.
-    Where the nodes may not be read the report says that.
+    None: its pods are not placed by the scheduler, or nothing is known of nodes or of the template. Where the nodes may
+    not be read, or there is none, the report says that, and nothing is counted.
     """
     draft: Draft | None = analysis.outcomes[0].draft
     if subject.ref.kind not in PLACED_KINDS or draft is None or store.covered(NODES).state == "unread":
         return None
+    if not store.covered(NODES).known:
+        return unread_nodes(store, subject.ref)
+    if next(store.all(NODES.kind), None) is None:
+        return NodeReport(subject.ref, nodes=0)
     template = template_of(store, subject)
     if template is None:
-        return None
-    if not store.covered(NODES).known:
-        return NodeReport(subject.ref, nodes=0, complete=False, not_read=("Node",))
-    if next(store.all(NODES.kind), None) is None:
         return None
     stored = analysis.outcomes[0].object or {}
     new = _apply_admission(template, draft, stored.get("spec") or {})
@@ -99,46 +96,43 @@ def _count_room(pod: SchedulingPod, checked: CheckedPod, wanted: int) -> tuple[i
         return None, False
     if answer.rejection is not None or not answer.feasible:
         return 0, False
-    fitting = {node.name: node for node in checked.seen.cluster.nodes if node.name in answer.feasible}
-    if _is_local(pod):
+    nodes = {node.name: node for node in checked.seen.cluster.nodes}
+    if is_local(pod):
         each = bind(pod)
-        return sum(_room_of(node, each) for node in fitting.values()), False
-    most = min(wanted, _MOST)
-    placed = _count_placed_pods(pod, answer.filters, {node.name: node for node in checked.seen.cluster.nodes}, most)
-    return placed, placed == most
+        return sum(room_of(nodes[name], each) for name in answer.feasible), False
+    placed = place_pods(pod, answer.filters, nodes, min(wanted, MOST_ONE_BY_ONE)).placed
+    return placed, placed == min(wanted, MOST_ONE_BY_ONE)
 
 
-def _is_local(pod: SchedulingPod) -> bool:
-    """Whether such a pod on a node changes nothing for others elsewhere, nor more for the node than its room."""
-    spec = pod.spec
-    return not (spec.affinity and (spec.affinity.pod_affinity or spec.affinity.pod_anti_affinity)) and not (
-        spec.topology_spread_constraints or spec.volumes or spec.resource_claims
+def new_pod_as_stored(new: NewPod, stored: Mapping[str, Any]) -> NewPod:
+    """Return the pod with what admission gives it. ``stored``: its spec as the server stores it, as far as resources
+    decide; empty: not known, so that nothing is added.
+    """
+    if not stored:
+        return new
+    spec = new.pod.spec
+    spec = replace(
+        spec,
+        containers=_as_stored(spec.containers, stored.get("containers")),
+        init_containers=_as_stored(spec.init_containers, stored.get("initContainers")),
+        resources=_requests_in(stored),
+        overhead=stored.get("overhead") or None,
+        tolerations=(*(spec.tolerations or ()), *_default_tolerations(spec.tolerations or ())),
+    )
+    return NewPod(replace(new.pod, spec=spec), new.gaps)
+
+
+def _as_stored(written: Sequence[SchedulingContainer] | None, stored: Any) -> tuple[SchedulingContainer, ...]:
+    """Return the containers that are stored, those that something adds, too."""
+    own = {container.name: container for container in written or ()}
+    return tuple(
+        replace(own.get(each["name"]) or SchedulingContainer(each["name"]), resources=_requests_in(each))
+        for each in stored or ()
     )
 
 
-def _room_of(node: NodeInfo, pod: BoundPod) -> int:
-    room = max(0, node.allocatable.get("pods", 0) - len(node.pods))
-    for resource, amount in pod.requests.items():
-        if amount > 0:
-            free = node.allocatable.get(resource, 0) - node.requested.get(resource, 0)
-            room = min(room, free // amount)
-    return min(room, 1) if pod.ports else room
-
-
-def _count_placed_pods(pod: SchedulingPod, filters: Filters, nodes: dict[str, NodeInfo], most: int) -> int:
-    """How many such pods the first node that takes each holds in the end, up to ``most``."""
-    for placed in range(most):
-        each = replace(bind(pod), name=f"{pod.metadata.name}-{placed}", nominated=False)
-        node = next((node for node in nodes.values() if _is_node_accepted(filters, node)), None)
-        if node is None:
-            return placed
-        filters = filters.change(node, (), (each,))
-        nodes[node.name] = changed_node(node, (), (each,))
-    return most
-
-
-def _is_node_accepted(filters: Filters, node: NodeInfo) -> bool:
-    try:
-        return filters.check(node) is None
-    except UncomputedFilter:
-        return False
+def _requests_in(stored: Mapping[str, Any]) -> ResourceRequirements | None:
+    resources = stored.get("resources")
+    if not resources:
+        return None
+    return ResourceRequirements(requests={name: str(text) for name, text in (resources.get("requests") or {}).items()})

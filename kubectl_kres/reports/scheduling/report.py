@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ from kubectl_kres.reports.common.parts import (
     NodeReport,
     NodeScaling,
     NodeShortage,
+    PinnedNode,
     PodOnNode,
     RequestPart,
     ResourceAsked,
@@ -42,10 +44,12 @@ from kubectl_kres.scheduling.node_info import (
     build_node,
     collect_pods,
     place_pod,
+    required_terms,
 )
 from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Rejection, SchedulingCluster, Shortage
 from kubectl_kres.scheduling.requests import requests_of
 from kubectl_kres.scheduling.schedule import DEFAULT_SCHEDULER, Scheduling, schedule
+from kubectl_kres.scheduling.selectors import matches, selector_matches
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -56,8 +60,28 @@ class SchedulingInput(Struct, frozen=True):
     nominated: tuple[tuple[str, BoundPod], ...] = ()
 
 
+#: What was made of a store last: of a list many pods are asked about among the same nodes.
+_made: WeakKeyDictionary[Store, tuple[tuple[int, ...], SchedulingInput]] = WeakKeyDictionary()
+
+
 def read_cluster(store: Store, minor: int) -> SchedulingInput:
     """Return the scheduler's view of what was read. ``minor``: its version, 1.N."""
+    stamp = (minor, *store.revision(*_VIEWED))
+    known = _made.get(store)
+    if known is None or known[0] != stamp:
+        known = _made[store] = stamp, _read_cluster(store, minor)
+    return known[1]
+
+
+#: The kinds of what the scheduler sees.
+_VIEWED = (
+    scheduling.NODES, scheduling.BOUND_PODS, scheduling.CLAIMS, scheduling.VOLUMES, scheduling.CLASSES,
+    scheduling.CSI_NODES, scheduling.CSI_DRIVERS, scheduling.CAPACITIES, scheduling.ATTACHMENTS,
+    scheduling.DEVICE_CLAIMS, scheduling.DEVICE_CLASSES, "Namespace",
+)  # fmt: skip
+
+
+def _read_cluster(store: Store, minor: int) -> SchedulingInput:
     pods = read_pods(store)
     nodes = tuple(build_node(node, pods.on_nodes.get(node.metadata.name, ())) for node in store.all(scheduling.NODES))
     attachments: dict[str, tuple[VolumeAttachment, ...]] = {}
@@ -114,14 +138,23 @@ def report_nodes(
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if not isinstance(asked, SchedulingPod):
         return None
-    unread = unread_kinds(store, (need for need in node_needs(store, pod) if need.kind != "Event"))
+    needs = node_needs(store, pod)
+    unread = unread_kinds(store, (need for need in needs if need.kind not in {"Event", scheduling.POD}))
     ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
     checked = check_pod(store, asked, minor, containers, ref, unread)
+    pinned = tuple(find_pins(asked, checked))
     return (
-        replace(checked.report, stated=_scheduler_message(pod), scaling=find_scaling(store, pod)),
+        replace(checked.report, stated=_scheduler_message(pod), scaling=find_scaling(store, pod), pinned=pinned),
         checked.seen.cluster,
         checked.obstacles,
     )
+
+
+def unread_nodes(store: Store, ref: ObjectRef) -> NodeReport:
+    """Return that the nodes may not be read, in the server's words."""
+    coverage = store.covered(ReadRequest(scheduling.NODES))
+    words = coverage.message or coverage.state
+    return NodeReport(ref, nodes=0, complete=False, not_read=("Node",), unread=words)
 
 
 def unread_kinds(store: Store, needs: Iterable[ReadRequest]) -> tuple[str, ...]:
@@ -152,7 +185,20 @@ def check_pod(
     ``ref``: what the report is about. ``unread``: the kinds that could not be read. ``gaps``: what else is not
     computed.
     """
-    seen = read_cluster(store, minor)
+    checked = check_among(read_cluster(store, minor), asked, containers, ref, unread, gaps)
+    empty = scheduling.BOUND_PODS in unread and next(store.all(scheduling.BOUND_PODS), None) is None
+    return checked._replace(report=replace(checked.report, empty=empty))
+
+
+def check_among(
+    seen: SchedulingInput,
+    asked: SchedulingPod,
+    containers: Sequence[ContainerValues],
+    ref: ObjectRef,
+    unread: Sequence[str] = (),
+    gaps: Sequence[str] = (),
+) -> CheckedPod:
+    """Return the same among given nodes."""
     scheduled = schedule(_drop_unread_fields(asked, unread), seen.cluster, seen.nominated)
     gaps = (*gaps, *_not_computed(asked, scheduled))
     complete = not unread and not gaps
@@ -164,22 +210,25 @@ def check_pod(
         nodes=len(seen.cluster.nodes),
         fitting=len(fits),
         fits=fits[:_NAMED],
-        groups=() if answer.rejection is not None else tuple(_groups(answer.statuses.items())),
+        groups=() if answer.rejection is not None else tuple(group_nodes(answer.statuses.items())),
         asked=tuple(_requested_resources(asked, scheduled, containers)),
         nearest=_find_nearest_node(obstacles) if not fits else None,
         rejection=answer.rejection.message if answer.rejection is not None else "",
         sentence=(scheduled.sentence or "") if complete else "",
         preempts=scheduled.preemption.nodes[:_NAMED],
         complete=complete,
-        empty=scheduling.BOUND_PODS in unread and next(store.all(scheduling.BOUND_PODS), None) is None,
+        open=len(seen.cluster.nodes) if _is_of_another(asked) else len(answer.open),
         not_read=tuple(dict.fromkeys(map(named_kind, unread))),
         not_computed=gaps,
     )
     return CheckedPod(report, seen, scheduled, obstacles)
 
 
-#: Reasons of events about pods, and whether a node is added then. Sources: cluster-autoscaler
-#: processors/status/eventing_scale_up_processor.go, karpenter pkg/controllers/provisioning/scheduling/events.go.
+#: Reasons of events about pods, and whether a node is added then. Sources: kubernetes/autoscaler cluster-autoscaler
+#: processors/status/eventing_scale_up_processor.go and utils/kubernetes/factory.go (16c271a), kubernetes-sigs/karpenter
+#: pkg/controllers/provisioning/scheduling/events.go and pkg/events/reason.go (0b88d7c).
+#: Of a pod that Karpenter expects on a node that is there; a new one is named by its NodeClaim first.
+_ON_ITS_WAY = "Pod should schedule on: node/"
 _SCALING = {
     ("cluster-autoscaler", "TriggeredScaleUp"): True,
     ("cluster-autoscaler", "NotTriggerScaleUp"): False,
@@ -191,7 +240,7 @@ _SCALING = {
 def find_scaling(store: Store, pod: Pod) -> NodeScaling | None:
     """The last that an autoscaler of nodes said of the pod; None: nothing, or events were not read."""
     words = [
-        NodeScaling(by, adds, event.message, _last_time(event))
+        NodeScaling(by, adds and not event.message.startswith(_ON_ITS_WAY), event.message, _last_time(event))
         for event in events_about(store, pod.metadata.namespace, ("Pod", pod.metadata.name))
         if (by := event.reporting_component or event.source.component)
         and (adds := _SCALING.get((by, event.reason))) is not None
@@ -210,7 +259,7 @@ def _scheduler_message(pod: Pod) -> str:
     return next((condition.message for condition in conditions), "")
 
 
-def _groups(statuses: Iterable[tuple[str, Rejection | None]]) -> Iterator[NodeGroup]:
+def group_nodes(statuses: Iterable[tuple[str, Rejection | None]]) -> Iterator[NodeGroup]:
     """Yield the groups of nodes by reason, the most frequent first."""
     nodes: dict[tuple[str, str], list[str]] = {}
     about: dict[tuple[str, str], Counter[str]] = {}
@@ -268,11 +317,53 @@ def _request_parts(resource: str, containers: Sequence[ContainerValues]) -> Iter
             yield RequestPart(container.name, has, set_by, value.source if set_by else None)
 
 
+def find_pins(asked: SchedulingPod, checked: CheckedPod) -> Iterator[PinnedNode]:
+    """Yield the nodes that a pod beside which it must run, or a bound claim, pins it to."""
+    obstacles = {node.name: (node, statuses) for node, statuses in checked.obstacles.nodes}
+    for node, by in (*_beside(asked, checked.seen.cluster), *_where_bound(asked, checked.seen.cluster)):
+        yield PinnedNode(node, by, _near(*obstacles[node]) if node in obstacles else None)
+
+
+def _beside(asked: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
+    """Yield node and pod for each pod that alone meets a required term of affinity on one node."""
+    terms = asked.spec.affinity.pod_affinity if asked.spec.affinity is not None else None
+    for term in required_terms(asked, terms):
+        if term.topology_key != _HOSTNAME or term.namespace_selector is not None:
+            continue
+        holders = [
+            (node.name, ObjectRef("Pod", pod.name, pod.namespace))
+            for node in cluster.nodes
+            for pod in node.pods
+            if pod.namespace in (term.namespaces or ()) and matches(term.label_selector, pod.labels)
+        ]
+        if len({name for name, _ in holders}) == 1:
+            yield holders[0]
+
+
+def _where_bound(asked: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
+    """Yield node and claim for each bound claim whose volume one node alone can reach."""
+    space, world = asked.metadata.namespace, cluster.world
+    for volume in asked.spec.volumes or ():
+        name = volume.persistent_volume_claim.claim_name if volume.persistent_volume_claim is not None else ""
+        claim = world.claims.get((space, name))
+        bound = world.volumes.get(claim.spec.volume_name) if claim is not None else None
+        affinity = bound.spec.node_affinity.required if bound is not None and bound.spec.node_affinity else None
+        if affinity is None:
+            continue
+        nodes = [node.name for node in cluster.nodes if selector_matches(affinity, node.labels, node.name)]
+        if len(nodes) == 1:
+            yield nodes[0], ObjectRef("PersistentVolumeClaim", name, space)
+
+
+_HOSTNAME = "kubernetes.io/hostname"
+
+
 def _find_nearest_node(obstacles: Obstacles) -> NearestNode | None:
-    near = obstacles.nearest
-    if near is None:
-        return None
-    node, statuses = near
+    return _near(*obstacles.nearest) if obstacles.nearest is not None else None
+
+
+def _near(node: NodeInfo, statuses: Sequence[Rejection]) -> NearestNode:
+    """Return what keeps the pod off one node."""
     short = [shortage for status in statuses for shortage in status.shortages]
     others = tuple(
         f"{reason} ({status.about})" if status.about else reason
@@ -302,10 +393,14 @@ def _holders(node: NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
 
 def _not_computed(asked: SchedulingPod, scheduled: Scheduling) -> Iterator[str]:
     """Yield what else decides: another scheduler, and conditions that no filter here computes."""
-    scheduler = asked.spec.scheduler_name
-    if scheduler and scheduler != DEFAULT_SCHEDULER:
-        yield f"scheduler {scheduler}"
+    if _is_of_another(asked):
+        yield f"scheduler {asked.spec.scheduler_name}"
     yield from scheduled.answer.not_computed
+
+
+def _is_of_another(pod: SchedulingPod) -> bool:
+    """Return whether another scheduler looks for a node."""
+    return (pod.spec.scheduler_name or DEFAULT_SCHEDULER) != DEFAULT_SCHEDULER
 
 
 def _drop_unread_fields(pod: SchedulingPod, unread: Sequence[str]) -> SchedulingPod:

@@ -64,6 +64,7 @@ def _reads_of_object(store: Store, subject: Subject) -> tuple[ReadRequest, ...] 
     pod = store.get("Pod", subject.ref.name, subject.ref.namespace) if subject.raw is None else None
     if subject.ref.kind != "Pod" or not isinstance(pod, Pod) or controller(pod)[0] != "TaskRun":
         return None
+    from kubectl_kres.reports.pod.needs import node_needs
     from kubectl_kres.tekton.reports.needs import pod_needs
 
     space = subject.ref.namespace
@@ -72,7 +73,7 @@ def _reads_of_object(store: Store, subject: Subject) -> tuple[ReadRequest, ...] 
         ReadRequest("LimitRange", space),
         ReadRequest("ResourceQuota", space),
     )
-    return tuple(dict.fromkeys((*own, *pod_needs(store, pod))))
+    return tuple(dict.fromkeys((*own, *pod_needs(store, pod), *node_needs(store, pod))))
 
 
 def _analyse(

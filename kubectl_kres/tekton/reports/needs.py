@@ -17,7 +17,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.objects import bounded_kinds
 from kubectl_kres.reports.common.system import AboutPod, reads_for
-from kubectl_kres.reports.pod.needs import storage_needs
+from kubectl_kres.reports.pod.needs import node_needs, storage_needs
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import (
     Pipeline,
@@ -48,6 +48,8 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     if isinstance(run, TaskRun):
         wanted += run_needs(store, run)
         wanted += workspace_needs(store, run)
+        pod = store.get("Pod", run.status.pod_name, namespace) if subject.raw is None else None
+        wanted += node_needs(store, pod) if isinstance(pod, Pod) else ()
     elif isinstance(run, Task):
         wanted += action_needs(run.spec, namespace)
     made = isinstance(run, TaskRun) and bool(run.status.pod_name)

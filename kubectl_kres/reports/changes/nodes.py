@@ -1,0 +1,227 @@
+"""Whether nodes take the pods that a change creates: what is read for that, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from kubectl_kres.model import scheduling
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import ObjectRef, Raw, on_wire
+from kubectl_kres.model.scheduling import SchedulingPod
+from kubectl_kres.model.workload import template_in
+from kubectl_kres.reports.changes.created_pods import CreatedPods, PodsOfChange
+from kubectl_kres.reports.changes.report import ChangeReport, Effect, NodesForChange
+from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread
+from kubectl_kres.reports.pod.scheduling_needs import BOUND_PODS, NODES, NewPod, spec_needs, template_of
+from kubectl_kres.reports.scheduling.new_pods import new_pod_as_stored
+from kubectl_kres.reports.scheduling.placing import place_pods
+from kubectl_kres.reports.scheduling.report import CheckedPod, SchedulingInput, check_among, read_cluster, unread_kinds
+from kubectl_kres.scheduling.node_info import NodeInfo, changed_node
+from kubectl_kres.scheduling.plugin import SchedulingCluster, UncomputedFilter
+from kubectl_kres.scheduling.profile import Filters, prepare_filters
+from kubectl_kres.scheduling.selectors import matches, read_selector
+from kubectl_kres.simulate.change import Patch, key_of_step, strategic_merge
+from kubectl_kres.simulate.cluster import Placed
+from kubectl_kres.store.store import ReadRequest, Store
+
+#: So many templates of a namespace are read by name; more of them as a list.
+_BY_NAME = 5
+#: What nodes are labelled with by those who add them. Source: karpenter pkg/apis/v1/labels.go NodePoolLabelKey.
+_MADE_BY = {"karpenter.sh/nodepool": "Karpenter", "karpenter.sh/provisioner-name": "Karpenter"}
+_UNKNOWN = "whether new pods find a node is not known: "
+
+
+def change_node_needs(store: Store, pods: PodsOfChange, steps: Sequence[Placed]) -> tuple[ReadRequest, ...]:
+    """Return the reads, as far as they are known by now; none where no pod is created. None of them is required."""
+    created = [each for each in pods.created if each.number]
+    if not created or store.origin.kind in {"files", "file"}:
+        return ()
+    wanted: dict[tuple[str, str], list[str]] = {}
+    for each in created:
+        if each.raw is None:
+            wanted.setdefault((scheduling.view_of(each.ref.kind), each.ref.namespace), []).append(each.ref.name)
+    needs: list[ReadRequest] = []
+    for (view, space), names in wanted.items():
+        listed = names if len(names) <= _BY_NAME else [""]
+        needs += [ReadRequest(view, space, name, required=False) for name in listed]
+    needs += [NODES, BOUND_PODS]
+    for each in created:
+        new = _new_pod(store, each, steps)
+        needs += spec_needs(store, new.pod) if new is not None else ()
+    return tuple(dict.fromkeys(needs))
+
+
+def with_nodes(
+    report: ChangeReport, store: Store, pods: PodsOfChange, steps: Sequence[Placed], minor: int
+) -> ChangeReport:
+    """Return the report with what nodes say to new pods, each workload after the one before it.
+
+    Without nodes a note says that they were not looked at. ``minor``: the version of Kubernetes, 1.N.
+    """
+    needs = change_node_needs(store, pods, steps)
+    if not needs:
+        return report
+    why, unseen = _unlooked(store)
+    if why:
+        return replace(report, notes=(*report.notes, f"{_UNKNOWN}{why}"), unseen=(*report.unseen, *unseen))
+    placing = _Placing(store, minor)
+    for gone in pods.gone:
+        placing.let_go(gone.ref, gone.selector)
+    news = [(created, _new_pod(store, created, steps)) for created in pods.created if created.number]
+    placements = [placing.place(created, new) for created, new in news if new is not None]
+    notes = [f"{_UNKNOWN}the template of {each.ref.full} was not read" for each, new in news if new is None]
+    if placing.unread:
+        kinds = ", ".join(dict.fromkeys(placing.unread))
+        notes.append(f"whether new pods find a node is known as far as seen: not read: {kinds}")
+    return replace(
+        report, nodes=tuple(placements), notes=(*report.notes, *notes), outcome=_outcome(report.outcome, placements)
+    )
+
+
+def _unlooked(store: Store) -> tuple[str, tuple[FailedRead, ...]]:
+    """Return why nodes cannot be looked at, with what could not be read; empty: they can."""
+    coverage = store.covered(NODES)
+    if not coverage.known:
+        why = coverage.message or "nodes as the scheduler sees them are not in what was read"
+        return why, tuple(find_unread(store, (NODES,)))
+    return ("" if next(store.all(scheduling.NODES), None) is not None else "there is no node in the cluster"), ()
+
+
+def _outcome(outcome: Any, placements: Iterable[NodesForChange]) -> Any:
+    """Return the outcome of a change with what nodes say."""
+    lacking = {item.effect for item in placements if item.lacking}
+    if "worse" in lacking:
+        return "worse"
+    return "other" if lacking and outcome == "none" else outcome
+
+
+def _new_pod(store: Store, created: CreatedPods, steps: Sequence[Placed]) -> NewPod | None:
+    """Return the next pod as the scheduler gets it; None: its template was not read."""
+    ref = created.ref
+    raw = created.raw if created.raw is not None else _raw_after(store, ref, steps)
+    if raw is None:
+        return None
+    new = template_of(store, Subject(ref, BY_KIND[ref.kind], raw))
+    if new is None:
+        return None
+    template = template_in(raw)
+    runtime = template[1]["spec"].get("runtimeClassName") if template is not None else None
+    gaps = (f"where nodes run RuntimeClass {runtime}",) if runtime else ()
+    stored = new_pod_as_stored(NewPod(new.pod, (*new.gaps, *gaps)), created.stored)
+    return stored._replace(pod=_with_priority(store, stored.pod, str(created.stored.get("priorityClassName", ""))))
+
+
+def _with_priority(store: Store, pod: SchedulingPod, name: str) -> SchedulingPod:
+    """Return the pod with what its class gives it, where that was read."""
+    named = store.get("PriorityClass", name) if name else None
+    if named is None:
+        return pod
+    policy = pod.spec.preemption_policy or named.preemption_policy or None
+    return replace(pod, spec=replace(pod.spec, priority=named.value, preemption_policy=policy))
+
+
+def _raw_after(store: Store, ref: ObjectRef, steps: Iterable[Placed]) -> Raw | None:
+    """Return a stored object, as far as the scheduler looks at it, with the patches of the steps."""
+    item = store.get(scheduling.view_of(ref.kind), ref.name, ref.namespace)
+    if item is None:
+        return None
+    raw: Raw = on_wire(item)
+    for placed in steps:
+        step = placed.step
+        if isinstance(step, Patch) and placed.namespace == ref.namespace and key_of_step(step) == (ref.kind, ref.name):
+            raw = strategic_merge(raw, step.patch)
+    return raw
+
+
+class _Answer(NamedTuple):
+    """How many pods find a node, and whether counting ended there."""
+
+    fits: int | None
+    at_least: bool = False
+
+
+class _Placing:
+    """The nodes, with the pods of a change that were put on them by now."""
+
+    def __init__(self, store: Store, minor: int) -> None:
+        self.store = store
+        self.seen: SchedulingInput = read_cluster(store, minor)
+        self.nodes: Mapping[str, NodeInfo] = {node.name: node for node in self.seen.cluster.nodes}
+        self.unread: list[str] = []
+        labels = (label for node in self.nodes.values() for label in node.labels if label in _MADE_BY)
+        self.autoscaler = _MADE_BY.get(next(labels, ""), "")
+
+    @property
+    def cluster(self) -> SchedulingCluster:
+        return replace(self.seen.cluster, nodes=tuple(self.nodes.values()))
+
+    def let_go(self, ref: ObjectRef, selector: Raw) -> None:
+        """The pods of a workload, or a pod, end."""
+        self.nodes = self._without(ref, selector)
+
+    def _without(self, ref: ObjectRef, selector: Raw) -> dict[str, NodeInfo]:
+        picked = read_selector(selector)
+        nodes = dict(self.nodes)
+        for name, node in self.nodes.items():
+            ending = [
+                pod
+                for pod in node.pods
+                if pod.namespace == ref.namespace
+                and (pod.name == ref.name if ref.kind == "Pod" else picked is not None and matches(picked, pod.labels))
+            ]
+            if ending:
+                nodes[name] = changed_node(node, ending, ())
+        return nodes
+
+    def place(self, created: CreatedPods, new: NewPod) -> NodesForChange:
+        """Put the pods of one workload on nodes, and say how many find one."""
+        missing = unread_kinds(self.store, (NODES, BOUND_PODS, *spec_needs(self.store, new.pod)))
+        self.unread += missing
+        wanted, rollout = created.number, created.rollout
+        first = self._check(created, new, missing)
+        stalls = rollout is not None and not rollout.unavailable and not first.scheduled.answer.feasible
+        if rollout is not None and not stalls:
+            # Old pods end as new ones come: in the end these are alone.
+            self.nodes = self._without(created.ref, created.selector)
+            first = self._check(created, new, missing)
+        answer = _Answer(0) if stalls else self._put(new, wanted, counted=scheduling.BOUND_PODS not in missing)
+        lacks = answer.fits is not None and not answer.at_least and answer.fits < wanted
+        if answer.fits and lacks:
+            first = self._check(created, new, missing)
+        effect: Effect = "worse" if lacks and not first.report.open else "other"
+        return NodesForChange(
+            created.ref,
+            effect,
+            wanted,
+            *answer,
+            rollout=rollout is not None,
+            stalls=stalls,
+            first=first.report if lacks else None,
+            autoscaler=self.autoscaler if lacks else "",
+        )
+
+    def _check(self, created: CreatedPods, new: NewPod, missing: Sequence[str]) -> CheckedPod:
+        seen = replace(self.seen, cluster=self.cluster)
+        return check_among(seen, new.pod, (), created.ref, missing, new.gaps)
+
+    def _put(self, new: NewPod, wanted: int, *, counted: bool) -> _Answer:
+        """``counted``: the pods on nodes are known; else nothing but that no empty node takes one is."""
+        filters = self._filters(new)
+        if filters is None:
+            return _Answer(None)
+        if filters.rejection is not None:
+            return _Answer(0)
+        placing = place_pods(new.pod, filters, self.nodes, wanted)
+        if not counted:
+            return _Answer(None if placing.placed else 0)
+        self.nodes = placing.nodes
+        return _Answer(placing.placed, placing.ended)
+
+    def _filters(self, new: NewPod) -> Filters | None:
+        try:
+            return prepare_filters(new.pod, self.cluster)
+        except UncomputedFilter:
+            return None
