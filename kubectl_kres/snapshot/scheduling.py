@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model import scheduling
+from kubectl_kres.model.kinds import BOUND_PODS
 from kubectl_kres.model.pod import SCHEDULED
 from kubectl_kres.model.scheduling import (
     DiskVolume,
@@ -61,7 +62,7 @@ def find_views(kind: str, items: Sequence[Any], *, everywhere: bool) -> Iterator
         return
     yield scheduling.POD, [pod for pod in items if _waits(pod)]
     if everywhere:
-        yield scheduling.BOUND_PODS, list(_placed(items))
+        yield BOUND_PODS, list(_placed(items))
 
 
 def needs_beside(need: ReadRequest) -> tuple[ReadRequest, ...]:
@@ -70,7 +71,7 @@ def needs_beside(need: ReadRequest) -> tuple[ReadRequest, ...]:
         return (ReadRequest(scheduling.NODES),)
     if need.kind != "Pod" or need.name:
         return ()
-    everywhere = () if need.namespace else (ReadRequest(scheduling.BOUND_PODS),)
+    everywhere = () if need.namespace else (ReadRequest(BOUND_PODS),)
     return (ReadRequest(scheduling.POD, need.namespace), *everywhere)
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import named_kind
+from kubectl_kres.model.kinds import BOUND_PODS, named_kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Pod
 from kubectl_kres.model.scheduling import SchedulingPod, SchedulingWorld, VolumeAttachment
@@ -82,7 +82,7 @@ def read_cluster(store: Store, minor: int) -> SchedulingInput:
 
 def read_pods(store: Store) -> PodsOnNodes:
     """Return the pods on nodes: collected when they were read, or one by one where they are watched."""
-    pods = list(store.all(scheduling.BOUND_PODS))
+    pods = list(store.all(BOUND_PODS))
     if len(pods) == 1 and isinstance(pods[0], PodsOnNodes):
         return pods[0]
     placed = (pod if isinstance(pod, PlacedPod) else place_pod(pod) for pod in pods)
@@ -171,7 +171,7 @@ def check_pod(
         sentence=(scheduled.sentence or "") if complete else "",
         preempts=scheduled.preemption.nodes[:_NAMED],
         complete=complete,
-        empty=scheduling.BOUND_PODS in unread and next(store.all(scheduling.BOUND_PODS), None) is None,
+        empty=BOUND_PODS in unread and next(store.all(BOUND_PODS), None) is None,
         not_read=tuple(dict.fromkeys(map(named_kind, unread))),
         not_computed=gaps,
     )
@@ -309,7 +309,7 @@ def _not_computed(asked: SchedulingPod, scheduled: Scheduling) -> Iterator[str]:
 def _without(pod: SchedulingPod, unread: Sequence[str]) -> SchedulingPod:
     """Return the pod without fields whose filters need kinds that could not be read."""
     spec = pod.spec
-    if any(kind not in {scheduling.BOUND_PODS, "Namespace"} for kind in unread):
+    if any(kind not in {BOUND_PODS, "Namespace"} for kind in unread):
         spec = replace(spec, volumes=None, resource_claims=None)
     if "Namespace" in unread and spec.affinity is not None:
         spec = replace(spec, affinity=replace(spec.affinity, pod_affinity=None, pod_anti_affinity=None))
