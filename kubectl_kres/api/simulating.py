@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubectl_kres.api.asking import AnswerScope, ask_of, asked, fill_all, manifests_of
+from kubectl_kres.api.asking import AnswerScope, Others, ask_of, asked, fill_all, manifests_of
 from kubectl_kres.api.clusters import Cluster, Reading
 from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed import kind_of, typed
@@ -31,6 +31,7 @@ from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding
 from kubectl_kres.reports.check.of_store import context_needs, contexts_of
 from kubectl_kres.reports.common.explanation import unread
+from kubectl_kres.reports.common.system import answers_about
 from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
@@ -123,7 +124,7 @@ def found_in(
 
 def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
     """Raises what ``asked`` raises."""
-    prepared = asked(items, scope, needs, policy_needs)
+    prepared = asked(items, scope, needs, Others(lambda kind: answers_about(kind).counted, policy_needs))
     spaces = dict.fromkeys(subject.ref.namespace for subject in (*prepared.subjects, *prepared.counted))
     contexts = (
         CheckContext(
