@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from kubectl_kres.simulate import controllers as statefulset
-from kubectl_kres.simulate.controllers import synced
+from kubectl_kres.simulate.controllers import kept_revisions, kept_sets, synced
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.state import (
     Common,
@@ -149,13 +149,15 @@ class RoomDemand:
         """Return the templates of the pods that a workload lacks; None: its controllers may do something else."""
         match workload:
             case DeploymentState():
-                if synced(workload, may_create=lambda: True) is not None:
+                if kept_sets(workload) is not workload.sets or synced(workload, may_create=lambda: True) is not None:
                     return None
                 sets = workload.sets
             case ReplicaSetState():
                 sets = (workload,)
             case StatefulSetState():
                 if workload.claims or self.tables.lacks_revision(workload):
+                    return None
+                if kept_revisions(workload) is not workload.revisions:
                     return None
                 if statefulset.taken_down(workload) is not None:
                     return None

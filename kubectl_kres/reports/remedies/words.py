@@ -315,10 +315,11 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
     filed = [edit for edit in edits if subject.raw is not None and edit.object == subject.ref]
     made = [edit for edit in edits if edit not in filed]
     fixed = {ref: names_by_value for ref, names_by_value in unchangeable(made).items() if ref not in kept}
+    there = [edit for edit in filed if _exists(store, edit)]
     why = [
         *_owners(kept, edits),
         *([f"make the edits in {subject.file or 'the file'}"] if filed else []),
-        *dict.fromkeys(fixed.values()),
+        *dict.fromkeys((*unchangeable(there).values(), *fixed.values())),
     ]
     raising = [edit for edit in edits if isinstance(edit, RaiseQuota)]
     return Remedy(
@@ -330,6 +331,12 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
         proven=True,
         ask=asking(of, raising[0].object) if raising and raising[0].object not in store.files else "",
     )
+
+
+def _exists(store: Store, edit: Edit) -> bool:
+    """Return whether the object of a file is there already, so that what it is made of cannot be changed."""
+    ref = edit.object
+    return store.read(ref.kind, ref.name, ref.namespace) is not None
 
 
 def _owners(kept: Mapping[ObjectRef, str], edits: Sequence[Edit]) -> Iterator[str]:
