@@ -7,6 +7,7 @@ pods. One that does not bring all wanted pods is reported with the refusal that 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct, structs
 
@@ -22,6 +23,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload
 from kubectl_kres.reports.common.parts import Admits, Basis, Edit, EditClaim, Remedy, Scale, SetBound, SetValue
 from kubectl_kres.reports.remedies import words
+from kubectl_kres.reports.remedies.candidates import Candidate, remedies_of
 from kubectl_kres.reports.remedies.pods import (
     TRIED,
     Workplace,
@@ -35,7 +37,7 @@ from kubectl_kres.reports.remedies.pods import (
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
 from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
 from kubectl_kres.reports.remedies.shape import ResourceField, passing, write, written
-from kubectl_kres.reports.remedies.words import composed, raises
+from kubectl_kres.reports.remedies.words import raises
 from kubectl_kres.store.store import Store
 
 _OF_CLAIMS = frozenset({"limitrange/min", "limitrange/max"})
@@ -67,7 +69,8 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
             return ()
         beside = Rivals() if analysis.start.live is not None else rivals_of(store, subject, analysis.known, server)
         place = structs.replace(place, rivals=beside.counted)
-        remedies = tuple(_Search(store, subject, analysis, server, place).remedies())
+        search = _PodSearch(store, subject, analysis, server, place)
+        remedies = tuple(remedies_of(store, subject, search.candidates()))
     except Unparsable:
         return ()
     if beside.unknown:
@@ -105,30 +108,30 @@ def _contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
     return structs.replace(remedy, stays=stays, contested=refs)
 
 
-class _Search:
+class _PodSearch:
     def __init__(self, store: Store, subject: Subject, analysis: Analysis, server: Server, place: Workplace) -> None:
         self.store, self.subject, self.analysis, self.server, self.place = store, subject, analysis, server, place
         self.pod, self.policies = analysis.start.pod, analysis.known.policies
         self.counted = analysis.start.live is not None and not place.lacking
 
-    def remedies(self) -> Iterator[Remedy]:
+    def candidates(self) -> Iterator[Candidate]:
+        """Yield the sets of edits that bring all wanted pods, those that raise quotas first."""
         if self._come():
             return
-        seen: set[tuple[Edit, ...]] = set()
         for trial in self._trials():
             edits = tuple(self._edits(trial))
             if not edits:
                 return
-            if edits not in seen:
-                seen.add(edits)
-                admits = Admits(trial.place.wanted, trial.place.wanted)
-                remedy = composed(self.store, self.subject, edits, admits, trial.need.rest.pods)
-                yield _shared(remedy, self._who_shares(trial))
+            finish = partial(self._with_sharing, trial)
+            yield Candidate(edits, trial.place.wanted, trial.need.rest.pods, finish)
         if not self.counted:
             yield from self._freeing()
 
-    def _freeing(self) -> Iterator[Remedy]:
-        """Yield remedies that raise no quota, for the template as it is."""
+    def _with_sharing(self, trial: TrialEdits, remedy: Remedy) -> Remedy:
+        return _shared(remedy, self._who_shares(trial))
+
+    def _freeing(self) -> Iterator[Candidate]:
+        """Yield edits that raise no quota, for the template as it is."""
         evaluated = judge(self.pod, self.policies, self.server)
         if evaluated.faults:
             return
@@ -139,8 +142,7 @@ class _Search:
 
         args = (self.place, self.pod, evaluated, self.policies, self.server)
         for edits in freeing(self.store, self.subject, *args, short):
-            admits = Admits(self.place.wanted, self.place.wanted)
-            yield composed(self.store, self.subject, edits, admits, 0)
+            yield Candidate(edits, self.place.wanted)
 
     def _who_shares(self, trial: TrialEdits) -> tuple[ObjectRef, ...]:
         """Return the rivals that the room is shared with, so that more is made than without them."""
