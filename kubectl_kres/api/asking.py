@@ -15,46 +15,46 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.base.versions import binary, nearest, parse
+from kubectl_kres.admission.base.versions import binary, nearest_version, parse
 from kubectl_kres.api.clusters import Cluster, Nothing, Reading
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import counted_kind, is_always_counted, overlay
-from kubectl_kres.manifests.read import read, refuse, versioned
-from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.manifests.read import drop_unversioned, raise_faults, read
+from kubectl_kres.manifests.typed import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.system import answers_about, makes_one_pod, require_answers
 from kubectl_kres.reports.namespace.counted_object import is_counted
-from kubectl_kres.reports.pod.manifest_source import is_there, missing
+from kubectl_kres.reports.pod.manifest_source import is_there, missing_error
 from kubectl_kres.store.store import ReadRequest, Store
 
 
-def plain(item: Any) -> dict[str, Any]:
+def to_plain_data(item: Any) -> dict[str, Any]:
     """Return a manifest as mappings, lists and JSON's values.
 
     Taken are mappings (kopf's bodies), models of the official clients, synchronous or not (by ``attribute_map``), and
     what has ``to_dict()`` (lightkube), ``raw`` (kr8s) or ``obj`` (pykube). Raises UsageError for anything else.
     """
-    result = _plain(item)
+    result = _build_plain_value(item)
     if isinstance(result, dict):
         return result
     raise UsageError(f"a manifest or an object of a Kubernetes client was expected, not {type(item).__name__}")
 
 
-def _plain(item: Any) -> Any:
+def _build_plain_value(item: Any) -> Any:
     if isinstance(item, Number):
         return float(item)
     if item is None or isinstance(item, (str, int, float, bool)):
         return item
     if isinstance(item, Mapping):
-        return {str(key): _plain(value) for key, value in item.items()}
+        return {str(key): _build_plain_value(value) for key, value in item.items()}
     if isinstance(item, (list, tuple)):
-        return [_plain(value) for value in item]
+        return [_build_plain_value(value) for value in item]
     if hasattr(item, "isoformat"):
         return item.isoformat().replace("+00:00", "Z")
     return _of_client(item)
@@ -64,13 +64,13 @@ def _of_client(item: Any) -> Any:
     names = getattr(type(item), "attribute_map", None)
     if isinstance(names, Mapping):
         fields = ((key, getattr(item, name, None)) for name, key in names.items())
-        return {key: _plain(value) for key, value in fields if value is not None}
+        return {key: _build_plain_value(value) for key, value in fields if value is not None}
     for name in ("raw", "obj"):
         result = getattr(item, name, None)
         if isinstance(result, Mapping):
-            return _plain(result)
+            return _build_plain_value(result)
     if callable(getattr(item, "to_dict", None)):
-        return _without_none(_plain(item.to_dict()))
+        return _without_none(_build_plain_value(item.to_dict()))
     raise UsageError(f"{type(item).__module__}.{type(item).__qualname__} is no object of a Kubernetes client")
 
 
@@ -118,7 +118,7 @@ class Others(NamedTuple):
     wants: Wants
 
 
-def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants, beside: Others | None = None) -> Prepared:
+def prepare_answers(items: Sequence[Any], frame: AnswerScope, wants: Wants, beside: Others | None = None) -> Prepared:
     """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError.
 
     ``beside``: None: there are no answers about objects that make no pods. Quotas, LimitRanges and namespaces beside
@@ -138,7 +138,7 @@ def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants, beside: Others
     subjects = [*(it for it in of_names if makes_one_pod(it.kind)), *map(_of_manifest, workloads)]
     others = [it for it in of_names if not makes_one_pod(it.kind)]
     if beside is not None:
-        others += _counted(reading, manifests, space or "default")
+        others += _list_counted_subjects(reading, manifests, space or "default")
         if not subjects and not others:
             others += _policies(manifests, space or "default", beside.takes)
     pairs = [*((subject, wants) for subject in subjects), *((it, beside.wants) for it in others if beside is not None)]
@@ -148,11 +148,11 @@ def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants, beside: Others
         complete(reading, over, subject, reads)
     for subject in (*subjects, *of_names):
         if subject.raw is None and not is_there(reading.store, subject):
-            raise missing(reading.store, subject)
+            raise missing_error(reading.store, subject)
     return Prepared(reading, tuple(subjects), ask_of(reading.store, frame.kube_version), tuple(others))
 
 
-def _counted(reading: Reading, manifests: Iterable[Manifest], namespace: str) -> Iterator[Subject]:
+def _list_counted_subjects(reading: Reading, manifests: Iterable[Manifest], namespace: str) -> Iterator[Subject]:
     """Claims and what else quotas count of what was passed."""
     for manifest in manifests:
         known, space = kind_of(manifest), manifest.namespace or namespace
@@ -186,7 +186,7 @@ def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
     """Return the server that is asked: the one that objects were read from, unless another version is named."""
     if kube_version and parse(kube_version) is None:
         raise UsageError(f'kube_version: "{kube_version}" is no version such as 1.33')
-    version, assumed = nearest(kube_version or store.origin.version)
+    version, assumed = nearest_version(kube_version or store.origin.version)
     own = None if kube_version else binary(store.origin.version)
     return EvaluationOptions(
         Server(version, binary=own), (assumed,) if assumed else (), store.origin.time, yaml_text.value
@@ -229,16 +229,16 @@ def manifests_of(items: Iterable[Any]) -> list[Manifest]:
         if isinstance(item, (str, Path)):
             manifests += read([str(item)], recursive=True, stdin=io.BytesIO())
         else:
-            manifests += _passed(item)
+            manifests += _read_passed_manifests(item)
     faults: list[InputError] = []
-    kept = versioned(manifests, faults)
-    refuse(faults)
+    kept = drop_unversioned(manifests, faults)
+    raise_faults(faults)
     return kept
 
 
-def _passed(item: Any) -> Iterator[Manifest]:
+def _read_passed_manifests(item: Any) -> Iterator[Manifest]:
     """Yield the objects that one is: of a List its items. Raises UsageError for what is none."""
-    text = io.BytesIO(json.dumps(plain(item)).encode())
+    text = io.BytesIO(json.dumps(to_plain_data(item)).encode())
     try:
         manifests = read(["-"], recursive=False, stdin=text)
     except InputError as error:
@@ -267,6 +267,6 @@ def _of_manifest(manifest: Manifest) -> Subject:
         group, _, version = manifest.api_version.rpartition("/")
         name = manifest.kind.lower()
         kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
-    typed(manifest, kind)
+    decode_manifest(manifest, kind)
     locate = None if manifest.file == _PASSED else manifest.place
     return Subject(manifest.ref, kind, manifest.raw, manifest.file, locate)

@@ -15,7 +15,7 @@ from cli.test_cli_agreement import _as_denied, _by_ref, _differences, _same_word
 from cli.test_cli_tekton import served
 
 from kubectl_kres import api as python_api
-from kubectl_kres.mcp.tools import answered
+from kubectl_kres.mcp.tools import answer_tool
 from kubectl_kres.tekton.model import GROUP as TEKTON
 
 #: KRES_AGREE_RUNS=500 asks about so many worlds; KRES_AGREE_FROM=500 begins there.
@@ -54,7 +54,7 @@ def _ask_everywhere(kres: Kres, api: Api, seed: int, tmp: str) -> list[str]:
     by_api = {
         (it.report.subject.kind, it.report.subject.name): it.to_dict() for it in python_api.denied(cluster, SPACE)
     }
-    tool = answered("overview", arguments, lambda _: cluster, ["there"])
+    tool = answer_tool("overview", arguments, lambda _: cluster, ["there"])
     by_tool = {(it["subject"]["kind"], it["subject"]["name"]): it for it in _as_denied(tool["refused"])}
     checked = json.loads(kres("check", "-n", SPACE, "-o", "json").out)
     errors = {(it["object"]["kind"], it["object"]["name"]) for it in checked["items"] if it["code"] in _REFUSED}
@@ -73,7 +73,7 @@ def _ask_everywhere(kres: Kres, api: Api, seed: int, tmp: str) -> list[str]:
         if kind == "TaskRun":
             said["api.explain"] = python_api.explain(f"{plural}/{name}", cluster=cluster).to_dict()
             asked = {**arguments, "object": f"{plural}/{name}"}
-            said["MCP explain"] = answered("explain", asked, lambda _: cluster, ["there"])
+            said["MCP explain"] = answer_tool("explain", asked, lambda _: cluster, ["there"])
         for face, other in said.items():
             found += _differences(f"{seed} {kind}/{name} {face}", single, other)
         word = single["verdict"]["outcome"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.render.overview.lines import brief_name, percent_of, used_up
 from kubectl_kres.render.verdict.headline import cause
-from kubectl_kres.render.verdict.run_state import because
+from kubectl_kres.render.verdict.run_state import reason_text
 from kubectl_kres.reports.overview import Problem
 from kubectl_kres.reports.rollout.wanted_pods import short_by
 
@@ -20,8 +20,8 @@ def short_cause(problem: Problem) -> str:
         causes = "; ".join(dict.fromkeys(map(_finding, problem.verdict.findings)))
         return causes or problem.verdict.message or problem.state
     if problem.run_state is not None:
-        return f"{problem.state}: {because(problem.run_state)}".removesuffix(": ")
-    return "; ".join(_other(problem)) or problem.state
+        return f"{problem.state}: {reason_text(problem.run_state)}".removesuffix(": ")
+    return "; ".join(_problem_texts(problem)) or problem.state
 
 
 def pods_of(problem: Problem) -> str:
@@ -45,7 +45,7 @@ def _finding(finding: Finding) -> str:
     return cause([finding])
 
 
-def _other(problem: Problem) -> Iterator[str]:
+def _problem_texts(problem: Problem) -> Iterator[str]:
     if problem.lacks:
         yield ", ".join(f"-{lack} {brief_name(name)}" for name, lack in problem.lacks.items())
     if problem.behind:

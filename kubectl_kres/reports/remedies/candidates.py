@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import Admits, Edit, Remedy
-from kubectl_kres.reports.remedies.words import composed
+from kubectl_kres.reports.remedies.words import compose_remedy
 from kubectl_kres.store.store import Store
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ def remedies_of(store: Store, subject: Subject, candidates: Iterable[Candidate])
     for it in candidates:
         if it.edits and it.edits not in seen:
             seen.append(it.edits)
-            yield it.finish(composed(store, subject, it.edits, Admits(it.wanted, it.wanted), it.now))
+            yield it.finish(compose_remedy(store, subject, it.edits, Admits(it.wanted, it.wanted), it.now))
 
 
 def fewest(items: Sequence[T], does: Callable[[Sequence[T]], bool]) -> Sequence[T]:

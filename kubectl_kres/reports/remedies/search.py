@@ -35,8 +35,8 @@ from kubectl_kres.reports.remedies.pods import (
     workplace,
 )
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
-from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
-from kubectl_kres.reports.remedies.shape import ResourceField, passing, write, written
+from kubectl_kres.reports.remedies.room import Raised, lower_values, raised_for, smallest_raise, worst_outcome
+from kubectl_kres.reports.remedies.shape import ResourceField, passing_values, write, written_value
 from kubectl_kres.reports.remedies.words import raises
 from kubectl_kres.store.store import Store
 
@@ -74,7 +74,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
     except Unparsable:
         return ()
     if beside.unknown:
-        remedies = tuple(_contested(remedy, beside.unknown) for remedy in remedies)
+        remedies = tuple(_mark_contested(remedy, beside.unknown) for remedy in remedies)
     others = dict.fromkeys(finding.text for outcome in remaining_outcomes(analysis) for finding in findings_of(outcome))
     if not others:
         return remedies
@@ -99,12 +99,12 @@ def remaining_outcomes(analysis: Analysis) -> tuple[Outcome, ...]:
     return tuple(result)
 
 
-def _shared(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
-    return structs.replace(remedy, text=f"{remedy.text}{words.shared(refs)}", shared=refs) if refs else remedy
+def _mark_shared(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
+    return structs.replace(remedy, text=f"{remedy.text}{words.shared_room_text(refs)}", shared=refs) if refs else remedy
 
 
-def _contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
-    stays = "; ".join(filter(None, (remedy.stays, words.contested(refs))))
+def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
+    stays = "; ".join(filter(None, (remedy.stays, words.contested_room_text(refs))))
     return structs.replace(remedy, stays=stays, contested=refs)
 
 
@@ -116,7 +116,7 @@ class _PodSearch:
 
     def candidates(self) -> Iterator[Candidate]:
         """Yield the sets of edits that bring all wanted pods, those that raise quotas first."""
-        if self._come():
+        if self._has_all_pods():
             return
         for trial in self._trials():
             edits = tuple(self._edits(trial))
@@ -125,34 +125,34 @@ class _PodSearch:
             finish = partial(self._with_sharing, trial)
             yield Candidate(edits, trial.place.wanted, trial.need.rest.pods, finish)
         if not self.counted:
-            yield from self._freeing()
+            yield from self._freeing_remedies()
 
     def _with_sharing(self, trial: TrialEdits, remedy: Remedy) -> Remedy:
-        return _shared(remedy, self._who_shares(trial))
+        return _mark_shared(remedy, self._who_shares(trial))
 
-    def _freeing(self) -> Iterator[Candidate]:
+    def _freeing_remedies(self) -> Iterator[Candidate]:
         """Yield edits that raise no quota, for the template as it is."""
         evaluated = judge(self.pod, self.policies, self.server)
         if evaluated.faults:
             return
-        short = tuple(raised(self.place, self.pod, evaluated, self.policies, self.server).hard)
+        short = tuple(smallest_raise(self.place, self.pod, evaluated, self.policies, self.server).hard)
         if not any(name.startswith("count/") for _, name in short):
             return
-        from kubectl_kres.reports.remedies.freeing import freeing
+        from kubectl_kres.reports.remedies.freeing import freeing_edits
 
         args = (self.place, self.pod, evaluated, self.policies, self.server)
-        for edits in freeing(self.store, self.subject, *args, short):
+        for edits in freeing_edits(self.store, self.subject, *args, short):
             yield Candidate(edits, self.place.wanted)
 
     def _who_shares(self, trial: TrialEdits) -> tuple[ObjectRef, ...]:
         """Return the rivals that the room is shared with, so that more is made than without them."""
         place = structs.replace(trial.place, rivals=())
-        alone = self._trial(trial.values, trial.policies, place, trial.bounds, trial.claims).need.hard
+        alone = self._build_trial(trial.values, trial.policies, place, trial.bounds, trial.claims).need.hard
         more = {key for key, amount in trial.need.hard.items() if amount != alone.get(key)}
         plans = {rival.ref: rival.plan(trial.policies, self.server) for rival in trial.place.rivals} if more else {}
         return tuple(ref for ref, plan in plans.items() if not more.isdisjoint(needed_room(plan)))
 
-    def _come(self) -> bool:
+    def _has_all_pods(self) -> bool:
         """Return whether all wanted pods exist, or come without a change; for an existing pod: whether it would be
         admitted.
         """
@@ -162,37 +162,37 @@ class _PodSearch:
         if any(True for _, claim in self._templates() for _ in self._of_claim(claim, self.policies)):
             return False
         plan, used = plan_of(self.place, self.pod, evaluated, self.policies, self.server)
-        return worst(plan, used, amounts(self.policies.quotas)[1]).complete
+        return worst_outcome(plan, used, amounts(self.policies.quotas)[1]).complete
 
     def _trials(self) -> Iterator[TrialEdits]:
         """Yield every set of edits, those that raise quotas first."""
-        shapes = [*self._shapes()]
+        shapes = [*self._template_trials()]
         fits = [trial for trial in shapes if trial.need.complete]
         yield from fits
         for trial in fits:
             if trial.need.hard and not self.counted:
-                yield from self._lower(trial)
+                yield from self._lower_values(trial)
         for trial in fits:
             if trial.need.hard and not self.counted:
-                yield from self._fewer(trial)
+                yield from self._lower_replicas(trial)
 
-    def _shapes(self) -> Iterator[TrialEdits]:
+    def _template_trials(self) -> Iterator[TrialEdits]:
         """Yield the changes to template, claims and LimitRanges that are needed whatever room quotas have."""
         result = []
         for place, policies, bounds, claims in self._claims():
             for way in ("lower", "raise"):
-                values, evaluated = passing(self.pod, policies, self.server, way)
+                values, evaluated = passing_values(self.pod, policies, self.server, way)
                 if not evaluated.faults:
-                    result.append(self._trial(values, policies, place, bounds, claims))
+                    result.append(self._build_trial(values, policies, place, bounds, claims))
             if not result:
-                widened, more = self._widened(policies)
+                widened, more = self._widen_limit_ranges(policies)
                 if more:
-                    values, evaluated = passing(self.pod, widened, self.server, "lower")
+                    values, evaluated = passing_values(self.pod, widened, self.server, "lower")
                     if not evaluated.faults:
-                        result.append(self._trial(values, widened, place, (*bounds, *more), claims))
+                        result.append(self._build_trial(values, widened, place, (*bounds, *more), claims))
         yield from result
 
-    def _trial(
+    def _build_trial(
         self,
         values: Mapping[ResourceField, str | None],
         policies: Policies,
@@ -206,32 +206,32 @@ class _PodSearch:
             plan, used = plan_of(place, pod, evaluated, policies, self.server)
             need = raised_for(plan, used, {})
         else:
-            need = raised(place, pod, evaluated, policies, self.server)
+            need = smallest_raise(place, pod, evaluated, policies, self.server)
         return TrialEdits(values, policies, place, need, bounds, claims)
 
-    def _lower(self, trial: TrialEdits) -> Iterator[TrialEdits]:
-        values = lowered(trial.place, self.pod, trial.values, trial.policies, self.server)
+    def _lower_values(self, trial: TrialEdits) -> Iterator[TrialEdits]:
+        values = lower_values(trial.place, self.pod, trial.values, trial.policies, self.server)
         if values is None or values == trial.values:
             return
-        trial_edits = self._trial(values, trial.policies, trial.place, trial.bounds, trial.claims)
+        trial_edits = self._build_trial(values, trial.policies, trial.place, trial.bounds, trial.claims)
         if trial_edits.need.complete and not trial_edits.need.hard:
             yield trial_edits
 
-    def _fewer(self, trial: TrialEdits) -> Iterator[TrialEdits]:
+    def _lower_replicas(self, trial: TrialEdits) -> Iterator[TrialEdits]:
         """Yield as many pods as there is room for, where a field has their number and no rollout is under way."""
         place = trial.place
         count = trial.need.rest.pods
         others = [existing for existing in place.existing if not existing.newest and (existing.pods or existing.wanted)]
-        if self._scaled() is None or others or trial.values or not 0 < count < place.wanted:
+        if self._replicas_field() is None or others or trial.values or not 0 < count < place.wanted:
             return
         replicas = structs.replace(place.replicas, wanted=count) if place.replicas is not None else None
         existing = tuple(structs.replace(existing, wanted=min(existing.wanted, count)) for existing in place.existing)
         fewer = structs.replace(place, wanted=count, replicas=replicas, existing=existing)
-        trial_edits = self._trial(trial.values, trial.policies, fewer, trial.bounds, trial.claims)
+        trial_edits = self._build_trial(trial.values, trial.policies, fewer, trial.bounds, trial.claims)
         if trial_edits.need.complete and not trial_edits.need.hard:
             yield structs.replace(trial_edits, scale=count)
 
-    def _scaled(self) -> str | None:
+    def _replicas_field(self) -> str | None:
         """Return the field with the number of pods; None for an object whose number is not lowered here."""
         fields = {"Job": "spec.parallelism", "CronJob": "spec.jobTemplate.spec.parallelism"}
         if self.subject.ref.kind in {"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"}:
@@ -248,7 +248,7 @@ class _PodSearch:
         policies = self.policies
         bounds: list[SetBound] = []
         for _, finding in refused:
-            changed = self._bound(policies, finding)
+            changed = self._move_bound(policies, finding)
             if changed is not None:
                 policies, edit = changed
                 bounds = [
@@ -267,7 +267,7 @@ class _PodSearch:
                 sizes[claim.metadata.name] = str(to)
                 edits.append(self._edit_claim(path, claim, str(to)))
         claims = tuple(
-            tuple(_sized(persistent_volume_claim, sizes) for persistent_volume_claim in of_pod)
+            tuple(_resize_claim(persistent_volume_claim, sizes) for persistent_volume_claim in of_pod)
             for of_pod in self.place.claims
         )
         yield structs.replace(self.place, claims=claims), self.policies, (), tuple(edits)
@@ -286,9 +286,9 @@ class _PodSearch:
         return self.analysis.start.owner or manifest_workload(self.subject)
 
     def _of_claim(self, claim: PersistentVolumeClaim, policies: Policies) -> Iterator[Finding]:
-        from kubectl_kres.admission.request.volume_claims import admit_claim, classed
+        from kubectl_kres.admission.request.volume_claims import admit_claim, with_default_class
 
-        for outcome in admit_claim(classed(claim, policies), policies, self.server):
+        for outcome in admit_claim(with_default_class(claim, policies), policies, self.server):
             for finding in outcome.refusal.findings if outcome.refusal is not None else ():
                 if finding.rule in _OF_CLAIMS:
                     yield finding
@@ -312,18 +312,20 @@ class _PodSearch:
         field = f"{path}.spec.resources.requests[storage]"
         return EditClaim(self.subject.ref, field, "storage", to, None if before is None else str(before))
 
-    def _widened(self, policies: Policies) -> tuple[Policies, tuple[SetBound, ...]]:
+    def _widen_limit_ranges(self, policies: Policies) -> tuple[Policies, tuple[SetBound, ...]]:
         """Return LimitRanges that admit the template, where no other values do."""
         edits: dict[tuple[ObjectRef, str], SetBound] = {}
         for _ in range(_MOST_BOUNDS):
-            _, evaluated = passing(self.pod, policies, self.server, "lower")
+            _, evaluated = passing_values(self.pod, policies, self.server, "lower")
             findings = [
                 finding
                 for outcome in evaluated.faults
                 for finding in (outcome.refusal.findings if outcome.refusal is not None else ())
                 if finding.rule in {"limitrange/min", "limitrange/max", "limitrange/ratio"}
             ]
-            changed = next((it for finding in findings if (it := self._bound(policies, finding)) is not None), None)
+            changed = next(
+                (it for finding in findings if (it := self._move_bound(policies, finding)) is not None), None
+            )
             if not evaluated.faults or changed is None:
                 break
             policies, edit = changed
@@ -331,7 +333,7 @@ class _PodSearch:
             edits[edit.object, edit.field] = structs.replace(edit, from_=before.from_) if before is not None else edit
         return policies, tuple(edits.values())
 
-    def _bound(self, policies: Policies, finding: Finding) -> tuple[Policies, SetBound] | None:
+    def _move_bound(self, policies: Policies, finding: Finding) -> tuple[Policies, SetBound] | None:
         """Return the refusing bound, moved to the requested value; None where no such bound refuses."""
         source = finding.source
         if source is None or source.kind != "LimitRange" or not finding.asked:
@@ -340,7 +342,9 @@ class _PodSearch:
         for limit in policies.limits:
             items = []
             for item in limit.items:
-                bound = _which(item, finding.resource, source.field) if limit.source.name == source.name else ""
+                bound = (
+                    _find_bound_field(item, finding.resource, source.field) if limit.source.name == source.name else ""
+                )
                 if bound:
                     ref = ObjectRef("LimitRange", source.name, self.subject.ref.namespace)
                     edit = SetBound(ref, source.field, finding.resource, finding.asked, finding.limit, bound, item.type)
@@ -354,7 +358,7 @@ class _PodSearch:
         yield from trial.bounds
         yield from trial.claims
         yield from self._values(trial.values)
-        field = self._scaled()
+        field = self._replicas_field()
         if trial.scale is not None and field is not None:
             yield Scale(self.subject.ref, field, trial.scale, self.place.wanted)
 
@@ -372,7 +376,7 @@ class _PodSearch:
                 f"{start.prefix}{place.path}",
                 place.resource,
                 to,
-                written(self.pod, place),
+                written_value(self.pod, place),
                 slot.name if slot is not None else "",
                 place.side,
                 slot.role if slot is not None else "container",
@@ -381,17 +385,17 @@ class _PodSearch:
 
     def _basis(self, place: ResourceField, to: str | None, values: Mapping[ResourceField, str | None]) -> Basis:
         """Return the origin of a value that the container does not state."""
-        if to is None or written(self.pod, place) is not None:
+        if to is None or written_value(self.pod, place) is not None:
             return ""
         from kubectl_kres.reports.remedies.resource_values import STATED
 
         other = place._replace(side="requests" if place.side == "limits" else "limits")
-        if written(self.pod, other) == to and other not in values:
+        if written_value(self.pod, other) == to and other not in values:
             return "request" if other.side == "requests" else "limit"
         return "unknown" if to == STATED.get(place.resource) else ""
 
 
-def _which(item: ParsedItem, resource: str, field: str) -> str:
+def _find_bound_field(item: ParsedItem, resource: str, field: str) -> str:
     """Return whether the field of a LimitRange is min or max of the item; empty: neither."""
     return next((entry for entry in ("min", "max") if field == f"{item.path}.{entry}[{resource}]"), "")
 
@@ -407,7 +411,7 @@ def _with_bound(item: ParsedItem, bound: str, resource: str, value: Quantity) ->
     return twin
 
 
-def _sized(claim: PersistentVolumeClaim, sizes: Mapping[str, str]) -> PersistentVolumeClaim:
+def _resize_claim(claim: PersistentVolumeClaim, sizes: Mapping[str, str]) -> PersistentVolumeClaim:
     for name, size in sizes.items():
         if claim.metadata.name.startswith(f"{name}-") and claim.spec.resources is not None:
             requests = {**(claim.spec.resources.requests or {}), "storage": size}

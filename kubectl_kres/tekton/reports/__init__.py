@@ -112,11 +112,11 @@ def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remed
     return run_remedies(store, subject, analysis)
 
 
-def _reach(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> Iterable[Any]:
-    from kubectl_kres.tekton.reports.qos_run import reaches, run_case
+def _find_reaches(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> Iterable[Any]:
+    from kubectl_kres.tekton.reports.qos_run import find_reaches, run_case
 
     run = run_case(store, subject, ask, draft)
-    return reaches(run) if run is not None else ()
+    return find_reaches(run) if run is not None else ()
 
 
 def _cache_key(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
@@ -130,10 +130,10 @@ def _cache_key(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheK
 def _describe(item: Any) -> ObjectDescription | None:
     if not isinstance(item, TaskRun | PipelineRun):
         return None
-    from kubectl_kres.tekton.rules.controller.quota_retry import waits
+    from kubectl_kres.tekton.rules.controller.quota_retry import waiting_condition
     from kubectl_kres.tekton.rules.pipeline.pipeline_run import has_ended
 
-    held_up = isinstance(item, TaskRun) and waits(item) is not None
+    held_up = isinstance(item, TaskRun) and waiting_condition(item) is not None
     return ObjectDescription(waits=held_up, ended=has_ended(item))
 
 
@@ -199,5 +199,5 @@ SYSTEM = System(
     history=_history,
     remedies=_remedies,
     explain_namespace=_explain_namespace,
-    pods=PodMaker(_analyse, _sentences, _reach, _cache_key),
+    pods=PodMaker(_analyse, _sentences, _find_reaches, _cache_key),
 )

@@ -12,7 +12,7 @@ from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.explain.object_state import state_of_pod
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
-from kubectl_kres.reports.run_state.grace import is_new, worst
+from kubectl_kres.reports.run_state.grace import is_new, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import named_object, queue_of
 from kubectl_kres.store.store import Store
@@ -38,7 +38,7 @@ def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
     if condition is not None and condition.status == "True":
         return RunState("ended")
     if condition is not None and condition.status == "False":
-        return _failed(store, run, condition)
+        return _failed_state(store, run, condition)
     if run.spec.status in {"TaskRunPending", "PipelineRunPending"}:
         queue = queue_of(run.metadata.labels)
         detail = f"spec.status is {run.spec.status}" + (f", queue {queue}" if queue else "")
@@ -61,7 +61,7 @@ def _of_tasks(store: Store, run: PipelineRun, now: str) -> RunState:
     names = [child.name for child in run.status.child_references or () if child.kind == "TaskRun"]
     runs = [store.get("TaskRun", name, space) for name in names]
     states = [run_state(store, item, now) for item in runs if isinstance(item, TaskRun)]
-    held_up = worst(state for state in states if state.word in {"waits", "starting"})
+    held_up = worst_state(state for state in states if state.word in {"waits", "starting"})
     if held_up is None or (any(state.word == "runs" for state in states) and held_up.word == "starting"):
         return RunState("runs")
     return held_up
@@ -97,7 +97,7 @@ def pod_of(store: Store, run: TaskRun) -> Pod | None:
     return pod
 
 
-def _failed(store: Store, run: TaskRun | PipelineRun, condition: Condition) -> RunState:
+def _failed_state(store: Store, run: TaskRun | PipelineRun, condition: Condition) -> RunState:
     since, message = condition.last_transition_time or "", condition.message
     if "Cancel" in condition.reason:
         return RunState("ended")

@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from textual.app import ComposeResult
 
-from kubectl_kres.render.text.line import Line, Tone, padded, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.tui.keys import CHANGING, ELSEWHERE, MOVING, groups, hints
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
@@ -49,7 +49,7 @@ class HelpPane(Pane):
 
     def _lines(self, width: int) -> Iterator[Line]:
         if self._about:
-            yield from toned("strong", wrapped(self._about, width))
+            yield from tone_lines("strong", wrap_text(self._about, width))
         if self._keys:
             yield [("quiet", "  ".join(f"{shown} {word}" for shown, word in hints(self._keys)))]
         if width < _TWO:
@@ -71,15 +71,15 @@ class HelpPane(Pane):
         """Yield the keys of the screen below first, then those of every screen."""
         known = groups()
         for group in (*(group for group in self._groups if group != "everywhere"), "everywhere"):
-            yield _listed(_TITLES[group], [(key.shown, key.text) for key in known[group]], width)
-        yield _listed("moving", MOVING, width)
-        yield _signs(width)
-        yield _listed(
+            yield _section_lines(_TITLES[group], [(key.shown, key.text) for key in known[group]], width)
+        yield _section_lines("moving", MOVING, width)
+        yield _sign_lines(width)
+        yield _section_lines(
             "screens for :", [(" ".join(listing.names[:2]), listing.about) for listing in LISTINGS.values()], width
         )
         rows = [(shown, f"{what} in k9s: nothing here changes a cluster") for shown, what in CHANGING.values()]
         rows += [(shown, f"{what} in k9s; here {instead or 'nothing'}") for shown, what, instead in ELSEWHERE.values()]
-        yield _listed("keys of k9s", rows, width)
+        yield _section_lines("keys of k9s", rows, width)
 
     def hints(self) -> Sequence[str]:
         return ("up", "kinds", "command", "palette")
@@ -91,13 +91,13 @@ class HelpPane(Pane):
         return "kubectl kres tui --help"
 
 
-def _signs(width: int) -> Iterator[Line]:
+def _sign_lines(width: int) -> Iterator[Line]:
     yield [("", "")]
     yield [("strong", "signs")]
     for sign, tone, text in _SIGNS:
-        first, *rest = wrapped(text, width, first=f"  {sign}   ", rest=" " * 6)
+        first, *rest = wrap_text(text, width, first=f"  {sign}   ", rest=" " * 6)
         yield [(tone, first[:6]), ("", first[6:])]
-        yield from toned("", rest)
+        yield from tone_lines("", rest)
 
 
 _TITLES = {
@@ -108,13 +108,13 @@ _TITLES = {
 }
 
 
-def _listed(title: str, rows: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
+def _section_lines(title: str, rows: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
     yield [("", "")]
     yield [("strong", title)]
     column = min(28, max(size(left) for left, _ in rows)) + 4
     for left, right in rows:
-        first = f"  {padded(left, column - 2)}" if size(left) <= column - 2 else f"  {left}"
+        first = f"  {pad_text(left, column - 2)}" if size(left) <= column - 2 else f"  {left}"
         if size(left) > column - 2:
             yield [("", first)]
             first = " " * column
-        yield from toned("", wrapped(right, width, first=first, rest=" " * column))
+        yield from tone_lines("", wrap_text(right, width, first=first, rest=" " * column))
