@@ -138,7 +138,8 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
     return (
         Column("name", "NAMESPACE", lambda row: row.name),
         Column("pods", "PODS", _pods, lambda row: row.sums.pods if row.sums else 0, right=True, most=7, down=True),
-        Column("qos", "G/B/E", _classes, _count_guaranteed_pods, right=True, most=14, wide=True, searched=False, down=True),
+        Column("qos", "G/B/E", _classes, _count_guaranteed_pods, right=True, most=14, wide=True, searched=False,
+               down=True),
         _amount_column("requests", "cpu", "CPU REQ"),
         _amount_column("limits", "cpu", "CPU LIM"),
         _amount_column("requests", "memory", "MEM REQ"),
