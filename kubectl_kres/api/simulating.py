@@ -123,15 +123,10 @@ def found_in(
 
 
 def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
-<<<<<<< HEAD
-    """Raises what ``asked`` raises."""
+    """Raises what ``prepare_answers`` raises."""
     prepared = prepare_answers(
         items, scope, list_read_requests, Others(lambda kind: answers_about(kind).counted, policy_needs)
     )
-=======
-    """Raises what ``prepare_answers`` raises."""
-    prepared = prepare_answers(items, scope, list_read_requests, policy_needs)
->>>>>>> main
     spaces = dict.fromkeys(subject.ref.namespace for subject in (*prepared.subjects, *prepared.counted))
     contexts = (
         CheckContext(

@@ -332,8 +332,8 @@ def state_of_object(store: Store, item: Any, now: str = "") -> RunState | None:
 
 def history_of(item: Any) -> ObjectHistory | None:
     """Return what an object of a system tells of itself; None for any other."""
-    told = (system.history(item) for system in systems() if system.history is not None)
-    return next((history for history in told if history is not None), None)
+    histories = (system.history(item) for system in systems() if system.history is not None)
+    return next((history for history in histories if history is not None), None)
 
 
 def rules_of_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> NamespaceRules:
