@@ -26,7 +26,7 @@ from kubectl_kres.reports.remedies import words
 from kubectl_kres.reports.remedies.candidates import Candidate, remedies_of
 from kubectl_kres.reports.remedies.pods import (
     TRIED,
-    Workplace,
+    OwnedPods,
     amounts,
     findings_of,
     judge,
@@ -35,7 +35,7 @@ from kubectl_kres.reports.remedies.pods import (
     workplace,
 )
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
-from kubectl_kres.reports.remedies.room import Raised, lower_values, raised_for, smallest_raise, worst_outcome
+from kubectl_kres.reports.remedies.room import RaisedHard, lower_values, raised_for, smallest_raise, worst_outcome
 from kubectl_kres.reports.remedies.shape import ResourceField, passing_values, write, written_value
 from kubectl_kres.reports.remedies.words import raises
 from kubectl_kres.store.store import Store
@@ -49,8 +49,8 @@ class TrialEdits(Struct, frozen=True):
 
     values: Mapping[ResourceField, str | None]
     policies: Policies
-    place: Workplace
-    need: Raised
+    place: OwnedPods
+    need: RaisedHard
     bounds: tuple[SetBound, ...] = ()
     claims: tuple[EditClaim, ...] = ()
     scale: int | None = None
@@ -109,7 +109,7 @@ def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
 
 
 class _PodSearch:
-    def __init__(self, store: Store, subject: Subject, analysis: Analysis, server: Server, place: Workplace) -> None:
+    def __init__(self, store: Store, subject: Subject, analysis: Analysis, server: Server, place: OwnedPods) -> None:
         self.store, self.subject, self.analysis, self.server, self.place = store, subject, analysis, server, place
         self.pod, self.policies = analysis.start.pod, analysis.known.policies
         self.counted = analysis.start.live is not None and not place.lacking
@@ -196,7 +196,7 @@ class _PodSearch:
         self,
         values: Mapping[ResourceField, str | None],
         policies: Policies,
-        place: Workplace,
+        place: OwnedPods,
         bounds: tuple[SetBound, ...],
         claims: tuple[EditClaim, ...],
     ) -> TrialEdits:
@@ -238,7 +238,7 @@ class _PodSearch:
             return "spec.replicas"
         return fields.get(self.subject.ref.kind)
 
-    def _claims(self) -> Iterator[tuple[Workplace, Policies, tuple[SetBound, ...], tuple[EditClaim, ...]]]:
+    def _claims(self) -> Iterator[tuple[OwnedPods, Policies, tuple[SetBound, ...], tuple[EditClaim, ...]]]:
         """Yield the claims unchanged, where LimitRanges admit them; else other bounds for them, and other claims."""
         templates = self._templates()
         refused = [(path, finding) for path, claim in templates for finding in self._of_claim(claim, self.policies)]
