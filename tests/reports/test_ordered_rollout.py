@@ -10,7 +10,7 @@ from reports.stored import made, store_of, subject
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.remedies.rollout import Group, RolloutPlan, at_rest
-from kubectl_kres.simulate.rollout import Prices, stateful_set_rests
+from kubectl_kres.simulate.rollout import PodCosts, stateful_set_rests
 from kubectl_kres.simulate.state import Replica, StatefulSetState
 
 _OLD, _NEW = 0, 1
@@ -30,7 +30,7 @@ def test_both_come_to_the_same_rest(seed: int) -> None:
         hard = used + draw.randint(-1, 6)
         replicas = tuple(Replica(at, _OLD if at < old else _NEW, _OLD if at < old else _NEW) for at in range(there))
         state = StatefulSetState("s", _NEW, _OLD, wanted, partition=partition, pods=replicas)
-        prices = Prices({shape: ((0, amount),) if amount else () for shape, amount in price.items()}, {0: 0, 1: 1})
+        prices = PodCosts({shape: ((0, amount),) if amount else () for shape, amount in price.items()}, {0: 0, 1: 1})
         (rest,) = stateful_set_rests(state, prices, {0: hard - used})
         groups = [Group(old, old, {_KEY: price[_OLD]}, {_KEY: price[_OLD]})] if old else []
         newest = {_KEY: price[_NEW]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from simulate.samples import Raw, play, quota, template, workload
 
-from kubectl_kres.simulate.change import Apply, Settle, Step
+from kubectl_kres.simulate.change import Apply, Step, WaitForControllers
 from kubectl_kres.simulate.controllers import kept_revisions, kept_sets
 from kubectl_kres.simulate.state import DeploymentState, Replica, ReplicaSetState, StatefulSetState
 
@@ -19,7 +19,7 @@ def images(kind: str, number: int, **spec: object) -> list[Step]:
         raw: Raw = workload(kind, "web", **spec)
         raw["spec"]["template"] = template("web")
         raw["spec"]["template"]["spec"]["containers"][0]["image"] = f"example.test/x:{at}"
-        result += [Apply(raw), Settle()]
+        result += [Apply(raw), WaitForControllers()]
     return result
 
 
