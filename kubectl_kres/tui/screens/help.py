@@ -84,7 +84,7 @@ class HelpPane(Pane):
     def hints(self) -> Sequence[str]:
         return ("up", "kinds", "command", "palette")
 
-    def crumb(self) -> str:
+    def breadcrumb(self) -> str:
         return "help"
 
     def command(self) -> str:
