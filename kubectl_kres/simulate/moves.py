@@ -205,7 +205,7 @@ class Controllers:
     def _trimmed(self, state: State, place: int, before: WorkloadState, after: WorkloadState) -> State:
         """Return the state without the ReplicaSets or ControllerRevisions that a history limit does not let stay."""
         gone = revisions_of(before) - revisions_of(after)
-        return state.having(place, after).charged(self.tables.revision_cost(before), -gone)
+        return state.with_entry(place, after).with_charge(self.tables.revision_cost(before), -gone)
 
     def _charge_pod_change(self, state: State, before: Pods, after: Pods) -> State:
         for shape, number in shape_counts(before):

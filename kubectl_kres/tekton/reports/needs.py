@@ -56,7 +56,7 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
 def _own_reads(store: Store, subject: Subject) -> Iterator[ReadRequest]:
     """Yield the read of the object itself; of one in a file only where a quota counts it: one that is there is free."""
     ref = subject.ref
-    name = f"count/{subject.kind.qualified}"
+    name = f"count/{subject.kind.qualified_name}"
     quotas = store.all("ResourceQuota", ref.namespace)
     if subject.raw is None or any(name in {**(it.spec.hard or {}), **(it.status.hard or {})} for it in quotas):
         yield ReadRequest(ref.kind, ref.namespace, ref.name, required=subject.raw is None)
