@@ -9,7 +9,7 @@ All raise KresError: UsageError, InputError, NotFound, Forbidden and other Clust
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_kres.reports.changes.report import ChangeReport
     from kubectl_kres.reports.check.finding import CheckFinding
     from kubectl_kres.reports.explain.difference import Difference
+    from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
     from kubectl_kres.reports.qos.qos_report import PodQos
     from kubectl_kres.reports.quota.denied import Denied
     from kubectl_kres.reports.quota.fit import Fit
@@ -39,7 +40,7 @@ def explain(
     kube_version: str = "",
 ) -> Explanation:
     """Return whether a pod, or the next pod of a workload, is admitted, what would unblock it, and what set each
-    value.
+    value; of a claim, a Service or a policy what it costs, allows or gives.
     """
     return _select_only_object(
         explain_all([item], cluster=cluster, namespace=namespace, policies=policies, kube_version=kube_version)
@@ -55,21 +56,38 @@ def explain_all(
     kube_version: str = "",
 ) -> list[Explanation]:
     """Return the same of several objects, each by itself: what one uses of a quota is not missing for the next."""
-    from kubectl_kres.api.asking import AnswerScope, prepare_answers
+    from kubectl_kres.api.asking import AnswerScope, Others, prepare_answers
     from kubectl_kres.render.pod import explain as render
+    from kubectl_kres.reports.common.system import answers_about
     from kubectl_kres.reports.explain.explain import explain as explanation
+    from kubectl_kres.reports.namespace.explain_policy import explain_policy, policy_needs
     from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 
-    prepared = prepare_answers(list(items), AnswerScope(cluster, namespace, policies, kube_version), needs_with_rivals)
+    beside = Others(lambda kind: answers_about(kind).explained == "policy", policy_needs)
+    scope = AnswerScope(cluster, namespace, policies, kube_version)
+    prepared = prepare_answers(list(items), scope, needs_with_rivals, beside)
+    store, origin = prepared.store, prepared.store.origin
     return [
-        Explanation(
-            explanation(prepared.store, subject, prepared.ask),
-            "Explanation",
-            prepared.store.origin,
-            lambda report, width: render.lines(report, whole=True, width=width),
-        )
-        for subject in prepared.subjects
+        *(
+            Explanation(
+                explanation(store, subject, prepared.ask),
+                "Explanation",
+                origin,
+                lambda report, width: render.lines(report, whole=True, width=width),
+            )
+            for subject in prepared.subjects
+        ),
+        *(
+            Explanation(explain_policy(store, subject, prepared.ask), "Explanation", origin, _policy_lines)
+            for subject in prepared.counted
+        ),
     ]
+
+
+def _policy_lines(report: PolicyExplanation, width: int) -> Iterator[str]:
+    from kubectl_kres.render.quota import policy as render
+
+    return render.lines(report, width=width)
 
 
 def qos(

@@ -21,15 +21,16 @@ from kubectl_kres.documents import yaml_text
 from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest
-from kubectl_kres.manifests.overlay import overlay
+from kubectl_kres.manifests.overlay import counted_kind, is_always_counted, overlay
 from kubectl_kres.manifests.read import drop_unversioned, raise_faults, read
 from kubectl_kres.manifests.typed import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.system import answers_about, require_answers
-from kubectl_kres.reports.pod.manifest_source import missing_error
+from kubectl_kres.reports.common.system import answers_about, makes_one_pod, require_answers
+from kubectl_kres.reports.namespace.counted_object import is_counted
+from kubectl_kres.reports.pod.manifest_source import is_there, missing_error
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -110,10 +111,18 @@ class AnswerScope(NamedTuple):
     kube_version: str
 
 
-def prepare_answers(items: Sequence[Any], frame: AnswerScope, wants: Wants, counted: Wants | None = None) -> Prepared:
+class Others(NamedTuple):
+    """The answers about objects that make no pods: of which kinds, and what is read for one."""
+
+    takes: Callable[[Kind], bool]
+    wants: Wants
+
+
+def prepare_answers(items: Sequence[Any], frame: AnswerScope, wants: Wants, beside: Others | None = None) -> Prepared:
     """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError.
 
-    ``counted``: the reads for objects that make no pods, as claims; None: there are no answers about them.
+    ``beside``: None: there are no answers about objects that make no pods. Quotas, LimitRanges and namespaces beside
+    other objects are what those are judged by, and not asked about.
     """
     cluster = _cluster(frame)
     space = frame.namespace or cluster.namespace
@@ -124,26 +133,47 @@ def prepare_answers(items: Sequence[Any], frame: AnswerScope, wants: Wants, coun
     reading = cluster.reading()
     over = Store(reading.store.origin)
     workloads = overlay(over, (*manifests_of(frame.policies or ()), *manifests), namespace=space or "default")
-    subjects = [*(_of_name(reading, name, space) for name in named), *map(_of_manifest, workloads)]
-    others = [*_list_counted_subjects(manifests, space or "default")] if counted is not None else []
-    pairs = [*((subject, wants) for subject in subjects), *((other, counted or wants) for other in others)]
+    takes = makes_one_pod if beside is None else lambda kind: makes_one_pod(kind) or beside.takes(kind)
+    of_names = [_of_name(reading, name, space, takes) for name in named]
+    subjects = [*(it for it in of_names if makes_one_pod(it.kind)), *map(_of_manifest, workloads)]
+    others = [it for it in of_names if not makes_one_pod(it.kind)]
+    if beside is not None:
+        others += _list_counted_subjects(reading, manifests, space or "default")
+        if not subjects and not others:
+            others += _policies(manifests, space or "default", beside.takes)
+    pairs = [*((subject, wants) for subject in subjects), *((it, beside.wants) for it in others if beside is not None)]
     if not subjects and not others:
         raise UsageError("there is no pod and nothing that makes pods")
     for subject, reads in pairs:
         complete(reading, over, subject, reads)
-    for subject in subjects:
-        if subject.raw is None and reading.store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) is None:
+    for subject in (*subjects, *of_names):
+        if subject.raw is None and not is_there(reading.store, subject):
             raise missing_error(reading.store, subject)
     return Prepared(reading, tuple(subjects), ask_of(reading.store, frame.kube_version), tuple(others))
 
 
-def _list_counted_subjects(manifests: Iterable[Manifest], namespace: str) -> Iterator[Subject]:
+def _list_counted_subjects(reading: ReadObjects, manifests: Iterable[Manifest], namespace: str) -> Iterator[Subject]:
     """Claims and what else quotas count of what was passed."""
     for manifest in manifests:
+        known, space = kind_of(manifest), manifest.namespace or namespace
+        kind = known if known is not None and answers_about(known).counted else counted_kind(manifest)
+        if kind is None:
+            continue
+        subject = Subject(ObjectRef(kind.kind, manifest.ref.name, space), kind, manifest.raw, manifest.file)
+        if kind is not known and not is_always_counted(manifest):
+            reading.fill([ReadRequest("ResourceQuota", space)])
+            if not is_counted(reading.store, subject):
+                continue
+        yield subject
+
+
+def _policies(manifests: Iterable[Manifest], namespace: str, takes: Callable[[Kind], bool]) -> Iterator[Subject]:
+    """Quotas, LimitRanges and namespaces of what was passed, which are asked about themselves."""
+    for manifest in manifests:
         kind = kind_of(manifest)
-        if kind is not None and answers_about(kind).counted:
-            ref = ObjectRef(kind.kind, manifest.ref.name, manifest.namespace or namespace)
-            yield Subject(ref, kind, manifest.raw, manifest.file)
+        if kind is not None and takes(kind):
+            space = (manifest.namespace or namespace) if kind.namespaced else ""
+            yield Subject(ObjectRef(kind.kind, manifest.ref.name, space), kind)
 
 
 def _cluster(frame: AnswerScope) -> Cluster:
@@ -166,11 +196,11 @@ def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
 def complete(reading: ReadObjects, over: Store, subject: Subject, wants: Wants) -> None:
     """Read what the answer needs, which may need more once it is read. ``over``: what replaces what is read."""
     tried: set[ReadRequest] = set()
-    add_policies(over, reading.store)
+    reading.store.lay_over(over)
     while new := [need for need in wants(reading.store, subject) if need not in tried]:
         tried.update(new)
         reading.fill(new)
-        add_policies(over, reading.store)
+        reading.store.lay_over(over)
 
 
 def fill_all(reading: ReadObjects, wants: Callable[[], Iterable[ReadRequest]]) -> None:
@@ -179,15 +209,6 @@ def fill_all(reading: ReadObjects, wants: Callable[[], Iterable[ReadRequest]]) -
     while new := [need for need in dict.fromkeys(wants()) if need not in tried]:
         tried.update(new)
         reading.fill(new)
-
-
-def add_policies(over: Store, store: Store) -> None:
-    """Put the passed policies over those that were read."""
-    for kind in over.kinds():
-        for item in over.all(kind):
-            store.add(kind, item)
-    store.files.update(over.files)
-    store.written.update(over.written)
 
 
 class ObjectName(str):
@@ -225,12 +246,12 @@ def _read_passed_manifests(item: Any) -> Iterator[Manifest]:
     return (structs.replace(manifest, file=_PASSED, document=None) for manifest in manifests)
 
 
-def _of_name(reading: ReadObjects, text: str, space: str) -> Subject:
-    """Return the object of a name. Raises UsageError for a type without a pod template, before it is read."""
+def _of_name(reading: ReadObjects, text: str, space: str, takes: Callable[[Kind], bool]) -> Subject:
+    """Return the object of a name. Raises UsageError for a type without answers, before it is read."""
     word, slash, name = text.partition("/")
     if not slash or not name or "/" in name:
         raise UsageError(f'"{text}" is neither a file nor TYPE/NAME such as deploy/web')
-    kind = require_answers(reading.kind(word))
+    kind = require_answers(reading.kind(word), takes)
     if not kind.namespaced:
         return Subject(ObjectRef(kind.kind, name), kind)
     places = [space] if space else [place for place, other in reading.store.keys(kind.kind) if other == name]

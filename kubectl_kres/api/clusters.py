@@ -61,7 +61,7 @@ class NoCluster(Cluster):
         store = Store(Origin("files"))
         for kind in ("LimitRange", "ResourceQuota"):
             store.cover(ReadRequest(kind), READ)
-        return CopiedStore(store)
+        return PassedObjects(store)
 
 
 class CopiedStore:
@@ -82,6 +82,7 @@ class CopiedStore:
         """There is no more than there is."""
 
     def kind(self, text: str) -> Kind:
+        """Return a kind that is known here: nobody else can be asked."""
         from kubectl_kres.errors import ClusterError
         from kubectl_kres.model import kinds
 
@@ -89,3 +90,15 @@ class CopiedStore:
         if kind is None:
             raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=kinds.suggest_kind(text))
         return kind
+
+
+class PassedObjects(CopiedStore):
+    """What is passed is all there is: of the kinds of passed objects there are no others."""
+
+    def fill(self, needs: Iterable[ReadRequest]) -> None:
+        """Say so of the needs that nobody asked for before."""
+        from kubectl_kres.store.store import READ
+
+        for need in needs:
+            if need.kind in self.store.kinds() and self.store.covered(need).state == "unread":
+                self.store.cover(need, READ)

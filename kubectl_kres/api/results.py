@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from kubectl_kres.reports.common import explanation as reports
+    from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
     from kubectl_kres.store.store import Origin
+
+    Explained = reports.Explanation | PolicyExplanation
 
 R = TypeVar("R")
 
@@ -81,8 +84,11 @@ class Answer(Generic[R]):
         return f"<{type(self).__name__} {self._kind} of {getattr(self.report, 'subject', '')}>"
 
 
-class Explanation(Answer["reports.Explanation"]):
-    """Whether a pod, or the next pod of a workload, is admitted, why, and what set each value."""
+class Explanation(Answer["Explained"]):
+    """Whether a pod, or the next pod of a workload, is admitted, why, and what set each value.
+
+    Of a claim, a Service or a policy what it costs, allows or gives: there are no values and no QoS class then.
+    """
 
     def to_dict(self) -> dict[str, Any]:
         """As the command prints it without ``--steps``; ``report.journal`` has every step."""
@@ -92,18 +98,20 @@ class Explanation(Answer["reports.Explanation"]):
 
     @property
     def outcome(self) -> str:
-        """The whole answer in one word, as ``verdict.outcome`` in JSON."""
-        return self.report.verdict.outcome
+        """The whole answer in one word, as ``verdict.outcome`` in JSON; empty for a policy that nothing judges."""
+        return self.report.verdict.outcome if self.report.verdict is not None else ""
 
     @property
     def admitted(self) -> bool | None:
-        """None: it depends on the order in which the server goes through LimitRanges or quotas."""
-        return self.report.verdict.allowed
+        """None: it depends on the order in which the server goes through LimitRanges or quotas, or it is a policy that
+        nothing judges.
+        """
+        return self.report.verdict.allowed if self.report.verdict is not None else None
 
     @property
     def refusal(self) -> str:
         """The server's words of the refusal; empty if there is none."""
-        return self.report.verdict.message
+        return self.report.verdict.message if self.report.verdict is not None else ""
 
     @property
     def remedies(self) -> tuple[str, ...]:
@@ -112,15 +120,16 @@ class Explanation(Answer["reports.Explanation"]):
 
     @property
     def qos_class(self) -> str:
-        """The QoS class of the next pod; empty where a quantity cannot be parsed."""
-        return self.report.qos.name if self.report.qos is not None else ""
+        """The QoS class of the next pod; empty where a quantity cannot be parsed, and where there is no pod."""
+        qos = getattr(self.report, "qos", None)
+        return qos.name if qos is not None else ""
 
     @cached_property
     def values(self) -> Mapping[str, Value]:
         """Requests and limits by ``CONTAINER.SIDE.RESOURCE``, as ``--for`` takes them: ``app.limits.memory``."""
         return {
             f"{container.name or container.role}.{value.side}.{value.resource}": _value(value)
-            for container in self.report.containers
+            for container in getattr(self.report, "containers", ())
             for value in container.values
         }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubectl_kres.api.asking import AnswerScope, ask_of, fill_all, manifests_of, prepare_answers
+from kubectl_kres.api.asking import AnswerScope, Others, ask_of, fill_all, manifests_of, prepare_answers
 from kubectl_kres.api.clusters import Cluster, ReadObjects
 from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed import decode_manifest, kind_of
@@ -34,6 +34,7 @@ from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding
 from kubectl_kres.reports.check.of_store import context_needs, contexts_of
 from kubectl_kres.reports.common.explanation import find_unread
+from kubectl_kres.reports.common.system import answers_about
 from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
@@ -133,7 +134,9 @@ def found_in(
 
 def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
     """Raises what ``prepare_answers`` raises."""
-    prepared = prepare_answers(items, scope, list_read_requests, policy_needs)
+    prepared = prepare_answers(
+        items, scope, list_read_requests, Others(lambda kind: answers_about(kind).counted, policy_needs)
+    )
     spaces = dict.fromkeys(subject.ref.namespace for subject in (*prepared.subjects, *prepared.counted))
     contexts = (
         CheckContext(

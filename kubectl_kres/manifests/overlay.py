@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
+from kubectl_kres.admission.quota.quota_admission import resource_of
 from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests.manifest import Manifest
@@ -17,9 +18,12 @@ from kubectl_kres.model import kinds
 from kubectl_kres.model.admitting import is_secret, kind_name, parameter_kind, parameter_of
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import parts_of, unique_kind_name
+from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
 
+#: Kinds of every cluster that quotas merely count.
+_PLAIN = frozenset({"ConfigMap", "Secret", "ServiceAccount"})
 #: What makes pods, and so is evaluated by policy instead of being policy.
 MAKES_PODS = frozenset({"Pod", *kinds.WORKLOADS}).union(*(system.makes_pods for system in systems()))
 
@@ -95,6 +99,20 @@ def is_left_out(manifest: Manifest) -> bool:
     """Return whether nothing here looks at the object: it makes no pods and is no policy."""
     kind = kind_of(manifest)
     return (kind is None and not holds_template(manifest)) or _is_other_config(manifest, kind)
+
+
+def is_always_counted(manifest: Manifest) -> bool:
+    """Return whether every cluster has the kind, and quotas merely count its objects."""
+    return manifest.kind in _PLAIN and not manifest.api_version.rpartition("/")[0]
+
+
+def counted_kind(manifest: Manifest) -> Kind | None:
+    """Return the kind of an object that a quota can merely count; None where more is said of such objects."""
+    if not (is_always_counted(manifest) or is_left_out(manifest)):
+        return None
+    group, _, version = manifest.api_version.rpartition("/")
+    plural = resource_of(manifest.kind, manifest.api_version).partition(".")[0]
+    return Kind(manifest.kind, (plural, manifest.kind.lower()), group, version, struct=CountedObject)
 
 
 def _is_other_config(manifest: Manifest, kind: Kind | None) -> bool:

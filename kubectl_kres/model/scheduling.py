@@ -538,7 +538,7 @@ class SchedulingWorld(Struct, frozen=True):
 #: What the store calls objects that were read for the scheduler: the same objects hold other fields there. A name with
 #: a slash is that of no kind of parameters of policies.
 _VIEW = ".of/scheduler"
-POD, BOUND_PODS, NODES = f"Pod{_VIEW}", "Pod.on/nodes", f"Node{_VIEW}"
+POD, NODES = f"Pod{_VIEW}", f"Node{_VIEW}"
 CLAIMS, VOLUMES = f"PersistentVolumeClaim{_VIEW}", f"PersistentVolume{_VIEW}"
 CLASSES, CSI_NODES, CSI_DRIVERS = f"StorageClass{_VIEW}", f"CSINode{_VIEW}", f"CSIDriver{_VIEW}"
 CAPACITIES, ATTACHMENTS = f"CSIStorageCapacity{_VIEW}", f"VolumeAttachment{_VIEW}"

@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import Raw
 
+from kubectl_kres.model.kinds import BOUND_PODS
 from kubectl_kres.model.objects import Base, Kind, ResourceList
 from kubectl_kres.model.scheduling import (
     ATTACHMENTS,
-    BOUND_PODS,
     CAPACITIES,
     CLAIMS,
     CLASSES,

@@ -76,8 +76,8 @@ class Ordinals(Base, frozen=True):
 class WorkloadSpec(Base, frozen=True):
     """Every place where a template can be; absent ``replicas`` is the kind's default.
 
-    ``volume_claim_templates``, ``pod_management_policy``, ``ordinals``: of a StatefulSet alone; the history limits and
-    ``concurrency_policy`` of a CronJob.
+    ``volume_claim_templates``, ``pod_management_policy``, ``ordinals``: of a StatefulSet alone; the history limits of
+    Jobs and ``concurrency_policy`` of a CronJob.
     """
 
     template: DetailedTemplate | None = None
@@ -93,6 +93,7 @@ class WorkloadSpec(Base, frozen=True):
     volume_claim_templates: tuple[PersistentVolumeClaim, ...] | None = None
     pod_management_policy: str = ""
     ordinals: Ordinals | None = None
+    revision_history_limit: int | None = None
     successful_jobs_history_limit: int | None = None
     failed_jobs_history_limit: int | None = None
     concurrency_policy: str = ""

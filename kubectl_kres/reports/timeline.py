@@ -22,7 +22,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Fact, FailedRead, find_unread, normalize_message
 from kubectl_kres.reports.common.parts import Record, Severity
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import TimelineEvent, describe, kinds_of, systems
+from kubectl_kres.reports.common.system import TimelineEvent, describe, history_of, kinds_of, systems
 from kubectl_kres.reports.pod.events import event_facts, of_pod, stuck_facts
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -238,8 +238,8 @@ def _edits(store: Store, namespace: str) -> Iterator[TimelineEntry]:
 
 def _of_systems(store: Store, namespace: str) -> Iterator[TimelineEvent]:
     for _, item in _objects(store, kinds_of("events"), namespace):
-        description = describe(store, item)
-        yield from description.events if description is not None else ()
+        history = history_of(item)
+        yield from history.events if history is not None else ()
 
 
 def _objects(store: Store, kinds: Iterable[str], namespace: str) -> Iterator[tuple[str, Any]]:
@@ -248,12 +248,10 @@ def _objects(store: Store, kinds: Iterable[str], namespace: str) -> Iterator[tup
         if BY_KIND[kind].namespaced:
             yield from ((kind, item) for item in store.all(kind, namespace or None))
         else:
-            yield from (
-                (kind, item) for item in store.all(kind) if not namespace or _is_relevant(store, item, namespace)
-            )
+            yield from ((kind, item) for item in store.all(kind) if not namespace or _is_relevant(item, namespace))
 
 
-def _is_relevant(store: Store, item: Any, namespace: str) -> bool:
+def _is_relevant(item: Any, namespace: str) -> bool:
     """Whether an object that stands in no namespace decides about pods of this one."""
-    description = describe(store, item)
+    description = describe(item)
     return description is None or description.namespaces is None or namespace in description.namespaces

@@ -198,6 +198,24 @@ def _recreate(state: DeploymentState, may_create: Callable[[], bool]) -> Deploym
     return state._replace(sets=_replace_set(state.sets, new, _set_replica_annotations(state, new, state.replicas)))
 
 
+def kept_sets(state: DeploymentState) -> Sets:
+    """Return the ReplicaSets that the history limit lets stay, once the rollout is complete or while it is paused.
+
+    Source: sync.go cleanupDeployment, deployment_util.go DeploymentComplete.
+    """
+    if len(state.sets) <= state.history:
+        return state.sets
+    newest = state.newest
+    old = [item for item in state.sets if item is not newest]
+    updated = ready(newest.pods) if newest is not None else 0
+    complete = updated == state.replicas == sum(count(item.pods) for item in state.sets)
+    if not (complete and newest is not None) and not state.paused:
+        return state.sets
+    surplus = old[: max(0, len(old) - state.history)]
+    gone = {id(item) for item in surplus if not item.wanted and not item.pods}
+    return tuple(item for item in state.sets if id(item) not in gone) if gone else state.sets
+
+
 def remaining_pods(pods: Pods, wanted: int) -> tuple[Pods, ...]:
     """Return every way to be left with ``wanted`` pods: pods that are not ready go first, among equals any can go."""
     surplus = count(pods) - wanted
@@ -319,6 +337,21 @@ def _several_replaced(state: StatefulSetState, present: dict[int, Replica]) -> s
     room = max(0, (state.unavailable or 1) - len(waiting))
     gone = set(old) & set(waiting) if state.parallel else set()
     return gone | set([ordinal for ordinal in old if present[ordinal].ready or not state.parallel][:room])
+
+
+def kept_revisions(state: StatefulSetState) -> tuple[int, ...]:
+    """Return the templates whose ControllerRevisions the history limit lets stay; those in use always do.
+
+    Source: stateful_set_control.go truncateHistory, which runs at each sync, also where the newest one was refused.
+    """
+    if len(state.revisions) <= state.history or state.history < 0:
+        return state.revisions
+    live = {replica.template for replica in state.pods}
+    if state.template in state.revisions:
+        live |= {state.template, state.current}
+    old = [template for template in state.revisions if template not in live]
+    gone = set(old[: max(0, len(old) - state.history)])
+    return tuple(template for template in state.revisions if template not in gone) if gone else state.revisions
 
 
 def with_replica(state: StatefulSetState, replica: Replica) -> StatefulSetState:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from kubectl_kres.simulate import controllers as statefulset
-from kubectl_kres.simulate.controllers import sync_deployment
+from kubectl_kres.simulate.controllers import kept_revisions, kept_sets, sync_deployment
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.state import (
     Common,
@@ -149,13 +149,18 @@ class RoomDemand:
         """Return the templates of the pods that a workload lacks; None: its controllers may do something else."""
         match workload:
             case DeploymentState():
-                if sync_deployment(workload, may_create=lambda: True) is not None:
+                if (
+                    kept_sets(workload) is not workload.sets
+                    or sync_deployment(workload, may_create=lambda: True) is not None
+                ):
                     return None
                 sets = workload.sets
             case ReplicaSetState():
                 sets = (workload,)
             case StatefulSetState():
                 if workload.claims or self.tables.lacks_revision(workload):
+                    return None
+                if kept_revisions(workload) is not workload.revisions:
                     return None
                 if statefulset.taken_down(workload) is not None:
                     return None

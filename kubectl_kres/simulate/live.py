@@ -160,7 +160,8 @@ class _Reading:
         self._pods: dict[Key, list[tuple[Pod, int]]] = defaultdict(list)
         #: Pods of each workload's template as it is now.
         self._latest: dict[Key, list[Pod]] = {}
-        self._controller_revisions = list(store.all(CONTROLLER_REVISION[0], name))
+        revisions = store.all(CONTROLLER_REVISION[0], name)
+        self._controller_revisions = sorted(revisions, key=lambda item: (item.revision, item.metadata.name))
         self._read_revisions = store.covered(ReadRequest(CONTROLLER_REVISION[0], name)).known
 
     def expect(self, state: State) -> None:
@@ -368,8 +369,8 @@ class _Reading:
                 self._latest.setdefault(key, []).append(pod)
             replicas.append(Replica(int(ordinal), template, shape, pod.status.phase == "Running"))
         current = min(older) if older else fresh.current
-        have = {*revisions.values(), *(() if self._read_revisions else (fresh.template,))}
-        return fresh._replace(pods=tuple(sorted(replicas)), current=current, revisions=tuple(sorted(have)))
+        have = dict.fromkeys([*revisions.values(), *(() if self._read_revisions else (fresh.template,))])
+        return fresh._replace(pods=tuple(sorted(replicas)), current=current, revisions=tuple(have))
 
     def _of_daemon_sets(self) -> int:
         """Notes which templates of DaemonSets have a ControllerRevision. Returns how many of these were read."""

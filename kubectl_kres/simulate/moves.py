@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from kubectl_kres.model.objects import Raw, mapping, text
 from kubectl_kres.simulate import controllers as statefulset
-from kubectl_kres.simulate.controllers import remaining_pods, sync_deployment
+from kubectl_kres.simulate.controllers import kept_revisions, kept_sets, remaining_pods, sync_deployment
 from kubectl_kres.simulate.shapes import Shape
 from kubectl_kres.simulate.state import (
     Common,
@@ -27,6 +27,7 @@ from kubectl_kres.simulate.state import (
     Workloads,
     WorkloadState,
     count,
+    revisions_of,
     shape_counts,
     with_pod,
 )
@@ -128,10 +129,12 @@ class Controllers:
     def _is_idle(self, workload: WorkloadState) -> bool:
         match workload:
             case DeploymentState():
-                settled = all(count(item.pods) == item.wanted for item in workload.sets)
+                settled = kept_sets(workload) is workload.sets
+                settled &= all(count(item.pods) == item.wanted for item in workload.sets)
                 return settled and sync_deployment(workload, may_create=lambda: True) is None
             case StatefulSetState():
                 rests = not statefulset.missing_ordinals(workload) and statefulset.taken_down(workload) is None
+                rests &= kept_revisions(workload) is workload.revisions
                 return rests and not self.tables.lacks_revision(workload)
             case JobState() if not workload.ended and self.kubelet.jobs != "run":
                 return False
@@ -199,6 +202,11 @@ class Controllers:
                     place, workload._replace(pods=pods)
                 )
 
+    def _trimmed(self, state: State, place: int, before: WorkloadState, after: WorkloadState) -> State:
+        """Return the state without the ReplicaSets or ControllerRevisions that a history limit does not let stay."""
+        gone = revisions_of(before) - revisions_of(after)
+        return state.with_entry(place, after).with_charge(self.tables.revision_cost(before), -gone)
+
     def _charge_pod_change(self, state: State, before: Pods, after: Pods) -> State:
         for shape, number in shape_counts(before):
             state = state.with_charge(self.tables.shapes[shape].cost, -number)
@@ -207,6 +215,10 @@ class Controllers:
         return state
 
     def _deployment(self, state: State, place: int, workload: DeploymentState, *, alone: bool) -> Iterator[State]:
+        kept = kept_sets(workload)
+        if kept is not workload.sets:
+            yield self._trimmed(state, place, workload, workload._replace(sets=kept))
+            return
         cost = self.tables.revision_cost(workload)
         world, key = self.tables.worlds[state.world], state.workloads[place][0]
         after = sync_deployment(
@@ -247,6 +259,10 @@ class Controllers:
             yield made.with_charge(self.tables.shapes[shape].cost)
 
     def _stateful_set(self, state: State, place: int, workload: StatefulSetState) -> Iterator[State]:
+        revisions = kept_revisions(workload)
+        if revisions is not workload.revisions:
+            yield self._trimmed(state, place, workload, workload._replace(revisions=revisions))
+            return
         if self.tables.lacks_revision(workload):
             cost, key = self.tables.revision_cost(workload), state.workloads[place][0]
             if state.fits(cost) and self.tables.may_revise(key, workload, self.tables.worlds[state.world]):

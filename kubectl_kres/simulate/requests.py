@@ -42,6 +42,7 @@ from kubectl_kres.simulate.moves import State, deletes_claims, without_claims
 from kubectl_kres.simulate.plugins import POLICIES, after_changes, parameter_key, plugins_of, stored_parameter
 from kubectl_kres.simulate.state import (
     CONTROLLED,
+    HISTORY,
     DeploymentState,
     JobState,
     Key,
@@ -84,7 +85,8 @@ def initial_state(raw: Raw, template: int, server: Server) -> WorkloadState:
     if kind == "Deployment":
         surge, unavailable = _fenceposts(spec, replicas)
         recreate = _map(spec, "strategy").get("type") == "Recreate"
-        return DeploymentState(template, replicas, surge, unavailable, recreate, bool(spec.get("paused")))
+        history, paused = _number(spec.get("revisionHistoryLimit"), HISTORY), bool(spec.get("paused"))
+        return DeploymentState(template, replicas, surge, unavailable, recreate, paused, history=history)
     return ReplicaSetState(template, replicas)
 
 
@@ -112,6 +114,7 @@ def _stateful_set(raw: Raw, spec: Raw, template: int, server: Server) -> Statefu
         strategy.get("type") == "OnDelete",
         _at_once(rolling.get("maxUnavailable"), replicas) if server.on("MaxUnavailableStatefulSet") else None,
         claims,
+        history=_number(spec.get("revisionHistoryLimit"), HISTORY),
     )
 
 

@@ -240,8 +240,14 @@ class ReplicaSetState(NamedTuple):
     most: int = 0
 
 
+#: What the server fills in for revisionHistoryLimit. Source: apis/apps/v1 defaults.go.
+HISTORY = 10
+
+
 class DeploymentState(NamedTuple):
-    """A Deployment with its ReplicaSets, the oldest first. ``surge`` and ``unavailable`` are numbers of pods."""
+    """A Deployment with its ReplicaSets, the oldest first. ``surge`` and ``unavailable`` are numbers of pods;
+    ``history``: so many ReplicaSets of older templates are kept.
+    """
 
     template: int
     replicas: int
@@ -250,6 +256,7 @@ class DeploymentState(NamedTuple):
     recreate: bool = False
     paused: bool = False
     sets: tuple[ReplicaSetState, ...] = ()
+    history: int = HISTORY
 
     @property
     def newest(self) -> ReplicaSetState | None:
@@ -272,7 +279,8 @@ class Replica(NamedTuple):
 class StatefulSetState(NamedTuple):
     """A StatefulSet. ``current`` is the template that ordinals below the partition keep; ``claims`` are the names of
     its volume claim templates. ``unavailable``: so many pods an update takes down at once; None: the server has no such
-    setting, and takes down one after the other. ``revisions``: the templates that have a ControllerRevision.
+    setting, and takes down one after the other. ``revisions``: the templates that have a ControllerRevision, the oldest
+    first; ``history``: so many of those that nothing uses are kept.
     """
 
     name: str
@@ -287,6 +295,7 @@ class StatefulSetState(NamedTuple):
     claims: tuple[str, ...] = ()
     pods: tuple[Replica, ...] = ()
     revisions: tuple[int, ...] = ()
+    history: int = HISTORY
 
     @property
     def ordinals(self) -> range:

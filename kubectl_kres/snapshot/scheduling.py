@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model import scheduling
+from kubectl_kres.model.kinds import BOUND_PODS
 from kubectl_kres.model.pod import SCHEDULED
 from kubectl_kres.model.scheduling import (
     DiskVolume,
@@ -68,7 +69,7 @@ def find_views(kind: str, items: Sequence[Any], *, everywhere: bool) -> Iterator
         return
     yield scheduling.POD, [pod for pod in items if _is_unschedulable(pod)]
     if everywhere:
-        yield scheduling.BOUND_PODS, list(_build_placed_pods(items))
+        yield BOUND_PODS, list(_build_placed_pods(items))
 
 
 def needs_beside(need: ReadRequest) -> tuple[ReadRequest, ...]:
@@ -77,7 +78,7 @@ def needs_beside(need: ReadRequest) -> tuple[ReadRequest, ...]:
         return ()
     if need.kind != "Pod":
         return (ReadRequest(BESIDE[need.kind], need.namespace),)
-    everywhere = () if need.namespace else (ReadRequest(scheduling.BOUND_PODS),)
+    everywhere = () if need.namespace else (ReadRequest(BOUND_PODS),)
     return (ReadRequest(scheduling.POD, need.namespace), *everywhere)
 
 

@@ -162,6 +162,18 @@ class Store:
         if written is not None:
             self.written[ObjectRef(kind, name, namespace)] = written
 
+    def lay_over(self, others: Store) -> None:
+        """Put the objects of another store into this one, where they replace those of the same names."""
+        for kind in others.kinds():
+            for item in others.all(kind):
+                namespace, name = item.metadata.namespace, item.metadata.name
+                before = self.get(kind, name, namespace)
+                if before is not None and before is not item:
+                    self.beneath[ObjectRef(kind, name, namespace)] = before
+                self.add(kind, item)
+        self.files.update(others.files)
+        self.written.update(others.written)
+
     def remove(self, kind: str, name: str, namespace: str = "") -> bool:
         """Drop one object; whether it was there."""
         self._increase_revision(kind)

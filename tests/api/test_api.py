@@ -37,6 +37,7 @@ DEFAULTS = {
     "metadata": {"name": "defaults"},
     "spec": {"limits": [{"type": "Container", "default": {"cpu": "500m"}, "max": {"memory": "2Gi"}}]},
 }
+ROLE = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "reads"}, "rules": []}
 TEAM = {
     "apiVersion": "v1",
     "kind": "ResourceQuota",
@@ -269,7 +270,8 @@ def test_what_is_no_object(item: Any):
         (lambda: kres.explain("web", cluster=kres.demo()), UsageError, "neither a file nor TYPE/NAME"),
         (lambda: kres.explain({"kind": "Pod"}, policies=[]), UsageError, "^object: Pod without a name"),
         (lambda: kres.explain({**POD, "apiVersion": ""}, policies=[]), InputError, "apiVersion not set"),
-        (lambda: kres.explain(DEFAULTS, policies=[]), UsageError, "there is no pod"),
+        (lambda: kres.qos(DEFAULTS, policies=[]), UsageError, "there is no pod"),
+        (lambda: kres.explain(ROLE, policies=[]), UsageError, "there is no pod"),
         (lambda: kres.explain({**POD, "spec": {"containers": 3}}, policies=[]), InputError, "spec.containers"),
         (lambda: kres.explain(POD, cluster=kres.open_snapshot("none.kres")), SnapshotError, "none.kres"),
         (lambda: kres.open_cluster(object()), UsageError, "ApiClient was expected"),

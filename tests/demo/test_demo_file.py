@@ -16,7 +16,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.pod.aggregate import of_pod
 from kubectl_kres.admission.request.new_pod import admit, policies_of
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND
 from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.policies.reports import DECIDING
@@ -79,7 +79,7 @@ def test_everything_was_read(store: Store):
     named = {need.name for need in store.needs() if need.namespace}
     assert named == {config.DEFAULTS, config.FLAGS, config.INFO}
     listed = {kind for kind, known in BY_KIND.items() if known.listed} - {*DECIDING, "ServiceAccount"}
-    views = {scheduling.POD, scheduling.NODES, scheduling.BOUND_PODS}
+    views = {scheduling.POD, scheduling.NODES, BOUND_PODS}
     assert {need.kind for need in store.needs() if not need.namespace} == listed | views
     assert 40 <= len(pods(store)) <= 70
 

@@ -380,6 +380,8 @@ def workload(rng: random.Random, name: str) -> Raw:
         spec["strategy"] = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": gone}}
         if rng.random() < 0.15:
             spec["strategy"] = {"type": "Recreate"}
+    if kind in {"Deployment", "StatefulSet"} and rng.random() < 0.3:
+        spec["revisionHistoryLimit"] = rng.choice((0, 0, 1))
     if kind == "StatefulSet":
         spec["serviceName"] = name
         if rng.random() < 0.4:
@@ -399,8 +401,10 @@ def quota(rng: random.Random, name: str = "q") -> Raw:
             hard["pods"] = str(rng.randint(1, 8))
         if rng.random() < 0.15:
             hard["requests.storage"] = rng.choice(("1Gi", "2Gi"))
-        if rng.random() < 0.1:
+        if rng.random() < 0.2:
             hard["count/replicasets.apps"] = str(rng.randint(1, 3))
+        if rng.random() < 0.1:
+            hard["count/controllerrevisions.apps"] = str(rng.randint(1, 3))
     return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name}, "spec": {"hard": hard}}
 
 

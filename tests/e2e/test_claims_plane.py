@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,3 +79,44 @@ def told(plane: ControlPlane, namespace: str) -> dict[str, str]:
             if first in text[0]:
                 found[name] = text[0]
     return found
+
+
+def test_the_claim_template_of_a_statefulset_that_exists(
+    controlplane: ControlPlane, kres: Kres, namespace: str, tmp_path: Path
+) -> None:
+    """As the fix says: deleted with its pods left alone, created again with the other size, and the third pod comes."""
+    base, sets = f"/api/v1/namespaces/{namespace}", f"/apis/apps/v1/namespaces/{namespace}/statefulsets"
+    assert controlplane.request("POST", f"{base}/limitranges", BOUNDS)[0] == 201
+    raw = stateful("web", "6Gi")
+    assert controlplane.request("POST", sets, raw)[0] == 201
+    poll(partial(made, controlplane, namespace), {"data-web-0", "data-web-1"})
+    poll(lambda: len(uids(controlplane, namespace)), 2)
+    before = uids(controlplane, namespace)
+    tight = {**BOUNDS, "spec": {"limits": [{"type": "PersistentVolumeClaim", "max": {"storage": "4Gi"}}]}}
+    assert controlplane.request("PUT", f"{base}/limitranges/lr", tight)[0] == 200
+    raw["spec"]["replicas"] = 3
+    (tmp_path / "web.json").write_text(json.dumps({**raw, "metadata": {"name": "web", "namespace": namespace}}))
+    done = kres("explain", "-f", "web.json", "-o", "json")
+    [item] = json.loads(done.stdout)["items"]
+    [fix] = [it for it in item["remedies"] if "volumeClaimTemplates" in it["text"]]
+    assert fix["text"] == "set requests.storage of spec.volumeClaimTemplates[0] to 4Gi"
+    assert "--cascade=orphan" in fix["why"], fix
+    assert not any("statefulset" in line for line in fix.get("commands", ()))
+
+    raw["spec"]["volumeClaimTemplates"][0]["spec"]["resources"]["requests"]["storage"] = "4Gi"
+    raw["spec"]["replicas"] = 3
+    status, answer = controlplane.request("PUT", f"{sets}/web", raw)
+    assert status == 422, answer
+    assert "Forbidden" in answer["message"] or "immutable" in answer["message"]
+    assert controlplane.request("DELETE", f"{sets}/web", {"propagationPolicy": "Orphan"})[0] == 200
+    poll(lambda: controlplane.request("GET", f"{sets}/web")[0], 404)
+    assert controlplane.request("POST", sets, raw)[0] == 201
+    poll(partial(made, controlplane, namespace), {"data-web-0", "data-web-1", "data-web-2"})
+    poll(lambda: len(uids(controlplane, namespace)), 3)
+    assert before.items() <= uids(controlplane, namespace).items()
+
+
+def uids(plane: ControlPlane, namespace: str) -> dict[str, str]:
+    """The pods that there are, by name."""
+    items = plane.request("GET", f"/api/v1/namespaces/{namespace}/pods")[1]["items"]
+    return {item["metadata"]["name"]: item["metadata"]["uid"] for item in items}

@@ -12,6 +12,7 @@ from reports.test_scheduling_report import raw_node
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model import scheduling
+from kubectl_kres.model.kinds import BOUND_PODS
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.model.scheduling_views import ScheduledWorkload
 from kubectl_kres.render.changes.change_report import brief, difference, lines
@@ -51,8 +52,8 @@ def world(stored: Any, nodes: Sequence[Any] = NODES, pods: Sequence[Any] = ()) -
     store.add(view := scheduling.view_of("Deployment"), msgspec.convert(stored, ScheduledWorkload))
     for node in nodes:
         store.add(scheduling.NODES, msgspec.convert(node, SchedulingNode))
-    store.add(scheduling.BOUND_PODS, gather_pods([[msgspec.convert(pod, SchedulingPod) for pod in pods]]))
-    for need in (scheduling.NODES, scheduling.BOUND_PODS, view):
+    store.add(BOUND_PODS, gather_pods([[msgspec.convert(pod, SchedulingPod) for pod in pods]]))
+    for need in (scheduling.NODES, BOUND_PODS, view):
         store.cover(ReadRequest(need), READ)
     return store
 
@@ -137,7 +138,7 @@ def test_nothing_is_read_where_no_pod_is_created():
     store = world(workload(2), pods=[pod_on("one", "web-1-a"), pod_on("two", "web-1-b")])
     assert not needed(store, ScaleStep("Deployment", "web", 1))
     assert not needed(store, Delete("Deployment", "web"))
-    wanted = {scheduling.NODES, scheduling.BOUND_PODS}
+    wanted = {scheduling.NODES, BOUND_PODS}
     assert needed(store, ScaleStep("Deployment", "web", 3)) == {*wanted, scheduling.view_of("Deployment")}
     assert needed(store, Apply(workload(name="new"))) == wanted
 
@@ -154,7 +155,7 @@ def test_nodes_that_may_not_be_read():
 def test_pods_of_others_that_may_not_be_read():
     """Of empty nodes it is certain alone that none of them takes a pod."""
     store = world(workload(0))
-    store.cover(ReadRequest(scheduling.BOUND_PODS), Coverage("denied", "pods is forbidden"))
+    store.cover(ReadRequest(BOUND_PODS), Coverage("denied", "pods is forbidden"))
     (found,) = after(store, Apply(workload(name="new"))).nodes
     assert found.fits is None
     (found,) = after(store, Apply(workload(name="new", memory="9Gi"))).nodes

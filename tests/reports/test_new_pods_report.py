@@ -10,7 +10,7 @@ from reports.test_scheduling_report import NODES, made, raw_node, raw_pod
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND
 from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota
 from kubectl_kres.model.scheduling_views import ScheduledWorkload
 from kubectl_kres.model.workload import Workload
@@ -147,7 +147,7 @@ def test_what_is_made_for_each_pod_is_not_computed():
 def test_reads():
     store = Store(Origin("cluster"))
     live = {need.kind for need in needs_with_nodes(store, Subject(REF, BY_KIND["Deployment"]))}
-    assert {scheduling.NODES, scheduling.BOUND_PODS, "Deployment.of/scheduler"} <= live
+    assert {scheduling.NODES, BOUND_PODS, "Deployment.of/scheduler"} <= live
     daemons = ObjectRef("DaemonSet", "agent", "shop")
     assert scheduling.NODES not in {
         need.kind for need in needs_with_nodes(store, Subject(daemons, BY_KIND["DaemonSet"]))

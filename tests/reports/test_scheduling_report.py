@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND
 from kubectl_kres.model.objects import LimitRange, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import PersistentVolume, SchedulingNode, SchedulingPod, StorageClaim
@@ -60,7 +60,7 @@ def made(asked: dict[str, Any], nodes: Any = NODES, pods: Any = (), *others: Any
     for one in nodes:
         store.add(scheduling.NODES, msgspec.convert(one, SchedulingNode))
     held = [msgspec.convert(one, SchedulingPod) for one in pods]
-    store.add(scheduling.BOUND_PODS, gather_pods([held]))
+    store.add(BOUND_PODS, gather_pods([held]))
     for one in others:
         store.add(one.kind, one)
     covered = (
@@ -69,7 +69,7 @@ def made(asked: dict[str, Any], nodes: Any = NODES, pods: Any = (), *others: Any
         ReadRequest("ResourceQuota", "shop"),
         ReadRequest(scheduling.POD, "shop", "web"),
         ReadRequest(scheduling.NODES),
-        ReadRequest(scheduling.BOUND_PODS),
+        ReadRequest(BOUND_PODS),
     )
     for need in covered:
         store.cover(need, READ)
@@ -165,8 +165,8 @@ def test_a_label_and_a_node_that_is_cordoned():
 
 def test_where_pods_of_all_namespaces_may_not_be_read():
     store = made(raw_pod(requests={"memory": "8Gi"}))
-    store.empty(scheduling.BOUND_PODS, "")
-    store.cover(ReadRequest(scheduling.BOUND_PODS), Coverage("denied", "pods is forbidden"))
+    store.empty(BOUND_PODS, "")
+    store.cover(ReadRequest(BOUND_PODS), Coverage("denied", "pods is forbidden"))
     found = report(store)
     assert (found.empty, found.complete, found.sentence, found.not_read) == (True, False, "", ("Pod",))
     shown = text(found)
@@ -191,7 +191,7 @@ def test_what_is_read_and_that_nothing_is_for_a_pod_that_does_not_wait():
     store = made(raw_pod(volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]))
     subject = Subject(ObjectRef("Pod", "web", "shop"), BY_KIND["Pod"])
     read = {need.kind for need in list_read_requests(store, subject)}
-    assert {scheduling.NODES, scheduling.BOUND_PODS, scheduling.CLAIMS, scheduling.VOLUMES} <= read
+    assert {scheduling.NODES, BOUND_PODS, scheduling.CLAIMS, scheduling.VOLUMES} <= read
     assert scheduling.ATTACHMENTS not in read and scheduling.DEVICE_CLAIMS not in read
     pod = store.get("Pod", "web", "shop")
     assert isinstance(pod, Pod)
@@ -202,7 +202,7 @@ def test_what_is_read_and_that_nothing_is_for_a_pod_that_does_not_wait():
 
 def test_without_a_live_cluster_the_nodes_are_not_read():
     store = made(raw_pod())
-    for kind in (scheduling.NODES, scheduling.BOUND_PODS, scheduling.POD):
+    for kind in (scheduling.NODES, BOUND_PODS, scheduling.POD):
         store.forget(kind)
     subject = Subject(ObjectRef("Pod", "web", "shop"), BY_KIND["Pod"])
     explanation = explain(store, subject, EvaluationOptions(Server()))

@@ -7,6 +7,7 @@ import json
 import msgspec
 
 from kubectl_kres.model import scheduling
+from kubectl_kres.model.kinds import BOUND_PODS
 from kubectl_kres.model.scheduling import PersistentVolume, SchedulingNode, SchedulingPod, StorageClaim
 from kubectl_kres.scheduling.node_info import gather_pods
 from kubectl_kres.snapshot.format import Header
@@ -65,8 +66,8 @@ def store() -> Store:
     made = Store(Origin("cluster"))
     made.add(scheduling.NODES, NODE)
     made.add(scheduling.POD, WAITING)
-    made.add(scheduling.BOUND_PODS, gather_pods([PODS]))
-    for kind in (scheduling.NODES, scheduling.POD, scheduling.BOUND_PODS):
+    made.add(BOUND_PODS, gather_pods([PODS]))
+    for kind in (scheduling.NODES, scheduling.POD, BOUND_PODS):
         made.cover(ReadRequest(kind), READ)
     return made
 
@@ -83,7 +84,7 @@ def test_nodes_and_pods_come_out_when_they_are_asked_for(tmp_path):
     assert back.covered(ReadRequest(scheduling.NODES)).known
     (node,) = back.all(scheduling.NODES)
     assert (node.spec, node.status, node.metadata.labels) == (NODE.spec, NODE.status, NODE.metadata.labels)
-    (pods,) = back.all(scheduling.BOUND_PODS)
+    (pods,) = back.all(BOUND_PODS)
     before = gather_pods([PODS])
     (runs,), (old,) = pods.on_nodes["n1"], before.on_nodes["n1"]
     assert (runs.requests, runs.anti_affinity, runs.priority) == (old.requests, old.anti_affinity, old.priority)
@@ -109,7 +110,7 @@ def test_texts_of_people_are_not_kept(tmp_path):
 
 def test_disks_that_were_equal_stay_equal(tmp_path):
     back = written(tmp_path, store())
-    (pods,) = back.all(scheduling.BOUND_PODS)
+    (pods,) = back.all(BOUND_PODS)
     (runs,) = pods.on_nodes["n1"]
     own = back.get(scheduling.POD, "waits", "shop").spec.volumes[-1]
     assert own.gce_persistent_disk.pd_name
@@ -129,11 +130,11 @@ def test_a_page_of_the_server_is_split(tmp_path):
     pairs = list(find_views("Pod", PODS, everywhere=True))
     assert [(kind, [each.metadata.name for each in items]) for kind, items in pairs] == [
         (scheduling.POD, ["waits"]),
-        (scheduling.BOUND_PODS, ["runs", "promised"]),
+        (BOUND_PODS, ["runs", "promised"]),
     ]
     path = str(tmp_path / "x.kres")
     assert write_stream(Header(), pairs, path) == 0  # of pods that are counted elsewhere
-    assert len(next(read(path).all(scheduling.BOUND_PODS)).on_nodes["n1"]) == 1
+    assert len(next(read(path).all(BOUND_PODS)).on_nodes["n1"]) == 1
 
 
 def test_pods_of_one_namespace_do_not_say_what_is_free():

@@ -112,7 +112,7 @@ def _update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> 
     kept, place = _kept_template(old, new), template_in(new)
     if kept is not None or errors:
         # A template that is there already has passed; what stands around it is checked again.
-        around = workload_errors(new, ".".join(place[0])) if place is not None else ()
+        around = workload_errors(new, ".".join(place[0]), created=False) if place is not None else ()
         errors = [*around, *errors]
         if errors:
             return (not_valid(_qualified_kind(new), name_of(new), errors, server),)
@@ -197,7 +197,8 @@ def _job_errors(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Fiel
     if has_changed(old.get("selector"), new.get("selector")):
         yield invalid("spec.selector", new.get("selector"), _IMMUTABLE, _RULE)
     if has_changed(old.get("template"), new.get("template")) and not old.get("suspend"):
-        yield invalid("spec.template", new.get("template"), _IMMUTABLE, _RULE)
+        # The server prints its own struct of the whole template, as Go names the fields: that is left out.
+        yield FieldError("spec.template", "FieldValueInvalid", f"Invalid value: {{...}}: {_IMMUTABLE}", _RULE)
 
 
 def _format_completions(spec: Mapping[str, Any]) -> str:

@@ -370,8 +370,10 @@ def _path_errors(manager: str, path: str) -> Iterator[FieldError]:
         yield too_long(path, _LONGEST_MANAGER, _RULE)
 
 
-def own_errors(raw: Raw) -> Iterator[FieldError]:
+def own_errors(raw: Raw, *, created: bool) -> Iterator[FieldError]:
     """Of the selector, which the server makes unless ``manualSelector`` says otherwise. Without a UID it is a new job.
+
+    ``created`` False: an update is not asked whether the server made it.
 
     Source: batch/validation validateGeneratedSelector, ValidateJobSpec; registry/batch/job generateSelector.
     """
@@ -381,12 +383,12 @@ def own_errors(raw: Raw) -> Iterator[FieldError]:
     manual = spec.get("manualSelector") is True
     if not manual:
         uid = text(mapping(raw, "metadata"), "uid") or UID
-        yield from _name_errors(raw)
+        yield from _name_errors(raw) if created else ()
         wanted = {**dict.fromkeys(_UIDS, uid), **dict.fromkeys(_NAMES, name)}
         labels = {**wanted, **labels}
         selector = {**(selector or {})}
         selector["matchLabels"] = {_UIDS[1]: uid, **mapping(selector, "matchLabels")}
-        yield from _generated_errors(selector, labels, wanted)
+        yield from _generated_errors(selector, labels, wanted) if created else ()
     elif selector is None:
         yield required("spec.selector", rule=_SELECTOR)
     faults = [*selector_errors(selector, "spec.selector", _SELECTOR)]

@@ -85,8 +85,8 @@ def checked_spec(raw: Raw, spec: Raw) -> Raw:
     return result
 
 
-def workload_errors(raw: Raw, path: str) -> Iterator[FieldError]:
-    """``path`` leads to the template.
+def workload_errors(raw: Raw, path: str, *, created: bool = True) -> Iterator[FieldError]:
+    """``path`` leads to the template; ``created`` False: of an update.
 
     Source: apps/validation, batch/validation; validation.go ValidateReplicationController.
     """
@@ -106,7 +106,7 @@ def workload_errors(raw: Raw, path: str) -> Iterator[FieldError]:
         yield from (invalid("spec.serviceName", service, fault, "validation/name") for fault in label_faults(service))
     if kind in {"Job", "CronJob"}:
         yield from job_errors(counted, at)
-        yield from own_errors(raw) if kind == "Job" else cron_errors(raw)
+        yield from own_errors(raw, created=created) if kind == "Job" else cron_errors(raw)
     if kind not in _LASTING:
         return
     if kind in {"StatefulSet", "DaemonSet"} or not skips_template(raw):

@@ -35,6 +35,7 @@ from kubectl_kres.reports.common.system import (
     MoreRoom,
     NamespaceRules,
     ObjectDescription,
+    ObjectHistory,
     Ownership,
     Question,
     QuotaKeeper,
@@ -99,16 +100,19 @@ def _reads_of_refused(store: Store, namespace: str) -> Iterator[ReadRequest]:
         yield ReadRequest("ResourcePoolClaim", namespace, required=False)
 
 
-def _describe(store: Store, item: Any, now: str) -> ObjectDescription | None:
-    del store, now
+def _describe(item: Any) -> ObjectDescription | None:
     if not isinstance(item, ResourcePool | ResourcePoolClaim | Tenant):
         return None
     namespaces = None if isinstance(item, ResourcePoolClaim) else tuple(item.status.namespaces or ())
-    if isinstance(item, Tenant):
-        return ObjectDescription(namespaces=namespaces)
+    return ObjectDescription(namespaces=namespaces)
+
+
+def _history(item: Any) -> ObjectHistory | None:
+    if not isinstance(item, ResourcePool | ResourcePoolClaim):
+        return None
     from kubectl_kres.capsule.reports.overview import timeline_events
 
-    return ObjectDescription(events=tuple(timeline_events(item)), namespaces=namespaces)
+    return ObjectHistory(events=tuple(timeline_events(item)))
 
 
 def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> NamespaceRules:
@@ -308,6 +312,7 @@ SYSTEM = System(
     sentences=dict.fromkeys(("capsule/rule-resources", "capsule/rule-qos"), _rule_remedy),
     reads=_reads,
     describe=_describe,
+    history=_history,
     explain_namespace=_explain_namespace,
     quotas=QuotaKeeper(_owner, _replace_raises, _explain_refusals, _shared_reports),
     admission=Admitter(extend=_extend),

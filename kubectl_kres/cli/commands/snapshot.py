@@ -29,7 +29,7 @@ from kubectl_kres.errors import (
 )
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.admitting import Parameter, is_parameter
-from kubectl_kres.model.kinds import BY_KIND, DEVICES, WORKLOADS, Kind, is_view
+from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, DEVICES, WORKLOADS, Kind, is_view
 from kubectl_kres.reports.common.system import AboutConfiguration, kinds_of, systems
 from kubectl_kres.reports.pod.scheduling_needs import spec_needs
 from kubectl_kres.snapshot.format import Header
@@ -62,7 +62,7 @@ _TELLING = frozenset({"Namespace", *kinds_of("decides")})
 _NEEDED = {"LimitRange", "ResourceQuota", "Pod", *WORKLOADS}
 
 #: What is read along with another kind, which says what could not be read.
-_TOLD_ALREADY = frozenset({*BESIDE.values(), scheduling.BOUND_PODS})
+_TOLD_ALREADY = frozenset({*BESIDE.values(), BOUND_PODS})
 
 #: Of the events only those that tell of trouble.
 _FIELDS = {"Event": "type=Warning"}
@@ -179,7 +179,7 @@ def _list_read_requests(spaces: tuple[str, ...], installed: tuple[str, ...], sto
 
 def _of_waiting(store: Store, spaces: tuple[str, ...]) -> Iterator[ReadRequest]:
     """What the scheduler looks at for pods that wait, besides nodes and pods; asked again once some of it is read."""
-    done = {scheduling.NODES, scheduling.POD, scheduling.BOUND_PODS, "Namespace"}
+    done = {scheduling.NODES, scheduling.POD, BOUND_PODS, "Namespace"}
     asked: set[ReadRequest] = set()
     while True:
         pods = tuple(store.all(scheduling.POD))

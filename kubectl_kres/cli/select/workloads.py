@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.quota.quota_admission import resource_of
 from kubectl_kres.cli.args.arguments import NamedObjects, parse_named_objects, refuse_selectors
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
@@ -19,7 +18,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread, raw_template
 from kubectl_kres.reports.common.system import answers_about, kinds_of, makes_one_pod, require_answers
-from kubectl_kres.reports.pod.manifest_source import missing_error
+from kubectl_kres.reports.pod.manifest_source import is_there, missing_error
 from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, list_read_requests, origin_of, origin_of_workload
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -60,8 +59,6 @@ _UNKNOWN = "The files hold nothing of a kind that is known: whether pods come of
 _SPACES = 3
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")
-#: Kinds of every cluster that quotas merely count.
-_PLAIN = frozenset({"ConfigMap", "Secret", "ServiceAccount"})
 #: Where a name is looked for that stands in the place of a type.
 _NAMED = ("Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Pod")
 #: So many reads of the pods of one workload are made side by side before all pods are read.
@@ -237,24 +234,19 @@ def counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[
 def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
     """Return the objects of files that quotas merely count: always counted ones, and those a quota names."""
     from kubectl_kres.cli.args.arguments import labels_match
-    from kubectl_kres.manifests.overlay import is_left_out
-    from kubectl_kres.model.quota_objects import CountedObject
+    from kubectl_kres.manifests.overlay import counted_kind, is_always_counted
     from kubectl_kres.reports.namespace.counted_object import is_counted
 
     fits = labels_match(selector)
     subjects: list[Subject] = []
     for manifest in given.manifests:
-        labels = manifest.metadata.get("labels")
-        own = manifest.kind in _PLAIN and not manifest.api_version.rpartition("/")[0]
-        if not (own or is_left_out(manifest)) or not fits(labels if isinstance(labels, Mapping) else {}):
+        labels, kind = manifest.metadata.get("labels"), counted_kind(manifest)
+        if kind is None or not fits(labels if isinstance(labels, Mapping) else {}):
             continue
         space = manifest.namespace or given.namespace
-        group, _, version = manifest.api_version.rpartition("/")
-        plural = resource_of(manifest.kind, manifest.api_version).partition(".")[0]
-        kind = Kind(manifest.kind, (plural, manifest.kind.lower()), group, version, struct=CountedObject)
         subject = Subject(ObjectRef(manifest.kind, manifest.ref.name, space), kind, manifest.raw, manifest.file)
         source.fill([ReadRequest("ResourceQuota", space)])
-        if own or is_counted(source.store, subject):
+        if is_always_counted(manifest) or is_counted(source.store, subject):
             subjects.append(subject)
     return subjects
 
@@ -378,7 +370,7 @@ def select_named(
     subjects: list[Subject] = []
     missing: list[KresError] = []
     for group in groups:
-        there = [subject for subject in group if _has_object(source, subject)]
+        there = [subject for subject in group if is_there(source.store, subject)]
         subjects += there
         if not there:
             missing.append(fault_of(source, group))
@@ -410,19 +402,6 @@ def _select_only_object(source: ObjectSource, given: Input, name: str, wants: Wa
         expected.hint = f"there are {' and '.join(str(subject.ref) for subject in result.subjects)}"
         raise expected
     return result
-
-
-def _has_object(source: ObjectSource, subject: Subject) -> bool:
-    """Return whether there is something to answer about; what is in a namespace shows that it exists."""
-    ref = subject.ref
-    if source.store.get(ref.kind, ref.name, ref.namespace) is not None:
-        return True
-    return ref.kind == "Namespace" and source.store.covered(
-        ReadRequest(ref.kind, "", ref.name, required=False)
-    ).state in {
-        "denied",
-        "unread",
-    }
 
 
 def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:

@@ -144,14 +144,7 @@ class Input:
 
     def lay_over(self, store: Store) -> None:
         """Put the policies into a store, where they replace objects of the same names."""
-        for kind in self.policies.kinds():
-            for item in self.policies.all(kind):
-                result = store.get(kind, item.metadata.name, item.metadata.namespace)
-                if result is not None and result is not item:
-                    store.beneath[ObjectRef(kind, item.metadata.name, item.metadata.namespace)] = result
-                store.add(kind, item)
-        store.files.update(self.policies.files)
-        store.written.update(self.policies.written)
+        store.lay_over(self.policies)
 
 
 def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:

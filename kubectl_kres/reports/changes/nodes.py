@@ -187,7 +187,7 @@ class _Placing:
             # Old pods end as new ones come: in the end these are alone.
             self.nodes = self._without(created.ref, created.selector)
             first = self._check(created, new, missing)
-        answer = _Answer(0) if stalls else self._put(new, wanted, counted=scheduling.BOUND_PODS not in missing)
+        answer = _Answer(0) if stalls else self._put(new, wanted, counted=BOUND_PODS.kind not in missing)
         lacks = answer.fits is not None and not answer.at_least and answer.fits < wanted
         if answer.fits and lacks:
             first = self._check(created, new, missing)

@@ -136,19 +136,25 @@ class NamespaceRules(NamedTuple):
 
 
 class ObjectDescription(NamedTuple):
-    """What an object of a system says of itself.
+    """What an object of a system says of itself at a glance.
 
-    ``state``: how it fares; ``facts``: with what it says so. ``events``: what happened to it. ``waits``: a quota holds
-    it up now; ``ended``: it gets no further pod. ``namespaces``: those that it bears on, where it stands in none;
-    None: all.
+    ``waits``: a quota holds it up now; ``ended``: it gets no further pod. ``namespaces``: those that it bears on, where
+    it stands in none; None: all.
     """
 
-    state: RunState | None = None
-    facts: tuple[Fact, ...] | None = None
-    events: tuple[TimelineEvent, ...] = ()
     waits: bool = False
     ended: bool = False
     namespaces: tuple[str, ...] | None = None
+
+
+class ObjectHistory(NamedTuple):
+    """What an object of a system tells of itself in sentences. ``events``: what happened to it.
+
+    ``facts``: its conditions and the like; None: it has no such.
+    """
+
+    facts: tuple[Fact, ...] | None = None
+    events: tuple[TimelineEvent, ...] = ()
 
 
 class AboutObject(NamedTuple):
@@ -270,7 +276,8 @@ class System(Struct, frozen=True):
     are Kubernetes' own. ``answers``: what there is to say of them. ``kinds``: those of a role. ``rights``: by command
     what it reads; of ``pods`` whatever explains pods. ``over_pods``: commands of its own that look at pods, too, and
     what for. ``sentences``: what to change of any pod, by rule of its own that refuses.
-    ``reads``: the answer to a question; None: nothing. ``describe(store, object, now)``: None for an object of others.
+    ``reads``: the answer to a question; None: nothing. ``describe``: what it is at a glance; ``state(store, object,
+    now)``: how it fares; ``history``: what it tells; None for an object of others, or where it has no such.
     ``remedies``: changes, tried, that let a pod pass which it makes, or refuses.
     ``explain_namespace``: its part in the explanation of a namespace with these LimitRanges.
     """
@@ -283,7 +290,9 @@ class System(Struct, frozen=True):
     over_pods: Mapping[str, str] = {}
     sentences: Mapping[str, Sentences] = {}
     reads: Callable[[Store, Question], Iterable[ReadRequest] | None] | None = None
-    describe: Callable[[Store, Any, str], ObjectDescription | None] | None = None
+    describe: Callable[[Any], ObjectDescription | None] | None = None
+    state: Callable[[Store, Any, str], RunState | None] | None = None
+    history: Callable[[Any], ObjectHistory | None] | None = None
     remedies: Callable[[Store, Subject, Analysis], tuple[Remedy, ...]] | None = None
     explain_namespace: Callable[[Store, str, Sequence[Limits]], NamespaceRules] | None = None
     pods: PodMaker | None = None
@@ -309,10 +318,22 @@ def reads_for(store: Store, question: Question) -> Iterator[ReadRequest]:
             yield from system.reads(store, question) or ()
 
 
-def describe(store: Store, item: Any, now: str = "") -> ObjectDescription | None:
-    """Return what an object of a system says of itself; None for any other. ``now`` empty: nothing counts as new."""
-    described = (system.describe(store, item, now) for system in systems() if system.describe is not None)
+def describe(item: Any) -> ObjectDescription | None:
+    """Return what an object of a system is at a glance; None for any other."""
+    described = (system.describe(item) for system in systems() if system.describe is not None)
     return next((description for description in described if description is not None), None)
+
+
+def state_of_object(store: Store, item: Any, now: str = "") -> RunState | None:
+    """Return how an object of a system fares; None for any other. ``now`` empty: nothing counts as new."""
+    states = (system.state(store, item, now) for system in systems() if system.state is not None)
+    return next((state for state in states if state is not None), None)
+
+
+def history_of(item: Any) -> ObjectHistory | None:
+    """Return what an object of a system tells of itself; None for any other."""
+    histories = (system.history(item) for system in systems() if system.history is not None)
+    return next((history for history in histories if history is not None), None)
 
 
 def rules_of_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> NamespaceRules:

@@ -12,7 +12,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import RunState
 from kubectl_kres.reports.common.parts import waits_for_node
 from kubectl_kres.reports.common.replicas import controller, newest_set, owned_by, pods_of
-from kubectl_kres.reports.common.system import describe, kinds_of
+from kubectl_kres.reports.common.system import kinds_of, state_of_object
 from kubectl_kres.reports.explain.object_state import is_plain, state_of_pod
 from kubectl_kres.reports.run_state.grace import rank
 from kubectl_kres.reports.run_state.workload_state import workload_state
@@ -106,8 +106,7 @@ def _of_systems(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple
     killed it.
     """
     for item in (item for kind in kinds_of("runs") for item in store.all(kind, namespace or None)):
-        description = describe(store, item, pods.now)
-        state = description.state if description is not None else None
+        state = state_of_object(store, item, pods.now)
         ref = ObjectRef(item.kind, item.metadata.name, item.metadata.namespace)
         if state is None or state.reason == "RunFailed":
             continue

@@ -37,7 +37,7 @@ from kubectl_kres.reports.common.replicas import Replicas, pods_of, reason_for_n
 from kubectl_kres.reports.common.system import (
     analysis_by_system,
     apply_admitters,
-    describe,
+    history_of,
     kinds_of,
     maker_of,
     quota_keepers,
@@ -505,9 +505,9 @@ def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:
 
 def _facts(store: Store, subject: Subject, start: PodManifest) -> tuple[Fact, ...]:
     item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
-    described = describe(store, item) if item is not None else None
-    if described is not None and described.facts is not None:
-        return (*described.facts, *(events.of_pod(start.live) if start.live is not None else ()))
+    history = history_of(item) if item is not None else None
+    if history is not None and history.facts is not None:
+        return (*history.facts, *(events.of_pod(start.live) if start.live is not None else ()))
     if start.live is not None:
         return tuple(events.of_pod(start.live))
     if start.owner is not None:

@@ -14,7 +14,7 @@ from kubectl_kres.model.pod import ContainerState, Pod
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.explanation import Fact, RunState, Subject, Verdict, template_of
 from kubectl_kres.reports.common.replicas import controller, events_about, newest_set, owned_by, pods_of, selector_text
-from kubectl_kres.reports.common.system import describe
+from kubectl_kres.reports.common.system import state_of_object
 from kubectl_kres.reports.pod.events import refused_since
 from kubectl_kres.reports.pod.needs import SCALED
 from kubectl_kres.reports.pod.verdict import is_negative
@@ -46,8 +46,7 @@ def state_of_item(store: Store, kind: str, item: Any, now: str) -> RunState | No
         return RunState("runs") if is_plain(item) else state_of_pod(store, item, now)
     if isinstance(item, Workload):
         return _of_workload(store, kind, item, now)
-    description = describe(store, item, now)
-    return description.state if description is not None else None
+    return state_of_object(store, item, now)
 
 
 def is_plain(pod: Pod) -> bool:
@@ -224,8 +223,7 @@ _VOLUME = "persistentVolumeClaim"
 
 def reads_of_run(store: Store, item: Any) -> tuple[ReadRequest, ...]:
     """Return the reads for the state of a listed object of a system: its pod, where that may say more."""
-    description = describe(store, item)
-    state = description.state if description is not None else None
+    state = state_of_object(store, item)
     if state is None or state.word not in {"starting", "waits"} or state.reason not in {"", "NoNode", "NotStarted"}:
         return ()
     namespace = item.metadata.namespace

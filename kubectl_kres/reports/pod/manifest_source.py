@@ -49,6 +49,15 @@ def start_of(store: Store, subject: Subject) -> PodManifest:
     return PodManifest(pod_of_template(template, subject), source, f"{path}.", "its template", owner=result)
 
 
+def is_there(store: Store, subject: Subject) -> bool:
+    """Return whether there is something to answer about; what is in a namespace shows that it exists."""
+    ref = subject.ref
+    if store.get(ref.kind, ref.name, ref.namespace) is not None:
+        return True
+    place = ReadRequest(ref.kind, "", ref.name, required=False)
+    return ref.kind == "Namespace" and store.covered(place).state in {"denied", "unread"}
+
+
 def missing_error(store: Store, subject: Subject) -> ClusterError:
     """Return why the object is not in the store: it may not be read, was not kept, or does not exist (NotFound)."""
     ref = subject.ref

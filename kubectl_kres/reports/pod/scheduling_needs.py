@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from kubectl_kres.model import scheduling
+from kubectl_kres.model import kinds, scheduling
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import SchedulingPod, SchedulingSpec
 from kubectl_kres.model.scheduling_views import ScheduledTemplate, ScheduledWorkload
@@ -25,7 +25,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 NODES = ReadRequest(scheduling.NODES, required=False)
 #: Of all namespaces. Those that ended come, too: to leave them out costs a server more than to send them.
-BOUND_PODS = ReadRequest(scheduling.BOUND_PODS, required=False)
+BOUND_PODS = ReadRequest(kinds.BOUND_PODS, required=False)
 _LABELS = ReadRequest("Namespace", required=False)
 #: Whose pods the scheduler places. Those of a DaemonSet have a node each that is theirs from the start.
 PLACED_KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob", "ReplicationController"})
@@ -125,7 +125,7 @@ def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[ReadRequest]:
     )
     if any(term.namespace_selector is not None for term in listed):
         yield _LABELS
-    elif any(map(_selects_namespaces, store.all(scheduling.BOUND_PODS))):
+    elif any(map(_selects_namespaces, store.all(kinds.BOUND_PODS))):
         yield ReadRequest("Namespace", name=namespace, required=False)
 
 
@@ -237,8 +237,10 @@ def _without_made(spec: SchedulingSpec) -> tuple[SchedulingSpec, tuple[str, ...]
 def _matches_own(spec: SchedulingSpec) -> bool:
     """Whether it selects by a label that only its controller writes."""
     affinity = spec.affinity
-    kinds = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ()
-    terms = (term for kind in kinds if kind for term in kind.required_during_scheduling_ignored_during_execution or ())
+    affinities = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ()
+    terms = (
+        term for kind in affinities if kind for term in kind.required_during_scheduling_ignored_during_execution or ()
+    )
     keys = [key for term in terms for key in (*(term.match_label_keys or ()), *(term.mismatch_label_keys or ()))]
     keys += [key for constraint in spec.topology_spread_constraints or () for key in constraint.match_label_keys or ()]
     return not _OF_CONTROLLERS.isdisjoint(key.rpartition("/")[2] for key in keys)

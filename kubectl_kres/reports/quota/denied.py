@@ -76,7 +76,7 @@ def waiting_objects(store: Store, namespace: str) -> Iterator[tuple[ObjectRef, M
     """Yield objects of systems that can still get a pod."""
     for kind in kinds_of("waits"):
         for item in store.all(kind, namespace or None):
-            description = describe(store, item)
+            description = describe(item)
             if description is None or not description.ended:
                 yield ObjectRef(kind, item.metadata.name, item.metadata.namespace), item.metadata
 
@@ -99,7 +99,7 @@ def find_refusal(store: Store, subject: Subject, ask: EvaluationOptions) -> Deni
     """Return the refused workload; None if no pod of the workload is being refused."""
     workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     if subject.ref.kind in kinds_of("waits"):
-        description = describe(store, workload)
+        description = describe(workload)
         return _build_waiting_denied(store, subject, ask) if description is not None and description.waits else None
     if not isinstance(workload, Workload):
         return None

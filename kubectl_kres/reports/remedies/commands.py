@@ -47,7 +47,10 @@ def _why_not(value: Edit) -> str:
     if value.action == "create":
         return f"kubectl creates a {kind} from a manifest only"
     if "volumeClaimTemplates" in value.field:
-        return "claim templates cannot be changed: delete the StatefulSet and create it again with these values"
+        return (
+            "claim templates cannot be changed: delete the StatefulSet with --cascade=orphan, so that its pods and "
+            "claims stay, and create it again with these values"
+        )
     of_run = isinstance(value, EditClaim) and kind in {"TaskRun", "PipelineRun"}
     if not (isinstance(value, SetValue) or of_run) or kind in _PATCHED:
         return ""

@@ -21,6 +21,7 @@ from kubectl_kres.reports.common.explanation import Subject, manifest_workload
 from kubectl_kres.reports.common.objects import REVISIONS, unused_revisions
 from kubectl_kres.reports.common.parts import DeleteObject, Edit, Scale
 from kubectl_kres.reports.common.replicas import owned_by
+from kubectl_kres.reports.remedies.candidates import fewest
 from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults, amounts, plan_of
 from kubectl_kres.reports.remedies.rollout import Key
 from kubectl_kres.reports.remedies.room import worst_outcome
@@ -66,10 +67,9 @@ def freeing_edits(
         if edits:
             yield edits
     ended = _ended_jobs(store, subject) if names & {_PODS, _JOBS} else []
-    for number in range(1, len(ended) + 1):
-        if comes({_PODS: sum(pods for _, pods in ended[:number]), _JOBS: number}):
-            yield tuple(_build_delete_edit("Job", name, subject, pods) for name, pods in ended[:number])
-            return
+    gone = fewest(ended, lambda jobs: comes({_PODS: sum(pods for _, pods in jobs), _JOBS: len(jobs)}))
+    if gone:
+        yield tuple(_build_delete_edit("Job", name, subject, pods) for name, pods in gone)
 
 
 def _without_old(
@@ -79,10 +79,9 @@ def _without_old(
     made, resource = REVISIONS[subject.ref.kind]
     name = f"count/{resource}"
     old = unused_revisions(store, subject.ref.kind, workload)[:_MOST] if name in names else ()
-    for number in range(1, len(old) + 1):
-        if comes({name: number}):
-            yield tuple(_build_delete_edit(made, it, subject) for it in old[:number])
-            return
+    gone = fewest(old, lambda them: comes({name: len(them)}))
+    if gone:
+        yield tuple(_build_delete_edit(made, it, subject) for it in gone)
 
 
 def _build_delete_edit(kind: str, name: str, subject: Subject, pods: int = 0) -> DeleteObject:

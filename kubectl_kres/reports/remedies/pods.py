@@ -379,6 +379,8 @@ def plan_of(
     surge = place.replicas.surge if place.replicas is not None else 0
     unavailable = place.replicas.unavailable if place.replicas is not None else 0
     plan = RolloutPlan(place.wanted, groups, strategy, surge, unavailable, claims, once)
+    if strategy == "Ordered" and place.replicas is not None:
+        plan.kept = place.replicas.kept
     return _add_rivals(place, plan, policies, server), used
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 #: A quota and one of its names.
 Key = tuple[str, str]
@@ -41,9 +41,10 @@ class RolloutPlan(Struct):
     """The plan of a controller: ``groups`` oldest first, the newest template last.
 
     ``strategy``: RollingUpdate or Recreate of a Deployment, Ordered where old pods are replaced one after the other (a
-    StatefulSet, a DaemonSet), else empty. ``claims``: what the claims of each further pod cost, in the order in which
-    pods are made. ``once``: what the object itself costs before its first pod. ``rivals``: what the controllers of
-    other workloads want meanwhile, of the same quotas.
+    StatefulSet, a DaemonSet), else empty. ``kept``: so many old pods such a one leaves, as below a partition.
+    ``claims``: what the claims of each further pod cost, in the order in which pods are made. ``once``: what the object
+    itself costs before its first pod. ``rivals``: what the controllers of other workloads want meanwhile, of the same
+    quotas.
     """
 
     wanted: int
@@ -54,12 +55,10 @@ class RolloutPlan(Struct):
     claims: Sequence[Price] = ()
     once: Price = {}
     rivals: Sequence[RolloutPlan] = ()
+    kept: int = 0
 
     def copy(self) -> RolloutPlan:
-        groups = [group.copy() for group in self.groups]
-        return RolloutPlan(
-            self.wanted, groups, self.strategy, self.surge, self.unavailable, self.claims, self.once, self.rivals
-        )
+        return structs.replace(self, groups=[group.copy() for group in self.groups])
 
     def alone(self) -> RolloutPlan:
         """Return the same where no other workload wants anything."""
@@ -156,14 +155,14 @@ class _Run:
 
     @property
     def complete(self) -> bool:
-        return (
-            self.ready
-            and self.newest.pods >= self.plan.wanted
-            and not any(group.pods for group in self._replaced_groups())
-        )
+        if not self.ready:
+            return False
+        old = self._old_pods() if self.plan.strategy else 0
+        stays = min(self.plan.kept, old)
+        return self.newest.pods >= self.plan.wanted - stays and old == stays
 
-    def _replaced_groups(self) -> list[Group]:
-        return self.old if self.plan.strategy else []
+    def _old_pods(self) -> int:
+        return sum(group.pods for group in self.old)
 
     def until_still(self) -> bool:
         """Act until nothing changes; return whether anything changed."""
@@ -251,9 +250,12 @@ class _Run:
         return after is not None
 
     def _replace_one(self) -> bool:
-        """End the next old pod, once all wanted pods exist; return whether one ended."""
-        old = next((group for group in self.old if group.pods), None)
-        if old is None or sum(group.pods for group in self.plan.groups) < self.plan.wanted:
+        """End the next old pod, once all wanted pods exist: the one with the highest number, which is the newest of
+        them. Return whether one ended. Source: as ``controllers.taken_down``.
+        """
+        old = next((group for group in reversed(self.old) if group.pods), None)
+        there = self._old_pods()
+        if old is None or there <= self.plan.kept or there + self.newest.pods < self.plan.wanted:
             return False
         old.wanted = old.pods - 1
         self.newest.wanted += 1

@@ -7,6 +7,7 @@ pods. One that does not bring all wanted pods is reported with the refusal that 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct, structs
 
@@ -22,6 +23,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload
 from kubectl_kres.reports.common.parts import Admits, Basis, Edit, EditClaim, Remedy, Scale, SetBound, SetValue
 from kubectl_kres.reports.remedies import words
+from kubectl_kres.reports.remedies.candidates import Candidate, remedies_of
 from kubectl_kres.reports.remedies.pods import (
     TRIED,
     OwnedPods,
@@ -35,7 +37,7 @@ from kubectl_kres.reports.remedies.pods import (
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
 from kubectl_kres.reports.remedies.room import RaisedHard, lower_values, raised_for, smallest_raise, worst_outcome
 from kubectl_kres.reports.remedies.shape import ResourceField, passing_values, write, written_value
-from kubectl_kres.reports.remedies.words import compose_remedy, raises
+from kubectl_kres.reports.remedies.words import raises
 from kubectl_kres.store.store import Store
 
 #: Refusals for a class that does not exist, and the field of the policies that then counts as not read.
@@ -72,7 +74,8 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
             return ()
         beside = Rivals() if analysis.start.live is not None else rivals_of(store, subject, analysis.known, server)
         place = structs.replace(place, rivals=beside.counted)
-        remedies = tuple(_Search(store, subject, analysis, server, place).remedies())
+        search = _PodSearch(store, subject, analysis, server, place)
+        remedies = tuple(remedies_of(store, subject, search.candidates()))
     except Unparsable:
         return ()
     if beside.unknown:
@@ -131,30 +134,30 @@ def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
     return structs.replace(remedy, stays=stays, contested=refs)
 
 
-class _Search:
+class _PodSearch:
     def __init__(self, store: Store, subject: Subject, analysis: Analysis, server: Server, place: OwnedPods) -> None:
         self.store, self.subject, self.analysis, self.server, self.place = store, subject, analysis, server, place
         self.pod, self.policies = analysis.start.pod, analysis.known.policies
         self.counted = analysis.start.live is not None and not place.lacking
 
-    def remedies(self) -> Iterator[Remedy]:
+    def candidates(self) -> Iterator[Candidate]:
+        """Yield the sets of edits that bring all wanted pods, those that raise quotas first."""
         if self._has_all_pods():
             return
-        seen: set[tuple[Edit, ...]] = set()
-        for trial in self._list_trials():
+        for trial in self._trials():
             edits = tuple(self._edits(trial))
             if not edits:
                 return
-            if edits not in seen:
-                seen.add(edits)
-                admits = Admits(trial.place.wanted, trial.place.wanted)
-                remedy = compose_remedy(self.store, self.subject, edits, admits, trial.need.rest.pods)
-                yield _mark_shared(remedy, self._who_shares(trial))
+            finish = partial(self._with_sharing, trial)
+            yield Candidate(edits, trial.place.wanted, trial.need.rest.pods, finish)
         if not self.counted:
             yield from self._freeing_remedies()
 
-    def _freeing_remedies(self) -> Iterator[Remedy]:
-        """Yield remedies that raise no quota, for the template as it is."""
+    def _with_sharing(self, trial: TrialEdits, remedy: Remedy) -> Remedy:
+        return _mark_shared(remedy, self._who_shares(trial))
+
+    def _freeing_remedies(self) -> Iterator[Candidate]:
+        """Yield edits that raise no quota, for the template as it is."""
         evaluated = judge(self.pod, self.policies, self.server)
         if evaluated.faults:
             return
@@ -165,8 +168,7 @@ class _Search:
 
         args = (self.place, self.pod, evaluated, self.policies, self.server)
         for edits in freeing_edits(self.store, self.subject, *args, short):
-            admits = Admits(self.place.wanted, self.place.wanted)
-            yield compose_remedy(self.store, self.subject, edits, admits, 0)
+            yield Candidate(edits, self.place.wanted)
 
     def _who_shares(self, trial: TrialEdits) -> tuple[ObjectRef, ...]:
         """Return the rivals that the room is shared with, so that more is made than without them."""
@@ -188,7 +190,7 @@ class _Search:
         plan, used = plan_of(self.place, self.pod, evaluated, self.policies, self.server)
         return worst_outcome(plan, used, amounts(self.policies.quotas)[1]).complete
 
-    def _list_trials(self) -> Iterator[TrialEdits]:
+    def _trials(self) -> Iterator[TrialEdits]:
         """Yield every set of edits, those that raise quotas first."""
         shapes = [*self._template_trials()]
         fits = [trial for trial in shapes if trial.need.complete]
@@ -246,7 +248,7 @@ class _Search:
         place = trial.place
         count = trial.need.rest.pods
         others = [existing for existing in place.existing if not existing.newest and (existing.pods or existing.wanted)]
-        if self._scaled() is None or others or trial.values or not 0 < count < place.wanted:
+        if self._replicas_field() is None or others or trial.values or not 0 < count < place.wanted:
             return
         replicas = structs.replace(place.replicas, wanted=count) if place.replicas is not None else None
         existing = tuple(structs.replace(existing, wanted=min(existing.wanted, count)) for existing in place.existing)
@@ -255,7 +257,7 @@ class _Search:
         if trial_edits.need.complete and not trial_edits.need.hard:
             yield structs.replace(trial_edits, scale=count)
 
-    def _scaled(self) -> str | None:
+    def _replicas_field(self) -> str | None:
         """Return the field with the number of pods; None for an object whose number is not lowered here."""
         fields = {"Job": "spec.parallelism", "CronJob": "spec.jobTemplate.spec.parallelism"}
         if self.subject.ref.kind in {"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"}:
@@ -382,7 +384,7 @@ class _Search:
         yield from trial.bounds
         yield from trial.claims
         yield from self._values(trial.values)
-        field = self._scaled()
+        field = self._replicas_field()
         if trial.scale is not None and field is not None:
             yield Scale(self.subject.ref, field, trial.scale, self.place.wanted)
 

@@ -331,7 +331,8 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
     made = [edit for edit in edits if edit not in filed]
     fixed = {ref: names_by_value for ref, names_by_value in unchangeable(made).items() if ref not in kept}
     places = {**kept, subject.ref: edit_file(subject.file)} if filed else kept
-    why = [*_owners(places, edits), *dict.fromkeys(fixed.values())]
+    there = [edit for edit in filed if _exists(store, edit)]
+    why = [*_owners(places, edits), *dict.fromkeys((*unchangeable(there).values(), *fixed.values()))]
     raising = [edit for edit in edits if isinstance(edit, RaiseQuota)]
     return Remedy(
         sentence(edits),
@@ -347,6 +348,12 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
 def edit_file(name: str) -> str:
     """Return where an object of a file is changed."""
     return f"edit {name or 'the file'}"
+
+
+def _exists(store: Store, edit: Edit) -> bool:
+    """Return whether the object of a file is there already, so that what it is made of cannot be changed."""
+    ref = edit.object
+    return store.read(ref.kind, ref.name, ref.namespace) is not None
 
 
 def _owners(kept: Mapping[ObjectRef, str], edits: Sequence[Edit]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import named_kind
+from kubectl_kres.model.kinds import BOUND_PODS, named_kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Pod
 from kubectl_kres.model.scheduling import SchedulingPod, SchedulingWorld, VolumeAttachment
@@ -75,7 +75,7 @@ def read_cluster(store: Store, minor: int) -> SchedulingInput:
 
 #: The kinds of what the scheduler sees.
 _VIEWED = (
-    scheduling.NODES, scheduling.BOUND_PODS, scheduling.CLAIMS, scheduling.VOLUMES, scheduling.CLASSES,
+    scheduling.NODES, BOUND_PODS, scheduling.CLAIMS, scheduling.VOLUMES, scheduling.CLASSES,
     scheduling.CSI_NODES, scheduling.CSI_DRIVERS, scheduling.CAPACITIES, scheduling.ATTACHMENTS,
     scheduling.DEVICE_CLAIMS, scheduling.DEVICE_CLASSES, "Namespace",
 )  # fmt: skip
@@ -106,7 +106,7 @@ def _read_cluster(store: Store, minor: int) -> SchedulingInput:
 
 def read_pods(store: Store) -> PodsOnNodes:
     """Return the pods on nodes: collected when they were read, or one by one where they are watched."""
-    pods = list(store.all(scheduling.BOUND_PODS))
+    pods = list(store.all(BOUND_PODS))
     if len(pods) == 1 and isinstance(pods[0], PodsOnNodes):
         return pods[0]
     placed = (pod if isinstance(pod, PlacedPod) else place_pod(pod) for pod in pods)
@@ -186,7 +186,7 @@ def check_pod(
     computed.
     """
     checked = check_among(read_cluster(store, minor), asked, containers, ref, unread, gaps)
-    empty = scheduling.BOUND_PODS in unread and next(store.all(scheduling.BOUND_PODS), None) is None
+    empty = BOUND_PODS in unread and next(store.all(BOUND_PODS), None) is None
     return checked._replace(report=replace(checked.report, empty=empty))
 
 
@@ -406,7 +406,7 @@ def _is_of_another(pod: SchedulingPod) -> bool:
 def _drop_unread_fields(pod: SchedulingPod, unread: Sequence[str]) -> SchedulingPod:
     """Return the pod without fields whose filters need kinds that could not be read."""
     spec = pod.spec
-    if any(kind not in {scheduling.BOUND_PODS, "Namespace"} for kind in unread):
+    if any(kind not in {BOUND_PODS, "Namespace"} for kind in unread):
         spec = replace(spec, volumes=None, resource_claims=None)
     if "Namespace" in unread and spec.affinity is not None:
         spec = replace(spec, affinity=replace(spec.affinity, pod_affinity=None, pod_anti_affinity=None))

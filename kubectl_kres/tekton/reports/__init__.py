@@ -14,7 +14,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton_config import CONFIG_NAMES, DEFINITION, NAMESPACE
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Subject
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import (
@@ -25,6 +25,7 @@ from kubectl_kres.reports.common.system import (
     KindAnswers,
     NamespaceRules,
     ObjectDescription,
+    ObjectHistory,
     PodMaker,
     Question,
     ReadRight,
@@ -127,12 +128,31 @@ def _cache_key(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheK
     return run_likeness(store, subject, ask)
 
 
-def _describe(store: Store, item: Any, now: str) -> ObjectDescription | None:
+def _describe(item: Any) -> ObjectDescription | None:
     if not isinstance(item, TaskRun | PipelineRun):
         return None
-    from kubectl_kres.tekton.reports.run_state import describe_run
+    from kubectl_kres.tekton.rules.controller.quota_retry import waiting_condition
+    from kubectl_kres.tekton.rules.pipeline.pipeline_run import has_ended
 
-    return describe_run(store, item, now)
+    held_up = isinstance(item, TaskRun) and waiting_condition(item) is not None
+    return ObjectDescription(waits=held_up, ended=has_ended(item))
+
+
+def _state(store: Store, item: Any, now: str) -> RunState | None:
+    if not isinstance(item, TaskRun | PipelineRun):
+        return None
+    from kubectl_kres.tekton.reports.run_state import run_state
+
+    return run_state(store, item, now)
+
+
+def _history(item: Any) -> ObjectHistory | None:
+    if not isinstance(item, TaskRun):
+        return ObjectHistory() if isinstance(item, PipelineRun) else None
+    from kubectl_kres.tekton.reports.run_facts import failures, run_facts
+
+    facts = tuple(run_facts(item))
+    return ObjectHistory(facts, tuple(failures(item, facts)) if facts else ())
 
 
 def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> NamespaceRules:
@@ -176,6 +196,8 @@ SYSTEM = System(
     },
     reads=_reads,
     describe=_describe,
+    state=_state,
+    history=_history,
     remedies=_remedies,
     explain_namespace=_explain_namespace,
     pods=PodMaker(_analyse, _sentences, _find_reaches, _cache_key),

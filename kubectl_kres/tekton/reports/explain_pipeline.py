@@ -533,7 +533,8 @@ def _explain_task(
             store, ref, ask, planned.name, tuple(result.problem for result in results if result.problem)
         )
     else:
-        analysis = build_analysis(store, ref, ask, run, planned.task, results, pod_of(store, run), planned.fields)
+        live, there = pod_of(store, run), bool(run.status.pod_name)
+        analysis = build_analysis(store, ref, ask, run, planned.task, results, live, planned.fields, there=there)
     if analysis.tekton is not None:
         owner = subject.ref.name if subject.ref.kind == "PipelineRun" else ""
         part = structs.replace(analysis.tekton, pipeline_run=owner)

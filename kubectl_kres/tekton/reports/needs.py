@@ -43,8 +43,7 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     namespace = subject.ref.namespace
     run = known_object(store, subject)
     wanted = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
-    if subject.raw is None:
-        wanted.insert(0, ReadRequest(subject.ref.kind, namespace, subject.ref.name))
+    wanted[:0] = _own_reads(store, subject)
     if isinstance(run, TaskRun):
         wanted += run_needs(store, run)
         wanted += workspace_needs(store, run)
@@ -54,6 +53,15 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         wanted += action_needs(run.spec, namespace)
     made = isinstance(run, TaskRun) and bool(run.status.pod_name)
     return tuple(dict.fromkeys((*wanted, *settling_needs(store, namespace, new=not made))))
+
+
+def _own_reads(store: Store, subject: Subject) -> Iterator[ReadRequest]:
+    """Yield the read of the object itself; of one in a file only where a quota counts it: one that is there is free."""
+    ref = subject.ref
+    name = f"count/{subject.kind.qualified_name}"
+    quotas = store.all("ResourceQuota", ref.namespace)
+    if subject.raw is None or any(name in {**(it.spec.hard or {}), **(it.status.hard or {})} for it in quotas):
+        yield ReadRequest(ref.kind, ref.namespace, ref.name, required=subject.raw is None)
 
 
 def pod_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
@@ -156,8 +164,7 @@ def pipeline_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """
     space = subject.ref.namespace
     wanted = [ReadRequest("LimitRange", space), ReadRequest("ResourceQuota", space)]
-    if subject.raw is None:
-        wanted.insert(0, ReadRequest(subject.ref.kind, space, subject.ref.name))
+    wanted[:0] = _own_reads(store, subject)
     result = known_object(store, subject)
     if isinstance(result, PipelineRun):
         wanted += _of_run(store, result)

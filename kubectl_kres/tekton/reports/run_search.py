@@ -6,6 +6,7 @@ Every trial goes through Tekton's steps and the API server's again, in every ord
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct, convert, structs
 
@@ -24,7 +25,6 @@ from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import (
-    Admits,
     CreateObject,
     Edit,
     RaiseQuota,
@@ -33,6 +33,7 @@ from kubectl_kres.reports.common.parts import (
     SetConfig,
     SetValue,
 )
+from kubectl_kres.reports.remedies.candidates import Candidate, remedies_of
 from kubectl_kres.reports.remedies.pods import (
     OF_VALUES,
     TRIED,
@@ -47,7 +48,7 @@ from kubectl_kres.reports.remedies.resource_values import Resource
 from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
 from kubectl_kres.reports.remedies.room import LEAST, RaisedHard, measured_resource
 from kubectl_kres.reports.remedies.shape import Direction, needed_sides, resource_of, scale_down, units
-from kubectl_kres.reports.remedies.words import compose_remedy, for_new_run, raises
+from kubectl_kres.reports.remedies.words import for_new_run, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.run_objects import existing_claims
 from kubectl_kres.tekton.reports.ways.admitted_remedies import admitted_remedies
@@ -100,22 +101,22 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
         claims = claims_of(case.run, existing_claims(store, case.run))
         ways = claim_remedies(store, subject, claims, case.world.policies, case.world.server)
         again = subject.raw is None and subject.ref.kind == "TaskRun"
-        return tuple(structs.replace(way, text=for_new_run(way.text, again=again)) for way in ways)
+        return tuple(_for_new_run(way, again=again) for way in ways)
     if all(finding.rule == SECURITY for finding in findings):
         ways = security_remedies(store, subject, case)
         again = analysis.tekton is not None and analysis.tekton.ended
-        return tuple(structs.replace(way, text=for_new_run(way.text, again=again)) for way in ways)
+        return tuple(_for_new_run(way, again=again) for way in ways)
     if any(finding.rule not in TRIED for finding in findings):
         return ()
     if case.run.spec.compute_resources is not None and any(finding.rule in _WHOLE for finding in findings):
         return ()
     try:
-        return tuple(_Search(store, subject, analysis, case).remedies())
+        return tuple(remedies_of(store, subject, _RunSearch(store, subject, analysis, case).candidates()))
     except (Unparsable, QuantityError):
         return ()
 
 
-class _Search:
+class _RunSearch:
     def __init__(self, store: Store, subject: Subject, analysis: Analysis, case: RunCase) -> None:
         self.store, self.subject, self.analysis, self.case = store, subject, analysis, case
         self.policies, self.namespace = analysis.known.policies, subject.ref.namespace
@@ -129,15 +130,12 @@ class _Search:
         self.task_level = whole is not None and bool(whole.requests or whole.limits)
         self._tried: dict[tuple[frozenset[tuple[RunField, str | None]], frozenset[tuple[Default, str]]], PodFaults] = {}
 
-    def remedies(self) -> Iterator[Remedy]:
-        seen: list[tuple[Edit, ...]] = []
+    def candidates(self) -> Iterator[Candidate]:
+        """Yield the sets of edits with which the run, or a new one like it, gets its pod; own objects come first."""
         trials = [*self._list_trials()]
         ways = [*(tuple(self._edits(trial)) for trial in trials), *self._of_defaults_given(trials)]
         for edits in sorted(ways, key=_rank):
-            if edits and edits not in seen:
-                seen.append(edits)
-                texts = compose_remedy(self.store, self.subject, edits, Admits(1, 1), 0)
-                yield structs.replace(texts, text=for_new_run(texts.text, again=self._of_new_run(edits)))
+            yield Candidate(edits, finish=partial(_for_new_run, again=self._of_new_run(edits)))
 
     def _of_defaults_given(self, trials: Sequence[RunTrial]) -> Iterator[tuple[Edit, ...]]:
         """Yield changes of the defaults that containers without values get, with the values of a trial where those are
@@ -335,9 +333,9 @@ class _Search:
             if draft is None or most < LEAST.get(name, 10**9):
                 return
             if self.task_level or any(value.holder == "computeResources" for value in values):
-                fewer = self._shared(values, draft, side, name, most)
+                fewer = self._split_task_value(values, draft, side, name, most)
             else:
-                fewer = self._scaled(evaluated.outcomes[0], draft, side, name, most)
+                fewer = self._scale_values(evaluated.outcomes[0], draft, side, name, most)
             if fewer is None or {**values, **fewer} == values:
                 return
             values = {**values, **fewer}
@@ -359,7 +357,7 @@ class _Search:
         keys = [key for key in evaluated.price if key in hard and measured_resource(key[1]) == (side, name)]
         return min(hard[key] - used.get(key, 0) for key in keys)
 
-    def _scaled(self, evaluated: Outcome, draft: Draft, side: Side, name: str, most: int) -> Values | None:
+    def _scale_values(self, evaluated: Outcome, draft: Draft, side: Side, name: str, most: int) -> Values | None:
         after = draft.copy()
         overhead = draft.overhead.get(name, ZERO).nano
         scale_down(after, side, name, Quantity(most - overhead))
@@ -374,7 +372,7 @@ class _Search:
                 result.update([self._field(evaluated, new, which, name, amount)])
         return result
 
-    def _shared(self, values: Values, draft: Draft, side: Side, name: str, most: int) -> Values | None:
+    def _split_task_value(self, values: Values, draft: Draft, side: Side, name: str, most: int) -> Values | None:
         """Return the value for the whole Task with which its steps leave room for the containers beside them."""
         running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
         beside = of_containers([slot for slot in running if slot.path not in self.steps], [], side).get(name, ZERO).nano
@@ -472,6 +470,10 @@ class _Search:
                 return "step", (run.step_specs or ())[field.number].name
             case _:
                 return "sidecar", (run.sidecar_specs or ())[field.number].name
+
+
+def _for_new_run(remedy: Remedy, *, again: bool) -> Remedy:
+    return structs.replace(remedy, text=for_new_run(remedy.text, again=again))
 
 
 def _rank(edits: Sequence[Edit]) -> int:

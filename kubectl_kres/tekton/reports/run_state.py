@@ -10,7 +10,6 @@ from kubectl_kres.model.objects import Condition
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import ObjectDescription
 from kubectl_kres.reports.explain.object_state import state_of_pod
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.grace import is_new, worst_state
@@ -18,24 +17,13 @@ from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import named_object, queue_of
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
-from kubectl_kres.tekton.reports.run_facts import condition_of, failures, run_facts
-from kubectl_kres.tekton.rules.controller.quota_retry import REASON, waiting_condition
-from kubectl_kres.tekton.rules.pipeline.pipeline_run import has_ended
+from kubectl_kres.tekton.reports.run_facts import condition_of
+from kubectl_kres.tekton.rules.controller.quota_retry import REASON
 
 #: Reasons of a run whose images cannot be pulled. Source: tekton pkg/apis/pipeline/v1/taskrun_types.go.
 _IMAGE = frozenset({"TaskRunImagePullFailed", "ImagePullBackOff"})
 #: The sentence about a container of a failed run. Source: tekton pkg/pod/status.go getFailureMessage.
 _ENDED_BY_KILL = re.compile(r'"(?:step-)?([^"]+)" exited with code \d+(?:: | \()?OOMKilled|OOMKilled')
-
-
-def describe_run(store: Store, run: TaskRun | PipelineRun, now: str) -> ObjectDescription:
-    """Return what a run says of itself; of a PipelineRun how it fares alone. ``now``: as for ``run_state``."""
-    state, ended = run_state(store, run, now), has_ended(run)
-    if isinstance(run, PipelineRun):
-        return ObjectDescription(state, ended=ended)
-    facts = tuple(run_facts(run))
-    events = tuple(failures(run, facts)) if facts else ()
-    return ObjectDescription(state, facts, events, waits=waiting_condition(run) is not None, ended=ended)
 
 
 def run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:

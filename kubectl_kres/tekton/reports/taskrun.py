@@ -67,7 +67,7 @@ def taskrun_analysis(
     results = task_run(run, world, task=used, journal=journal, counted=counted, existing=existing)
     if isinstance(results, MissingReference):
         raise unknown_task(store, subject, results)
-    return build_analysis(store, subject.ref, ask, run, used or _build_missing_task(run), results, live)
+    return build_analysis(store, subject.ref, ask, run, used or _build_missing_task(run), results, live, there=counted)
 
 
 def _build_missing_task(run: TaskRun) -> UsedTask:
@@ -131,11 +131,12 @@ def _build_made_pod(
     ask: EvaluationOptions,
     part: TektonPart,
     outcomes: Sequence[Outcome],
-    live: Pod | None = None,
     case: RunCase | None = None,
+    *,
+    there: bool = False,
 ) -> MadePod:
-    """A run that has failed is wanted once more; one that has succeeded is not."""
-    done = (part.ended and not part.failed) or (live is not None and not part.about_another)
+    """A run that has failed is wanted once more; one that has succeeded, or whose pod is ``there``, is not."""
+    done = (part.ended and not part.failed) or (there and not part.about_another)
     return MadePod(
         _NAME,
         missing=int(not done),
@@ -155,8 +156,11 @@ def build_analysis(
     results: Sequence[RunResult],
     live: Pod | None = None,
     fields: Fields | None = None,
+    *,
+    there: bool,
 ) -> Analysis:
-    """Return what admission made of the pods of a run; ``ref``: what is asked about. ``live``: the pod that is there.
+    """Return what admission made of the pods of a run; ``ref``: what is asked about. ``live``: its pod, where that was
+    read; ``there``: it has one.
 
     ``fields``: where the run's values stand, if not in itself.
     """
@@ -209,7 +213,7 @@ def build_analysis(
         outcomes,
         part,
         tuple(map(_first_lister_order, results)),
-        made=_build_made_pod(store, ref, ask, part, outcomes, live, RunCase(run, task, own, world)),
+        made=_build_made_pod(store, ref, ask, part, outcomes, RunCase(run, task, own, world), there=there),
         claims=_claims(store, run, world) if not run.status.pod_name else None,
         unseen=tuple(map(not_computed, dict.fromkeys(gap for result in results for gap in result.gaps))),
     )

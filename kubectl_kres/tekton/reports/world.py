@@ -73,7 +73,9 @@ def _build_world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[
     refused = {
         ref: refusals[0]
         for ref, raw in store.written.items()
-        if ref.kind in _REFERRED and ref.namespace == namespace and (refusals := send_object(raw, bare).refusals)
+        if ref.kind in _REFERRED
+        and ref.namespace == namespace
+        and (refusals := send_object(raw, bare, there=store.beneath.get(ref) is not None).refusals)
     }
     tasks, actions, pipelines = (_by_name(store, kind, namespace, refused) for kind in _REFERRED)
     return structs.replace(bare, lookups=Lookups(tasks, actions, pipelines, _partial(store, namespace))), refused
@@ -119,7 +121,8 @@ def stored_run(
     item: Any
     refusals: tuple[Problem, ...] = ()
     if subject.raw is not None:
-        item, refusals = (answer := send_object(subject.raw, world)).item, answer.refusals
+        there = store.read(subject.ref.kind, subject.ref.name, subject.ref.namespace) is not None
+        item, refusals = (answer := send_object(subject.raw, world, there=there)).item, answer.refusals
     else:
         item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
         if item is None:

@@ -55,10 +55,10 @@ def give_way(
     hard = trial.hard
     if any(name not in hard or not hard[name].nano or hard[name] < asked for name, asked in asks.items()):
         return None
-    return _Search(trial, key, asks, used, unused=unused).found()
+    return _SmallestSets(trial, key, asks, used, unused=unused).found()
 
 
-class _Search:
+class _SmallestSets:
     """The sets of claims, the smallest first."""
 
     def __init__(

@@ -42,6 +42,7 @@ from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.rollout.rolling_update import if_started
 from kubectl_kres.reports.rollout.wanted_pods import pods_in_a_row, reach_of
 from kubectl_kres.store.store import ReadRequest
+from kubectl_kres.tekton.reports.pipeline import PipelineExplanation
 from kubectl_kres.tekton.rules.base.versions import version_of, version_remarks
 
 
@@ -55,13 +56,21 @@ def find_pods_missing(context: CheckContext) -> Iterator[Diagnostic]:
             part = evaluated.analysis.tekton
             beside = _format_version_remarks(part.version if part is not None else "")
             yield _broken(evaluated.ref, verdict, verdict.missing, context.remedy(evaluated), beside)
-    # A run of the cluster makes TaskRuns, which are evaluated themselves, unless it lacks what comes before them.
+    # Those TaskRuns of a run of the cluster that are there are evaluated themselves.
     for run in context.pipelines:
-        if is_negative(run.verdict) and (context.of_files or run.lacks_objects):
+        if is_negative(run.verdict) and (context.of_files or run.lacks_objects or _lacks_runs(context, run)):
             first = next(iter(run.remedies), None)
             yield _broken(
                 run.subject, run.verdict, run.verdict.missing or 1, first, _format_version_remarks(run.version)
             )
+
+
+def _lacks_runs(context: CheckContext, run: PipelineExplanation) -> bool:
+    """Return whether something of a refused run is refused that none of its TaskRuns stands for."""
+    refused = [task for task in run.tasks if task.explanation is not None and is_negative(task.explanation.verdict)]
+    space = run.subject.namespace
+    made = (any(context.store.get("TaskRun", name, space) for name in task.names) for task in refused)
+    return not refused or not all(made)
 
 
 def _format_version_remarks(version: str) -> str:

@@ -17,11 +17,12 @@ from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import Admits, Edit, EditClaim, Remedy, SetBound
+from kubectl_kres.reports.common.parts import Edit, EditClaim, Remedy, SetBound
+from kubectl_kres.reports.remedies.candidates import Candidate, remedies_of
 from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
 from kubectl_kres.reports.remedies.room import RaisedHard
-from kubectl_kres.reports.remedies.words import compose_remedy, join_words, raises
+from kubectl_kres.reports.remedies.words import join_words, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.ways.changed_policies import changed_policies
@@ -50,11 +51,12 @@ def claim_remedies(
     tries.append([*_smaller(subject, new, answers, policies)])
     bounds = [*_bounds(findings, namespace)]
     tries.append([*bounds, *_raise_quota_edits(new, changed_policies(policies, bounds), server)])
-    ways = [
-        compose_remedy(store, subject, edits, Admits(1, 1), 0)
+    passing = (
+        Candidate(tuple(edits))
         for edits in tries
         if edits and not find_refused_claims(_edit_claims(new, edits), changed_policies(policies, edits), server)
-    ]
+    )
+    ways = [*remedies_of(store, subject, passing)]
     if not bounds and any(finding.rule == "quota/exceeded" for finding in findings):
         ways += _deletions(store, namespace, findings)
     return tuple(ways)

@@ -276,16 +276,17 @@ def world_of(
     return RunNamespace(policies, server, config, lookups or Lookups(), virtuals(policies.limits), namespace)
 
 
-def send_object(raw: Mapping[str, Any], world: RunNamespace) -> SendOutcome:
+def send_object(raw: Mapping[str, Any], world: RunNamespace, *, there: bool = False) -> SendOutcome:
     """Return a TaskRun, PipelineRun, Task, Pipeline or StepAction as written, v1 or v1beta1, on its way into the
     cluster.
 
-    Webhooks first, then quotas that count objects of the kind.
+    Webhooks first, then quotas that count objects of the kind; one that is ``there`` already is counted.
     """
     item = webhook.admit_object(raw, world.config.flags, world.config.timeout_minutes)
     if isinstance(item, Problem):
         return SendOutcome(refusals=(item,))
-    refused = tuple(outcome for outcome in create(raw, world.policies, world.server) if not outcome.allowed)
+    policies = msgspec.structs.replace(world.policies, quotas=()) if there else world.policies
+    refused = tuple(outcome for outcome in create(raw, policies, world.server) if not outcome.allowed)
     if not refused:
         return SendOutcome(item)
     kind = str(raw.get("kind", ""))
