@@ -656,10 +656,10 @@ def test_a_pod_that_is_deleted_comes_again(kres: Kres):
 
 def test_a_replica_set_that_is_deleted_comes_again(kres: Kres):
     store = snapshots.read(str(demo.demo_path()))
-    name = next(item.metadata.name for item in store.all("ReplicaSet", "payments") if "gateway" in item.metadata.name)
+    name = next(item.metadata.name for item in store.all("ReplicaSet", "payments") if "ledger" in item.metadata.name)
     assert kres(f"simulate --demo -n payments --delete rs/{name}").out == "Nothing changes.\n"
     out = kres(f"simulate --demo -n payments --set quota/team:spec.hard.requests.cpu=3 --delete rs/{name}").out
-    assert "payments  Deployment/gateway  2 of 2 pods -> 0 of 2 pods" in out
+    assert "payments  Deployment/ledger  2 of 2 pods -> 0 of 2 pods" in out
 
 
 def test_what_goes_into_a_namespace_that_is_not_there(kres: Kres, tmp_path: Path):
