@@ -69,7 +69,7 @@ def is_counted(resource: str) -> bool:
     return "/" in resource or resource.startswith(("hugepages-", "attachable-volumes-"))
 
 
-def whole(amounts: Mapping[str, Quantity]) -> Amounts:
+def scheduler_units(amounts: Mapping[str, Quantity]) -> Amounts:
     """Return what the scheduler counts: CPU in thousandths, all else in units, both rounded up."""
     return {
         name: amount.milli() if name == "cpu" else amount.value()
@@ -80,7 +80,7 @@ def whole(amounts: Mapping[str, Quantity]) -> Amounts:
 
 def read_amounts(amounts: ResourceList | None) -> Amounts:
     """Return the whole numbers of a resource list."""
-    return whole(_read((amounts or {}).items()))
+    return scheduler_units(_read((amounts or {}).items()))
 
 
 def _add(sums: Exact, more: Mapping[str, Quantity]) -> None:
@@ -227,7 +227,7 @@ def _sum_shape(shape: _Shape) -> Amounts:
         level = {name: effective.get(name, ZERO) for name in level}
     sums.update(level)
     _add(sums, _read(shape.overhead))
-    return whole(sums)
+    return scheduler_units(sums)
 
 
 def _effective(asked: _List, has: tuple[_List, _List] | None, *, infeasible: bool) -> Exact:

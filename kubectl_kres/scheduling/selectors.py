@@ -18,7 +18,7 @@ def matches(selector: LabelSelector | None, labels: Labels) -> bool:
     for key, value in (selector.match_labels or {}).items():
         if labels.get(key) != value:
             return False
-    return all(meets(requirement, labels) for requirement in selector.match_expressions or ())
+    return all(meets_requirement(requirement, labels) for requirement in selector.match_expressions or ())
 
 
 def read_selector(raw: Mapping[str, Any] | None) -> LabelSelector | None:
@@ -38,7 +38,7 @@ def is_empty(selector: LabelSelector | None) -> bool:
     return selector is not None and not selector.match_labels and not selector.match_expressions
 
 
-def meets(requirement: Requirement, labels: Labels) -> bool:
+def meets_requirement(requirement: Requirement, labels: Labels) -> bool:
     """Return whether labels meet one expression. Source: apimachinery labels/selector.go Requirement.Matches."""
     value, values = labels.get(requirement.key), requirement.values or ()
     match requirement.operator:
@@ -94,9 +94,9 @@ def term_matches(term: NodeSelectorTerm, labels: Labels, name: str) -> bool:
         return False
     if not all(map(is_valid, expressions)) or not all(map(_is_valid_field, fields)):
         return False
-    if not all(meets(requirement, labels) for requirement in expressions):
+    if not all(meets_requirement(requirement, labels) for requirement in expressions):
         return False
-    return not name or all(meets(field, {"metadata.name": name}) for field in fields)
+    return not name or all(meets_requirement(field, {"metadata.name": name}) for field in fields)
 
 
 def selector_matches(selector: NodeSelector, labels: Labels, name: str = "") -> bool:

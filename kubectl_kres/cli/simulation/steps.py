@@ -245,7 +245,7 @@ def assign_namespaces(
         elif isinstance(item.step, Apply):
             yield from (Placed(item.step, space) for space in (spaces if everywhere else (default,)))
         else:
-            space = _found(item, store, spaces, default)
+            space = _namespace_of_step(item, store, spaces, default)
             yield Placed(_by_name(item.step, store, space) if isinstance(item.step, Patch) else item.step, space)
 
 
@@ -302,7 +302,7 @@ def _element(patch: Any, key: str, value: Sequence[Any]) -> Any:
     return {**_resolve_patch(patch, own), key: own[key]} if own is not None else patch
 
 
-def _found(wanted: GivenStep, store: Store, spaces: Sequence[str], default: str) -> str:
+def _namespace_of_step(wanted: GivenStep, store: Store, spaces: Sequence[str], default: str) -> str:
     """Return the namespace of an object that is named without one."""
     kind, name = key_of_step(wanted.step)
     if kind not in BY_KIND or len(spaces) == 1:

@@ -60,7 +60,7 @@ def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy, se
     environ = {**os.environ, **{entry.name or "": entry.value or "" for entry in plugin.env or ()}}
     environ["KUBERNETES_EXEC_INFO"] = json.dumps(question)
     try:
-        command = _found(allow(policy, plugin.command))
+        command = _find_executable(allow(policy, plugin.command))
     except ConfigError as error:
         raise credentials_error(error.message) from error
     if command is None:
@@ -90,7 +90,7 @@ def credentials_error(why: str, hint: str | None = "") -> ConfigError:
     return ConfigError(f"Unable to connect to the server: getting credentials: {why}", hint=hint or "")
 
 
-def _found(command: str) -> str | None:
+def _find_executable(command: str) -> str | None:
     """Return the program of a command, on our own PATH, never in the folder that we stand in. Source: Go
     exec.LookPath.
     """

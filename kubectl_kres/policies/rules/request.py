@@ -122,10 +122,6 @@ def forbidden(request: Request, text: str, rule: str, **more: Any) -> Refusal:
     return Refusal(403, "Forbidden", message, (Finding(text, rule, **more),))
 
 
-def refused(code: int, reason: str, message: str, finding: Finding, causes: Sequence[StatusCause] = ()) -> Refusal:
-    return Refusal(code, reason, message, (finding,), tuple(causes))
-
-
 _IMMORTAL = ("default", "kube-system", "kube-public")
 #: Kinds that no namespace holds.
 CLUSTER_WIDE = frozenset(

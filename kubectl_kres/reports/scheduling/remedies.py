@@ -75,7 +75,7 @@ def nodes_that_take(pod: SchedulingPod, cluster: SchedulingCluster, nodes: Itera
     return taking
 
 
-def takes(pod: SchedulingPod, cluster: SchedulingCluster, node: NodeInfo) -> bool:
+def can_take(pod: SchedulingPod, cluster: SchedulingCluster, node: NodeInfo) -> bool:
     """Return whether one node takes the pod."""
     return bool(nodes_that_take(pod, cluster, (node,)))
 
@@ -132,7 +132,7 @@ def _tolerate(
         nodes = by_tolerations[tolerations]
         more = (*(pod.spec.tolerations or ()), *tolerations)
         tolerant = replace(pod, spec=replace(pod.spec, tolerations=more))
-        if takes(tolerant, cluster, nodes[0]):
+        if can_take(tolerant, cluster, nodes[0]):
             about = ", ".join(taint_text(taint) for taint in _untolerated_taints(nodes[0].node, pod))
             lines = () if target.why_not else (_toleration_command(origin, target, more),)
             yield NodeRemedy("tolerate", nodes[0].name, len(nodes), about=about, commands=lines, why=target.why_not)
@@ -178,7 +178,7 @@ def _label(
         labels = {**node.labels, **lacks}
         changed = replace(node, node=replace(node.node, metadata=replace(node.node.metadata, labels=labels)))
         nodes = tuple(changed if other.name == node.name else other for other in cluster.nodes)
-        if not takes(pod, SchedulingCluster(nodes, cluster.world), changed):
+        if not can_take(pod, SchedulingCluster(nodes, cluster.world), changed):
             continue
         about = ",".join(f"{key}={value}" for key, value in sorted(lacks.items()))
         words = " ".join(shlex.quote(f"{key}={value}") for key, value in sorted(lacks.items()))
@@ -199,7 +199,7 @@ def _uncordon(
             continue
         changed = replace(node, node=_schedulable(node.node))
         nodes = tuple(changed if other.name == node.name else other for other in cluster.nodes)
-        if takes(pod, SchedulingCluster(nodes, cluster.world), changed):
+        if can_take(pod, SchedulingCluster(nodes, cluster.world), changed):
             line = _kubectl(origin, f"uncordon {shlex.quote(node.name)}")
             yield NodeRemedy("uncordon", node.name, 1, commands=(line,))
             return

@@ -69,7 +69,7 @@ def matcher(text: str, selector: Selector | None = None, fields: Fields | None =
             with warnings.catch_warnings():
                 # A doubtful pattern is a pattern; a warning would be written over the screen.
                 warnings.simplefilter("ignore")
-                return Matcher("text", _found(re.compile(text, re.IGNORECASE)))
+                return Matcher("text", _compile_search(re.compile(text, re.IGNORECASE)))
         except re.error:
             pass
     lowered = text.lower()
@@ -84,7 +84,7 @@ def _build_field_test(field: Callable[[Any], str], value: str) -> Callable[[Any]
     return lambda row: field(row).lower() == value
 
 
-def _found(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+def _compile_search(pattern: re.Pattern[str]) -> Callable[[str], bool]:
     return lambda row: pattern.search(row) is not None
 
 
