@@ -279,7 +279,7 @@ def _with_pod_changed(workload: WorkloadState, group: _Group, shape: int, new: i
     match workload:
         case DeploymentState():
             sets = list(workload.sets)
-            sets[group.place] = sets[group.place]._replace(pods=_other(sets[group.place], shape, new))
+            sets[group.place] = sets[group.place]._replace(pods=_with_new_shape(sets[group.place], shape, new))
             return workload._replace(sets=tuple(sets))
         case StatefulSetState():
             last = next(pod for pod in reversed(workload.pods) if pod.shape == shape and pod.ready)
@@ -288,10 +288,10 @@ def _with_pod_changed(workload: WorkloadState, group: _Group, shape: int, new: i
             )
             return workload._replace(pods=tuple(pod for pod in kept if pod is not None))
         case _:
-            return workload._replace(pods=_other(workload, shape, new))
+            return workload._replace(pods=_with_new_shape(workload, shape, new))
 
 
-def _other(item: ReplicaSetState | JobState, shape: int, new: int | None) -> Any:
+def _with_new_shape(item: ReplicaSetState | JobState, shape: int, new: int | None) -> Any:
     pods = with_pod(item.pods, shape, -1)
     return pods if new is None else with_pod(pods, new)
 

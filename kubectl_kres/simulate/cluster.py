@@ -322,7 +322,7 @@ def _note(
     usual, known = final_states.states[: final_states.usual], namespace.requests.answers
     for number in dict.fromkeys(number for number in asked if number >= 0):
         places = [place for place, other in enumerate(asked) if other == number]
-        answers = dict.fromkeys(_told([known[state.answers[place]] for place in places]) for state in usual)
+        answers = dict.fromkeys(_join_answers([known[state.answers[place]] for place in places]) for state in usual)
         given = steps[number].step
         kind, name = key_of_step(given)
         sent[number] = SentStep(
@@ -340,7 +340,7 @@ def _passes(number: int, step: Step) -> Iterator[tuple[int, Step]]:
         yield number, step
 
 
-def _told(answers: Sequence[StepAnswer]) -> StepAnswer:
+def _join_answers(answers: Sequence[StepAnswer]) -> StepAnswer:
     """Return the answer to a step; of one that has several passes those of all."""
     passes = tuple(done for answer in answers for done in answer.passes)
     return answers[0] if len(answers) == 1 else msgspec.structs.replace(answers[0], passes=passes)

@@ -55,7 +55,7 @@ def is_registered(store: Store) -> bool | None:
 def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[Assumption, ...]]:
     """Return the autoscalers of a namespace, and those that are left out since an amount of theirs does not parse."""
     autoscalers, left_out = [], []
-    for vpa in _stored(store, namespace):
+    for vpa in _stored_autoscalers(store, namespace):
         try:
             autoscaler = parse_autoscaler(vpa)
         except Unparsable as fault:
@@ -67,7 +67,7 @@ def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[
     return tuple(autoscalers), tuple(left_out)
 
 
-def _stored(store: Store, namespace: str) -> Iterator[VerticalPodAutoscaler]:
+def _stored_autoscalers(store: Store, namespace: str) -> Iterator[VerticalPodAutoscaler]:
     yield from sorted(store.all(KIND, namespace), key=lambda vpa: vpa.metadata.name)
 
 

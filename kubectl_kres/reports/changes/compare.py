@@ -173,7 +173,7 @@ def _build_change_report(
         _ask_rollouts(space, (before, after), states, (was, now), rollouts, rolled.get(space, ()))
         changed = list(_workloads(space, was, now))
         notes += _unseen_rollouts(space, now, rolled.get(space, ()), {change.subject for change in changed})
-        worlds = _first(before, space, states[0]), _first(after, space, states[1])
+        worlds = _first_side(before, space, states[0]), _first_side(after, space, states[1])
         stored = {
             key: workload.next.stored[0] for key, workload in now.items() if workload.next and workload.next.stored
         }
@@ -200,7 +200,7 @@ def _build_change_report(
     return ChangeWithPods(change_report, merged_pods(pods))
 
 
-def _first(side: ClusterStates, space: str, states: Sequence[State]) -> SideOfSpace:
+def _first_side(side: ClusterStates, space: str, states: Sequence[State]) -> SideOfSpace:
     """Return the namespace at its first rest."""
     return (side.spaces[space][0], states[0]) if space in side.spaces and states else None
 

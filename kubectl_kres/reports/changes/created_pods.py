@@ -84,13 +84,13 @@ def pods_of_space(
         change, ref = by_key.get(key), ObjectRef(key[0], key[1], space)
         if key[0] not in PLACED_KINDS:
             continue
-        more = _more(change)
+        more = _count_new_pods(change)
         raw = (after.objects.get(key) if after is not None else None) or _NOTHING
         old = (before.objects.get(key) if before is not None else None) or _NOTHING
         whole = after is not None and key in after.whole
         patched = bool(raw) and bool(old) and not whole and template_raw(raw) != template_raw(old)
         rolled = _rolled(key, worlds, patched=patched) if key in touched else None
-        if change is not None and change.before is not None and change.before.most and not _left(change):
+        if change is not None and change.before is not None and change.before.most and not _pods_left(change):
             gone.append(GonePods(ref, mapping(mapping(old, "spec"), "selector")))
         elif more or rolled is not None:
             selector = mapping(mapping(raw, "spec"), "selector")
@@ -98,11 +98,11 @@ def pods_of_space(
     return PodsOfChange(tuple(created), tuple(gone))
 
 
-def _left(change: WorkloadChange) -> int:
+def _pods_left(change: WorkloadChange) -> int:
     return change.after.most if change.after is not None else 0
 
 
-def _more(change: WorkloadChange | None) -> int:
+def _count_new_pods(change: WorkloadChange | None) -> int:
     """Return how many pods are there after the change that were not before; in a race the fewest."""
     if change is None or change.uncounted or change.after is None:
         return 0

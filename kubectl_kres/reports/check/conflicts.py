@@ -185,10 +185,10 @@ def find_unknown_names(context: CheckContext) -> Iterator[Diagnostic]:
                 suggestion = _NO_KIND
             if suggestion:
                 ref = ObjectRef("ResourceQuota", quota.metadata.name, context.namespace)
-                yield Diagnostic(ref, {"name": name, "meant": _said(suggestion)}, f"spec.hard[{name}]")
+                yield Diagnostic(ref, {"name": name, "meant": _suggestion_text(suggestion)}, f"spec.hard[{name}]")
 
 
-def _said(suggestion: str) -> str:
+def _suggestion_text(suggestion: str) -> str:
     return suggestion.removeprefix(_NONE) if suggestion.startswith(_NONE) else f"meant may be {suggestion}"
 
 

@@ -43,6 +43,6 @@ def remedies_of(store: Store, subject: Subject, candidates: Iterable[Candidate])
             yield it.finish(compose_remedy(store, subject, it.edits, Admits(it.wanted, it.wanted), it.now))
 
 
-def fewest(items: Sequence[T], does: Callable[[Sequence[T]], bool]) -> Sequence[T]:
+def fewest_enough(items: Sequence[T], does: Callable[[Sequence[T]], bool]) -> Sequence[T]:
     """Return as few items from the beginning as are enough; none where not even all are."""
     return next((items[:number] for number in range(1, len(items) + 1) if does(items[:number])), ())

@@ -21,7 +21,7 @@ from kubectl_kres.reports.common.explanation import Subject, manifest_workload
 from kubectl_kres.reports.common.objects import REVISIONS, unused_revisions
 from kubectl_kres.reports.common.parts import DeleteObject, Edit, Scale
 from kubectl_kres.reports.common.replicas import owned_by
-from kubectl_kres.reports.remedies.candidates import fewest
+from kubectl_kres.reports.remedies.candidates import fewest_enough
 from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults, amounts, plan_of
 from kubectl_kres.reports.remedies.rollout import Key
 from kubectl_kres.reports.remedies.room import worst_outcome
@@ -67,7 +67,7 @@ def freeing_edits(
         if edits:
             yield edits
     ended = _ended_jobs(store, subject) if names & {_PODS, _JOBS} else []
-    gone = fewest(ended, lambda jobs: comes({_PODS: sum(pods for _, pods in jobs), _JOBS: len(jobs)}))
+    gone = fewest_enough(ended, lambda jobs: comes({_PODS: sum(pods for _, pods in jobs), _JOBS: len(jobs)}))
     if gone:
         yield tuple(_build_delete_edit("Job", name, subject, pods) for name, pods in gone)
 
@@ -79,7 +79,7 @@ def _without_old(
     made, resource = REVISIONS[subject.ref.kind]
     name = f"count/{resource}"
     old = unused_revisions(store, subject.ref.kind, workload)[:_MOST] if name in names else ()
-    gone = fewest(old, lambda them: comes({name: len(them)}))
+    gone = fewest_enough(old, lambda them: comes({name: len(them)}))
     if gone:
         yield tuple(_build_delete_edit(made, it, subject) for it in gone)
 

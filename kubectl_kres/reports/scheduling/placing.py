@@ -53,7 +53,7 @@ def place_pods(pod: SchedulingPod, filters: Filters, nodes: Mapping[str, NodeInf
     most = min(wanted, MOST_ONE_BY_ONE)
     for placed in range(most):
         each = _numbered(pod, placed)
-        node = next((node for node in left.values() if takes(filters, node)), None)
+        node = next((node for node in left.values() if can_take(filters, node)), None)
         if node is None:
             return Placing(placed, left)
         filters = filters.change(node, (), (each,))
@@ -67,7 +67,7 @@ def _place_local(pod: SchedulingPod, filters: Filters, nodes: dict[str, NodeInfo
     for name, node in nodes.items():
         if placed >= wanted:
             break
-        number = min(wanted - placed, room_of(node, each)) if takes(filters, node) else 0
+        number = min(wanted - placed, room_of(node, each)) if can_take(filters, node) else 0
         if number:
             nodes[name] = changed_node(node, (), [_numbered(pod, placed + at) for at in range(number)])
             placed += number
@@ -78,7 +78,7 @@ def _numbered(pod: SchedulingPod, number: int) -> BoundPod:
     return replace(bind(pod), name=f"{pod.metadata.name}-{number}", nominated=False)
 
 
-def takes(filters: Filters, node: NodeInfo) -> bool:
+def can_take(filters: Filters, node: NodeInfo) -> bool:
     """Return whether the node is known to take the pod."""
     try:
         return filters.check(node) is None

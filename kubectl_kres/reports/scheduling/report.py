@@ -320,11 +320,11 @@ def _request_parts(resource: str, containers: Sequence[ContainerValues]) -> Iter
 def find_pins(asked: SchedulingPod, checked: CheckedPod) -> Iterator[PinnedNode]:
     """Yield the nodes that a pod beside which it must run, or a bound claim, pins it to."""
     obstacles = {node.name: (node, statuses) for node, statuses in checked.obstacles.nodes}
-    for node, by in (*_beside(asked, checked.seen.cluster), *_where_bound(asked, checked.seen.cluster)):
-        yield PinnedNode(node, by, _near(*obstacles[node]) if node in obstacles else None)
+    for node, by in (*_find_affinity_pods(asked, checked.seen.cluster), *_where_bound(asked, checked.seen.cluster)):
+        yield PinnedNode(node, by, _nearest_node(*obstacles[node]) if node in obstacles else None)
 
 
-def _beside(asked: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
+def _find_affinity_pods(asked: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
     """Yield node and pod for each pod that alone meets a required term of affinity on one node."""
     terms = asked.spec.affinity.pod_affinity if asked.spec.affinity is not None else None
     for term in required_terms(asked, terms):
@@ -359,10 +359,10 @@ _HOSTNAME = "kubernetes.io/hostname"
 
 
 def _find_nearest_node(obstacles: Obstacles) -> NearestNode | None:
-    return _near(*obstacles.nearest) if obstacles.nearest is not None else None
+    return _nearest_node(*obstacles.nearest) if obstacles.nearest is not None else None
 
 
-def _near(node: NodeInfo, statuses: Sequence[Rejection]) -> NearestNode:
+def _nearest_node(node: NodeInfo, statuses: Sequence[Rejection]) -> NearestNode:
     """Return what keeps the pod off one node."""
     short = [shortage for status in statuses for shortage in status.shortages]
     others = tuple(

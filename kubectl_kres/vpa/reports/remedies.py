@@ -57,7 +57,7 @@ class _Trial:
             return None
         if changed is None:
             return None
-        policies = _with(self.analysis.known.policies, changed, quotas)
+        policies = _with_autoscaler(self.analysis.known.policies, changed, quotas)
         outcomes = admit(self.analysis.start.pod, policies, self.analysis.server, journal=False)
         known = structs.replace(self.analysis.known, policies=policies)
         analysis = structs.replace(self.analysis, known=known, outcomes=outcomes)
@@ -83,7 +83,7 @@ class _Trial:
         return tuple(finding for finding in findings if not finding.rule.startswith("quota/"))
 
 
-def _with(policies: Policies, changed: Autoscaler, quotas: tuple[Quota, ...] | None) -> Policies:
+def _with_autoscaler(policies: Policies, changed: Autoscaler, quotas: tuple[Quota, ...] | None) -> Policies:
     webhooks = tuple(
         structs.replace(webhook, autoscalers={**webhook.autoscalers, changed.target: changed})
         if isinstance(webhook, VpaWebhook) and changed.target in webhook.autoscalers
@@ -112,7 +112,7 @@ def eviction_remedies(
     if eviction.result == "again":
         result += _registered(store)
     else:
-        result += _raised(trial, eviction)
+        result += _raise_remedies(trial, eviction)
         result += _capped(trial, eviction)
         result += _requests_only(trial)
     if eviction.result in BAD:
@@ -162,7 +162,7 @@ def _remedy(trial: _Trial, text: str, edits: tuple[SetField, ...], patch: Mappin
     return Remedy(text, edits, command, kept, proven=True)
 
 
-def _raised(trial: _Trial, eviction: Eviction) -> Iterator[Remedy]:
+def _raise_remedies(trial: _Trial, eviction: Eviction) -> Iterator[Remedy]:
     """Yield the remedy that raises quotas to what all pods need once they have come, if that is enough."""
     run = trial.run()
     if run is None or not eviction.missing:

@@ -82,14 +82,14 @@ def judged_pod(autoscaler: Autoscaler, slots: Sequence[Slot], limits: Sequence[L
             grows = grows or request is None or will > was
             before, after = sums.get(name, (0, 0))
             sums[name] = before + was, after + will
-            value = _outside(slot, name, own) if own is not None else None
+            value = _find_outside_request(slot, name, own) if own is not None else None
             outside += [value] if value is not None else []
     difference = sum(abs(max(was, 1) - will) / max(was, 1) for was, will in sums.values())
     held_back = bool(autoscaler.requirements) and not any(_admits(autoscaler, slot, recommended) for slot in slots)
     return JudgedPod(tuple(outside), held_back, grows, difference)
 
 
-def _outside(slot: Slot, name: str, own: Recommended) -> OutsideRequest | None:
+def _find_outside_request(slot: Slot, name: str, own: Recommended) -> OutsideRequest | None:
     lower, upper = ((values or {}).get(name) for values in (own.lower, own.upper))
     request = slot.requests.get(name)
     below = request is not None and lower is not None and request < lower.quantity

@@ -89,11 +89,11 @@ def _detail(session: Session, row: VpaEffects, width: int) -> Iterator[Line]:
     yield from lines(row, width)
 
 
-def _needs(namespace: str) -> tuple[ReadRequest, ...]:
+def _read_requests(namespace: str) -> tuple[ReadRequest, ...]:
     return (ReadRequest(KIND, namespace),)
 
 
-def _also(session: Session, namespace: str) -> Iterable[ReadRequest]:
+def _effect_requests(session: Session, namespace: str) -> Iterable[ReadRequest]:
     for subject in _subjects(session, namespace):
         yield from effects_needs(session.store, subject)
 
@@ -112,8 +112,8 @@ LISTING = Listing(
     names=("vpas", "vpa", "verticalpodautoscalers", "verticalpodautoscaler"),
     about="vertical autoscalers: the next pod of each, and what comes of it if its updater evicts now",
     kinds=(KIND, HOOKS, "Pod", "LimitRange", "ResourceQuota", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"),
-    needs=_needs,
-    also=_also,
+    needs=_read_requests,
+    also=_effect_requests,
     absent=NO_VPA,
     columns=_columns,
     rows=_rows,
@@ -210,11 +210,11 @@ def _values(effects: VpaEffects) -> Iterator[OutlineItem]:
             if value.rule.startswith("vpa/"):
                 what = f"{container.name} {value.resource} {value.side[:-1]}"
                 text = bounded_sentence(what, [step for step in value.steps if isinstance(step, Set)]) or value.rule
-                about = partial(_about, text)
+                about = partial(_wrap_lines, text)
                 yield OutlineItem((), what, (value.written or "-", value.value or "-"), value.rule, about=about)
 
 
-def _about(text: str, width: int) -> Iterable[Line]:
+def _wrap_lines(text: str, width: int) -> Iterable[Line]:
     return tone_lines("", wrap_text(text, width, rest="  "))
 
 
@@ -230,7 +230,7 @@ def _ends(eviction: Eviction) -> Iterator[OutlineItem]:
             text = eviction.message if missing else f"{number} {label}"
             yield OutlineItem(
                 (), label, (str(number),), eviction.message if missing else "", "x" if missing else "",
-                "bad" if missing else "", partial(_about, text),
+                "bad" if missing else "", partial(_wrap_lines, text),
             )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def equal(value: Any, other: Any) -> bool:
     return _equal_to(value, other)
 
 
-def same(value: Any, other: Any) -> bool:
+def are_equal(value: Any, other: Any) -> bool:
     """Return whether two values are equal; where the server finds an error they are not."""
     try:
         return equal(value, other)
@@ -52,8 +52,8 @@ def same(value: Any, other: Any) -> bool:
 def contains(many: Any, value: Any) -> bool:
     """Return whether a list holds a value: a typed list asks its items, others the value."""
     if type(many) is TypedList:
-        return any(same(item, value) for item in many)
-    return any(same(value, item) for item in many)
+        return any(are_equal(item, value) for item in many)
+    return any(are_equal(value, item) for item in many)
 
 
 def _equal_to(value: Any, other: Any) -> bool:
@@ -91,11 +91,13 @@ def _typed_equal(value: Any, other: Any) -> bool:
     if type(value) is TypedList:
         if not isinstance(other, list | tuple) or _is_struct(other):
             raise EvalError(_NO_OVERLOAD)
-        return len(value) == len(other) and all(map(same, value, other))
+        return len(value) == len(other) and all(map(are_equal, value, other))
     if not isinstance(other, Mapping):
         raise EvalError(_NO_OVERLOAD)
     if type(value) is TypedMap:
-        return len(value) == len(other) and all(key in other and same(item, other[key]) for key, item in value.items())
+        return len(value) == len(other) and all(
+            key in other and are_equal(item, other[key]) for key, item in value.items()
+        )
     if type(other) is TypedStruct:
         return deeply_equal(value, other)
     return _like_a_map(value, other)

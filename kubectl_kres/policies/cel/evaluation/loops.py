@@ -75,18 +75,18 @@ def _is_true(state: EvaluationState, body: Step) -> bool:
 
 
 def _exists_one(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> bool:
-    return sum(1 for _bound in _chosen(state, binds, body)) == 1
+    return sum(1 for _bound in _matching_keys(state, binds, body)) == 1
 
 
 def _filter_items(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
     out = []
-    for value in _chosen(state, binds, body):
+    for value in _matching_keys(state, binds, body):
         state.charge(_LIST + 2)
         out.append(value)
     return out
 
 
-def _chosen(state: EvaluationState, binds: list[Bind], condition: Condition) -> Iterator[Any]:
+def _matching_keys(state: EvaluationState, binds: list[Bind], condition: Condition) -> Iterator[Any]:
     """Yield the first variable of each element for which the condition holds, the variables being set.
 
     The server looks at every element, whatever went wrong at one before. Raises the last condition's EvalError.
@@ -112,7 +112,7 @@ def _map_items(state: EvaluationState, binds: list[Bind], body: Body, condition:
         state.charge(_LIST + 2)
         out.append(body(state))
 
-    _each(_chosen(state, binds, condition), add)
+    _add_each(_matching_keys(state, binds, condition), add)
     return out
 
 
@@ -123,7 +123,7 @@ def _transform_values(state: EvaluationState, binds: list[Bind], body: Body, con
         state.charge(2)
         _insert(out, key, body(state))
 
-    _each(_chosen(state, binds, condition), add)
+    _add_each(_matching_keys(state, binds, condition), add)
     return out
 
 
@@ -135,11 +135,11 @@ def _merge_entries(state: EvaluationState, binds: list[Bind], body: Body, condit
         for key, value in body(state).items():
             _insert(out, key, value)
 
-    _each(_chosen(state, binds, condition), add)
+    _add_each(_matching_keys(state, binds, condition), add)
     return out
 
 
-def _each(chosen: Iterator[Any], add: Callable[[Any], None]) -> None:
+def _add_each(chosen: Iterator[Any], add: Callable[[Any], None]) -> None:
     """Raises the first EvalError of ``add``, unless a later condition ends in one."""
     fault: EvalError | None = None
     for key in chosen:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_kres.policies.cel.base.equality import contains, same
+from kubectl_kres.policies.cel.base.equality import are_equal, contains
 from kubectl_kres.policies.cel.base.typed import TYPED
 from kubectl_kres.policies.cel.base.values import (
     NONE,
@@ -53,11 +53,11 @@ def _adder(kind: str) -> Any:
 
 
 def _index_of(items: Any, wanted: Any) -> int:
-    return next((index for index, item in enumerate(items) if same(item, wanted)), -1)
+    return next((index for index, item in enumerate(items) if are_equal(item, wanted)), -1)
 
 
 def _last_index_of(items: Any, wanted: Any) -> int:
-    return next((index for index in range(len(items) - 1, -1, -1) if same(items[index], wanted)), -1)
+    return next((index for index in range(len(items) - 1, -1, -1) if are_equal(items[index], wanted)), -1)
 
 
 def _slice(items: Any, start: int, end: int) -> list[Any]:
@@ -108,7 +108,7 @@ def _range(count: int) -> list[int]:
 def _drop_repeated_items(items: Any) -> list[Any]:
     unique: list[Any] = []
     for item in items:
-        if not any(same(item, other) for other in unique):
+        if not any(are_equal(item, other) for other in unique):
             unique.append(item)
     return unique
 
@@ -144,7 +144,7 @@ def _first_item(items: Any) -> Optional:
 
 def _includes(target: Any, value: Any) -> bool:
     """Return whether the list holds the value; of anything else whether it is the value."""
-    return any(same(item, value) for item in target) if is_list(target) else same(target, value)
+    return any(are_equal(item, value) for item in target) if is_list(target) else are_equal(target, value)
 
 
 def _last_item(items: Any) -> Optional:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kubectl_kres.policies.cel.base.equality import contains, equal, same
+from kubectl_kres.policies.cel.base.equality import are_equal, contains, equal
 from kubectl_kres.policies.cel.base.typed import TYPED, go_type_name
 from kubectl_kres.policies.cel.base.values import (
     Duration,
@@ -248,7 +248,9 @@ def _table() -> Iterator[Overload]:
         yield overload(f"{symbol}(bool, bool) bool", _refuse_eager_call)
     yield overload("_?_:_(bool, A, A) A", _refuse_eager_call)
     yield overload("_==_(A, A) bool", equal, any_types=True, cost=_cost_equal)
-    yield overload("_!=_(A, A) bool", lambda value, other: not same(value, other), any_types=True, cost=_cost_equal)
+    yield overload(
+        "_!=_(A, A) bool", lambda value, other: not are_equal(value, other), any_types=True, cost=_cost_equal
+    )
     yield from _sum_overloads()
     orders: tuple[tuple[str, Callable[[int], bool]], ...] = (
         ("_<_", lambda sign: sign < 0), ("_<=_", lambda sign: sign <= 0),
