@@ -16,7 +16,7 @@ from kubectl_kres.render.pod.qos import quality_lines, short
 from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.pod.events import of_pod, state_of
-from kubectl_kres.reports.pod.missing_limits import missing_limits
+from kubectl_kres.reports.qos.qos_open import missing_limits
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import PodQos
 from kubectl_kres.reports.qos.qos_sums import PodAmounts
