@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import ClassVar
 
 from textual import events
-from textual.command import Provider
+from textual.command import CommandPalette, Provider
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.timer import Timer
@@ -97,7 +97,7 @@ class Kres(WhatIfKeys):
         self.tries: tuple[whatif.TypedNumber, ...] = ()
         self._ticks = 0
         self._ahead = TypeAhead(self)
-        #: Whether the palette has asked for the names of all kinds.
+        #: Whether the palette is open, which looks for the names of all kinds.
         self._searching = False
         self._ascii = (AsciiOnly(),) if session.setting.ascii_only else ()
         self.title = "kres"
@@ -335,6 +335,15 @@ class Kres(WhatIfKeys):
             self._searching = True
             self.want()
         super().action_command_palette()
+
+    def on_command_palette_closed(self) -> None:
+        """What only the palette asked for is read no more, once what was chosen has asked for its own."""
+        self.call_later(self._end_search)
+
+    def _end_search(self) -> None:
+        # Another palette may be open already.
+        self._searching = isinstance(self.screen, CommandPalette)
+        self.want()
 
     def action_act(self, action: str) -> None:
         """A key: what it means on this screen, or everywhere."""

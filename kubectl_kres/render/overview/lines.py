@@ -11,9 +11,9 @@ from kubectl_kres.render.pictures.holders import in_proportion
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, since, size, toned, wrapped
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit
+from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, rejected
 from kubectl_kres.render.verdict.run_state import because
-from kubectl_kres.reports.common.explanation import RunState, Unseen
+from kubectl_kres.reports.common.explanation import RunState, Unseen, Verdict
 from kubectl_kres.reports.common.parts import Severity
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem
@@ -76,9 +76,7 @@ def problem_said(problem: Problem, now: str) -> str:
     """Return how it is and what is missing, in a line. ``now``: as RFC 3339, for how long."""
     texts = [problem.state]
     if problem.verdict is not None:
-        because = cause(problem.verdict.findings) or problem.verdict.message
-        if not because and problem.verdict.fits is not None:
-            because = only_fit(problem.verdict)
+        because = _refused_because(problem.verdict, now)
         texts = [f"{problem.state}: {because}" if because else problem.state]
         texts.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
     if problem.run_state is not None:
@@ -96,6 +94,15 @@ def problem_said(problem: Problem, now: str) -> str:
     if ago := since(problem.since, now):
         texts.append(f"since {ago}")
     return "; ".join(texts)
+
+
+def _refused_because(verdict: Verdict, now: str) -> str:
+    """Return why its pods are missing; empty where that is not known."""
+    if because := cause(verdict.findings) or verdict.message:
+        return because
+    if verdict.fits is not None:
+        return only_fit(verdict)
+    return rejected(verdict.blocked, now) if verdict.blocked is not None else ""
 
 
 def _fares(state: RunState) -> str:

@@ -10,12 +10,12 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.timer import Timer
 
-from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.store.store import Changes, ReadRequest
+from kubectl_kres.tui.keys import BY_ID
 from kubectl_kres.tui.lists.list_registry import chosen
-from kubectl_kres.tui.lists.list_spec import Listing, taken_in
+from kubectl_kres.tui.lists.list_spec import Listing, nothing_there, taken_in
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, TablePane, Told, sort_line
@@ -47,8 +47,8 @@ _NO_LIMITS = "limits=none"
 #: Rows of which it is counted in which namespaces they are.
 _SPREAD, _SPACES = 20_000, 3
 
-#: What a missing extension takes nothing from.
-_STILL = "Namespaces, pods, quotas, LimitRanges and what is refused are shown without it."
+#: Keys of a list that mean something where it has no rows.
+_WITHOUT_ROWS = frozenset({"timeline"})
 
 
 class Browse(TablePane):
@@ -426,34 +426,21 @@ class Browse(TablePane):
         yield from gap_lines(self.session, self.needs(), width)
 
     def _why(self) -> str:
-        where = f" in {self._namespace}" if self._namespace else ""
-        hidden = len(self.table.view.rows)
+        """Return why no row is seen, in a sentence; empty where that is not known."""
+        hidden, where = len(self.table.view.rows), f" in {self._namespace}" if self._namespace else ""
         if hidden and self._filter:
             return f'filter "{safe(self._filter)}" hides {hidden} rows (esc)'
         if hidden and self._faults:
             return f"none of {hidden} rows has a fault (ctrl-z shows all)"
         if self._making is not None or any(self.session.loading(self.needs())):
             return f"reading {self.listing.id}{where}"
-        known = self.session.store.covered(next(iter(self.needs()))).known
-        elsewhere = f"; 0 shows {self._all()}" if where else ""
-        nothing = self.listing.none or f"no {self.listing.several or self.listing.id}"
-        return (self._absent() or f"{nothing}{where}{elsewhere}") if known else ""
-
-    def _all(self) -> str:
-        """Return all namespaces, with their number if it is known."""
-        count = sum(1 for _ in self.session.store.all("Namespace"))
-        return f"all {count} namespaces" if count > 1 else "all namespaces"
-
-    def _absent(self) -> str:
-        """Return what it means that the server has no such kind, and what still works; empty if it has."""
-        need = next(iter(self.needs()))
-        if self.session.store.covered(need).state != "absent":
-            return ""
-        kind = BY_KIND[need.kind]
-        return f"{self.listing.absent}: the server has no {kind.plural}.{kind.group}/{kind.version}. {_STILL}"
+        return nothing_there(self.session, self.listing, next(iter(self.needs())), self._namespace)
 
     def status(self) -> Line:
         shown, known = len(self.table.view.keys), len(self.table.view.rows)
+        if self.has_class("absent"):
+            # What is not there has no order.
+            return [("", f"no {self.listing.several or self.listing.id}"), *gap_count(self.session, self.needs())]
         so_far = self._making is not None or self._preparing is not None
         count = count_text(self.session, self.needs(), shown, known, so_far=so_far)
         faults = "  faults only" if self._faults else ""
@@ -491,9 +478,19 @@ class Browse(TablePane):
         return self.listing.command(self.session, self._namespace)
 
     def hints(self) -> Sequence[str]:
+        if self.has_class("absent"):
+            return ("command", "help", "kinds", *(key for key in self.listing.hints if key in _WITHOUT_ROWS))
         return ("filter", "command", "help", *self.listing.hints)
 
+    @property
+    def filters(self) -> bool:
+        return not self.has_class("absent")
+
     def act(self, action: str) -> bool:
+        key = BY_ID.get(action)
+        if self.has_class("absent") and key is not None and key.group == "lists":
+            self.post_message(Say(f"there are no rows: {key.shown} does nothing here"))
+            return True
         match action:
             case "no-limits" if "limits" in self.fields:
                 self.filter("" if self._filter == _NO_LIMITS else _NO_LIMITS)

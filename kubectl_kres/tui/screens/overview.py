@@ -37,10 +37,12 @@ from kubectl_kres.tui.widgets.not_copied import not_copied, to_copy
 _REST = 10
 #: Seconds at a tick for what is computed between keys.
 _SLICE = 0.012
-#: Width from which a second pane stands beside what is worst, and the part that what is worst has of it then.
-_BESIDE, _LEFT = 150, 0.6
-#: Lines from which the areas have a table of their own that is always seen; below, a strip tells of them.
-_HIGH = 27
+#: Width from which a second pane stands beside what is worst, the part that what is worst has of it then, and the
+#: cells beyond which the second pane leaves it more.
+_BESIDE, _LEFT, _SIDE = 150, 0.6, 80
+#: Lines from which the areas have a table of their own that is always seen, below what is worst or in the second pane;
+#: on a lower screen a strip tells of them.
+_HIGH, _HIGH_BESIDE = 27, 16
 #: Cells of an area's line before its bar, and what a line of its own begins with.
 _HEAD, _INDENT = 34, "   "
 #: Lines of what mends the problem under the cursor, below the problems: on a low screen, and on a high one.
@@ -107,6 +109,7 @@ class OverviewPane(TablePane):
             change = session.what_if
             self.worst.differs = lambda row: (ref := _ref_of(row)) is not None and change.concerns(ref)
         self._areas = Areas(session)
+        self._counted: list[tuple[OverviewArea | None, Notice]] = []
         self._due, self._rested = False, 0.0
         #: Whether the areas have the keys because nothing was wrong.
         self._lent = False
@@ -151,7 +154,8 @@ class OverviewPane(TablePane):
         rows = len(self.areas.view.keys) + 2
         if beside:
             self.worst.styles.width = self._left
-            self.areas.styles.height = min(rows, max(4, height // 2))
+            unfolded = min(len(self._counted) + 2, height - _MORE - 1)
+            self.areas.styles.height = min(rows, max(4, height // 2, unfolded))
             self.fixes.styles.height = "1fr"
             return
         self.worst.styles.width = "1fr"
@@ -169,11 +173,14 @@ class OverviewPane(TablePane):
 
     @property
     def _high(self) -> bool:
-        return self.size.height >= _HIGH
+        return self.size.height >= (_HIGH_BESIDE if self._beside else _HIGH)
 
     @property
     def _left(self) -> int:
-        return int(self.size.width * _LEFT)
+        """Return the cells that what is worst has beside a second pane: what its texts need, if that leaves enough."""
+        width = self.size.width
+        most = max(int(width * _LEFT), width - _SIDE)
+        return max(width // 2, min(self.worst.whole_width, most)) if self.worst.view.keys else int(width * _LEFT)
 
     def _unfolded(self, row: Notice) -> Iterator[Notice]:
         """Yield the line of an area; beside what is worst, what has no room on it stands on lines of its own."""
@@ -212,6 +219,19 @@ class OverviewPane(TablePane):
         yield from labelled("because", problem_said(row.problem, now), width, tone=tone)
         if not row.problem.remedies and row.problem.area != "refused":
             yield [("strong", f"{'next':<8}"), ("command", self.session.command(row.ask))]
+        if self._beside:
+            yield from self._details(row.problem, width)
+
+    def _details(self, problem: Problem, width: int) -> Iterator[Line]:
+        """Yield what the lists say of the object that is wrong, and of the quotas that refuse it."""
+        findings = problem.verdict.findings if problem.verdict is not None else ()
+        sources = (finding.source.ref for finding in findings if finding.source is not None)
+        for ref in dict.fromkeys((problem.subject, *sources)):
+            listing = next((one for one in LISTINGS.values() if one.kinds[0] == ref.kind and one.row), None)
+            made = listing.row(self.session, ref) if listing is not None and listing.row is not None else None
+            if listing is not None and made is not None:
+                yield []
+                yield from listing.detail(self.session, made[1], width)
 
     @property
     def _fix(self) -> Remedy | None:
