@@ -19,8 +19,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui import commands, save, themes, whatif
-from kubectl_kres.tui.commands import Contexts, KeyProvider, Objects, Screens
+from kubectl_kres.tui import commands, palette, save, themes, whatif
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
 from kubectl_kres.tui.layout import Shell, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS
@@ -63,7 +62,7 @@ _WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Job")
 class Kres(WhatIfKeys):
     """Read-only. ``session`` belongs to this app's loop."""
 
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {KeyProvider, Screens, Objects, Contexts}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = set(palette.PROVIDERS)
     CSS = """
     Shell { layout: vertical; background: $background; }
     #body { height: 1fr; }
@@ -330,11 +329,11 @@ class Kres(WhatIfKeys):
         )
 
     def action_command_palette(self) -> None:
-        """Names of kinds that no screen has shown are read while the palette is open."""
+        """Open the palette; names of kinds that no screen has shown are read while it is open."""
         if not self._searching:
             self._searching = True
             self.want()
-        super().action_command_palette()
+            self.push_screen(CommandPalette(id="--command-palette", placeholder=palette.ASKS))
 
     def on_command_palette_closed(self) -> None:
         """What only the palette asked for is read no more, once what was chosen has asked for its own."""

@@ -45,6 +45,7 @@ class Listing(Struct, frozen=True):
     worst_first: rows stand by the column ``state`` until another order is chosen.
     fields: what a filter like ``limits=none`` looks at besides the columns, by name.
     none: that there are no rows, in words; empty: what else is said then, and what to do next.
+    tabs: those of a row's screen that keys of the same name open.
     part: what a row is where it is no object but a part of several. words: what filters look at; absent: all columns.
     """
 
@@ -78,6 +79,7 @@ class Listing(Struct, frozen=True):
     empty: Callable[[Session, str, int], Iterable[Line]] | None = None
     several: str = ""
     part: str = ""
+    tabs: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

@@ -63,7 +63,7 @@ class Browse(TablePane):
         &.beside { layout: horizontal; }
         &.beside > Lines { width: 1fr; height: 1fr; border-top: none; border-left: solid $foreground 25%; }
         &.beside > Lines:focus { border-left: heavy $accent; }
-        &.bare > Lines { display: none; }
+        &.bare > Lines, &.nothing > Lines { display: none; }
         &.absent > Table { display: none; }
         &.absent > Lines, &.absent > Lines:focus { width: 1fr; height: 1fr; border: none; }
     }
@@ -187,7 +187,7 @@ class Browse(TablePane):
         if self._due and self._making is None and now - self._settled >= max(patience, 0.2):
             self._remake()
         self._go_on(_SLICE)
-        if self.table.anchored and self._making is None and not self._due:
+        if self.table.anchored and self._making is None and self._preparing is None and not self._due:
             # Rows that come first may arrive last; once all are there, the cursor stays on its row.
             self.table.anchored = any(self.session.loading(self.needs()))
 
@@ -394,6 +394,7 @@ class Browse(TablePane):
         """The detail of the row, or why there is none; and the lines around."""
         row = self._described = self.table.row
         self._give_room()
+        self.set_class(not self.table.view.keys and not self.has_class("absent"), "nothing")
         self._arrange()
         self.table.empty = () if self.table.view.keys else [("quiet", self._why())]
         if row is not None and self.table.view.keys:
@@ -536,6 +537,8 @@ class Browse(TablePane):
                 self.post_message(OpenPlace(Location("pods", namespace=ref.namespace or ref.name)))
             case "explain":
                 self.post_message(OpenPlace(Location("object", ref=ref, tab="text")))
+            case _ if action in self.listing.tabs:
+                self.post_message(OpenPlace(Location("object", ref=ref, tab=action)))
             case "owner" if (place := self.listing.owner and self.listing.owner(row)) is not None:
                 self.post_message(OpenPlace(place))
             case _:
@@ -548,6 +551,7 @@ class Browse(TablePane):
         if self.listing.worst_first and column.id == "state" and by is not None and by.id == "state":
             # From the worst to the names and back.
             self._compute(None)
+            self.table.anchored = True
             self.table.sort(None)
             self.post_message(Told())
             return

@@ -47,6 +47,8 @@ _HIGH, _HIGH_BESIDE = 27, 16
 _HEAD, _INDENT = 34, "   "
 #: Lines of what mends the problem under the cursor, below the problems: on a low screen, and on a high one.
 _FEW, _MORE = 6, 7
+#: Lines of the strip at the most.
+_STRIP = 2
 #: Lines that what is worst has at least.
 _LEAST = 5
 
@@ -192,10 +194,18 @@ class OverviewPane(TablePane):
         for text in wrapped(row.text, self.size.width - self._left - len(_INDENT) - 7):
             yield Notice(("", row.sign[1]), f"{_INDENT}{text}", "", "", row.place, indented=True)
 
-    def _strip(self, width: int) -> Iterator[Line]:
-        """The counts of all areas: how many are not as they should be, of how many."""
+    def _strip(self, width: int) -> Iterable[Line]:
+        """The counts of all areas: how many are not as they should be, of how many; where there is no room for all,
+        of those where something is not.
+        """
+        lines = list(self._strip_lines(self._counted, width))
+        if len(lines) <= _STRIP:
+            return lines
+        return self._strip_lines([pair for pair in self._counted if pair[1].sign[0]], width)
+
+    def _strip_lines(self, counted: Sequence[tuple[OverviewArea | None, Notice]], width: int) -> Iterator[Line]:
         line: list[tuple[Tone, str]] = []
-        for area, row in self._counted:
+        for area, row in counted:
             off = sum(part.count for part in area.parts if part.severity) if area is not None and not area.of else 0
             if row.where == "-" or not row.where:
                 continue
