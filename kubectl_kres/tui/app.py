@@ -53,6 +53,8 @@ _LOW = 18
 _WIDE = 120
 #: Seconds that a remark stands in the status line.
 _REMARK = 4.0
+#: What a terminal makes of Enter before the program has it to itself; and Enter for those who know it from shells.
+_NEWLINE = "ctrl+j"
 #: The digits go to namespaces, and commands name them, on every screen.
 _SPACES = ReadRequest("Namespace", required=False)
 #: Kinds that have screens and no list.
@@ -309,6 +311,8 @@ class Kres(WhatIfKeys):
 
     async def on_event(self, event: events.Event) -> None:
         """A key waits while the one before it may still lead to another screen, whose key it is then."""
+        if isinstance(event, events.Key) and event.key == _NEWLINE:
+            event = events.Key("enter", "\r")
         if self._ahead.hold(event):
             return
         if not isinstance(event, events.Key) or event.is_forwarded or not self.screen_stack:

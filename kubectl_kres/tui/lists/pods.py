@@ -180,7 +180,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         _figure("limits", "cpu", "CPU LIM"),
         _figure("requests", "memory", "MEM REQ"),
         _figure("limits", "memory", "MEM LIM"),
-        Column("state", "STATE", _state, _worst, _state_tone, wide=True, most=17, lasting=True),
+        Column("state", "STATE", _state, _worst, _state_tone, wide=True, most=24, lasting=True),
         Column("age", "AGE", _age, _made, right=True, wide=True, width=5, searched=False, lasting=True),
         Column("why", "WHY", lambda row: row.why(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone),
         Column("node", "NODE", node, node, wide=True, most=24),

@@ -167,7 +167,8 @@ class Browse(TablePane):
         if self.listing.row is None or moved or self._due:
             self._remake()
         else:
-            # Rows have followed, unseen.
+            # Rows have followed, unseen; none of them has been measured.
+            self.table.measure()
             self._settle_now()
             self._recompute()
             self._show()
@@ -438,14 +439,16 @@ class Browse(TablePane):
         return nothing_there(self.session, self.listing, next(iter(self.needs())), self._namespace)
 
     def status(self) -> Line:
-        shown, known = len(self.table.view.keys), len(self.table.view.rows)
-        if self.has_class("absent"):
+        shown, rows = len(self.table.view.keys), len(self.table.view.rows)
+        known = self.session.store.covered(next(iter(self.needs()))).known
+        if self.has_class("absent") and known:
             # What is not there has no order.
             return [("", f"no {self.listing.several or self.listing.id}"), *gap_count(self.session, self.needs())]
         so_far = self._making is not None or self._preparing is not None
-        count = count_text(self.session, self.needs(), shown, known, so_far=so_far)
+        count = count_text(self.session, self.needs(), shown, rows, so_far=so_far)
         faults = "  faults only" if self._faults else ""
-        text = f"{self._counted(count)}{self._sorted()}{faults}{self._spread()}"
+        order = "" if self.has_class("absent") else self._sorted()
+        text = f"{self._counted(count)}{order}{faults}{self._spread()}"
         return [("", text), *gap_count(self.session, self.needs())]
 
     def _sorted(self) -> str:
@@ -460,7 +463,8 @@ class Browse(TablePane):
         keys = self.table.view.keys
         if "=" not in self._filter or self._namespace or not 0 < len(keys) <= _SPREAD or not self.listing.scoped:
             return ""
-        spaces = Counter(key[0] for key in keys).most_common(_SPACES + 1)
+        counts = Counter(key[0] for key in keys)
+        spaces = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: _SPACES + 1]
         more = ", ..." if len(spaces) > _SPACES else ""
         return f"  in {', '.join(f'{space} {count}' for space, count in spaces[:_SPACES])}{more}"
 
@@ -551,7 +555,7 @@ class Browse(TablePane):
         if self.listing.worst_first and column.id == "state" and by is not None and by.id == "state":
             # From the worst to the names and back.
             self._compute(None)
-            self.table.anchored = True
+            self.table.anchored = self.table.line == 0
             self.table.sort(None)
             self.post_message(Told())
             return

@@ -265,8 +265,10 @@ class TablePane(Pane):
         return chosen is not None
 
     def toggle(self, column: Column) -> None:
-        """Sort by a column; if it does already, the other way round. The cursor goes to what is first then."""
-        self.table.anchored = True
+        """Sort by a column; if it does already, the other way round. A cursor that stands on the first row stays
+        there, one that was moved on its object.
+        """
+        self.table.anchored = self.table.line == 0
         self.table.toggle(column)
         self.post_message(Told())
 
