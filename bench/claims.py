@@ -23,7 +23,7 @@ from kubectl_kres.capsule.model import (
     ResourcePoolSpec,
     ResourcePoolStatus,
 )
-from kubectl_kres.capsule.replay.reconcile import settle
+from kubectl_kres.capsule.replay.reconcile import settle_world
 from kubectl_kres.capsule.replay.world import world_of
 from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimShare, allocate, amounts, in_order
 from kubectl_kres.model.objects import LabelSelector, ManagedMetadata, Namespace, ResourceQuotaSpec
@@ -92,7 +92,7 @@ def main() -> None:
                 turn.message()
         spaces = [Namespace(ManagedMetadata(f"space-{number}", labels={"team": "solar"})) for number in range(SPACES)]
         with timed("  a world until it is at rest"):
-            settle(world_of(spaces, [green], held), pools=("green",))
+            settle_world(world_of(spaces, [green], held), pools=("green",))
     print(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
 
 

@@ -98,16 +98,16 @@ class InputError(UsageError):
 
     @property
     def line(self) -> int:
-        return self._where()[0]
+        return self._find_position()[0]
 
     @property
     def column(self) -> int:
-        return self._where()[1]
+        return self._find_position()[1]
 
     @property
     def message(self) -> str:
         """The file and the place before what is wrong."""
-        where = ":".join([self.file, *(str(number) for number in self._where() if number)])
+        where = ":".join([self.file, *(str(number) for number in self._find_position() if number)])
         return f"{where}: {self.text}"
 
     @message.setter
@@ -117,7 +117,7 @@ class InputError(UsageError):
     def __str__(self) -> str:
         return self.message
 
-    def _where(self) -> tuple[int, int]:
+    def _find_position(self) -> tuple[int, int]:
         if self._locate is not None:
             self._place, self._locate = self._locate(), None
         return self._place

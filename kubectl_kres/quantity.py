@@ -219,7 +219,7 @@ def read_back(quantity: Quantity) -> Quantity:
     return quantity if quantity.format != "BinarySI" or str(quantity)[-1:] not in _DIGITS else parse(str(quantity))
 
 
-def stored(value: object) -> Quantity:
+def stored_quantity(value: object) -> Quantity:
     """``from_json(value).rounded()``: what the server stores for a value in a resource list."""
     if not isinstance(value, str):
         return from_json(value).rounded()
@@ -269,12 +269,12 @@ def _read(text: str) -> Quantity:
     elif len(digits) <= 18 and exponent - len(fraction) >= -9:
         scale = exponent - len(fraction)
         keeps_text = scale % 3 == 0 and digits[0] != "0" and not digits.endswith("000")
-        return Quantity(_scaled(number, scale), notation, scale, text if keeps_text else "")
+        return Quantity(_scale_to_nano(number, scale), notation, scale, text if keeps_text else "")
     if not (zeros or whole or fraction):
         raise QuantityError(_WRONG_NUMBER, text)
     if notation == "BinarySI":
         return _read_long_binary(number << exponent, len(fraction))
-    return Quantity(_scaled(number, exponent - len(fraction)), notation)
+    return Quantity(_scale_to_nano(number, exponent - len(fraction)), notation)
 
 
 def _interpret(suffix: str, text: str) -> tuple[int, Format]:
@@ -291,7 +291,7 @@ def _interpret(suffix: str, text: str) -> tuple[int, Format]:
     return (exponent + 2**31) % 2**32 - 2**31, "DecimalExponent"  # the server keeps the low 32 bits
 
 
-def _scaled(number: int, scale: int) -> int:
+def _scale_to_nano(number: int, scale: int) -> int:
     """``number`` times 10^``scale`` in nano units, rounded away from zero."""
     return number * 10 ** (scale + 9) if scale >= -9 else _round_away(number, 10 ** (-9 - scale))
 

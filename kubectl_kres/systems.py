@@ -28,6 +28,6 @@ def modules(layer: str) -> tuple[ModuleType, ...]:
 
 
 @cache
-def registered(layer: str) -> tuple[Any, ...]:
+def registered_systems(layer: str) -> tuple[Any, ...]:
     """Return what systems register in a layer, in the order above."""
     return tuple(module.SYSTEM for module in modules(layer))

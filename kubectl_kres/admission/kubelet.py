@@ -42,7 +42,7 @@ def shares(milli: int) -> int:
     return max(MIN_SHARES, min(MAX_SHARES, milli * SHARES_PER_CPU // 1000))
 
 
-def weight(cpu_shares: int) -> int:
+def cpu_weight(cpu_shares: int) -> int:
     """cpu.weight as the kubelet derives it for pods and QoS classes. Source: kubelet/cm getCPUWeight."""
     if cpu_shares >= MAX_SHARES:
         return _MOST_WEIGHT
@@ -105,7 +105,7 @@ def oom_score(draft: Draft, slot: Slot, qos_class: str, capacity: int) -> int | 
         return BEST_EFFORT
     if not capacity:
         return None
-    extra = unassigned(draft)
+    extra = unassigned_memory(draft)
     score = _score(_bytes(slot) + extra, capacity)
     if slot.role == "sidecar":
         least = min((_bytes(container) for container in draft.containers), default=0)
@@ -121,7 +121,7 @@ def _bytes(slot: Slot) -> int:
     return slot.requests.get("memory", ZERO).value()
 
 
-def unassigned(draft: Draft) -> int:
+def unassigned_memory(draft: Draft) -> int:
     """Bytes of memory that the pod level requests beyond its containers, in equal parts for each of them."""
     level = draft.pod.requests.get("memory") if draft.pod is not None else None
     count = len(draft.containers) + len(draft.inits)
@@ -207,7 +207,7 @@ def files(amounts: CgroupAmounts, machine: Machine, *, container: bool) -> Itera
     """Yield the files, in the order of their controllers. ``container``: the runtime writes them, not the kubelet."""
     source = amounts.sources
     if amounts.shares is not None:
-        file, value = _weight(amounts.shares, machine, container=container)
+        file, value = _cpu_weight_value(amounts.shares, machine, container=container)
         yield CgroupFileValue(file, value, "cgroup/cpu-weight", source.get("shares", ""))
     if amounts.quota is not None:
         for file, value in _cpu_quota(amounts.quota, machine):
@@ -225,11 +225,11 @@ def files(amounts: CgroupAmounts, machine: Machine, *, container: bool) -> Itera
         yield CgroupFileValue(file, str(amounts.huge[size]), "cgroup/hugetlb", source.get(size, ""))
 
 
-def _weight(shares: int, machine: Machine, *, container: bool) -> tuple[str, str]:
+def _cpu_weight_value(shares: int, machine: Machine, *, container: bool) -> tuple[str, str]:
     if machine.version == 1:
         return "cpu.shares", str(shares)
     newer = container and machine.runtime_weights
-    return "cpu.weight", str(runtime_weight(shares) if newer else weight(shares))
+    return "cpu.weight", str(runtime_weight(shares) if newer else cpu_weight(shares))
 
 
 def _cpu_quota(quota: int, machine: Machine) -> Iterator[tuple[str, str]]:
@@ -240,7 +240,7 @@ def _cpu_quota(quota: int, machine: Machine) -> Iterator[tuple[str, str]]:
         yield "cpu.cfs_period_us", str(machine.period)
 
 
-def protected(request: Quantity | None, qos_class: str, machine: Machine) -> Iterator[CgroupFileValue]:
+def memory_protection(request: Quantity | None, qos_class: str, machine: Machine) -> Iterator[CgroupFileValue]:
     """Yield what MemoryQoS keeps the kernel from reclaiming in a pod, where the policy is TieredReservation."""
     if machine.memory_qos and machine.tiered and machine.version == 2 and request:
         file = "memory.min" if qos_class == "Guaranteed" else "memory.low"
@@ -269,16 +269,16 @@ def container_memory(
         return
     if request == limit and (request or not machine.recent):
         return
-    yield from _high(request, limit or machine.allocatable, machine)
+    yield from _memory_high_values(request, limit or machine.allocatable, machine)
 
 
 def pod_memory(request: int, limit: int, machine: Machine) -> Iterator[CgroupFileValue]:
     """memory.high of a pod with pod-level resources whose memory limit is declared. Source: ApplyPodLevelMemoryHigh."""
     if machine.memory_qos and machine.recent and machine.version != 1 and not (request == limit and request):
-        yield from _high(request, limit, machine)
+        yield from _memory_high_values(request, limit, machine)
 
 
-def _high(request: int, ceiling: int, machine: Machine) -> Iterator[CgroupFileValue]:
+def _memory_high_values(request: int, ceiling: int, machine: Machine) -> Iterator[CgroupFileValue]:
     if machine.throttling is None or not ceiling:
         return
     high = math.floor(math.floor(request + (ceiling - request) * machine.throttling) / machine.page) * machine.page
@@ -286,7 +286,7 @@ def _high(request: int, ceiling: int, machine: Machine) -> Iterator[CgroupFileVa
         yield CgroupFileValue("memory.high", str(high), "cgroup/memory-qos")
 
 
-def unprotected(files: Iterable[str], machine: Machine) -> Iterator[CgroupFileValue]:
+def memory_protection_reset(files: Iterable[str], machine: Machine) -> Iterator[CgroupFileValue]:
     """Yield what a kubelet from 1.37 on resets at its start, where the policy is not TieredReservation."""
     if machine.recent and machine.version != 1 and not (machine.memory_qos and machine.tiered):
         yield from (CgroupFileValue(file, "0", "cgroup/memory-qos") for file in files)
@@ -335,7 +335,7 @@ def cgroups(draft: Draft, qos_class: str, machine: Machine, *, uid: str = "UID")
     if tier:
         parts.append(tier)
         pod = Cgroup("qos", cgroup_path(parts, machine.driver), tier, tuple(_tier(qos_class, machine)), (pod,))
-    reset = tuple(unprotected(("memory.min", "memory.low"), machine))
+    reset = tuple(memory_protection_reset(("memory.min", "memory.low"), machine))
     return Cgroup("node", cgroup_path(["kubepods"], machine.driver), "kubepods", reset, (pod,))
 
 
@@ -346,7 +346,7 @@ def _tier(qos_class: str, machine: Machine) -> Iterator[CgroupFileValue]:
     else:
         known = None if machine.burstable is None else shares(machine.burstable)
         yield from files(CgroupAmounts(known, huge=huge), machine, container=False)
-        yield from unprotected(("memory.low",), machine)
+        yield from memory_protection_reset(("memory.low",), machine)
 
 
 def _pod(draft: Draft, qos_class: str, machine: Machine, parts: Sequence[str]) -> Cgroup:
@@ -354,7 +354,12 @@ def _pod(draft: Draft, qos_class: str, machine: Machine, parts: Sequence[str]) -
     slots = (*draft.inits, *draft.containers)
     # What keeps the pod's namespaces alive; its runtime gives it the least of everything.
     pause = Cgroup(
-        "pause", f"{path}/{_last(machine)}", "pause", _written(CgroupAmounts(MIN_SHARES), machine), (), PAUSE
+        "pause",
+        f"{path}/{_scope_name(machine)}",
+        "pause",
+        _container_values(CgroupAmounts(MIN_SHARES), machine),
+        (),
+        PAUSE,
     )
     children = (pause, *(_container(draft, slot, qos_class, machine, path) for slot in slots))
     amounts = _pod_amounts(draft, qos_class, machine)
@@ -371,21 +376,26 @@ def _pod_amounts(draft: Draft, qos_class: str, machine: Machine) -> CgroupAmount
     sources = {"shares": "pod.requests[cpu]", "quota": "pod.limits[cpu]", "memory": "pod.limits[memory]"}
     return CgroupAmounts(
         shares(_milli(requests.get("cpu"))),
-        _quota(limits.get("cpu"), machine) if guaranteed or declared(draft, "cpu") else None,
-        limits.get("memory", ZERO).value() if guaranteed or declared(draft, "memory") else None,
+        _quota(limits.get("cpu"), machine) if guaranteed or has_pod_limit(draft, "cpu") else None,
+        limits.get("memory", ZERO).value() if guaranteed or has_pod_limit(draft, "memory") else None,
         huge,
-        (*protected(requests.get("memory"), qos_class, machine), *_throttled(draft, requests, limits, machine)),
+        (
+            *memory_protection(requests.get("memory"), qos_class, machine),
+            *_throttling_values(draft, requests, limits, machine),
+        ),
         sources,
     )
 
 
-def _throttled(draft: Draft, requests: Quantities, limits: Quantities, machine: Machine) -> Iterator[CgroupFileValue]:
-    if draft.pod is None or not (draft.pod.limits or draft.pod.requests) or not declared(draft, "memory"):
+def _throttling_values(
+    draft: Draft, requests: Quantities, limits: Quantities, machine: Machine
+) -> Iterator[CgroupFileValue]:
+    if draft.pod is None or not (draft.pod.limits or draft.pod.requests) or not has_pod_limit(draft, "memory"):
         return
     yield from pod_memory(requests.get("memory", ZERO).value(), limits.get("memory", ZERO).value(), machine)
 
 
-def declared(draft: Draft, name: str) -> bool:
+def has_pod_limit(draft: Draft, name: str) -> bool:
     """Return whether the pod's cgroup gets the limit: the pod level has it, or each container and each init step.
 
     A container without one makes the pod unlimited here, although the others' limits count for quotas. Up to 1.36 an
@@ -425,7 +435,9 @@ def _container(draft: Draft, slot: Slot, qos_class: str, machine: Machine, paren
         {"shares": cpu[1] if request is None else slot.at("requests", "cpu"), "quota": cpu[1], "memory": memory[1]},
     )
     score = oom_score(draft, slot, qos_class, machine.memory)
-    return Cgroup("container", f"{parent}/{_last(machine)}", slot.name, _written(amounts, machine), (), score)
+    return Cgroup(
+        "container", f"{parent}/{_scope_name(machine)}", slot.name, _container_values(amounts, machine), (), score
+    )
 
 
 def smallest(root: Cgroup, container: str, file: str) -> tuple[str, int] | None:
@@ -436,19 +448,19 @@ def smallest(root: Cgroup, container: str, file: str) -> tuple[str, int] | None:
     """
     limits = [
         (cgroup.path, int(value.value.partition(" ")[0]))
-        for cgroup in reversed(_way(root, container))
+        for cgroup in reversed(_find_cgroup_path(root, container))
         for value in cgroup.values
         if value.file == file and value.value.partition(" ")[0].isdigit()
     ]
     return min(limits, key=lambda limit: limit[1], default=None)
 
 
-def _way(root: Cgroup, container: str) -> list[Cgroup]:
+def _find_cgroup_path(root: Cgroup, container: str) -> list[Cgroup]:
     """Return the cgroups down to a container; empty if it is not there."""
     if root.kind == "container":
         return [root] if root.name == container else []
     for child in root.children:
-        below = _way(child, container)
+        below = _find_cgroup_path(child, container)
         if below:
             return [root, *below]
     return []
@@ -475,11 +487,11 @@ def _pages(values: Quantities) -> dict[str, int]:
     return {page_size(name): value.value() for name, value in values.items() if is_huge_page(name) and page_size(name)}
 
 
-def _written(amounts: CgroupAmounts, machine: Machine) -> tuple[CgroupFileValue, ...]:
+def _container_values(amounts: CgroupAmounts, machine: Machine) -> tuple[CgroupFileValue, ...]:
     return tuple(files(amounts, machine, container=True))
 
 
-def _last(machine: Machine) -> str:
+def _scope_name(machine: Machine) -> str:
     """Return the end of a container's path: its id, which only the runtime knows."""
     return "cri-containerd-ID.scope" if machine.driver == "systemd" else "ID"
 

@@ -254,7 +254,10 @@ def mutate(draft: Draft, limits: Limits, journal: list[Entry] | None) -> None:
         return
     notes: list[str] = []
     for slot in (*draft.containers, *draft.inits):
-        puts = [*_missing(slot, "limits", defaults[0]), *_missing(slot, "requests", defaults[1])]
+        puts = [
+            *_list_default_values(slot, "limits", defaults[0]),
+            *_list_default_values(slot, "requests", defaults[1]),
+        ]
         if not puts:
             continue
         change(puts, journal)
@@ -263,7 +266,7 @@ def mutate(draft: Draft, limits: Limits, journal: list[Entry] | None) -> None:
         draft.annotation = "LimitRanger plugin set: " + "; ".join(notes)
 
 
-def _missing(slot: Slot, side: Side, defaults: Mapping[str, tuple[Quantity, Source]]) -> Iterator[Put]:
+def _list_default_values(slot: Slot, side: Side, defaults: Mapping[str, tuple[Quantity, Source]]) -> Iterator[Put]:
     rule = "limitrange/default" if side == "limits" else "limitrange/default-request"
     have = slot.side(side)
     for name, (quantity, source) in defaults.items():
@@ -298,7 +301,7 @@ def violations(draft: Draft, limits: Limits, journal: list[Entry] | None = None)
             continue
         for values in every:
             tests = [(name, bound, field, _TESTS[field](values, name, bound)) for field, name, bound in bounds]
-            findings += _recorded(tests, item, limits, values, journal)
+            findings += _build_limit_findings(tests, item, limits, values, journal)
     return findings
 
 
@@ -309,10 +312,10 @@ def claim_violations(requests: Quantities, limits: Limits, journal: list[Entry] 
         if item.type == "PersistentVolumeClaim":
             values = _Values(item.type, "spec", requests, {})
             tests: list[_Test] = [
-                *((name, bound, "min", _below(values, name, bound)) for name, bound in item.min.items()),
+                *((name, bound, "min", _format_min_violation(values, name, bound)) for name, bound in item.min.items()),
                 *((name, bound, "max", _claim_above(values, name, bound)) for name, bound in item.max.items()),
             ]
-            findings += _recorded(tests, item, limits, values, journal)
+            findings += _build_limit_findings(tests, item, limits, values, journal)
     return findings
 
 
@@ -338,7 +341,7 @@ class _Values:
 _Test = tuple[str, Quantity, str, str]
 
 
-def _recorded(
+def _build_limit_findings(
     tests: list[_Test], item: ParsedItem, limits: Limits, values: _Values, journal: list[Entry] | None
 ) -> list[Finding]:
     """Findings for the sentences; with a journal also a Check for every test that passed."""
@@ -352,7 +355,13 @@ def _recorded(
         if sentence:
             findings.append(
                 Finding(
-                    sentence, rule, values.path, name, asked=_asked(values, name, rule), limit=str(bound), source=source
+                    sentence,
+                    rule,
+                    values.path,
+                    name,
+                    asked=_refused_amount(values, name, rule),
+                    limit=str(bound),
+                    source=source,
                 )
             )
         if journal is not None:
@@ -361,7 +370,7 @@ def _recorded(
     return findings
 
 
-def _asked(values: _Values, name: str, rule: str) -> str:
+def _refused_amount(values: _Values, name: str, rule: str) -> str:
     """Return the figure that a bound refuses: of min the smaller one, else the limit; empty: there is none."""
     request, limit = values.requests.get(name), values.limits.get(name)
     first, second = (
@@ -382,7 +391,7 @@ def _numbers(request: Quantity, limit: Quantity, bound: Quantity) -> tuple[int, 
     return whole
 
 
-def _below(values: _Values, name: str, bound: Quantity) -> str:
+def _format_min_violation(values: _Values, name: str, bound: Quantity) -> str:
     request, limit = values.requests.get(name), values.limits.get(name)
     if request is None:
         fault = ".  No request is specified"
@@ -397,7 +406,7 @@ def _below(values: _Values, name: str, bound: Quantity) -> str:
     return f"minimum {name} usage per {values.type} is {bound}{fault}"
 
 
-def _above(values: _Values, name: str, bound: Quantity) -> str:
+def _format_max_violation(values: _Values, name: str, bound: Quantity) -> str:
     request, limit = values.requests.get(name), values.limits.get(name)
     if limit is None:
         fault = ".  No limit is specified"
@@ -437,7 +446,7 @@ def _out_of_ratio(values: _Values, name: str, bound: Quantity) -> str:
 
 
 _TESTS: dict[str, Callable[[_Values, str, Quantity], str]] = {
-    "min": _below,
-    "max": _above,
+    "min": _format_min_violation,
+    "max": _format_max_violation,
     "maxLimitRequestRatio": _out_of_ratio,
 }

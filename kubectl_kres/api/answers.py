@@ -41,7 +41,7 @@ def explain(
     """Return whether a pod, or the next pod of a workload, is admitted, what would unblock it, and what set each
     value.
     """
-    return _only(
+    return _select_only_object(
         explain_all([item], cluster=cluster, namespace=namespace, policies=policies, kube_version=kube_version)
     )
 
@@ -55,12 +55,12 @@ def explain_all(
     kube_version: str = "",
 ) -> list[Explanation]:
     """Return the same of several objects, each by itself: what one uses of a quota is not missing for the next."""
-    from kubectl_kres.api.asking import AnswerScope, asked
+    from kubectl_kres.api.asking import AnswerScope, prepare_answers
     from kubectl_kres.render.pod import explain as render
     from kubectl_kres.reports.explain.explain import explain as explanation
     from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 
-    prepared = asked(list(items), AnswerScope(cluster, namespace, policies, kube_version), needs_with_rivals)
+    prepared = prepare_answers(list(items), AnswerScope(cluster, namespace, policies, kube_version), needs_with_rivals)
     return [
         Explanation(
             explanation(prepared.store, subject, prepared.ask),
@@ -81,17 +81,17 @@ def qos(
     kube_version: str = "",
 ) -> Answer[Quality]:
     """Return the QoS class, what decides it, and the smallest change to another one."""
-    from kubectl_kres.api.asking import AnswerScope, asked
+    from kubectl_kres.api.asking import AnswerScope, prepare_answers
     from kubectl_kres.render.pod import qos as render
     from kubectl_kres.reports.pod.needs import needs_with_node
-    from kubectl_kres.reports.qos.qos_report import quality, unclassed
+    from kubectl_kres.reports.qos.qos_report import no_class_reason, quality
 
     wants = partial(needs_with_node, seen=True)
-    prepared = asked([item], AnswerScope(cluster, namespace, policies, kube_version), wants)
-    subject = _only(prepared.subjects)
+    prepared = prepare_answers([item], AnswerScope(cluster, namespace, policies, kube_version), wants)
+    subject = _select_only_object(prepared.subjects)
     report = quality(prepared.store, subject, prepared.ask)
     if report is None:
-        raise UsageError(f"{subject.ref}: no class, since {unclassed(subject)}")
+        raise UsageError(f"{subject.ref}: no class, since {no_class_reason(subject)}")
     return Answer(report, "Qos", prepared.store.origin, lambda value, width: render.lines(value, width=width))
 
 
@@ -104,13 +104,13 @@ def diff(
     kube_version: str = "",
 ) -> Answer[Difference]:
     """Return what the API server changes in a manifest or template, or would change in a live pod today."""
-    from kubectl_kres.api.asking import AnswerScope, asked
+    from kubectl_kres.api.asking import AnswerScope, prepare_answers
     from kubectl_kres.render.pod import diff as render
     from kubectl_kres.reports.explain.difference import diff as difference
-    from kubectl_kres.reports.pod.needs import needs
+    from kubectl_kres.reports.pod.needs import list_read_requests
 
-    prepared = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs)
-    report = difference(prepared.store, _only(prepared.subjects), prepared.ask)
+    prepared = prepare_answers([item], AnswerScope(cluster, namespace, policies, kube_version), list_read_requests)
+    report = difference(prepared.store, _select_only_object(prepared.subjects), prepared.ask)
     return Answer(report, "Diff", prepared.store.origin, lambda value, width: render.lines(value, width=width))
 
 
@@ -123,13 +123,13 @@ def fit(
     kube_version: str = "",
 ) -> Answer[Fit]:
     """Return how many more pods of a template the quotas have room for, and whether a rolling update goes through."""
-    from kubectl_kres.api.asking import AnswerScope, asked
+    from kubectl_kres.api.asking import AnswerScope, prepare_answers
     from kubectl_kres.render.quota import fit as render
     from kubectl_kres.reports.quota.fit import fit as fitting
     from kubectl_kres.reports.remedies.rivals import needs_with_nodes
 
-    prepared = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs_with_nodes)
-    report = fitting(prepared.store, _only(prepared.subjects), prepared.ask)
+    prepared = prepare_answers([item], AnswerScope(cluster, namespace, policies, kube_version), needs_with_nodes)
+    report = fitting(prepared.store, _select_only_object(prepared.subjects), prepared.ask)
     return Answer(report, "Fit", prepared.store.origin, lambda value, width: render.lines(value, width=width))
 
 
@@ -145,11 +145,11 @@ def simulate(
 
     ``rollouts``: so many workloads are restarted at once afterwards, 1 if it is not given; without a change it is one.
     """
-    from kubectl_kres.api.simulating import played
+    from kubectl_kres.api.simulating import simulate_change
     from kubectl_kres.render.changes import change_report as render
 
     space = namespace or cluster.namespace or "default"
-    report, origin = played(items, cluster, space, scale or {}, delete, rollouts)
+    report, origin = simulate_change(items, cluster, space, scale or {}, delete, rollouts)
     return Answer(report, "Change", origin, lambda value, width: render.lines(value, color=False, width=width))
 
 
@@ -169,9 +169,9 @@ def check(
     from kubectl_kres.api.asking import AnswerScope
     from kubectl_kres.api.simulating import found_in, found_of
     from kubectl_kres.render import check as text
-    from kubectl_kres.reports.check.registry import chosen
+    from kubectl_kres.reports.check.registry import select_codes
 
-    codes = chosen(select, ignore, ("select", "ignore"))
+    codes = select_codes(select, ignore, ("select", "ignore"))
     if items:
         check_findings, origin = found_of(items, AnswerScope(cluster, namespace, policies, kube_version), codes)
     elif cluster is None or policies is not None:
@@ -217,7 +217,7 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     """
     from kubectl_kres.api.asking import ask_of, fill_all
     from kubectl_kres.render.quota import fit as render
-    from kubectl_kres.reports.pod.needs import needs
+    from kubectl_kres.reports.pod.needs import list_read_requests
     from kubectl_kres.reports.quota import denied as denying
     from kubectl_kres.store.store import ReadRequest
 
@@ -228,8 +228,8 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     reading.fill(denying.needs_of_systems(reading.store, space))
     store, ask = reading.store, ask_of(reading.store, "")
     subjects = tuple(denying.subjects_of(store, space))
-    fill_all(reading, lambda: (need for subject in subjects for need in needs(store, subject)))
-    denials = (denying.denied(store, subject, ask) for subject in subjects)
+    fill_all(reading, lambda: (need for subject in subjects for need in list_read_requests(store, subject)))
+    denials = (denying.find_refusal(store, subject, ask) for subject in subjects)
     return [
         Answer(report, "Denied", store.origin, lambda value, width: render.denied_lines(value, width=width))
         for report in denials
@@ -279,14 +279,14 @@ def _list(reading: Any, need: Any) -> None:
     from kubectl_kres.model.kinds import BY_KIND
     from kubectl_kres.model.objects import ObjectRef
     from kubectl_kres.reports.common.explanation import Subject
-    from kubectl_kres.reports.pod.manifest_source import missing
+    from kubectl_kres.reports.pod.manifest_source import missing_error
 
     reading.fill([need])
     if not reading.store.covered(need).known:
-        raise missing(reading.store, Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind]))
+        raise missing_error(reading.store, Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind]))
 
 
-def _only(value: Sequence[T]) -> T:
+def _select_only_object(value: Sequence[T]) -> T:
     """Raises UsageError where there are several."""
     if len(value) != 1:
         raise UsageError(f"{len(value)} objects, one was expected: explain_all takes several")

@@ -15,45 +15,45 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.base.versions import binary, nearest, parse
+from kubectl_kres.admission.base.versions import binary, nearest_version, parse
 from kubectl_kres.api.clusters import Cluster, Nothing, Reading
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import overlay
-from kubectl_kres.manifests.read import read, refuse, versioned
-from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.manifests.read import drop_unversioned, raise_faults, read
+from kubectl_kres.manifests.typed import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.system import answers_about, require_answers
-from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import ReadRequest, Store
 
 
-def plain(item: Any) -> dict[str, Any]:
+def to_plain_data(item: Any) -> dict[str, Any]:
     """Return a manifest as mappings, lists and JSON's values.
 
     Taken are mappings (kopf's bodies), models of the official clients, synchronous or not (by ``attribute_map``), and
     what has ``to_dict()`` (lightkube), ``raw`` (kr8s) or ``obj`` (pykube). Raises UsageError for anything else.
     """
-    result = _plain(item)
+    result = _build_plain_value(item)
     if isinstance(result, dict):
         return result
     raise UsageError(f"a manifest or an object of a Kubernetes client was expected, not {type(item).__name__}")
 
 
-def _plain(item: Any) -> Any:
+def _build_plain_value(item: Any) -> Any:
     if isinstance(item, Number):
         return float(item)
     if item is None or isinstance(item, (str, int, float, bool)):
         return item
     if isinstance(item, Mapping):
-        return {str(key): _plain(value) for key, value in item.items()}
+        return {str(key): _build_plain_value(value) for key, value in item.items()}
     if isinstance(item, (list, tuple)):
-        return [_plain(value) for value in item]
+        return [_build_plain_value(value) for value in item]
     if hasattr(item, "isoformat"):
         return item.isoformat().replace("+00:00", "Z")
     return _of_client(item)
@@ -63,13 +63,13 @@ def _of_client(item: Any) -> Any:
     names = getattr(type(item), "attribute_map", None)
     if isinstance(names, Mapping):
         fields = ((key, getattr(item, name, None)) for name, key in names.items())
-        return {key: _plain(value) for key, value in fields if value is not None}
+        return {key: _build_plain_value(value) for key, value in fields if value is not None}
     for name in ("raw", "obj"):
         result = getattr(item, name, None)
         if isinstance(result, Mapping):
-            return _plain(result)
+            return _build_plain_value(result)
     if callable(getattr(item, "to_dict", None)):
-        return _without_none(_plain(item.to_dict()))
+        return _without_none(_build_plain_value(item.to_dict()))
     raise UsageError(f"{type(item).__module__}.{type(item).__qualname__} is no object of a Kubernetes client")
 
 
@@ -110,7 +110,7 @@ class AnswerScope(NamedTuple):
     kube_version: str
 
 
-def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants, counted: Wants | None = None) -> Prepared:
+def prepare_answers(items: Sequence[Any], frame: AnswerScope, wants: Wants, counted: Wants | None = None) -> Prepared:
     """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError.
 
     ``counted``: the reads for objects that make no pods, as claims; None: there are no answers about them.
@@ -125,7 +125,7 @@ def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants, counted: Wants
     over = Store(reading.store.origin)
     workloads = overlay(over, (*manifests_of(frame.policies or ()), *manifests), namespace=space or "default")
     subjects = [*(_of_name(reading, name, space) for name in named), *map(_of_manifest, workloads)]
-    others = [*_counted(manifests, space or "default")] if counted is not None else []
+    others = [*_list_counted_subjects(manifests, space or "default")] if counted is not None else []
     pairs = [*((subject, wants) for subject in subjects), *((other, counted or wants) for other in others)]
     if not subjects and not others:
         raise UsageError("there is no pod and nothing that makes pods")
@@ -133,11 +133,11 @@ def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants, counted: Wants
         complete(reading, over, subject, reads)
     for subject in subjects:
         if subject.raw is None and reading.store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) is None:
-            raise missing(reading.store, subject)
+            raise missing_error(reading.store, subject)
     return Prepared(reading, tuple(subjects), ask_of(reading.store, frame.kube_version), tuple(others))
 
 
-def _counted(manifests: Iterable[Manifest], namespace: str) -> Iterator[Subject]:
+def _list_counted_subjects(manifests: Iterable[Manifest], namespace: str) -> Iterator[Subject]:
     """Claims and what else quotas count of what was passed."""
     for manifest in manifests:
         kind = kind_of(manifest)
@@ -156,7 +156,7 @@ def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
     """Return the server that is asked: the one that objects were read from, unless another version is named."""
     if kube_version and parse(kube_version) is None:
         raise UsageError(f'kube_version: "{kube_version}" is no version such as 1.33')
-    version, assumed = nearest(kube_version or store.origin.version)
+    version, assumed = nearest_version(kube_version or store.origin.version)
     own = None if kube_version else binary(store.origin.version)
     return EvaluationOptions(
         Server(version, binary=own), (assumed,) if assumed else (), store.origin.time, yaml_text.value
@@ -166,11 +166,11 @@ def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
 def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> None:
     """Read what the answer needs, which may need more once it is read. ``over``: what replaces what is read."""
     tried: set[ReadRequest] = set()
-    lay(over, reading.store)
+    add_policies(over, reading.store)
     while new := [need for need in wants(reading.store, subject) if need not in tried]:
         tried.update(new)
         reading.fill(new)
-        lay(over, reading.store)
+        add_policies(over, reading.store)
 
 
 def fill_all(reading: Reading, wants: Callable[[], Iterable[ReadRequest]]) -> None:
@@ -181,7 +181,7 @@ def fill_all(reading: Reading, wants: Callable[[], Iterable[ReadRequest]]) -> No
         reading.fill(new)
 
 
-def lay(over: Store, store: Store) -> None:
+def add_policies(over: Store, store: Store) -> None:
     """Put the passed policies over those that were read."""
     for kind in over.kinds():
         for item in over.all(kind):
@@ -208,16 +208,16 @@ def manifests_of(items: Iterable[Any]) -> list[Manifest]:
         if isinstance(item, (str, Path)):
             manifests += read([str(item)], recursive=True, stdin=io.BytesIO())
         else:
-            manifests += _passed(item)
+            manifests += _read_passed_manifests(item)
     faults: list[InputError] = []
-    kept = versioned(manifests, faults)
-    refuse(faults)
+    kept = drop_unversioned(manifests, faults)
+    raise_faults(faults)
     return kept
 
 
-def _passed(item: Any) -> Iterator[Manifest]:
+def _read_passed_manifests(item: Any) -> Iterator[Manifest]:
     """Yield the objects that one is: of a List its items. Raises UsageError for what is none."""
-    text = io.BytesIO(json.dumps(plain(item)).encode())
+    text = io.BytesIO(json.dumps(to_plain_data(item)).encode())
     try:
         manifests = read(["-"], recursive=False, stdin=text)
     except InputError as error:
@@ -246,6 +246,6 @@ def _of_manifest(manifest: Manifest) -> Subject:
         group, _, version = manifest.api_version.rpartition("/")
         name = manifest.kind.lower()
         kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
-    typed(manifest, kind)
+    decode_manifest(manifest, kind)
     locate = None if manifest.file == _PASSED else manifest.place
     return Subject(manifest.ref, kind, manifest.raw, manifest.file, locate)

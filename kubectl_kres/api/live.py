@@ -95,10 +95,10 @@ class ClientConnection(Connection):
         with self._faults():
             # Version 37 and later prepares a request first; before, one call did both.
             if hasattr(self._client, "param_serialize"):
-                return self._prepared(f"{path}?{urlencode(pairs)}" if pairs else path, headers)
-            return self._called(path, list(pairs), headers)
+                return self._get_serialized(f"{path}?{urlencode(pairs)}" if pairs else path, headers)
+            return self._call_api(path, list(pairs), headers)
 
-    def _prepared(self, path: str, headers: Mapping[str, str]) -> Response:
+    def _get_serialized(self, path: str, headers: Mapping[str, str]) -> Response:
         client = self._client
         method, url, sent, *_ = client.param_serialize(
             method="GET", resource_path=path, header_params=dict(headers), auth_settings=["BearerToken"]
@@ -107,7 +107,7 @@ class ClientConnection(Connection):
         content = response.read() or b""
         return Response(response.status, content, response.getheader("Content-Type") or "", _pause(response))
 
-    def _called(self, path: str, query: list[tuple[str, str]], headers: Mapping[str, str]) -> Response:
+    def _call_api(self, path: str, query: list[tuple[str, str]], headers: Mapping[str, str]) -> Response:
         refusal = _refusal_of(self._client)
         try:
             response = self._client.call_api(
@@ -132,7 +132,7 @@ class ClientConnection(Connection):
         try:
             yield
         except (exceptions.HTTPError, OSError) as fault:
-            raise errors.failed(fault, self.server) from fault
+            raise errors.connection_error(fault, self.server) from fault
 
     def watch(self, path: str, query: Query, silence: float) -> Any:
         """Raises UsageError."""

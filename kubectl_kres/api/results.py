@@ -59,9 +59,9 @@ class Answer(Generic[R]):
         """Return the item of the document that ``-o json`` prints, by ``kubectl kres schema``."""
         import msgspec
 
-        from kubectl_kres.render.text.data import encoded
+        from kubectl_kres.render.text.data import to_json_bytes
 
-        result: dict[str, Any] = msgspec.json.decode(encoded(self.report))
+        result: dict[str, Any] = msgspec.json.decode(to_json_bytes(self.report))
         return result
 
     def document(self) -> dict[str, Any]:

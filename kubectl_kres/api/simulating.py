@@ -10,35 +10,35 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubectl_kres.api.asking import AnswerScope, ask_of, asked, fill_all, manifests_of
+from kubectl_kres.api.asking import AnswerScope, ask_of, fill_all, manifests_of, prepare_answers
 from kubectl_kres.api.clusters import Cluster, Reading
 from kubectl_kres.errors import UsageError
-from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.manifests.typed import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.model.pod_places import called
+from kubectl_kres.model.pod_places import unique_kind_name
 from kubectl_kres.reports.changes.compare import Rollouts, report
 from kubectl_kres.reports.changes.followed import (
     GivenStep,
-    followed,
     namespace_needs,
     plugin_needs,
     pool_needs,
     remarks,
+    split_followed_steps,
 )
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.check.check import check, worst_first
 from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding
 from kubectl_kres.reports.check.of_store import context_needs, contexts_of
-from kubectl_kres.reports.common.explanation import unread
+from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.namespace.explain_policy import policy_needs
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
 from kubectl_kres.simulate.cluster import Placed, carried_out
 from kubectl_kres.store.store import Origin
 
 
-def played(
+def simulate_change(
     items: Sequence[Any],
     cluster: Cluster,
     space: str,
@@ -53,7 +53,7 @@ def played(
     Raises UsageError, InputError, ClusterError.
     """
     reading = cluster.reading()
-    given = [*_deleted(reading, delete), *_applied(items), *_scaled(reading, scale)]
+    given = [*_list_delete_steps(reading, delete), *_list_apply_steps(items), *_list_scale_steps(reading, scale)]
     if not given and not rollouts:
         raise UsageError("simulate needs a change: items, scale=..., delete=... or rollouts=...")
     at_once = 1 if rollouts is None else rollouts
@@ -63,12 +63,12 @@ def played(
     reading.fill([*namespace_needs(spaces), *pool_needs()])
     for _ in range(3):
         reading.fill(plugin_needs(reading.store, spaces, [(step.step, step.namespace or space) for step in given]))
-    carried, left = followed(given, reading.store, space, lambda _kind, _version: True)
+    carried, left = split_followed_steps(given, reading.store, space, lambda _kind, _version: True)
     steps = [Placed(step.step, (step.namespace or space) if _is_namespaced(step) else "") for step in carried]
     ask = ask_of(reading.store, "")
     outcome = carried_out(reading.store, steps, ask.server, spaces, seen=True)
     change_report = report(outcome, Rollouts(at_once if given else 0, at_once))
-    unseen = (*unread(reading.store, (need for need in namespace_needs(spaces) if need.required)), *left)
+    unseen = (*find_unread(reading.store, (need for need in namespace_needs(spaces) if need.required)), *left)
     notes = (*change_report.notes, *ask.assumptions, *remarks(given))
     return replace(change_report, notes=notes, unseen=unseen, complete=not unseen), reading.store.origin
 
@@ -77,24 +77,24 @@ def _is_namespaced(step: GivenStep) -> bool:
     return step.kind is None or step.kind.namespaced
 
 
-def _applied(items: Sequence[Any]) -> Iterator[GivenStep]:
+def _list_apply_steps(items: Sequence[Any]) -> Iterator[GivenStep]:
     for manifest in manifests_of(items):
         kind = kind_of(manifest)
         if kind is not None:
-            typed(manifest, kind)
-        raw = {**manifest.raw, "kind": called(manifest.raw)}
+            decode_manifest(manifest, kind)
+        raw = {**manifest.raw, "kind": unique_kind_name(manifest.raw)}
         yield GivenStep(Apply(raw, kept=True), kind, manifest.namespace, "")
 
 
-def _deleted(reading: Reading, names: Sequence[str]) -> Iterator[GivenStep]:
+def _list_delete_steps(reading: Reading, names: Sequence[str]) -> Iterator[GivenStep]:
     for text in names:
-        kind, name = _named(reading, text)
+        kind, name = _read_type_and_name(reading, text)
         yield GivenStep(Delete(kind.kind, name), kind, "", "")
 
 
-def _scaled(reading: Reading, wanted: Mapping[str, int]) -> Iterator[GivenStep]:
+def _list_scale_steps(reading: Reading, wanted: Mapping[str, int]) -> Iterator[GivenStep]:
     for text, number in wanted.items():
-        kind, name = _named(reading, text)
+        kind, name = _read_type_and_name(reading, text)
         if kind.kind not in SCALED:
             raise UsageError(f"{text}: {kind.qualified} have no replicas to scale")
         if number < 0:
@@ -102,7 +102,7 @@ def _scaled(reading: Reading, wanted: Mapping[str, int]) -> Iterator[GivenStep]:
         yield GivenStep(ScaleStep(kind.kind, name, number), kind, "", "")
 
 
-def _named(reading: Reading, text: str) -> tuple[Kind, str]:
+def _read_type_and_name(reading: Reading, text: str) -> tuple[Kind, str]:
     word, slash, name = text.partition("/")
     if not slash or not name or "/" in name:
         raise UsageError(f'"{text}" is not TYPE/NAME such as deploy/web')
@@ -123,7 +123,7 @@ def found_in(
 
 def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
     """Raises what ``asked`` raises."""
-    prepared = asked(items, scope, needs, policy_needs)
+    prepared = prepare_answers(items, scope, list_read_requests, policy_needs)
     spaces = dict.fromkeys(subject.ref.namespace for subject in (*prepared.subjects, *prepared.counted))
     contexts = (
         CheckContext(

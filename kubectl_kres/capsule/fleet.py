@@ -48,7 +48,7 @@ class ClaimsSummary:
         self._claims += 1
         if report.waits:
             self._waiting += 1
-            if self._first is None or _age(report) < _age(self._first):
+            if self._first is None or _age_sort_key(report) < _age_sort_key(self._first):
                 self._first = report
         lacks, place = report.lacks, report.place
         for name, text in (report.asks or {"": ""}).items():
@@ -92,7 +92,7 @@ class ClaimsSummary:
         return self._waiting > 0
 
 
-def _age(report: ClaimReport) -> tuple[bool, str, str, str]:
+def _age_sort_key(report: ClaimReport) -> tuple[bool, str, str, str]:
     """Return the oldest first, those of which that is not known last."""
     return not report.created, report.created, report.subject.namespace, report.subject.name
 

@@ -55,7 +55,7 @@ def parse_version(text: str) -> Version | None:
     return (int(match[1]), int(match[2]), int(match[3] or 0)) if match else None
 
 
-def written(version: Version) -> str:
+def version_text(version: Version) -> str:
     """Return a version as people write it."""
     return ".".join(map(str, version))
 
@@ -63,27 +63,29 @@ def written(version: Version) -> str:
 def remarks(version: Version | None, area: Area) -> Iterator[str]:
     """Yield what may be otherwise than answered in an area; nothing where the version is the one that is followed."""
     if version is None:
-        later = _listed(change for change in CHANGES if change.version > PINNED and change.area == area)
+        later = _format_changes(change for change in CHANGES if change.version > PINNED and change.area == area)
         more = f"; {later}" if later else ""
-        yield f"Capsule's version could not be read: its {area} are taken as {written(PINNED)} has them{more}"
+        yield f"Capsule's version could not be read: its {area} are taken as {version_text(PINNED)} has them{more}"
         return
     if version > NEWEST:
         yield (
-            f"Capsule {written(version)} is newer than {written(NEWEST)}, the newest whose changes are known: its "
-            f"{area} are taken as {written(PINNED)} has them"
+            f"Capsule {version_text(version)} is newer than {version_text(NEWEST)}, the newest whose changes are known: its "
+            f"{area} are taken as {version_text(PINNED)} has them"
         )
     since = [change for change in CHANGES if PINNED < change.version <= version and change.area == area]
     if since and version <= NEWEST:
-        later = _listed(iter(since)) or f"what {written(since[-1].version)} changed there was not read"
-        yield f"Capsule is {written(version)}, its {area} are taken as {written(PINNED)} has them; {later}"
-    missing = _listed(change for change in CHANGES if version < change.version <= PINNED and change.area == area)
+        later = _format_changes(iter(since)) or f"what {version_text(since[-1].version)} changed there was not read"
+        yield f"Capsule is {version_text(version)}, its {area} are taken as {version_text(PINNED)} has them; {later}"
+    missing = _format_changes(
+        change for change in CHANGES if version < change.version <= PINNED and change.area == area
+    )
     if missing:
-        yield f"Capsule is {written(version)}, and newer ones are followed here; {missing}"
+        yield f"Capsule is {version_text(version)}, and newer ones are followed here; {missing}"
 
 
-def _listed(changes: Iterator[CapsuleChange]) -> str:
+def _format_changes(changes: Iterator[CapsuleChange]) -> str:
     return "; ".join(
-        f"since {written(change.version)}: {change.text}{'' if change.read else ' (by its release notes)'}"
+        f"since {version_text(change.version)}: {change.text}{'' if change.read else ' (by its release notes)'}"
         for change in changes
         if change.text
     )

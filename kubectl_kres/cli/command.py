@@ -11,7 +11,7 @@ import click
 from kubectl_kres.cli.args import flags
 from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import CONNECTION, GLOBAL, RARE, Options
-from kubectl_kres.cli.settings.config import applied
+from kubectl_kres.cli.settings.config import apply_settings
 from kubectl_kres.errors import KresError
 
 if TYPE_CHECKING:  # the kinds' structs cost more than a page of help
@@ -88,7 +88,7 @@ class Command(click.Command):
         """Run the command and returns its exit code. Raises InputError for a bad file of settings."""
         options = Options(**ctx.params)
         if self.configured:
-            options = applied(options, {item.field for item in ctx.obj})
+            options = apply_settings(options, {item.field for item in ctx.obj})
         try:
             return self.run(options, tuple(ctx.args))
         except KresError as error:
@@ -100,24 +100,24 @@ class Command(click.Command):
         examples = self.examples.split("\n\n")
         more = f"all {len(examples)} examples and every flag" if len(examples) > _EXAMPLES else "more"
         parts = (
-            filled(dedent(self.help or "").strip().partition("\n\n")[0]),
+            wrap_paragraphs(dedent(self.help or "").strip().partition("\n\n")[0]),
             self._usage(ctx),
             "Examples:\n" + indent("\n".join(examples[:_EXAMPLES]), "  "),
             self._flags([flag for flag in self._own if flag.name not in RARE]),
             f'Use "kubectl kres help {ctx.info_name}" for {more}.',
         )
-        return _joined(parts, ctx)
+        return _join_parts(parts, ctx)
 
     def whole_help(self, ctx: click.Context) -> str:
         """Return all that there is to say: the whole text, every example, the flags that people use."""
         parts = (
-            filled(self.help or ""),
+            wrap_paragraphs(self.help or ""),
             self._usage(ctx),
             f"Examples:\n{indent(self.examples, '  ')}",
             self._flags(self.listed),
             'Use "kubectl kres options" for the flags that every command takes.',
         )
-        return _joined(parts, ctx)
+        return _join_parts(parts, ctx)
 
     def _usage(self, ctx: click.Context) -> str:
         return f"Usage:\n  {' '.join(filter(None, ('kubectl kres', ctx.info_name, self.usage, '[flags]')))}"
@@ -127,11 +127,11 @@ class Command(click.Command):
         return "Flags:\n" + "\n".join(rows(row(flag, self.formats) for flag in shown)) if shown else ""
 
 
-def _joined(parts: Iterable[str], ctx: click.Context) -> str:
+def _join_parts(parts: Iterable[str], ctx: click.Context) -> str:
     return "\n\n".join(filter(None, parts)).replace("kubectl kres", ctx.find_root().info_name or "")
 
 
-def filled(text: str) -> str:
+def wrap_paragraphs(text: str) -> str:
     """Paragraphs wrapped to the width of a help page."""
     paragraphs = dedent(text).strip().split("\n\n")
     return "\n\n".join("\n".join(wrap(paragraph, WIDTH)) for paragraph in paragraphs)

@@ -14,16 +14,16 @@ from threading import Lock
 from typing import Any, Final, cast
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.target_version import described
+from kubectl_kres.cli.args.target_version import server_from_flags
 from kubectl_kres.cli.program import module_of
 from kubectl_kres.cli.run.run_loop import Plan, RunContext, RunSummary
-from kubectl_kres.cli.source.object_source import opened
+from kubectl_kres.cli.source.object_source import open_source
 from kubectl_kres.cli.system import FleetReport, systems
 from kubectl_kres.errors import Exit, KresError
 from kubectl_kres.fleet.line import encode
-from kubectl_kres.fleet.rows import Summary, written
+from kubectl_kres.fleet.rows import Summary, open_writer
 from kubectl_kres.fleet.status import ClusterStatus, FleetState, state_of
-from kubectl_kres.fleet.task import FleetTask, checked, serve, task_of
+from kubectl_kres.fleet.task import FleetTask, answer_task, serve, task_of
 from kubectl_kres.snapshot.read import header
 from kubectl_kres.store.store import Origin
 
@@ -61,7 +61,7 @@ _NOTED = 20
 _ONE = Lock()
 
 
-def work() -> int:
+def run_worker() -> int:
     """Answers tasks until there are no more."""
     return serve(answer)
 
@@ -69,7 +69,7 @@ def work() -> int:
 def answer_line(line: bytes) -> bytes:
     """Return the status for a task, both as lines; one at a time, since what is told on standard error is heard."""
     with _ONE:
-        return encode(checked(task_of(line), answer))
+        return encode(answer_task(task_of(line), answer))
 
 
 def options_of(values: Mapping[str, Any]) -> Options:
@@ -82,17 +82,19 @@ def options_of(values: Mapping[str, Any]) -> Options:
 
 def answer(task: FleetTask) -> ClusterStatus:
     """Return the status of the cluster, once its rows are written. Whatever goes wrong is a status, too."""
-    with _heard() as notes:
+    with _capture_stderr() as notes:
         try:
             return _answer(task, notes)
         except KresError as error:
-            return _without(task, state_of(error), error.message, error.hint, notes)
+            return _build_failed_status(task, state_of(error), error.message, error.hint, notes)
         except MemoryError:
-            return _without(task, "failed", "the memory does not suffice", "", notes)
+            return _build_failed_status(task, "failed", "the memory does not suffice", "", notes)
         except OSError as error:
-            return _without(task, "failed", (error.strerror or str(error)).lower(), "", notes)
+            return _build_failed_status(task, "failed", (error.strerror or str(error)).lower(), "", notes)
         except Exception as error:  # noqa: BLE001, a bug costs this cluster, not the others
-            return _without(task, "failed", f"a bug in kubectl-kres: {type(error).__name__}: {error}", "", notes)
+            return _build_failed_status(
+                task, "failed", f"a bug in kubectl-kres: {type(error).__name__}: {error}", "", notes
+            )
 
 
 class _FleetTally(RunSummary):
@@ -110,11 +112,11 @@ def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:
     query = plan_of(task.report)(options, ())
     page, run_summary = query.page(), _FleetTally(options, notes.append)
     summary = summary_of(task.report)(task.cluster)
-    frame = RunContext(query, f"kubectl kres {task.report}", described(options))
+    frame = RunContext(query, f"kubectl kres {task.report}", server_from_flags(options))
     count = 0
     with (
-        opened(options, query.unread) as (source, given),
-        written(task.file, task.part, task.format, summary.row) as write,
+        open_source(options, query.unread) as (source, given),
+        open_writer(task.file, task.part, task.format, summary.row) as write,
     ):
         for answered in page.run(frame, source, given, run_summary):
             rows = list(summary.add(answered.report))
@@ -125,10 +127,10 @@ def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:
         if run_summary.no_answers and run_summary.first is not None:
             raise run_summary.first
     whole = code in {Exit.ANSWERED, Exit.NEGATIVE}
-    return _with(task, "answered" if whole else "partial", summary, origin, count, notes)
+    return _build_status(task, "answered" if whole else "partial", summary, origin, count, notes)
 
 
-def _with(
+def _build_status(
     task: FleetTask, state: FleetState, summary: Summary, origin: Origin, rows: int, notes: list[str]
 ) -> ClusterStatus:
     return ClusterStatus(
@@ -147,7 +149,9 @@ def _with(
     )
 
 
-def _without(task: FleetTask, state: FleetState, message: str, hint: str, notes: list[str]) -> ClusterStatus:
+def _build_failed_status(
+    task: FleetTask, state: FleetState, message: str, hint: str, notes: list[str]
+) -> ClusterStatus:
     # A snapshot's error begins with its file, which the row names already.
     message = message.removeprefix(f"{task.options.get('snapshot', '')}: ")
     return ClusterStatus(task.cluster, state, task.source, message=message, hint=hint, notes=tuple(notes[:_NOTED]))
@@ -165,7 +169,7 @@ class _Lines(io.TextIOBase):
 
 
 @contextmanager
-def _heard() -> Iterator[list[str]]:
+def _capture_stderr() -> Iterator[list[str]]:
     """What would be told on standard error, line by line; that of credential plugins still goes there."""
     notes: list[str] = []
     before = sys.stderr

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import cast
 
 from kubectl_kres.cli.output import exit_codes as ending
-from kubectl_kres.cli.output.signals import Ended, die, handle_signals
+from kubectl_kres.cli.output.signals import Ended, end_by_signal, handle_signals
 from kubectl_kres.cli.program import COMPLETE, COMPLETER, FLEET_WORKER, Program
 
 #: Asks for tracebacks; looked for in the words, since it counts also when they cannot be understood.
@@ -39,16 +39,16 @@ def entry(arguments: Sequence[str] | None = None) -> int:
 
         return complete(words[words[:1] == [COMPLETE] :])
     if words == [FLEET_WORKER]:
-        from kubectl_kres.cli.fleet import work
+        from kubectl_kres.cli.fleet import run_worker
 
-        return work()
+        return run_worker()
     name = program_name(sys.argv[0])
     verbose = _LOUDEST.search(" ".join(words)) is not None
     try:
         with handle_signals():
-            return ending.guarded(lambda: _run(name, words), verbose=verbose, whole="--exit-code" in words)
+            return ending.run_guarded(lambda: _run(name, words), verbose=verbose, whole="--exit-code" in words)
     except Ended as end:
-        die(end.number)
+        end_by_signal(end.number)
         return 128 + end.number
 
 

@@ -146,7 +146,7 @@ class Program(click.Group):
         name = name if name in _FIRST or name in _REST else aliases().get(name, name)
         command = self.get_command(ctx, name)
         if command is None:
-            near = "".join(f"\n\t{command_line}" for command_line in _near(name, rest))
+            near = "".join(f"\n\t{command_line}" for command_line in _find_similar_commands(name, rest))
             suggestion = f"\n\nDid you mean this?{near}\n" if near else ""
             raise click.UsageError(f'unknown command "{on_one_line(name)}" for "{ctx.command_path}"{suggestion}', ctx)
         return name, command, rest
@@ -157,7 +157,7 @@ class Program(click.Group):
         return _HELP.strip().format(commands=lines).replace("kubectl kres", ctx.command_path)
 
 
-def _near(name: str, rest: Sequence[str]) -> Sequence[str]:
+def _find_similar_commands(name: str, rest: Sequence[str]) -> Sequence[str]:
     """Return what was probably meant by a command that there is not: kubectl's words and types lead to ``explain``."""
     import difflib  # one start in a thousand needs them
 
@@ -189,6 +189,6 @@ def _without_command(ctx: click.Context, /, **_: object) -> int:
             return cast("int", command.invoke(called))
         except ConfigError as error:
             # Who has no cluster yet is told what there is.
-            ending.tell(error)
+            ending.print_error(error)
             click.echo(ctx.get_help(), color=False)
             return Exit.UNREAD

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-from kubectl_kres.systems import registered
+from kubectl_kres.systems import registered_systems
 
 
 class FleetReport(NamedTuple):
@@ -40,4 +40,4 @@ class CliSystem(NamedTuple):
 
 def systems() -> tuple[CliSystem, ...]:
     """Return all of them, in the order of registration."""
-    return cast("tuple[CliSystem, ...]", registered("commands"))
+    return cast("tuple[CliSystem, ...]", registered_systems("commands"))

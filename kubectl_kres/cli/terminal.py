@@ -15,11 +15,11 @@ from msgspec.structs import force_setattr
 from kubectl_kres.cli.args.arguments import labels_match
 from kubectl_kres.cli.args.flags import access_flags, same_source
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.target_version import described
+from kubectl_kres.cli.args.target_version import server_from_flags
 from kubectl_kres.cli.complete.names import entries
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import read_yaml
-from kubectl_kres.cli.source.live import connected
+from kubectl_kres.cli.source.live import open_connection
 from kubectl_kres.cli.source.object_source import current_time
 from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.cluster.read import fill_store
@@ -43,7 +43,7 @@ def live(options: Options) -> Session:
 
 
 def _live(options: Options, *, ascii_only: bool) -> Session:
-    target, connection = connected(options)
+    target, connection = open_connection(options)
     feed = Feed(connection, namespaces=options.namespaces, chunk_size=options.chunk_size, linger=_LINGER)
     asked = start(partial(fill_store.version, connection))
 
@@ -52,7 +52,7 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
 
     flags = access_flags(options)
     setting = Setting(
-        described(options),
+        server_from_flags(options),
         current_time,
         labels_match,
         clock=feed.clock.now,
@@ -72,12 +72,12 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
         ),
     )
     store = Store(Origin("cluster", target.server, "", current_time(), target.context, flags))
-    store.lean.update({"Pod": _listed, BOUND_PODS: _placed})
+    store.lean.update({"Pod": _drop_uid, BOUND_PODS: _reduce_bound_pod})
     spaces = options.namespaces or (target.namespace,)
     return Session(store, feed, setting, "" if options.all_namespaces else spaces[0])
 
 
-def _listed(pod: Pod) -> Pod:
+def _drop_uid(pod: Pod) -> Pod:
     """Return a pod of a list without its uid: only the screen of the pod tells it, and that reads the pod by its
     name.
     """
@@ -86,7 +86,7 @@ def _listed(pod: Pod) -> Pod:
     return pod
 
 
-def _placed(pod: Any) -> Any:
+def _reduce_bound_pod(pod: Any) -> Any:
     """Of a pod on a node what the scheduler counts there."""
     from kubectl_kres.scheduling.node_info import place_pod
 
@@ -117,7 +117,7 @@ def at_moment(options: Options, at: Moment | None = None, *, ascii_only: bool) -
         return tuple(filter(None, feed.look(lambda: source.places(kind, name))))
 
     setting = Setting(
-        described(options),
+        server_from_flags(options),
         lambda: now,
         labels_match,
         places=places,
@@ -139,15 +139,15 @@ def newest(options: Options) -> Session:
     result = moments(options.snapshot)
     # Once: while the screen is drawn, standard output is another one.
     ascii_only = options.ascii or not speaks_unicode()
-    return _at(options, result, len(result.paths) - 1, ascii_only=ascii_only)
+    return _open_snapshot(options, result, len(result.paths) - 1, ascii_only=ascii_only)
 
 
-def _at(options: Options, result: Moments, number: int, *, ascii_only: bool) -> Session:
+def _open_snapshot(options: Options, result: Moments, number: int, *, ascii_only: bool) -> Session:
     if not 0 <= number < len(result.paths):
         raise UsageError("this is the newest snapshot" if number > 0 else "this is the oldest snapshot")
     words = f"snapshot {number + 1} of {len(result.paths)}"
     if result.broken:
         words += f"; cannot be read: {', '.join(result.broken)}"
-    steps = {way: partial(_at, options, result, number + way, ascii_only=ascii_only) for way in (-1, 1)}
+    steps = {way: partial(_open_snapshot, options, result, number + way, ascii_only=ascii_only) for way in (-1, 1)}
     at = Moment(words, steps[-1], steps[1])
     return at_moment(options._replace(snapshot=result.paths[number]), at, ascii_only=ascii_only)

@@ -34,18 +34,18 @@ class Document(Struct, frozen=True):
 
     def offset(self, at: int) -> Position:
         """Line and column in the file of the character ``at`` of the text."""
-        return self.position(*place(self.text, at))
+        return self.position(*position_at(self.text, at))
 
     def fault(self, message: str, at: Position) -> InputError:
         """Return an error at a line and column of the file."""
         return InputError(message, file=self.file, line=at[0], column=at[1])
 
 
-def place(text: str, at: int) -> Position:
+def position_at(text: str, at: int) -> Position:
     """Line and column, 1-based, of the character ``at``."""
     return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
 
 
-def twice(key: str) -> str:
+def duplicate_key_text(key: str) -> str:
     """Return what to say of a key that its map has already."""
     return f'key "{key}" is given twice: as in kubectl, the last one counts'

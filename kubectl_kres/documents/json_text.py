@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from kubectl_kres.documents import scalar as number
-from kubectl_kres.documents.document import DEPTH, Document, PathStep, Position, place, twice
+from kubectl_kres.documents.document import DEPTH, Document, PathStep, Position, duplicate_key_text, position_at
 from kubectl_kres.errors import InputError
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -44,25 +44,25 @@ def stream(file: str, text: str, notes: list[InputError] | None = None) -> Itera
         parse_constant=_constant,
         object_pairs_hook=partial(_object, repeated),
     )
-    while (start := _skip(text, end)) < len(text):
+    while (start := _skip_space(text, end)) < len(text):
         line, column = line + text.count("\n", end, start), start - text.rfind("\n", 0, start)
         try:
             value, stop = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             message = error.msg[:1].lower() + error.msg[1:]
-            raise JsonSyntaxError(message, file=file, at=place(text, error.pos), end=end) from error
+            raise JsonSyntaxError(message, file=file, at=position_at(text, error.pos), end=end) from error
         except _NumberError as error:
-            at = place(text, _number_at(text, str(error), start))
+            at = position_at(text, _number_at(text, str(error), start))
             if "N" in str(error) or "I" in str(error):
                 raise JsonSyntaxError(f"{error} is no JSON", file=file, at=at, end=end) from error
             message = f"number {str(error)[:40]} is out of range"
             raise InputError(message, file=file, line=at[0], column=at[1]) from error
         except RecursionError:
             value, stop = [], 0
-        if not stop or _deep(value):
+        if not stop or _is_too_deep(value):
             raise InputError(f"nested deeper than {DEPTH} levels", file=file, line=line, column=column)
         if repeated and notes is not None:
-            notes.append(InputError(twice(repeated[0]), file=file, locate=partial(_twice_at, text, start)))
+            notes.append(InputError(duplicate_key_text(repeated[0]), file=file, locate=partial(_twice_at, text, start)))
         repeated.clear()
         body = text[start:stop]
         yield Document(file, body, "json", index, line, column), _scrub(value) if _SURROGATE.search(body) else value
@@ -80,7 +80,9 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
     return document.offset(at)
 
 
-def starts(document: Document, paths: Collection[tuple[PathStep, ...]]) -> dict[tuple[PathStep, ...], Position]:
+def value_positions(
+    document: Document, paths: Collection[tuple[PathStep, ...]]
+) -> dict[tuple[PathStep, ...], Position]:
     """Return where the values at some paths begin, of all in one walk; without those that are not there."""
     around = {path[:length] for path in paths for length in range(len(path))}
     result: dict[tuple[PathStep, ...], Position] = {}
@@ -94,7 +96,7 @@ def starts(document: Document, paths: Collection[tuple[PathStep, ...]]) -> dict[
     return result
 
 
-def _skip(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
@@ -104,26 +106,26 @@ def _members(text: str, at: int) -> Iterator[tuple[PathStep, int, int]]:
     opening, index = text[at], 0
     if opening not in "{[":
         return
-    at = _skip(text, at + 1)
+    at = _skip_space(text, at + 1)
     while text[at] not in "}]":
         key: PathStep = index
         key_at = at
         if opening == "{":
             key, at = _PLAIN.raw_decode(text, at)
-            at = _skip(text, _skip(text, at) + 1)
+            at = _skip_space(text, _skip_space(text, at) + 1)
         yield key, key_at, at
         _, at = _PLAIN.raw_decode(text, at)
-        at = _skip(text, at)
+        at = _skip_space(text, at)
         if text[at] == ",":
-            at = _skip(text, at + 1)
+            at = _skip_space(text, at + 1)
         index += 1
 
 
 def _twice_at(text: str, start: int) -> Position:
-    return place(text, _twice(text, start))
+    return position_at(text, _find_repeated_key(text, start))
 
 
-def _twice(text: str, start: int) -> int:
+def _find_repeated_key(text: str, start: int) -> int:
     """Return where the first key stands that its object had before."""
     open_at, result = [start], []
     while open_at:
@@ -144,7 +146,7 @@ def _number_at(text: str, name: str, start: int) -> int:
     return at.start() if at else start
 
 
-def _deep(value: Any) -> bool:
+def _is_too_deep(value: Any) -> bool:
     """Return whether lists and maps are nested deeper than DEPTH."""
     level, depth = [value], 0
     while level and depth <= DEPTH:

@@ -105,7 +105,7 @@ def resolve(text: str, *, plain: bool, tag: str = "") -> Scalar:
         case "binary":
             return _binary(text)
         case "int" | "float" | "bool" | "null" as wanted:
-            return _checked(text, wanted)
+            return _check_type(text, wanted)
     return text
 
 
@@ -149,7 +149,7 @@ def _binary(text: str) -> str:
         raise ValueError("!!binary value contains invalid base64 data") from error
 
 
-def _checked(text: str, wanted: str) -> Scalar:
+def _check_type(text: str, wanted: str) -> Scalar:
     value = _implicit(text)
     match value:
         case None:

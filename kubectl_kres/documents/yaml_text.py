@@ -12,7 +12,7 @@ from typing import Any, Final
 import yaml
 
 from kubectl_kres.documents import scalar
-from kubectl_kres.documents.document import DEPTH, Document, PathStep, Position, place, twice
+from kubectl_kres.documents.document import DEPTH, Document, PathStep, Position, duplicate_key_text, position_at
 from kubectl_kres.errors import InputError
 
 #: Values that aliases may add to one document. A "billion laughs" has more, a manifest some dozens.
@@ -119,7 +119,7 @@ class Build:
         except ValueError as error:
             raise self._fault(event, str(error)) from error
         if key in frame.given and self.notes is not None:
-            self.notes.append(self._fault(event, twice(key)))
+            self.notes.append(self._fault(event, duplicate_key_text(key)))
         frame.given.add(key)
         return key
 
@@ -163,14 +163,14 @@ def split(file: str, text: str, *, start: int = 0, index: int = 0) -> Iterator[D
     behind it.
     Source: apimachinery util/yaml YAMLReader.Read.
     """
-    line, column = place(text, start)
+    line, column = position_at(text, start)
     for separator in _SEPARATOR.finditer(text, start):
         if text[start : separator.start()].strip():
             yield Document(file, text[start : separator.start()], "yaml", index, line, column)
             index += 1
         rest = separator[1].strip()
         if rest and not rest.startswith("#"):
-            at = place(text, separator.start(1))
+            at = position_at(text, separator.start(1))
             raise InputError(f"invalid document separator: ---{rest[:40]}", file=file, line=at[0], column=at[1])
         line, column = line + text.count("\n", start, separator.end()), separator.end() - separator.start() + 1
         start = separator.end()
@@ -202,7 +202,7 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
     """Line and column in the file of the value at ``path``, or of the innermost value around it that is written."""
     wanted = list(path)
     best, depth = document.position(1, 1), -1
-    for names, mark in _places(events(document)):
+    for names, mark in _value_positions(events(document)):
         if depth > 0 and names[:depth] != wanted[:depth]:
             break
         if len(names) > depth and names == wanted[: len(names)]:
@@ -212,10 +212,12 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
     return best
 
 
-def starts(document: Document, paths: Collection[tuple[PathStep, ...]]) -> dict[tuple[PathStep, ...], Position]:
+def value_positions(
+    document: Document, paths: Collection[tuple[PathStep, ...]]
+) -> dict[tuple[PathStep, ...], Position]:
     """Return where the values at some paths begin, of all in one walk; without those that are not written."""
     result: dict[tuple[PathStep, ...], Position] = {}
-    for names, mark in _places(events(document)):
+    for names, mark in _value_positions(events(document)):
         path = tuple(step for step in names if step is not None)
         if path in paths:
             result.setdefault(path, document.position(mark.line + 1, mark.column + 1))
@@ -236,7 +238,7 @@ def events(document: Document) -> Iterator[Any]:
         raise document.fault(str(error.problem or error.context), at) from error
 
 
-def _places(stream: Iterable[Any]) -> Iterator[tuple[list[PathStep | None], Any]]:
+def _value_positions(stream: Iterable[Any]) -> Iterator[tuple[list[PathStep | None], Any]]:
     """Yield the path of each value with the mark where it begins, in the order of the text."""
     stack: list[_Position] = []
     for event in stream:

@@ -67,7 +67,7 @@ def _files(pattern: str) -> Iterator[str]:
 def _names(files: Sequence[str]) -> list[str]:
     """The names of files without ending; those of the same name with more and more of their folders."""
     paths = [Path(file).resolve() for file in files]
-    stems = [tuple(map(readable, path.with_name(_stem(path.name)).parts)) for path in paths]
+    stems = [tuple(map(readable, path.with_name(_file_stem(path.name)).parts)) for path in paths]
     depths = [1] * len(stems)
     while True:
         names = ["/".join(parts[-depth:]) for parts, depth in zip(stems, depths, strict=True)]
@@ -80,7 +80,7 @@ def _names(files: Sequence[str]) -> list[str]:
             depths[at] += 1
 
 
-def _stem(name: str) -> str:
+def _file_stem(name: str) -> str:
     return next((name.removesuffix(end) for end in (*folder.ENDINGS[::-1], ".gz") if name.endswith(end)), name) or name
 
 
@@ -116,10 +116,10 @@ def contexts(patterns: Iterable[str], config: MergedKubeconfig) -> tuple[FleetCl
 
 def shard(clusters: Sequence[FleetCluster], index: int, count: int) -> tuple[FleetCluster, ...]:
     """Return the clusters of one shard, ``index`` from 0. A cluster's shard depends on its name and ``count`` alone."""
-    return tuple(cluster for cluster in clusters if _place(cluster.name, count) == index)
+    return tuple(cluster for cluster in clusters if _shard_index(cluster.name, count) == index)
 
 
-def _place(name: str, count: int) -> int:
+def _shard_index(name: str, count: int) -> int:
     return int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()[:8], "big") % count
 
 

@@ -82,11 +82,11 @@ class _Engine:
         """Yield every task's status once."""
         while self._open:
             workers = self._workers()
-            cluster_statuses = [*self._left(workers), *self._late()]
-            self._give(workers)
-            cluster_statuses += self._nobody(workers)
+            cluster_statuses = [*self._requeue_lost_tasks(workers), *self._time_out_tasks()]
+            self._submit_tasks(workers)
+            cluster_statuses += self._fail_unserved_tasks(workers)
             with contextlib.suppress(Empty):
-                cluster_statuses += self._ended(self._done.get(timeout=_LOOK))
+                cluster_statuses += self._finish_task(self._done.get(timeout=_LOOK))
             self._open -= len(cluster_statuses)
             yield from cluster_statuses
 
@@ -102,7 +102,7 @@ class _Engine:
         except (OSError, TimeoutError) as error:
             raise Unreachable(f"the Dask scheduler does not answer any more: {error}") from error
 
-    def _give(self, workers: frozenset[str]) -> None:
+    def _submit_tasks(self, workers: frozenset[str]) -> None:
         busy = {item.worker for item in self._tries.values()}
         for worker in sorted(workers - busy - self._unfit.keys()):
             if not self._waiting:
@@ -118,15 +118,15 @@ class _Engine:
             self._tries[future] = _Try(task, asked, worker, deadline, count + 1)
             future.add_done_callback(self._done.put)
 
-    def _left(self, workers: frozenset[str]) -> list[ClusterStatus]:
+    def _requeue_lost_tasks(self, workers: frozenset[str]) -> list[ClusterStatus]:
         """Workers that are gone: what they had goes to others, as long as that may help."""
         cluster_statuses: list[ClusterStatus] = []
         for future, item in [*self._tries.items()]:
             if item.worker not in workers:
-                cluster_statuses += self._again(future, item, "its worker ended")
+                cluster_statuses += self._retry_task(future, item, "its worker ended")
         return cluster_statuses
 
-    def _again(self, future: Any, value: _Try, why: str) -> list[ClusterStatus]:
+    def _retry_task(self, future: Any, value: _Try, why: str) -> list[ClusterStatus]:
         del self._tries[future]
         self._client.cancel([future], force=True)
         self._remove(value)
@@ -137,7 +137,7 @@ class _Engine:
             return []
         return [ClusterStatus(value.task.cluster, "lost", value.task.source, message=f"{why}, {value.count} times")]
 
-    def _late(self) -> list[ClusterStatus]:
+    def _time_out_tasks(self) -> list[ClusterStatus]:
         """Tasks whose time is over. Their worker may be stopped; it is free when they end."""
         result = []
         for item in self._tries.values():
@@ -148,7 +148,7 @@ class _Engine:
                 )
         return result
 
-    def _nobody(self, workers: frozenset[str]) -> list[ClusterStatus]:
+    def _fail_unserved_tasks(self, workers: frozenset[str]) -> list[ClusterStatus]:
         """Return what waits when all workers are of another version, or none was there for as long as a task may
         take.
         """
@@ -163,12 +163,12 @@ class _Engine:
         why = next((cluster_status.message for cluster_status in self._unfit.values()), "no Dask worker is free")
         return [ClusterStatus(task.cluster, "lost", task.source, message=why) for task in left]
 
-    def _ended(self, future: Any) -> list[ClusterStatus]:
+    def _finish_task(self, future: Any) -> list[ClusterStatus]:
         result = self._tries.get(future)
         if result is None:
             return []
         if future.status != "finished":
-            if future.status == "error" and not _gone(future.exception()):
+            if future.status == "error" and not _is_worker_lost(future.exception()):
                 del self._tries[future]
                 self._remove(result)
                 message = f"{type(future.exception()).__name__}: {future.exception()}"
@@ -177,7 +177,7 @@ class _Engine:
                     if result.overdue
                     else [ClusterStatus(result.task.cluster, "failed", result.task.source, message=message)]
                 )
-            return self._again(future, result, "its worker ended")
+            return self._retry_task(future, result, "its worker ended")
         del self._tries[future]
         try:
             status = status_of(future.result(timeout=_SCHEDULER))
@@ -190,9 +190,9 @@ class _Engine:
             self._unfit[result.worker] = status
             self._waiting.appendleft((result.task, result.count - 1))
             return []
-        return [self._kept(result, status)]
+        return [self._rename_row_file(result, status)]
 
-    def _kept(self, value: _Try, status: ClusterStatus) -> ClusterStatus:
+    def _rename_row_file(self, value: _Try, status: ClusterStatus) -> ClusterStatus:
         """Return the answer, its rows under their own name."""
         if not status.file:
             return status
@@ -210,6 +210,6 @@ class _Engine:
                 Path(value.asked.part).unlink(missing_ok=True)
 
 
-def _gone(error: BaseException | None) -> bool:
+def _is_worker_lost(error: BaseException | None) -> bool:
     """Return whether it says that a worker died."""
     return type(error).__name__ in {"KilledWorker", "CancelledError", "FutureCancelledError"}

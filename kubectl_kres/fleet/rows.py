@@ -80,7 +80,7 @@ def number_of(name: str, amount: Quantity) -> tuple[int | None, str]:
 
 
 @contextlib.contextmanager
-def written(file: str, part: str, form: str, row: type[FleetRow]) -> Iterator[Write]:
+def open_writer(file: str, part: str, form: str, row: type[FleetRow]) -> Iterator[Write]:
     """Take the rows of ``file``, which is there once all is done; on any error nothing is. Without a file: nowhere.
 
     Raises OSError.
@@ -89,7 +89,7 @@ def written(file: str, part: str, form: str, row: type[FleetRow]) -> Iterator[Wr
         yield lambda _rows: None
         return
     try:
-        with _written(part, row) if form == "parquet" else _lines(part) as write:
+        with _open_parquet(part, row) if form == "parquet" else _lines(part) as write:
             yield write
         Path(part).replace(file)
     except BaseException:
@@ -111,7 +111,7 @@ def _lines(part: str) -> Iterator[Write]:
 
 
 @contextlib.contextmanager
-def _written(part: str, row: type[FleetRow]) -> Iterator[Write]:
+def _open_parquet(part: str, row: type[FleetRow]) -> Iterator[Write]:
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     schema = arrow.schema([(name, _column(arrow, kind)) for name, kind in get_type_hints(row).items()])
     fleet_rows: list[FleetRow] = []

@@ -30,7 +30,7 @@ _APART: Final[Mapping[str, Any]] = (
 )
 
 
-def supervised(tasks: Sequence[FleetTask], command: Sequence[str], *, width: int) -> Generator[ClusterStatus]:
+def run_tasks(tasks: Sequence[FleetTask], command: Sequence[str], *, width: int) -> Generator[ClusterStatus]:
     """Yield the status of each task, as they come. ``command`` starts a worker (``worker.serve``), ``width`` side by
     side.
 
@@ -39,7 +39,7 @@ def supervised(tasks: Sequence[FleetTask], command: Sequence[str], *, width: int
     """
     waiting, done = deque(tasks), SimpleQueue[ClusterStatus | OSError]()
     slots = [_Slot(command) for _ in range(min(width, len(tasks)))]
-    threads = [Thread(target=_work, args=(slot, waiting, done.put), daemon=True) for slot in slots]
+    threads = [Thread(target=_run_tasks, args=(slot, waiting, done.put), daemon=True) for slot in slots]
     for thread in threads:
         thread.start()
     try:
@@ -56,7 +56,7 @@ def supervised(tasks: Sequence[FleetTask], command: Sequence[str], *, width: int
             thread.join(_LEAVE)
 
 
-def _work(slot: _Slot, waiting: deque[FleetTask], tell: Callable[[ClusterStatus | OSError], None]) -> None:
+def _run_tasks(slot: _Slot, waiting: deque[FleetTask], tell: Callable[[ClusterStatus | OSError], None]) -> None:
     try:
         while waiting:
             try:
@@ -103,7 +103,7 @@ class _Slot:
 
     def answer(self, task: FleetTask) -> ClusterStatus:
         """Return the worker's answer, or what became of the worker. Raises OSError if none can be started."""
-        process = self._asked(task)
+        process = self._start_task(task)
         if process is None:
             return ClusterStatus(task.cluster, "stopped", task.source)
         watch = _Watch(process, task.seconds)
@@ -122,7 +122,7 @@ class _Slot:
             return ClusterStatus(task.cluster, "timed-out", task.source, seconds=task.seconds)
         return ClusterStatus(task.cluster, "lost", task.source, ended=ended)
 
-    def _asked(self, task: FleetTask) -> subprocess.Popen[bytes] | None:
+    def _start_task(self, task: FleetTask) -> subprocess.Popen[bytes] | None:
         """Return a worker that has the task; None once the slot is closed. One that ended while it was idle costs
         nothing.
         """

@@ -54,7 +54,7 @@ def status_of(line: bytes) -> ClusterStatus:
     return decode(line, _STATUSES)
 
 
-def checked(task: FleetTask, answer: Answer) -> ClusterStatus:
+def answer_task(task: FleetTask, answer: Answer) -> ClusterStatus:
     """Return the answer; that of another version than ours is none, since what it would count may be something else."""
     if task.version != __version__:
         message = f"the worker is kubectl-kres {__version__}, it was asked by {task.version}"
@@ -65,17 +65,17 @@ def checked(task: FleetTask, answer: Answer) -> ClusterStatus:
 def serve(answer: Answer) -> int:
     """Answers the tasks on standard input. What is started meanwhile, a credential plugin, sees neither end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tasks, statuses = _kept(0, "rb"), _kept(1, "wb")
+    tasks, statuses = _duplicate_stream(0, "rb"), _duplicate_stream(1, "wb")
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(2, 1)
     os.close(null)
     for line in tasks:
-        statuses.write(encode(checked(task_of(line), answer)))
+        statuses.write(encode(answer_task(task_of(line), answer)))
         statuses.flush()
     return 0
 
 
-def _kept(number: int, mode: str) -> BinaryIO:
+def _duplicate_stream(number: int, mode: str) -> BinaryIO:
     """Return the stream of a descriptor under another number, which is not inherited."""
     return os.fdopen(os.dup(number), mode)  # type: ignore[return-value]  # binary in both modes

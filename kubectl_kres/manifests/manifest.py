@@ -92,13 +92,13 @@ def first_lines(manifests: Iterable[Manifest]) -> list[int]:
         if manifest.document is not None:
             documents[id(manifest.document)] = manifest.document
             within.setdefault(id(manifest.document), set()).add(manifest.within)
-    places = {key: _starts(document, within[key]) for key, document in documents.items()}
+    places = {key: _find_starts(document, within[key]) for key, document in documents.items()}
     return [places.get(id(manifest.document), {}).get(manifest.within, (0, 0))[0] for manifest in manifests]
 
 
-def _starts(document: Document, paths: set[tuple[PathStep, ...]]) -> dict[tuple[PathStep, ...], Position]:
+def _find_starts(document: Document, paths: set[tuple[PathStep, ...]]) -> dict[tuple[PathStep, ...], Position]:
     if document.form == "json":
-        return json_text.starts(document, paths)
+        return json_text.value_positions(document, paths)
     from kubectl_kres.documents import yaml_text  # noqa: PLC0415 - only where there is YAML
 
-    return yaml_text.starts(document, paths)
+    return yaml_text.value_positions(document, paths)

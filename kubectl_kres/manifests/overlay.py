@@ -10,13 +10,13 @@ from msgspec import structs
 from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests.manifest import Manifest
-from kubectl_kres.manifests.read import refuse
+from kubectl_kres.manifests.read import raise_faults
 from kubectl_kres.manifests.system import systems
-from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.manifests.typed import decode_manifest, kind_of
 from kubectl_kres.model import kinds
 from kubectl_kres.model.admitting import is_secret, kind_name, parameter_kind, parameter_of
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.model.pod_places import called, parts_of
+from kubectl_kres.model.pod_places import parts_of, unique_kind_name
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
 
@@ -52,17 +52,17 @@ def overlay(
         try:
             # The configuration of a system stands in a namespace of its own, whatever is asked about.
             strict = explicit and (kind is None or kind.listed)
-            placed = _placed(manifest, kind, namespace, explicit=strict)
+            placed = _set_namespace(manifest, kind, namespace, explicit=strict)
             if makes_pods:
-                workloads += _parted(placed)
+                workloads += _split_templates(placed)
             elif kind is not None:
                 named = _with_name(placed, index)
                 written = named.raw if any(kind.group == system.group for system in systems()) else None
-                store.add(kind.kind, typed(named, kind), file=placed.file, written=written)
+                store.add(kind.kind, decode_manifest(named, kind), file=placed.file, written=written)
         except InputError as error:
             input_errors.append(error)
     if faults is None:
-        refuse(input_errors)
+        raise_faults(input_errors)
     return workloads
 
 
@@ -114,7 +114,7 @@ def holds_template(manifest: Manifest) -> bool:
     return result is not None and isinstance(result[1]["spec"]["containers"], list)
 
 
-def _parted(manifest: Manifest) -> list[Manifest]:
+def _split_templates(manifest: Manifest) -> list[Manifest]:
     """Return the object itself; of a kind that holds several templates elsewhere one for each, as if it were alone."""
     parts = parts_of(manifest.raw)
     if parts is None:
@@ -125,7 +125,7 @@ def _parted(manifest: Manifest) -> list[Manifest]:
             manifest,
             raw={
                 "apiVersion": manifest.api_version,
-                "kind": called(manifest.raw),
+                "kind": unique_kind_name(manifest.raw),
                 "metadata": {**manifest.metadata, "name": part.called(name)},
                 "spec": {"replicas": part.count, "template": part.template},
             },
@@ -134,7 +134,7 @@ def _parted(manifest: Manifest) -> list[Manifest]:
     ]
 
 
-def _placed(manifest: Manifest, kind: Kind | None, namespace: str, *, explicit: bool) -> Manifest:
+def _set_namespace(manifest: Manifest, kind: Kind | None, namespace: str, *, explicit: bool) -> Manifest:
     """Return the manifest in its namespace, none for kinds that have none."""
     own = manifest.namespace
     if kind is not None and not kind.namespaced:

@@ -15,7 +15,7 @@ from time import monotonic, sleep
 from typing import Any, BinaryIO
 
 from kubectl_kres.documents import json_text
-from kubectl_kres.documents.document import Document, PathStep, place
+from kubectl_kres.documents.document import Document, PathStep, position_at
 from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError, InputErrors
 from kubectl_kres.manifests.manifest import Manifest
@@ -30,7 +30,7 @@ PATIENCE, _LOOK = 5.0, 0.05
 _PIECE = 1 << 16
 
 
-def named(argument: str, *, recursive: bool) -> list[str]:
+def list_files(argument: str, *, recursive: bool) -> list[str]:
     """Return the files that an argument of ``-f`` names, sorted; ``-`` is itself.
 
     In a directory only EXTENSIONS count; directories below it with ``recursive``. Links to directories are not followed
@@ -45,11 +45,11 @@ def named(argument: str, *, recursive: bool) -> list[str]:
         matches = sorted(glob.glob(argument))  # noqa: PTH207 (keeps the spelling of the argument, "./" too)
         if not matches:
             raise InputError("the path does not exist", file=argument)
-        return [file for match in matches for file in named(match, recursive=recursive)]
+        return [file for match in matches for file in list_files(match, recursive=recursive)]
     if not Path(argument).is_dir():
         return [argument]
     try:
-        texts = list(_inside(argument, recursive=recursive))
+        texts = list(_list_directory_files(argument, recursive=recursive))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(error.filename or argument)) from error
     if not texts:
@@ -80,7 +80,7 @@ def read_text(file: str, stdin: BinaryIO) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line, column = place(before := data[: error.start].decode("utf-8-sig"), len(before))
+        line, column = position_at(before := data[: error.start].decode("utf-8-sig"), len(before))
         raise InputError(
             f"byte 0x{data[error.start]:02x} is not UTF-8", file=shown, line=line, column=column
         ) from error
@@ -93,14 +93,14 @@ def content(file: str) -> bytes:
     handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         if stat.S_ISFIFO(os.fstat(handle).st_mode):
-            return b"".join(_piped(handle, file))
+            return b"".join(_read_pipe(handle, file))
         with open(handle, "rb", closefd=False) as opened:
             return opened.read(LARGEST + 1)
     finally:
         os.close(handle)
 
 
-def _piped(handle: int, file: str) -> Iterator[bytes]:
+def _read_pipe(handle: int, file: str) -> Iterator[bytes]:
     """Yield what comes until the last writer is gone. One that writes nothing yet is reported from none by what reading
     says.
     """
@@ -124,13 +124,13 @@ def _piped(handle: int, file: str) -> Iterator[bytes]:
             sleep(_LOOK)
 
 
-def _inside(directory: str, *, recursive: bool) -> Iterator[str]:
+def _list_directory_files(directory: str, *, recursive: bool) -> Iterator[str]:
     with os.scandir(directory) as listed:
         entries = sorted(listed, key=lambda entry: entry.name)
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             if recursive:
-                yield from _inside(entry.path, recursive=True)
+                yield from _list_directory_files(entry.path, recursive=True)
         elif entry.name.endswith(EXTENSIONS) and not entry.is_dir():
             yield entry.path
 
@@ -171,13 +171,13 @@ def read(
         shown = " ".join(STDIN if path == "-" else path for path in paths)
         input_errors.append(InputError("holds no objects", file=shown))
     if absent or not manifests or faults is None:
-        refuse([*input_errors, *absent])
+        raise_faults([*input_errors, *absent])
     else:
         faults += input_errors
     return manifests
 
 
-def refuse(faults: Sequence[InputError]) -> None:
+def raise_faults(faults: Sequence[InputError]) -> None:
     """Raises what was gathered: nothing, the one fault, or the first LISTED together."""
     if len(faults) == 1:
         raise faults[0]
@@ -189,7 +189,7 @@ def _files(paths: Iterable[str], absent: list[InputError], *, recursive: bool) -
     """``absent`` gets the paths that name nothing, without which there is no answer, as from kubectl."""
     for path in paths:
         try:
-            yield from named(path, recursive=recursive)
+            yield from list_files(path, recursive=recursive)
         except InputError as error:
             absent.append(error)
 
@@ -261,14 +261,14 @@ def _objects(
         return
     manifest = Manifest(value, document.file, document.index, document, within)
     if not isinstance(value, dict):
-        faults.append(manifest.fault(f"an object was expected, not {word(value)}"))
+        faults.append(manifest.fault(f"an object was expected, not {describe_json_type(value)}"))
         return
     kind = value.get("kind")
     if not isinstance(kind, str) or not kind:
         faults.append(manifest.fault("Object 'Kind' is missing", ("kind",)))
     elif kind.endswith("List") and "items" in value:
         yield from _items(manifest, faults)
-    elif fault := _unnamed(manifest):
+    elif fault := _find_metadata_fault(manifest):
         faults.append(fault)
     else:
         yield manifest
@@ -279,7 +279,7 @@ def _items(manifest: Manifest, faults: list[InputError]) -> Iterator[Manifest]:
     document, items = manifest.document, manifest.raw["items"]
     assert document is not None
     if items is not None and not isinstance(items, list):
-        faults.append(manifest.fault(f"items: a list was expected, not {word(items)}", ("items",)))
+        faults.append(manifest.fault(f"items: a list was expected, not {describe_json_type(items)}", ("items",)))
         return
     common = {"apiVersion": manifest.api_version, "kind": manifest.kind.removesuffix("List")}
     for index, item in enumerate(items or ()):
@@ -287,21 +287,23 @@ def _items(manifest: Manifest, faults: list[InputError]) -> Iterator[Manifest]:
         yield from _objects(document, given, (*manifest.within, "items", index), faults)
 
 
-def _unnamed(manifest: Manifest) -> InputError | None:
+def _find_metadata_fault(manifest: Manifest) -> InputError | None:
     """Return what is wrong with the metadata, if anything is."""
     metadata = manifest.raw.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
-        return manifest.fault(f"metadata: an object was expected, not {word(metadata)}", ("metadata",))
+        return manifest.fault(f"metadata: an object was expected, not {describe_json_type(metadata)}", ("metadata",))
     for key in ("name", "generateName", "namespace"):
         text = manifest.metadata.get(key)
-        if text is not None and word(text) != "a string":
-            return manifest.fault(f"metadata.{key}: a string was expected, not {word(text)}", ("metadata", key))
+        if text is not None and describe_json_type(text) != "a string":
+            return manifest.fault(
+                f"metadata.{key}: a string was expected, not {describe_json_type(text)}", ("metadata", key)
+            )
     if not manifest.ref.name:
         return manifest.fault(f"{manifest.kind} without a name: metadata.name may not be empty", ("metadata",))
     return None
 
 
-def versioned(manifests: Iterable[Manifest], faults: list[InputError]) -> list[Manifest]:
+def drop_unversioned(manifests: Iterable[Manifest], faults: list[InputError]) -> list[Manifest]:
     """Return those with an ``apiVersion``: kubectl sends no others. Each of these is a fault."""
     kept: list[Manifest] = []
     for manifest in manifests:
@@ -312,7 +314,7 @@ def versioned(manifests: Iterable[Manifest], faults: list[InputError]) -> list[M
     return kept
 
 
-def word(value: Any) -> str:
+def describe_json_type(value: Any) -> str:
     """Return what a JSON value is, with its article."""
     match value:
         case None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from kubectl_kres.systems import registered
+from kubectl_kres.systems import registered_systems
 
 #: A manifest, decoded.
 Raw = Mapping[str, Any]
@@ -40,7 +40,7 @@ class ManifestSystem:
 
 def systems() -> tuple[ManifestSystem, ...]:
     """Return all of them, in the order of registration."""
-    return cast("tuple[ManifestSystem, ...]", registered("manifests"))
+    return cast("tuple[ManifestSystem, ...]", registered_systems("manifests"))
 
 
 def system_of(raw: Raw) -> ManifestSystem:

@@ -32,7 +32,7 @@ def kind_of(manifest: Manifest) -> Kind | None:
     return kind if kind is not None and kind.group == group else None
 
 
-def typed(manifest: Manifest, kind: Kind) -> Any:
+def decode_manifest(manifest: Manifest, kind: Kind) -> Any:
     """Return the struct of a kind. As on the server, null is as good as absent, and other versions are stored as one.
 
     In a list of Tekton's null is an empty value. Raises InputError at the first field that is of the wrong type, saying
@@ -49,8 +49,8 @@ def typed(manifest: Manifest, kind: Kind) -> Any:
             msgspec.convert(_numbers_as(float, raw), kind.struct)
             result = msgspec.convert(_numbers_as(str, raw), kind.struct)
         except msgspec.ValidationError as error:
-            path, expected, got = _wrong(str(error), raw)
-            changed = _unnulled(of, raw, path) if got == "null" and path else raw
+            path, expected, got = _parse_type_message(str(error), raw)
+            changed = _drop_null(of, raw, path) if got == "null" and path else raw
             if changed == raw:
                 raise _fault(manifest, path, expected, got) from error
             raw = changed
@@ -58,29 +58,29 @@ def typed(manifest: Manifest, kind: Kind) -> Any:
             # What the struct of a policy leaves as it is written.
             wrong = first_mistyped(manifest.raw, manifest.kind) if kind.group == _POLICIES else None
             if wrong is not None:
-                raise _misfit(manifest, wrong)
+                raise _build_type_error(manifest, wrong)
             return result
 
 
-def _misfit(manifest: Manifest, wrong: Mistyped) -> InputError:
+def _build_type_error(manifest: Manifest, wrong: Mistyped) -> InputError:
     text = f'{manifest.ref}: {wrong.path}: invalid type: got "{wrong.found}", expected "{wrong.wanted}"'
     locate = partial(manifest.position_of, wrong.path)
     hint = f"the API server would say: {wrong.text}"
     return InputError(text, file=manifest.file, hint=hint, locate=locate)
 
 
-def _unnulled(of: ManifestSystem, raw: Any, path: Sequence[PathStep]) -> Any:
+def _drop_null(of: ManifestSystem, raw: Any, path: Sequence[PathStep]) -> Any:
     """Return the object without the null at ``path``; as it is, if that stands in a list where nothing takes its
     place.
     """
-    return of.empty_items(raw) if isinstance(path[-1], int) else _without(raw, path)
+    return of.empty_items(raw) if isinstance(path[-1], int) else _drop_path(raw, path)
 
 
 #: What msgspec calls the types of what was read.
 _TYPES = {str: "str", int: "int", float: "float", bool: "bool", list: "array", dict: "object", type(None): "null"}
 
 
-def _wrong(message: str, raw: Any) -> tuple[tuple[PathStep, ...], str, str]:
+def _parse_type_message(message: str, raw: Any) -> tuple[tuple[PathStep, ...], str, str]:
     """Path, expected and found type of what msgspec complains of.
 
     It names no keys of maps; the first value of a wrong type is meant.
@@ -133,11 +133,11 @@ def _numbers_as(form: type, value: Any) -> Any:
     return value
 
 
-def _without(value: Any, path: Sequence[PathStep]) -> Any:
+def _drop_path(value: Any, path: Sequence[PathStep]) -> Any:
     """Return the value without the key that ``path`` ends with."""
     step, rest = path[0], path[1:]
     if isinstance(value, list):
-        return [_without(item, rest) if index == step else item for index, item in enumerate(value)]
+        return [_drop_path(item, rest) if index == step else item for index, item in enumerate(value)]
     if rest:
-        return {**value, step: _without(value[step], rest)}
+        return {**value, step: _drop_path(value[step], rest)}
     return {key: item for key, item in value.items() if key != step}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_kres import __version__, api
 from kubectl_kres.errors import Exit, KresError, UsageError
-from kubectl_kres.mcp.tools import TOOLS, Open, answered, shrunk, text_of
+from kubectl_kres.mcp.tools import TOOLS, Open, answer_tool, shrunk, text_of
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -34,7 +34,7 @@ def available() -> None:
         raise UsageError("kubectl kres mcp needs the package mcp, which is not installed", hint=hint) from error
 
 
-def made(opened: Open, contexts: tuple[str, ...]) -> Server[Any]:
+def build_server(opened: Open, contexts: tuple[str, ...]) -> Server[Any]:
     """The server of the tools. ``contexts``: those that may be asked."""
     import anyio.to_thread
     from mcp import types
@@ -51,7 +51,7 @@ def made(opened: Open, contexts: tuple[str, ...]) -> Server[Any]:
     def called(name: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         with one_by_one:
             try:
-                result, failed = answered(name, arguments, cluster, contexts), False
+                result, failed = answer_tool(name, arguments, cluster, contexts), False
             except KresError as error:
                 result, failed = shrunk({"error": error.message[:1000], "hint": error.hint[:1000]}), True
         # Once, and as text, which every client shows to its model; structured content would have to repeat it there.
@@ -102,7 +102,7 @@ def serve(opened: Open, contexts: tuple[str, ...]) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
-    server = made(opened, contexts)
+    server = build_server(opened, contexts)
 
     async def run() -> None:
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kubectl_kres import api
-from kubectl_kres.api.asking import ObjectName, plain
+from kubectl_kres.api.asking import ObjectName, to_plain_data
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import KresError, UsageError
 
@@ -36,19 +36,19 @@ def shrunk(answer: dict[str, Any], limit: int = LIMIT) -> dict[str, Any]:
     cut.
     """
     left: dict[str, None] = {}
-    result = _without(answer, _ALWAYS, left)
+    result = _drop_keys(answer, _ALWAYS, left)
     for key in _LATER:
         if _size(result, left) <= limit:
             break
-        result = _without(result, (key,), left)
+        result = _drop_keys(result, (key,), left)
     for text, items in ((_TEXT, 20), (_TEXT, _ITEMS), (120, _ITEMS), (60, 2)):
         if _size(result, left) <= limit:
             break
-        result = _cut(result, text, items, left)
+        result = _cut_values(result, text, items, left)
     while result and _size(result, left) > limit:
         longest = max(result, key=lambda key: len(text_of(result[key])))
         left[f"parts of {longest}"] = None
-        result = {**result, longest: _halved(result[longest])}
+        result = {**result, longest: _halve_value(result[longest])}
     return {**result, **({"leftOut": list(left)} if left else {})}
 
 
@@ -61,28 +61,28 @@ def _size(value: Any, left: dict[str, None]) -> int:
     return _AROUND + len(json.dumps(text_of({"leftOut": list(left), "answer": value})))
 
 
-def _without(item: Any, keys: Sequence[str], left: dict[str, None]) -> Any:
+def _drop_keys(item: Any, keys: Sequence[str], left: dict[str, None]) -> Any:
     if isinstance(item, dict):
         left.update(dict.fromkeys(key for key in keys if key in item))
-        return {key: _without(value, keys, left) for key, value in item.items() if key not in keys}
-    return [_without(value, keys, left) for value in item] if isinstance(item, list) else item
+        return {key: _drop_keys(value, keys, left) for key, value in item.items() if key not in keys}
+    return [_drop_keys(value, keys, left) for value in item] if isinstance(item, list) else item
 
 
-def _cut(item: Any, text: int, items: int, left: dict[str, None]) -> Any:
+def _cut_values(item: Any, text: int, items: int, left: dict[str, None]) -> Any:
     if isinstance(item, dict):
-        return {key: _cut(value, text, items, left) for key, value in item.items()}
+        return {key: _cut_values(value, text, items, left) for key, value in item.items()}
     if isinstance(item, list):
         if len(item) > items:
             left["items of long lists"] = None
         more = [f"and {len(item) - items} more"] if len(item) > items else []
-        return [*(_cut(value, text, items, left) for value in item[:items]), *more]
+        return [*(_cut_values(value, text, items, left) for value in item[:items]), *more]
     if isinstance(item, str) and len(item) > text:
         left["the ends of long texts"] = None
         return item[:text] + "…"
     return item
 
 
-def _halved(item: Any) -> Any:
+def _halve_value(item: Any) -> Any:
     """Return a value without half of its longest part: of a text, of the items of a list, of the fields of a map."""
     if isinstance(item, str):
         return item[: len(item) // 2]
@@ -91,7 +91,7 @@ def _halved(item: Any) -> Any:
     pairs = list(item.items() if isinstance(item, dict) else enumerate(item))
     longest, value = max(pairs, key=lambda pair: len(text_of(pair[1])))
     if 2 * len(text_of(value)) > len(text_of(item)):
-        pairs = [(key, _halved(value) if key == longest else part) for key, part in pairs]
+        pairs = [(key, _halve_value(value) if key == longest else part) for key, part in pairs]
     else:
         pairs = pairs[: len(pairs) // 2]
     return dict(pairs) if isinstance(item, dict) else [part for _, part in pairs]
@@ -148,27 +148,27 @@ def _item(arguments: Mapping[str, Any]) -> Any:
         result = yaml_text.value(manifest)
         if not isinstance(result, Mapping):
             raise UsageError("manifest: an object was expected")
-        return plain(result)
+        return to_plain_data(result)
     if not _NAME.fullmatch(name):
         raise UsageError("object: TYPE/NAME was expected, as deploy/web")
     return ObjectName(name)
 
 
-def _assumed(answers: Iterable[api.Answer[Any]]) -> dict[str, str]:
+def _build_assumed(answers: Iterable[api.Answer[Any]]) -> dict[str, str]:
     """What is supposed about a server beyond the rules, which every answer of it says."""
     return next(({"assumed": answer.assumed} for answer in answers if answer.assumed), {})
 
 
-def _supposed(answer: api.Answer[Any]) -> dict[str, Any]:
-    return {**answer.to_dict(), **_assumed((answer,))}
+def _build_supposed_answer(answer: api.Answer[Any]) -> dict[str, Any]:
+    return {**answer.to_dict(), **_build_assumed((answer,))}
 
 
 def _explain(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return _supposed(api.explain(_item(arguments), cluster=cluster, namespace=namespace))
+    return _build_supposed_answer(api.explain(_item(arguments), cluster=cluster, namespace=namespace))
 
 
 def _fit(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return _supposed(api.fit(_item(arguments), cluster=cluster, namespace=namespace))
+    return _build_supposed_answer(api.fit(_item(arguments), cluster=cluster, namespace=namespace))
 
 
 def _simulate(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,12 +186,12 @@ def _simulate(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]
     if rollouts is not None and not re.fullmatch(r"[0-9]{1,6}", str(rollouts)):
         raise UsageError(f"rollouts: a number was expected, not {str(rollouts)[:80]!r}")
     asked: Any = {"scale": scale, "delete": delete, "rollouts": int(rollouts) if rollouts is not None else None}
-    return _supposed(api.simulate(*items, cluster=cluster, namespace=namespace, **asked))
+    return _build_supposed_answer(api.simulate(*items, cluster=cluster, namespace=namespace, **asked))
 
 
 def _claims(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
     answers = api.claims(cluster, namespace, all_namespaces=not namespace)
-    return {"items": [answer.to_dict() for answer in answers], **_assumed(answers)}
+    return {"items": [answer.to_dict() for answer in answers], **_build_assumed(answers)}
 
 
 def _overview(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,18 +202,19 @@ def _overview(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any
 
     def read(answers: Iterable[api.Answer[Any]]) -> list[api.Answer[Any]]:
         kept = list(answers)
-        supposed.update(_assumed(kept))
+        supposed.update(_build_assumed(kept))
         return kept
 
     parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "refused": lambda: [
-            _refused(answer) for answer in sorted(read(api.denied(cluster, **asked)), key=_fewest_pods)
+            _build_refused(answer) for answer in sorted(read(api.denied(cluster, **asked)), key=_fewest_pods)
         ],
         "fullQuotas": lambda: sorted(
-            (use for answer in read(api.quota(cluster, **asked)) for use in _full(answer.to_dict())), key=_fullest
+            (use for answer in read(api.quota(cluster, **asked)) for use in _list_full_uses(answer.to_dict())),
+            key=_fullest,
         ),
         "waitingClaims": lambda: [
-            _waiting(claim) for claim in read(api.claims(cluster, **asked)) if claim.report.waits
+            _build_waiting_claim(claim) for claim in read(api.claims(cluster, **asked)) if claim.report.waits
         ],
     }
     for name, part in parts.items():
@@ -233,7 +234,7 @@ def _fullest(use: Mapping[str, Any]) -> tuple[bool, int]:
     return not use.get("over"), -use.get("percent", 0)
 
 
-def _refused(answer: api.Answer[Any]) -> dict[str, Any]:
+def _build_refused(answer: api.Answer[Any]) -> dict[str, Any]:
     result = answer.to_dict()
     verdict = result["verdict"]
     return {
@@ -244,13 +245,13 @@ def _refused(answer: api.Answer[Any]) -> dict[str, Any]:
     }
 
 
-def _full(quota: dict[str, Any]) -> Iterable[dict[str, Any]]:
+def _list_full_uses(quota: dict[str, Any]) -> Iterable[dict[str, Any]]:
     for use in quota.get("uses", ()):
         if use.get("over") or use.get("percent", 0) >= FULL:
             yield {"quota": quota["subject"], **use}
 
 
-def _waiting(answer: api.Answer[Any]) -> dict[str, Any]:
+def _build_waiting_claim(answer: api.Answer[Any]) -> dict[str, Any]:
     result = answer.to_dict()
     return {key: result[key] for key in ("subject", "state", "pool", "asks", "amounts", "place") if key in result}
 
@@ -305,7 +306,7 @@ TOOLS = (
 )
 
 
-def answered(name: str, arguments: Mapping[str, Any], opened: Open, contexts: Iterable[str]) -> dict[str, Any]:
+def answer_tool(name: str, arguments: Mapping[str, Any], opened: Open, contexts: Iterable[str]) -> dict[str, Any]:
     """The answer of a tool, in at most LIMIT bytes on the wire. Raises KresError."""
     tool = next((tool for tool in TOOLS if tool.name == name), None)
     if tool is None:
@@ -322,9 +323,9 @@ def answered(name: str, arguments: Mapping[str, Any], opened: Open, contexts: It
         raise UsageError(f"namespace: a name has at most {_WORD['maxLength']} characters")
     result = tool.answer(opened(context), namespace, arguments)
     head = {"note": NOTE, "context": context[:_SHOWN], "namespace": namespace or "all namespaces"}
-    return {**head, **shrunk(_beside(head, result), LIMIT - len(json.dumps(text_of(head))))}
+    return {**head, **shrunk(_rename_head_fields(head, result), LIMIT - len(json.dumps(text_of(head))))}
 
 
-def _beside(head: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+def _rename_head_fields(head: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
     """Return the report with its own fields of the head's names renamed: a report never speaks in the place of NOTE."""
     return {f"report{key.capitalize()}" if key in head else key: value for key, value in result.items()}

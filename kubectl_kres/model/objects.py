@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import QuantityError, UsageError
-from kubectl_kres.quantity import stored
+from kubectl_kres.quantity import stored_quantity
 
 #: Resource name to quantity as read: the JSON string, or the text or value of a JSON number. See quantity.from_json.
 ResourceList = Mapping[str, Any]
@@ -261,15 +261,15 @@ class WrongType(UsageError, msgspec.ValidationError):
     """
 
 
-def decoded(raw: Raw, struct: type[T]) -> T:
+def decode_object(raw: Raw, struct: type[T]) -> T:
     """Return the struct. As on the server, a null field is an absent one, and null in a list an empty item.
 
     Raises WrongType.
     """
-    return converted(_without_nulls(raw), struct)
+    return convert_value(_without_nulls(raw), struct)
 
 
-def converted(value: Any, struct: type[T]) -> T:
+def convert_value(value: Any, struct: type[T]) -> T:
     """Return the struct of values without nulls. Raises WrongType, which names the object if it can."""
     try:
         return msgspec.convert(value, struct)
@@ -439,7 +439,7 @@ def unreadable(policy: Any) -> str:
     for path, amounts in _lists(policy):
         for name, value in (amounts or {}).items():
             try:
-                stored(value)
+                stored_quantity(value)
             except QuantityError as error:
                 return f"{path}[{name}]: {error.message}"
     return ""

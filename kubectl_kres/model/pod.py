@@ -215,12 +215,12 @@ class PodStatus(Base, frozen=True):
 
     def __post_init__(self) -> None:
         if self.conditions:
-            telling = tuple(filter(_tells, self.conditions))
+            telling = tuple(filter(_is_telling, self.conditions))
             if len(telling) < len(self.conditions):
                 force_setattr(self, "conditions", telling or None)
 
 
-def _tells(condition: Condition) -> bool:
+def _is_telling(condition: Condition) -> bool:
     if condition.type == READY:
         return condition.status != "True" and condition.reason not in {"PodCompleted", "PodFailed"}
     return condition.type in RESIZES or (condition.type == SCHEDULED and condition.status != "True")

@@ -135,10 +135,10 @@ def parts_of(raw: Mapping[str, Any]) -> tuple[PodPart, ...] | None:
     places = PLACES.get((_group(raw), sent_as(str(raw.get("kind", "")))))
     if places is None:
         return None
-    return tuple(part for place in places for part in _at(raw, place))
+    return tuple(part for place in places for part in _parts_at_path(raw, place))
 
 
-def called(raw: Mapping[str, Any]) -> str:
+def unique_kind_name(raw: Mapping[str, Any]) -> str:
     """Return the kind of an object, by a name of its own where a built-in kind is called alike."""
     kind = str(raw.get("kind", ""))
     return OWN_NAMES.get(kind, kind) if has_places(_group(raw), kind) else kind
@@ -187,8 +187,8 @@ def _group(raw: Mapping[str, Any]) -> str:
     return str(raw.get("apiVersion", "")).rpartition("/")[0]
 
 
-def _at(raw: Mapping[str, Any], place: PodPlace) -> Iterator[PodPart]:
-    for path, nodes in _walk(raw, place.path, (), ()):
+def _parts_at_path(raw: Mapping[str, Any], place: PodPlace) -> Iterator[PodPart]:
+    for path, nodes in _walk_path(raw, place.path, (), ()):
         template = nodes[-1]
         if not isinstance(template, Mapping):
             continue
@@ -202,24 +202,24 @@ def _at(raw: Mapping[str, Any], place: PodPlace) -> Iterator[PodPart]:
 
 def _argo_spec(main: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pod of one of Argo's templates, without what its controller adds."""
-    spec = {"containers": [{"name": "main", **_named(main)}, *_containers(template, "sidecars")]}
+    spec = {"containers": [{"name": "main", **_container_fields(main)}, *_containers(template, "sidecars")]}
     before = _containers(template, "initContainers")
     return {**spec, **({"initContainers": before} if before else {}), "restartPolicy": "Never"}
 
 
 def _containers(template: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     value = template.get(key)
-    return [_named(item) for item in (value if isinstance(value, list) else ()) if isinstance(item, Mapping)]
+    return [_container_fields(item) for item in (value if isinstance(value, list) else ()) if isinstance(item, Mapping)]
 
 
-def _named(container: Mapping[str, Any]) -> dict[str, Any]:
+def _container_fields(container: Mapping[str, Any]) -> dict[str, Any]:
     """Of a container of Argo's what a pod has, too."""
     return {
         key: value for key, value in container.items() if key not in _ARGO_ALONE and not (key == "name" and not value)
     }
 
 
-def _walk(
+def _walk_path(
     node: Any, path: tuple[str, ...], done: tuple[str | int, ...], nodes: tuple[Any, ...]
 ) -> Iterator[tuple[tuple[str | int, ...], tuple[Any, ...]]]:
     if not path:
@@ -234,7 +234,7 @@ def _walk(
     elif isinstance(node, Mapping) and head in node:
         steps = [(head, node[head])]
     for step, value in steps:
-        yield from _walk(value, rest, (*done, step), (*nodes, value))
+        yield from _walk_path(value, rest, (*done, step), (*nodes, value))
 
 
 def _element(raw: Mapping[str, Any], place: PodPlace, nodes: tuple[Any, ...]) -> Any:

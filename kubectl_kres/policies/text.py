@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.policies.reports.effects import PolicyEffect, PolicyEffects
-from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
 
 #: Pods that are named for each policy.
 _SHOWN = 5
@@ -38,22 +38,22 @@ def policy_lines(effect: PolicyEffect, width: int) -> Iterator[Line]:
     bindings = f"binding{'s' * (len(effect.bindings) != 1)} {', '.join(effect.bindings)}"
     yield [("strong", f"{effect.kind}/{effect.name}"), ("", f"  {bindings}{actions}")]
     for fault in effect.faults:
-        yield from toned("bad", wrapped(f"does not compile: {fault}", width, first="  ", rest="    "))
+        yield from tone_lines("bad", wrap_text(f"does not compile: {fault}", width, first="  ", rest="    "))
     if effect.unknown:
-        yield from toned("warn", wrapped(f"not computed: {effect.unknown}", width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(f"not computed: {effect.unknown}", width, first="  ", rest="    "))
         return
     if not effect.pods:
         yield [("quiet", "  no pod there now is meant by it")]
         return
     does = "pass" if effect.kind.startswith("Validating") else "carry what it sets"
     tone: Tone = "good" if effect.met == effect.pods else "warn"
-    yield [(tone, f"  {effect.met} of {effect.pods} pods {does if effect.pods != 1 else _single(does)}")]
+    yield [(tone, f"  {effect.met} of {effect.pods} pods {does if effect.pods != 1 else _singular_verb(does)}")]
     for other in effect.others[:_SHOWN]:
         word = "would be refused" if other.refused else "warned" if effect.kind.startswith("Validating") else "differs"
-        yield from toned("", wrapped(f"{other.pod} {word}: {other.message}", width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(f"{other.pod} {word}: {other.message}", width, first="  ", rest="    "))
     if len(effect.others) > _SHOWN:
         yield [("quiet", f"  and {len(effect.others) - _SHOWN} more (-o json names all)")]
 
 
-def _single(does: str) -> str:
+def _singular_verb(does: str) -> str:
     return "passes" if does == "pass" else "carries what it sets"

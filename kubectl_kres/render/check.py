@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from kubectl_kres import __version__
-from kubectl_kres.render.text.line import Line, Tone, draw, plain, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, draw, sanitize_text, tone_lines, wrap_text
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
 from kubectl_kres.reports.check.registry import RULES
@@ -34,8 +34,8 @@ def lines(
     for check_finding in check_findings:
         if check_finding.ignored:
             text = f"ignored: {check_finding.code} {check_finding.object.full}: {check_finding.ignored}"
-            yield from (draw([("quiet", line)], color=color) for line in wrapped(text, width, rest=_INDENT))
-    for line in wrapped(counted(check_findings, looked_at, excess), width, rest=_INDENT):
+            yield from (draw([("quiet", line)], color=color) for line in wrap_text(text, width, rest=_INDENT))
+    for line in wrap_text(count_line(check_findings, looked_at, excess), width, rest=_INDENT):
         yield draw([("strong", line)], color=color)
 
 
@@ -88,9 +88,9 @@ def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
         (_TONES[check_finding.severity], f"{check_finding.severity} {check_finding.code}"),
         ("strong", f" {check_finding.object.full}"),
     ]
-    yield from toned("", wrapped(check_finding.message, width, first=_INDENT, rest=_INDENT))
+    yield from tone_lines("", wrap_text(check_finding.message, width, first=_INDENT, rest=_INDENT))
     ours, theirs = _commands(check_finding)
-    yield from toned("", wrapped(_remedy(check_finding), width, first="  fix  ", rest=_BELOW))
+    yield from tone_lines("", wrap_text(_remedy(check_finding), width, first="  fix  ", rest=_BELOW))
     for command in theirs:
         yield [("", _BELOW), ("command", command)]
     for command in ours:
@@ -98,7 +98,7 @@ def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
     yield [("", "")]
 
 
-def counted(check_findings: Sequence[CheckFinding], looked_at: str, excess: int) -> str:
+def count_line(check_findings: Sequence[CheckFinding], looked_at: str, excess: int) -> str:
     """Return the last line: how many there are of each severity."""
     counts = Counter(check_finding.severity for check_finding in check_findings if check_finding.counts)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] != 1)}" for name in SEVERITIES if counts[name]]
@@ -152,13 +152,13 @@ def _result(check_finding: CheckFinding) -> dict[str, Any]:
         "ruleIndex": _INDEX[check_finding.code],
         "level": check_finding.severity,
         "message": {
-            "text": plain(f"{check_finding.object.full}: {check_finding.message}; fix: {check_finding.remedy}")
+            "text": sanitize_text(f"{check_finding.object.full}: {check_finding.message}; fix: {check_finding.remedy}")
         },
         "locations": [_location(check_finding)],
         "partialFingerprints": {"kres/v1": key},
     }
     if check_finding.ignored:
-        result["suppressions"] = [{"kind": "inSource", "justification": plain(check_finding.ignored)}]
+        result["suppressions"] = [{"kind": "inSource", "justification": sanitize_text(check_finding.ignored)}]
     if check_finding.known:
         result["baselineState"] = "unchanged"
     return result
@@ -166,7 +166,7 @@ def _result(check_finding: CheckFinding) -> dict[str, Any]:
 
 def _location(check_finding: CheckFinding) -> Mapping[str, Any]:
     result: dict[str, Any] = {
-        "logicalLocations": [{"fullyQualifiedName": plain(check_finding.object.full), "kind": "resource"}],
+        "logicalLocations": [{"fullyQualifiedName": sanitize_text(check_finding.object.full), "kind": "resource"}],
     }
     if check_finding.file:
         place: dict[str, Any] = {"artifactLocation": {"uri": _uri(check_finding.file)}}

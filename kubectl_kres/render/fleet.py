@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.fleet.status import STATES, ClusterStatus, FleetState
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size
+from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size
 
 _TONES: Mapping[FleetState, Tone] = {"answered": "", "partial": "warn", "stopped": "warn"}
 #: Cells of a cluster's name, and the fewest of a message.
@@ -25,7 +25,7 @@ def table(
         yield draw(line, color=color)
 
 
-def counts(cluster_statuses: Sequence[ClusterStatus]) -> str:
+def count_line(cluster_statuses: Sequence[ClusterStatus]) -> str:
     """``3 clusters: 1 unreachable, 2 answered``."""
     states = Counter(cluster_status.state for cluster_status in cluster_statuses)
     shown = ", ".join(f"{states[state]} {state}" for state in STATES if states[state])
@@ -66,7 +66,7 @@ def progress(report: str, done: int, of: int, failed: int) -> str:
     return f"{report}: {done} of {of} clusters{f', {failed} without an answer' if failed else ''}"
 
 
-def interrupted(done: int, of: int, *, kept: bool) -> str:
+def interruption_text(done: int, of: int, *, kept: bool) -> str:
     """Return what is left of a run that was stopped."""
     rest = "; --resume goes on from here" if kept else ""
     return f"interrupted: {done} of {of} clusters are done{rest}"
@@ -104,12 +104,12 @@ def _lines(cluster_statuses: Sequence[ClusterStatus], total: Mapping[str, int | 
         if cluster_status.answered:
             name, state, *figures = row
             tail = _row(figures, widths[2:], {at - 2 for at in right})
-            yield [("", f"{padded(name, widths[0])}  "), (tone, padded(state, widths[1])), ("", f"  {tail}")]
+            yield [("", f"{pad_text(name, widths[0])}  "), (tone, pad_text(state, widths[1])), ("", f"  {tail}")]
         else:
-            text = clipped(message(cluster_status), max(_MESSAGE, width - sum(widths[:2]) - 4))
+            text = clip_text(message(cluster_status), max(_MESSAGE, width - sum(widths[:2]) - 4))
             yield [
-                ("", f"{padded(row[0], widths[0])}  "),
-                (tone, padded(cluster_status.state, widths[1])),
+                ("", f"{pad_text(row[0], widths[0])}  "),
+                (tone, pad_text(cluster_status.state, widths[1])),
                 ("", f"  {text}"),
             ]
     if sums:
@@ -117,7 +117,7 @@ def _lines(cluster_statuses: Sequence[ClusterStatus], total: Mapping[str, int | 
 
 
 def _name(cluster_status: ClusterStatus, width: int) -> str:
-    return clipped(cluster_status.cluster, max(_NAME, width // 2))
+    return clip_text(cluster_status.cluster, max(_NAME, width // 2))
 
 
 def _cells(figures: Mapping[str, int | str], heads: Sequence[str]) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ def _cells(figures: Mapping[str, int | str], heads: Sequence[str]) -> tuple[str,
 
 def _row(cells: Sequence[str], widths: Sequence[int], right: set[int]) -> str:
     shown = [
-        " " * (width - size(cell)) + cell if at in right else padded(cell, width)
+        " " * (width - size(cell)) + cell if at in right else pad_text(cell, width)
         for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
     ]
     return "  ".join(shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.overview.lines import SIGNS, SIGNS_SAID, unseen_words
-from kubectl_kres.render.text.line import Line, draw, since, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, age_text, draw, size, tone_lines, wrap_text
 from kubectl_kres.render.text.line import row as row_of
 from kubectl_kres.reports.common.explanation import Unseen, strip_controller_prefix
 from kubectl_kres.reports.timeline import CHANGED, CREATED, NEW_TEMPLATE, Timeline, TimelineEntry
@@ -48,11 +48,11 @@ def _describe_entry(entry: TimelineEntry, most: int) -> str:
 
 def lines(timeline: Timeline, now: str, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Yield the whole timeline; ``now`` as RFC 3339."""
-    for line in _all(timeline, now, width):
+    for line in _timeline_lines(timeline, now, width):
         yield draw(line, color=color)
 
 
-def _all(timeline: Timeline, now: str, width: int) -> Iterator[Line]:
+def _timeline_lines(timeline: Timeline, now: str, width: int) -> Iterator[Line]:
     rows = [(_row(entry, now, timeline.namespace), entry) for entry in timeline.entries]
     if not rows:
         yield [("", f"nothing is known to have happened in {timeline.namespace or 'any namespace'}")]
@@ -63,9 +63,9 @@ def _all(timeline: Timeline, now: str, width: int) -> Iterator[Line]:
             yield from _entry(row, sizes, entry, width)
         if any(entry.severity for entry in timeline.entries):
             yield [("quiet", SIGNS_SAID)]
-    yield from toned("quiet", wrapped(EXPIRED, width))
+    yield from tone_lines("quiet", wrap_text(EXPIRED, width))
     for unseen in timeline.unseen:
-        yield from _unseen(unseen, width)
+        yield from _unseen_lines(unseen, width)
 
 
 def _entry(row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width: int) -> Iterator[Line]:
@@ -75,17 +75,17 @@ def _entry(row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width
     sign, tone = SIGNS[entry.severity]
     head: Line = [(tone, f"{sign:2}"), ("", row_of(row, sizes))]
     indent = " " * column if beside else _INDENT
-    texts = [*wrapped(text, width, first=indent, rest=indent)] if text else []
+    texts = [*wrap_text(text, width, first=indent, rest=indent)] if text else []
     if beside and texts:
         head, texts = [*head, ("", f"  {texts[0].strip()}")], texts[1:]
     yield head
-    yield from toned("", texts)
+    yield from tone_lines("", texts)
 
 
 def _row(entry: TimelineEntry, now: str, namespace: str) -> tuple[str, str, str]:
-    return since(entry.time, now), entry.reason, str(entry.object) if namespace else entry.object.full
+    return age_text(entry.time, now), entry.reason, str(entry.object) if namespace else entry.object.full
 
 
-def _unseen(unseen: Unseen, width: int) -> Iterator[Line]:
+def _unseen_lines(unseen: Unseen, width: int) -> Iterator[Line]:
     text = f"not visible: {unseen_words(unseen)}"
-    yield from toned("warn" if unseen.required else "quiet", wrapped(text, width, rest="  "))
+    yield from tone_lines("warn" if unseen.required else "quiet", wrap_text(text, width, rest="  "))

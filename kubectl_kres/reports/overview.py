@@ -17,20 +17,20 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Unseen, Verdict, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Unseen, Verdict, find_unread
 from kubectl_kres.reports.common.parts import RaiseQuota, Record, Remedy, Severity
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.explain.all_states import PodStates, all_states, states_in_store
-from kubectl_kres.reports.namespace.explain_policy import merged
+from kubectl_kres.reports.namespace.explain_policy import effective_limits
 from kubectl_kres.reports.pod.events import refused_since
 from kubectl_kres.reports.pod.verdict import word_of
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
-from kubectl_kres.reports.quota.denied import Denied, denied, denied_needs, subjects_of
+from kubectl_kres.reports.quota.denied import Denied, denied_needs, find_refusal, subjects_of
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
-from kubectl_kres.reports.remedies.commands import asking, commands, keeper_of
-from kubectl_kres.reports.remedies.words import listed, sentence
+from kubectl_kres.reports.remedies.commands import commands, keeper_of, usage_command
+from kubectl_kres.reports.remedies.words import join_words, sentence
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import modules
 
@@ -110,7 +110,7 @@ class AreaInput(NamedTuple):
     quota: Callable[[ResourceQuota], QuotaReport | str]
 
 
-def _none(_problem: Problem) -> tuple[Remedy, ...]:
+def _no_remedies(_problem: Problem) -> tuple[Remedy, ...]:
     return ()
 
 
@@ -118,7 +118,7 @@ class Made(NamedTuple):
     """An area, and a function that finds the remedies of one of its problems, which costs more than the area itself."""
 
     area: OverviewArea
-    remedies: Callable[[Problem], tuple[Remedy, ...]] = _none
+    remedies: Callable[[Problem], tuple[Remedy, ...]] = _no_remedies
 
 
 class AreaMaker(NamedTuple):
@@ -153,7 +153,7 @@ QUOTA_STATES: Mapping[str, Severity] = {
 }
 
 
-def tightest(report: QuotaReport) -> Use | None:
+def tightest_use(report: QuotaReport) -> Use | None:
     """Return the name with the least left in proportion; what is over comes before what is full."""
     used = [use for use in report.uses if use.used is not None]
     return max(used, key=lambda use: (use.over, -1 if use.percent is None else use.percent), default=None)
@@ -165,7 +165,7 @@ def quota_state(report: QuotaReport | str) -> str:
         return "unreadable"
     if not report.enforced:
         return "no status"
-    tight = tightest(report)
+    tight = tightest_use(report)
     if tight is None:
         return "empty"
     if tight.over:
@@ -203,7 +203,7 @@ def _quota_problem(quota: ResourceQuota, report: QuotaReport | str, state: str, 
     ref = ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace)
     if isinstance(report, str):
         return Problem("quotas", ref, severity, state, reason=report)
-    use = tightest(report) if report.enforced else None
+    use = tightest_use(report) if report.enforced else None
     if use is None:
         return Problem("quotas", ref, severity, state)
     return Problem("quotas", ref, severity, state, use.name, use.used or "", use.hard, use.percent)
@@ -222,9 +222,9 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
         RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
     )
     kept = keeper_of(problem.subject, quota.metadata)
-    excess = listed([f"{-parse(use.left or '0')} of {use.name}" for use in over])
+    excess = join_words([f"{-parse(use.left or '0')} of {use.name}" for use in over])
     made = commands(context.store.origin, edits, {problem.subject: kept} if kept else {})
-    ask = asking(context.store.origin, problem.subject)
+    ask = usage_command(context.store.origin, problem.subject)
     return (Remedy(f"free {excess}", ask=ask), Remedy(f"{sentence(edits)}, as much as is used", edits, made, kept))
 
 
@@ -232,7 +232,7 @@ def _limits(context: AreaInput) -> Made:
     limit_ranges = list(context.store.all("LimitRange", context.namespace or None))
     counts = {"that nothing can meet": 0, "that depend on LimitRange order": 0, "sound": 0}
     for space in dict.fromkeys(item.metadata.namespace for item in limit_ranges):
-        for row in merged(context.store, space):
+        for row in effective_limits(context.store, space):
             sound = row.certain and not row.assumptions
             word = list(counts)[0 if row.band.excluding else 2 if sound else 1]
             counts[word] += 1
@@ -254,11 +254,11 @@ def pod_area(sums: Iterable[NamespaceSums]) -> OverviewArea:
     return OverviewArea("pods", "Pod", sum(counts.values()), parts_of(counts, dict.fromkeys(counts, "")))
 
 
-def refused(store: Store, namespace: str, ask: EvaluationOptions) -> Iterator[Denied | None]:
+def list_refusals(store: Store, namespace: str, ask: EvaluationOptions) -> Iterator[Denied | None]:
     """Yield the refusal of each workload in turn, or None where its pods are not refused."""
     for subject in tuple(subjects_of(store, namespace)):
         try:
-            yield denied(store, subject, ask)
+            yield find_refusal(store, subject, ask)
         except KresError:
             # It went meanwhile, or holds what is no quantity: its own answer says so.
             yield None
@@ -391,7 +391,7 @@ def overview(
     """
     context = AreaInput(store, namespace, ask, partial(read_quota, store, ask))
     needs = overview_needs(namespace)
-    turned = refused_area(refused(store, namespace, ask))
+    turned = refused_area(list_refusals(store, namespace, ask))
     made = [(maker, maker.make(context)) for maker in makers()]
     states = pods if pods is not None else states_in_store(store, namespace, ask.now)
     running = running_area(all_states(store, namespace, states))
@@ -406,7 +406,7 @@ def overview(
         else problem
         for at, problem in enumerate(problem for problem in problems_found if not problem.elsewhere)
     ]
-    unseen = tuple(unread(store, needs))
+    unseen = tuple(find_unread(store, needs))
     whole = sums is not None and not any(unseen.required for unseen in unseen)
     elsewhere = tuple(problem for problem in problems_found if problem.elsewhere)
     shown = tuple(without_problems(store, needs, area) for area in areas)

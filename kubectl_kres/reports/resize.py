@@ -18,11 +18,11 @@ from kubectl_kres.admission.pod.defaulting import decoded_draft
 from kubectl_kres.admission.resize.resize_pod import resize as put_resize
 from kubectl_kres.admission.resize.resize_rules import RESIZABLE, Change, changes, same_containers
 from kubectl_kres.errors import NotFound, UsageError
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, Verdict, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, Verdict, find_unread
 from kubectl_kres.reports.common.parts import Record, Remedy, node_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
@@ -40,20 +40,20 @@ _KEPT = ("name", "resources", "resizePolicy")
 _ORDER = "$setElementOrder/"
 
 
-def patched(stored: Pod, patch: Any) -> tuple[Pod, tuple[str, ...]]:
+def patch_pod(stored: Pod, patch: Any) -> tuple[Pod, tuple[str, ...]]:
     """Return the pod as it would be sent, and the paths of the patch that a resize does not look at.
 
     Containers merge by name, those of the patch in its order, maps merge, null removes. Raises UsageError for what is
     no patch of a pod.
     """
     if not isinstance(patch, Mapping):
-        raise UsageError(f"--resize: an object is expected, not {_shown(patch)}", hint=_FORM)
+        raise UsageError(f"--resize: an object is expected, not {_format_type(patch)}", hint=_FORM)
     wrong = sorted(patch.keys() & {*_LISTS, "resources", "name"})
     if wrong or "spec" not in patch:
         raise UsageError(f"--resize: {wrong[0]} belongs below spec" if wrong else "--resize: no spec", hint=_FORM)
     spec = patch["spec"]
     if not isinstance(spec, Mapping):
-        raise UsageError(f"--resize: spec is an object, not {_shown(spec)}", hint=_FORM)
+        raise UsageError(f"--resize: spec is an object, not {_format_type(spec)}", hint=_FORM)
     raw = msgspec.to_builtins(stored, enc_hook=str)  # numbers of a file are a kind of text that is not encoded
     result = dict(raw.get("spec") or {})
     for key in _LISTS:
@@ -61,9 +61,9 @@ def patched(stored: Pod, patch: Any) -> tuple[Pod, tuple[str, ...]]:
             order = spec.get(f"{_ORDER}{key}")
             result[key] = _containers(result.get(key) or [], spec[key], f"spec.{key}", order)
     if "resources" in spec:
-        result["resources"] = _merged(result.get("resources"), spec["resources"], "spec.resources")
+        result["resources"] = _merge_maps(result.get("resources"), spec["resources"], "spec.resources")
     try:
-        return decoded({**raw, "spec": result}, type(stored)), tuple(_ignored(patch))
+        return decode_object({**raw, "spec": result}, type(stored)), tuple(_ignored_fields(patch))
     except msgspec.ValidationError as error:
         raise UsageError(f"--resize: {error}", hint=_FORM) from error
 
@@ -73,12 +73,12 @@ def _containers(value: list[dict[str, Any]], sent: Any, path: str, order: Any) -
     absent.
     """
     if not isinstance(sent, list):
-        raise UsageError(f"--resize: {path} is a list, not {_shown(sent)}", hint=_FORM)
+        raise UsageError(f"--resize: {path} is a list, not {_format_type(sent)}", hint=_FORM)
     by_name = {mapping["name"]: dict(mapping) for mapping in value if mapping.get("name")}
     for index, item in enumerate(sent):
         at = f"{path}[{index}]"
         if not isinstance(item, Mapping):
-            raise UsageError(f"--resize: {at} is an object, not {_shown(item)}", hint=_FORM)
+            raise UsageError(f"--resize: {at} is an object, not {_format_type(item)}", hint=_FORM)
         if not isinstance(item.get("name"), str):
             raise UsageError(f"--resize: {at} has no name: containers are found by it", hint=_FORM)
         if item.get("$patch") == "delete":
@@ -87,15 +87,15 @@ def _containers(value: list[dict[str, Any]], sent: Any, path: str, order: Any) -
         _refuse_directives(item, at)
         container = by_name.setdefault(item["name"], {"name": item["name"], "image": item.get("image") or ""})
         if "resources" in item:
-            container["resources"] = _merged(container.get("resources"), item["resources"], f"{at}.resources")
+            container["resources"] = _merge_maps(container.get("resources"), item["resources"], f"{at}.resources")
         if "resizePolicy" in item:
             container["resizePolicy"] = item["resizePolicy"]
     wanted = order if isinstance(order, list) else sent
     names = [item.get("name") for item in wanted if isinstance(item, Mapping)]
-    return _ordered(list(by_name.values()), names, [mapping.get("name") for mapping in value])
+    return _sort_containers(list(by_name.values()), names, [mapping.get("name") for mapping in value])
 
 
-def _ordered(merged: list[dict[str, Any]], wanted: list[Any], stored: list[Any]) -> list[dict[str, Any]]:
+def _sort_containers(merged: list[dict[str, Any]], wanted: list[Any], stored: list[Any]) -> list[dict[str, Any]]:
     """Return the containers in the order of a strategic merge: as in the patch, and unnamed ones before their old
     successors.
 
@@ -113,7 +113,7 @@ def _ordered(merged: list[dict[str, Any]], wanted: list[Any], stored: list[Any])
     return [*result, *left, *right]
 
 
-def _merged(item: Any, sent: Any, path: str) -> Any:
+def _merge_maps(item: Any, sent: Any, path: str) -> Any:
     """Return the maps merged key by key; any other value replaces the old one, and null removes it."""
     if not isinstance(sent, Mapping):
         return sent
@@ -123,7 +123,7 @@ def _merged(item: Any, sent: Any, path: str) -> Any:
         if value is None:
             result.pop(key, None)
         else:
-            result[key] = _merged(result.get(key), value, f"{path}.{key}")
+            result[key] = _merge_maps(result.get(key), value, f"{path}.{key}")
     return result
 
 
@@ -143,12 +143,12 @@ def refused_patch(patch: Mapping[str, Any], refusal: Refusal) -> Refusal:
     ordered = {key.removeprefix(_ORDER) for key in spec if key.startswith(_ORDER)}
     left = {key: value for key, value in spec.items() if key not in ordered and not key.startswith(_ORDER)}
     finding = refusal.findings[0]
-    error = invalid("patch", _printed({**patch, "spec": left}), finding.text, finding.rule)
+    error = invalid("patch", _format_go_value({**patch, "spec": left}), finding.text, finding.rule)
     result = invalid_object("", "", [error])
     return structs.replace(result, findings=(structs.replace(finding, text=str(error)),))
 
 
-def _printed(value: Any) -> str:
+def _format_go_value(value: Any) -> str:
     """Return the value as Go's %v prints it."""
     match value:
         case None:
@@ -156,13 +156,13 @@ def _printed(value: Any) -> str:
         case bool():
             return str(value).lower()
         case Mapping():
-            return f"map[{' '.join(f'{key}:{_printed(item)}' for key, item in sorted(value.items()))}]"
+            return f"map[{' '.join(f'{key}:{_format_go_value(item)}' for key, item in sorted(value.items()))}]"
         case list():
-            return f"[{' '.join(map(_printed, value))}]"
+            return f"[{' '.join(map(_format_go_value, value))}]"
     return str(value)
 
 
-def _ignored(patch: Mapping[str, Any]) -> Iterator[str]:
+def _ignored_fields(patch: Mapping[str, Any]) -> Iterator[str]:
     yield from (key for key in patch if key not in {"spec", "apiVersion", "kind", "metadata"})
     spec = patch["spec"]
     for key, value in spec.items():
@@ -177,7 +177,7 @@ def _ignored(patch: Mapping[str, Any]) -> Iterator[str]:
             yield f"spec.{key}"
 
 
-def _shown(value: Any) -> str:
+def _format_type(value: Any) -> str:
     return {list: "a list", dict: "an object", str: "text", bool: "true or false", type(None): "nothing"}.get(
         type(value), "a number"
     )
@@ -221,19 +221,19 @@ def resize(store: Store, subject: Subject, patch: Any, ask: EvaluationOptions) -
     """Return the effect of a patch on a pod. Raises UsageError for a bad patch or what is no pod, NotFound if the pod
     is not in the store.
     """
-    old = _stored(store, subject)
-    new, ignored = patched(old, patch)
+    old = _find_pod(store, subject)
+    new, ignored = patch_pod(old, patch)
     known, node = policies(store, subject.ref.namespace, ask.server), node_of(store, old)
     outcomes = put_resize(old, new, known.policies, ask.server, node=node)
-    outcomes = tuple(_blamed(patch, outcome) for outcome in outcomes)
+    outcomes = tuple(_blame_patch(patch, outcome) for outcome in outcomes)
     first = outcomes[0]
     same = same_containers(old, new)
     changed = tuple(_changes(old, first, ask.server)) if same else ()
-    named = {path: item.name for path, item in _places(old)}
+    named = {path: item.name for path, item in _container_paths(old)}
     assumed = (Assume("server", "server/assumed", text) for text in ask.assumptions)
     missed = tuple(
         unseen
-        for unseen in unread(store, needs_with_node(store, subject))
+        for unseen in find_unread(store, needs_with_node(store, subject))
         if unseen.required or (unseen.kind == "Node" and unseen.state != "unread")
     )
     before = decoded_draft(old, ask.server)
@@ -245,33 +245,33 @@ def resize(store: Store, subject: Subject, patch: Any, ask: EvaluationOptions) -
         ),
         changed,
         tuple(dict.fromkeys(change.container for change in changed if change.restart)),
-        tuple(_sums(before, first.draft, node)) if same and first.draft is not None else (),
+        tuple(_list_sums(before, first.draft, node)) if same and first.draft is not None else (),
         first.charges,
         old.status.qos_class or class_of(before),
         class_of(first.draft) if same and first.draft is not None else "",
         old.spec.node_name,
         ignored,
-        (*known.assumptions, *_noted(first), *gates(new, ask.server, resized=True), *assumed),
+        (*known.assumptions, *_journal_assumptions(first), *gates(new, ask.server, resized=True), *assumed),
         missed,
         not any(unseen.required for unseen in missed),
         first.journal,
     )
 
 
-def _stored(store: Store, subject: Subject) -> Pod:
+def _find_pod(store: Store, subject: Subject) -> Pod:
     if subject.ref.kind != "Pod":
         raise UsageError(
             f"--resize takes pods, not {subject.kind.qualified}", hint="new pods are made by changing the template"
         )
     if subject.raw is not None:
-        return decoded(subject.raw, Pod)
+        return decode_object(subject.raw, Pod)
     pod = store.get("Pod", subject.ref.name, subject.ref.namespace)
     if not isinstance(pod, Pod):
         raise NotFound(f'pods "{subject.ref.name}" not found', code=404, reason="NotFound")
     return pod
 
 
-def _blamed(patch: Any, outcome: Outcome) -> Outcome:
+def _blame_patch(patch: Any, outcome: Outcome) -> Outcome:
     """Return the outcome with an undecodable quantity as an error of the whole patch."""
     refusal = outcome.refusal
     if refusal is None or refusal.code != 400:
@@ -281,10 +281,10 @@ def _blamed(patch: Any, outcome: Outcome) -> Outcome:
 
 
 def _names(pod: Pod) -> str:
-    return ", ".join(item.name for _, item in _places(pod))
+    return ", ".join(item.name for _, item in _container_paths(pod))
 
 
-def _places(pod: Pod) -> Iterator[tuple[str, Any]]:
+def _container_paths(pod: Pod) -> Iterator[tuple[str, Any]]:
     for key, group in (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers)):
         yield from ((f"spec.{key}[{index}]", container) for index, container in enumerate(group or ()))
 
@@ -307,7 +307,7 @@ def _text(values: Quantities, resource: str) -> str | None:
     return str(values[resource]) if resource in values else None
 
 
-def _sums(before: Draft, after: Draft, node: Node | None) -> Iterator[Sum]:
+def _list_sums(before: Draft, after: Draft, node: Node | None) -> Iterator[Sum]:
     """Yield the figures that a node and quotas count, if one of the two is above zero."""
     room = parse_list(node.status.allocatable, "status.allocatable") if node is not None else {}
     for resource in RESIZABLE:
@@ -319,5 +319,5 @@ def _sums(before: Draft, after: Draft, node: Node | None) -> Iterator[Sum]:
                 yield Sum(side, resource, was or none, is_ or none, bound or "")
 
 
-def _noted(outcome: Outcome) -> Iterator[Assume]:
+def _journal_assumptions(outcome: Outcome) -> Iterator[Assume]:
     yield from (entry for entry in outcome.journal if isinstance(entry, Assume))

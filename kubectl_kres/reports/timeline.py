@@ -19,11 +19,11 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedFields, ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Fact, Unseen, normalize_message, unread
+from kubectl_kres.reports.common.explanation import Fact, Unseen, find_unread, normalize_message
 from kubectl_kres.reports.common.parts import Record, Severity
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import TimelineEvent, describe, kinds_of, systems
-from kubectl_kres.reports.pod.events import event_facts, of_pod, stuck
+from kubectl_kres.reports.pod.events import event_facts, of_pod, stuck_facts
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: The reasons that are ours; all others are the cluster's own words, as FailedCreate.
@@ -73,7 +73,7 @@ _AMOUNTS = (".hard", ".claim", ".defaults")
 def edits(ref: ObjectRef, metadata: ManagedMetadata) -> Iterator[TimelineEntry]:
     """Yield the creation of an object that decides, and the last edit of each manager."""
     created = metadata.creation_timestamp or ""
-    writers = [(entry, fields) for entry in metadata.managed_fields or () if (fields := written(entry))]
+    writers = [(entry, fields) for entry in metadata.managed_fields or () if (fields := written_fields(entry))]
     first = next((entry for entry, _ in writers if entry.time == created), None)
     if created:
         manager, operation = (first.manager, first.operation) if first is not None else ("", "")
@@ -85,15 +85,15 @@ def edits(ref: ObjectRef, metadata: ManagedMetadata) -> Iterator[TimelineEntry]:
             )
 
 
-def written(entry: ManagedFields) -> tuple[str, ...]:
+def written_fields(entry: ManagedFields) -> tuple[str, ...]:
     """Return the fields of the specification that a manager owns, as ``spec.hard[requests.cpu]``; none of a status."""
     if entry.subresource == "status" or not isinstance(entry.fields_v1, Mapping):
         return ()
     tree = entry.fields_v1
-    return tuple(_leaves(tree[_SPEC], "spec")) if _SPEC in tree else ()
+    return tuple(_leaf_paths(tree[_SPEC], "spec")) if _SPEC in tree else ()
 
 
-def _leaves(tree: Any, path: str) -> Iterator[str]:
+def _leaf_paths(tree: Any, path: str) -> Iterator[str]:
     steps = [step for step in tree if step != _SELF] if isinstance(tree, Mapping) else []
     if not steps:
         yield path
@@ -103,7 +103,7 @@ def _leaves(tree: Any, path: str) -> Iterator[str]:
             yield path
             return
         bracketed = path.endswith(_AMOUNTS) or not name.isidentifier()
-        yield from _leaves(tree[step], f"{path}[{name}]" if bracketed else f"{path}.{name}")
+        yield from _leaf_paths(tree[step], f"{path}[{name}]" if bracketed else f"{path}.{name}")
 
 
 def rollouts(replica_sets: Iterable[Workload]) -> Iterator[TimelineEntry]:
@@ -173,7 +173,7 @@ def _conditions(store: Store, namespace: str) -> Iterator[Fact]:
     for kind in TROUBLED:
         for workload in store.all(kind, namespace or None):
             # That pods are not ready says nothing of why.
-            yield from (fact for fact in stuck(kind, workload) if fact.source.field != _AVAILABLE)
+            yield from (fact for fact in stuck_facts(kind, workload) if fact.source.field != _AVAILABLE)
 
 
 def _severity(fact: Fact) -> Severity:
@@ -217,7 +217,7 @@ def timeline(store: Store, namespace: str, news: PodNews | None, after: str = ""
     # What may not be read is somebody's choice; what could not be read has to be asked again.
     unseen = tuple(
         replace(unseen, required=unseen.required or unseen.state != "denied")
-        for unseen in unread(store, timeline_needs(namespace))
+        for unseen in find_unread(store, timeline_needs(namespace))
     )
     whole = news is not None and not any(unseen.required for unseen in unseen)
     return Timeline(namespace, tuple(entry for entry in entries if entry.time >= after), unseen, whole)
@@ -248,10 +248,12 @@ def _objects(store: Store, kinds: Iterable[str], namespace: str) -> Iterator[tup
         if BY_KIND[kind].namespaced:
             yield from ((kind, item) for item in store.all(kind, namespace or None))
         else:
-            yield from ((kind, item) for item in store.all(kind) if not namespace or _concerns(store, item, namespace))
+            yield from (
+                (kind, item) for item in store.all(kind) if not namespace or _is_relevant(store, item, namespace)
+            )
 
 
-def _concerns(store: Store, item: Any, namespace: str) -> bool:
+def _is_relevant(store: Store, item: Any, namespace: str) -> bool:
     """Whether an object that stands in no namespace decides about pods of this one."""
     description = describe(store, item)
     return description is None or description.namespaces is None or namespace in description.namespaces

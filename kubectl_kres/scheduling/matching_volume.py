@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.scheduling import CSIStorageCapacity, PersistentVolume, StorageClaim
-from kubectl_kres.quantity import stored
+from kubectl_kres.quantity import stored_quantity
 from kubectl_kres.scheduling.node_info import NodeInfo
 from kubectl_kres.scheduling.selectors import matches, selector_matches
 
@@ -30,7 +30,7 @@ def capacity_of(claim: StorageClaim) -> int:
 
 def _bytes(value: object) -> int:
     try:
-        return stored(value).value()
+        return stored_quantity(value).value()
     except QuantityError:
         return 0
 
@@ -57,10 +57,10 @@ def find_volume(
     size = 0
     for volume in volumes:
         spec, capacity = volume.spec, _bytes((volume.spec.capacity or {}).get("storage", "0"))
-        own = _belongs(volume, claim)
+        own = _is_bound_to_claim(volume, claim)
         if volume.metadata.name in taken or (spec.claim_ref is not None and not own):
             continue
-        if capacity < capacity_of(claim) or not _alike(volume, claim):
+        if capacity < capacity_of(claim) or not _has_same_modes(volume, claim):
             continue
         if volume.metadata.deletion_timestamp is not None:
             continue
@@ -73,13 +73,13 @@ def find_volume(
     return smallest
 
 
-def _alike(volume: PersistentVolume, claim: StorageClaim) -> bool:
+def _has_same_modes(volume: PersistentVolume, claim: StorageClaim) -> bool:
     modes = (volume.spec.volume_mode or "Filesystem", claim.spec.volume_mode or "Filesystem")
     attributes = (volume.spec.volume_attributes_class_name or "", claim.spec.volume_attributes_class_name or "")
     return modes[0] == modes[1] and attributes[0] == attributes[1]
 
 
-def _belongs(volume: PersistentVolume, claim: StorageClaim) -> bool:
+def _is_bound_to_claim(volume: PersistentVolume, claim: StorageClaim) -> bool:
     """Source: IsVolumeBoundToClaim."""
     ref = volume.spec.claim_ref
     if ref is None or (ref.name, ref.namespace) != (claim.metadata.name, claim.metadata.namespace):

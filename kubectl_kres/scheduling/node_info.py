@@ -149,23 +149,23 @@ def bind(pod: AnyPod, requests: CountedRequests | None = None) -> BoundPod:
         spec.priority or 0,
         tuple(host_ports(pod)),
         () if spec.affinity is None else required_terms(pod, spec.affinity.pod_anti_affinity),
-        () if spec.volumes is None else tuple([volume for volume in spec.volumes if _binds(volume)]),
+        () if spec.volumes is None else tuple([volume for volume in spec.volumes if _is_checked_volume(volume)]),
         not spec.node_name,
     )
 
 
 def share_labels(labels: Labels | None) -> Labels:
     """Return the same mapping for equal labels: many pods have the same."""
-    return _shared(tuple(labels.items())) if labels else {}
+    return _share_labels(tuple(labels.items())) if labels else {}
 
 
 @lru_cache(20_000)
-def _shared(labels: tuple[tuple[str, str], ...]) -> Labels:
+def _share_labels(labels: tuple[tuple[str, str], ...]) -> Labels:
     """Return the same labels of many pods once."""
     return dict(labels)
 
 
-def _binds(volume: SchedulingVolume) -> bool:
+def _is_checked_volume(volume: SchedulingVolume) -> bool:
     return (
         volume.persistent_volume_claim is not None
         or volume.ephemeral is not None
@@ -180,10 +180,10 @@ def build_node(node: SchedulingNode, pods: Iterable[BoundPod]) -> NodeInfo:
     """Return a node with its pods counted."""
     counted = tuple(pods)
     amounts = read_amounts(node.status.allocatable)
-    return NodeInfo(node, amounts, sum_requests(counted), counted, _guarded(counted))
+    return NodeInfo(node, amounts, sum_requests(counted), counted, _select_guarded_pods(counted))
 
 
-def _guarded(pods: Iterable[BoundPod]) -> tuple[BoundPod, ...]:
+def _select_guarded_pods(pods: Iterable[BoundPod]) -> tuple[BoundPod, ...]:
     return tuple([pod for pod in pods if pod.anti_affinity])
 
 
@@ -191,7 +191,7 @@ def changed_node(node: NodeInfo, removed: Sequence[BoundPod], additions: Sequenc
     """Return a node as if some of its pods were gone and others were there."""
     gone = set(map(id, removed))
     pods = (*(pod for pod in node.pods if id(pod) not in gone), *additions)
-    return replace(node, pods=pods, requested=sum_requests(pods), guarded=_guarded(pods))
+    return replace(node, pods=pods, requested=sum_requests(pods), guarded=_select_guarded_pods(pods))
 
 
 def sum_requests(pods: Iterable[BoundPod]) -> Amounts:
@@ -227,10 +227,10 @@ def required_terms(pod: AnyPod, terms: AffinityTerms | None) -> tuple[AffinityTe
     Source: kube-scheduler framework/types.go newAffinityTerm, registry/core/pod/strategy.go.
     """
     listed = terms.required_during_scheduling_ignored_during_execution if terms is not None else None
-    return tuple(_resolved(pod, term) for term in listed or ())
+    return tuple(_resolve_term(pod, term) for term in listed or ())
 
 
-def _resolved(pod: AnyPod, term: AffinityTerm) -> AffinityTerm:
+def _resolve_term(pod: AnyPod, term: AffinityTerm) -> AffinityTerm:
     own = () if term.namespaces or term.namespace_selector is not None else (pod.metadata.namespace,)
     selector = term.label_selector
     if selector is not None:

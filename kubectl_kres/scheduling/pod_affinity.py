@@ -23,8 +23,8 @@ class InterPodAffinity:
 
     def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         affinity, namespaces = pod.spec.affinity, cluster.world.namespaces
-        near = _merged(required_terms(pod, affinity.pod_affinity if affinity else None), namespaces)
-        apart = _merged(required_terms(pod, affinity.pod_anti_affinity if affinity else None), namespaces)
+        near = _merge_namespaces(required_terms(pod, affinity.pod_affinity if affinity else None), namespaces)
+        apart = _merge_namespaces(required_terms(pod, affinity.pod_anti_affinity if affinity else None), namespaces)
         own = namespaces.get(pod.metadata.namespace, {})
         result = _Around(pod, near, apart, own, ({}, {}, {}))
         for node in cluster.nodes:
@@ -34,7 +34,7 @@ class InterPodAffinity:
         return result
 
 
-def _merged(terms: Iterable[AffinityTerm], namespaces: Mapping[str, Labels]) -> tuple[AffinityTerm, ...]:
+def _merge_namespaces(terms: Iterable[AffinityTerm], namespaces: Mapping[str, Labels]) -> tuple[AffinityTerm, ...]:
     """Return the terms of the pod itself, their namespaceSelector replaced by the namespaces that it selects now."""
     merged = []
     for term in terms:
@@ -47,15 +47,15 @@ def _merged(terms: Iterable[AffinityTerm], namespaces: Mapping[str, Labels]) -> 
     return tuple(merged)
 
 
-def _selects(term: AffinityTerm, namespace: str, labels: Labels, namespace_labels: Labels) -> bool:
+def _matches_term(term: AffinityTerm, namespace: str, labels: Labels, namespace_labels: Labels) -> bool:
     """Source: kube-scheduler framework/types.go AffinityTerm.Matches."""
     if namespace not in (term.namespaces or ()) and not matches(term.namespace_selector, namespace_labels):
         return False
     return matches(term.label_selector, labels)
 
 
-def _all(terms: Sequence[AffinityTerm], namespace: str, labels: Labels) -> bool:
-    return bool(terms) and all(_selects(term, namespace, labels, {}) for term in terms)
+def _matches_all_terms(terms: Sequence[AffinityTerm], namespace: str, labels: Labels) -> bool:
+    return bool(terms) and all(_matches_term(term, namespace, labels, {}) for term in terms)
 
 
 class _Around(Filter):
@@ -77,13 +77,13 @@ class _Around(Filter):
         namespace, labels = self._pod.metadata.namespace, self._pod.metadata.labels or {}
         for pod in pods:
             for term in pod.anti_affinity:
-                if _selects(term, namespace, labels, self._own):
+                if _matches_term(term, namespace, labels, self._own):
                     _update(self.existing, node, term.topology_key, step)
-            if self._near and _all(self._near, pod.namespace, pod.labels):
+            if self._near and _matches_all_terms(self._near, pod.namespace, pod.labels):
                 for term in self._near:
                     _update(self._affinity, node, term.topology_key, step)
             for term in self._apart:
-                if _selects(term, pod.namespace, pod.labels, {}):
+                if _matches_term(term, pod.namespace, pod.labels, {}):
                     _update(self._anti_affinity, node, term.topology_key, step)
 
     def change(self, node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod], /) -> Filter:
@@ -119,7 +119,9 @@ class _Around(Filter):
             if self._affinity.get((term.topology_key, value), 0) <= 0:
                 present = False
         # The first of its kind may start where nothing that it wants near it runs anywhere.
-        first = not self._affinity and _all(self._near, self._pod.metadata.namespace, self._pod.metadata.labels or {})
+        first = not self._affinity and _matches_all_terms(
+            self._near, self._pod.metadata.namespace, self._pod.metadata.labels or {}
+        )
         return present or first
 
 

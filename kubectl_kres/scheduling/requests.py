@@ -14,7 +14,7 @@ from kubectl_kres.model.objects import ResourceList
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.scheduling import PodConditionType, SchedulingPod
 from kubectl_kres.model.scheduling_views import CountedPod
-from kubectl_kres.quantity import Quantity, stored
+from kubectl_kres.quantity import Quantity, stored_quantity
 
 #: Resource name to thousandths of a CPU, bytes, or units.
 Amounts = Mapping[str, int]
@@ -23,8 +23,8 @@ ZERO = Quantity(0)
 
 
 @lru_cache(50_000)
-def _parsed(text: str) -> Quantity:
-    return stored(text)
+def _parse_amount(text: str) -> Quantity:
+    return stored_quantity(text)
 
 
 class _Requests(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ def _read(amounts: Iterable[tuple[str, Any]] | bytes) -> Exact:
     exact: Exact = {}
     for name, value in _decode(amounts) if isinstance(amounts, bytes) else amounts:
         try:
-            exact[name] = _parsed(value) if isinstance(value, str) else stored(value)
+            exact[name] = _parse_amount(value) if isinstance(value, str) else stored_quantity(value)
         except QuantityError:
             continue
     return exact
@@ -89,7 +89,7 @@ def _add(sums: Exact, more: Mapping[str, Quantity]) -> None:
         sums[name] = amount if have is None else have + amount
 
 
-def _raise(sums: Exact, other: Mapping[str, Quantity]) -> None:
+def _raise_amounts(sums: Exact, other: Mapping[str, Quantity]) -> None:
     for name, amount in other.items():
         have = sums.get(name)
         if have is None or amount > have:
@@ -123,14 +123,14 @@ def requests_of(pod: SchedulingPod | CountedPod, *, on_node: bool) -> Amounts:
     spec, status = pod.spec, pod.status
     has: dict[str, tuple[_List, _List]] = {}
     level_has = None
-    level = _asked(spec.resources)
+    level = _read_requests(spec.resources)
     if on_node:
         for statuses in (status.container_statuses, status.init_container_statuses):
             for each in statuses or ():
                 if _is_there(each.resources):
-                    has[each.name] = (_asked(each.resources), _listed(each.allocated_resources))
+                    has[each.name] = (_read_requests(each.resources), _list_amounts(each.allocated_resources))
         if _is_there(spec.resources) and _is_there(status.resources):
-            level_has = (_asked(status.resources), _listed(status.allocated_resources))
+            level_has = (_read_requests(status.resources), _list_amounts(status.allocated_resources))
     infeasible = False
     for condition in _conditions(status.conditions):
         if condition.type == "PodResizePending":
@@ -139,12 +139,14 @@ def requests_of(pod: SchedulingPod | CountedPod, *, on_node: bool) -> Amounts:
     if spec.init_containers:
         inits = tuple(
             [
-                (_asked(init.resources), has.get(init.name), init.restart_policy == "Always")
+                (_read_requests(init.resources), has.get(init.name), init.restart_policy == "Always")
                 for init in spec.init_containers
             ]
         )
-    containers = tuple([(_asked(container.resources), has.get(container.name)) for container in spec.containers or ()])
-    return _sum(_Shape(containers, inits, level, level_has, _listed(spec.overhead), infeasible))
+    containers = tuple(
+        [(_read_requests(container.resources), has.get(container.name)) for container in spec.containers or ()]
+    )
+    return _sum_shape(_Shape(containers, inits, level, level_has, _list_amounts(spec.overhead), infeasible))
 
 
 class CountedRequests:
@@ -189,20 +191,20 @@ def _is_there(resources: ResourceRequirements | Raw | None) -> bool:
     return resources is not None and (type(resources) is not Raw or bytes(resources) not in {b"", b"null"})
 
 
-def _asked(resources: ResourceRequirements | Raw | None) -> _List:
+def _read_requests(resources: ResourceRequirements | Raw | None) -> _List:
     if type(resources) is Raw:
         return bytes(resources)
-    return _listed(resources.requests) if isinstance(resources, ResourceRequirements) else ()
+    return _list_amounts(resources.requests) if isinstance(resources, ResourceRequirements) else ()
 
 
-def _listed(amounts: ResourceList | Raw | None) -> _List:
+def _list_amounts(amounts: ResourceList | Raw | None) -> _List:
     if type(amounts) is Raw:
         return b'{"requests":%b}' % bytes(amounts) if amounts else b""
     return tuple(amounts.items()) if isinstance(amounts, Mapping) else ()
 
 
 @lru_cache(20_000)
-def _sum(shape: _Shape) -> Amounts:
+def _sum_shape(shape: _Shape) -> Amounts:
     sums: Exact = {}
     for asked, has in shape.containers:
         _add(sums, _effective(asked, has, infeasible=shape.infeasible))
@@ -213,12 +215,12 @@ def _sum(shape: _Shape) -> Amounts:
             amounts = _effective(asked, has, infeasible=shape.infeasible)
             _add(sums, amounts)
             _add(sidecars, amounts)
-            _raise(peak, sidecars)
+            _raise_amounts(peak, sidecars)
         else:
             together = _read(asked)
             _add(together, sidecars)
-            _raise(peak, together)
-    _raise(sums, peak)
+            _raise_amounts(peak, together)
+    _raise_amounts(sums, peak)
     level = {name: amount for name, amount in _read(shape.level).items() if is_pod_level(name)}
     if level and shape.level_has is not None:
         effective = _effective(shape.level, shape.level_has, infeasible=shape.infeasible)
@@ -234,6 +236,6 @@ def _effective(asked: _List, has: tuple[_List, _List] | None, *, infeasible: boo
     """
     amounts: Exact = _read(asked) if has is None or not infeasible else {}
     if has is not None:
-        _raise(amounts, _read(has[0]))
-        _raise(amounts, _read(has[1]))
+        _raise_amounts(amounts, _read(has[0]))
+        _raise_amounts(amounts, _read(has[1]))
     return amounts

@@ -87,7 +87,7 @@ def sentence_of(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption
     if answer.rejection is not None:
         text += f" {answer.rejection.message}."
     else:
-        text += _counted(status for status in answer.statuses.values() if status is not None)
+        text += _format_reason_counts(status for status in answer.statuses.values() if status is not None)
     after = _after(pod, answer, preemption, nodes, minor)
     return f"{text} {after}" if after else text
 
@@ -101,7 +101,7 @@ def count_reasons(statuses: Iterable[Rejection]) -> dict[str, int]:
     return counts
 
 
-def _counted(statuses: Iterable[Rejection]) -> str:
+def _format_reason_counts(statuses: Iterable[Rejection]) -> str:
     """`` 1 Insufficient cpu, 2 Too many pods.``, sorted as texts; empty: there are none."""
     counts = count_reasons(statuses)
     listed = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))

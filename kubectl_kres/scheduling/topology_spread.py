@@ -51,7 +51,7 @@ class PodTopologySpread:
             if not _has_keys(node, constraints):
                 continue
             for constraint, count in zip(constraints, counts, strict=True):
-                if _included(constraint, pod, node):
+                if _is_counted_node(constraint, pod, node):
                     value = node.labels[constraint.key]
                     count[value] = count.get(value, 0) + _count(node.pods, constraint.selector, pod)
         return _Spread(pod, constraints, counts)
@@ -76,7 +76,7 @@ def _has_keys(node: NodeInfo, constraints: Sequence[_Constraint]) -> bool:
     return all(constraint.key in node.labels for constraint in constraints)
 
 
-def _included(constraint: _Constraint, pod: SchedulingPod, node: NodeInfo) -> bool:
+def _is_counted_node(constraint: _Constraint, pod: SchedulingPod, node: NodeInfo) -> bool:
     """Return whether the pods of the node count, by nodeAffinityPolicy and nodeTaintsPolicy."""
     if constraint.honors_affinity and not node_matches(pod, node.node):
         return False
@@ -120,7 +120,7 @@ class _Spread(Filter):
             return self
         counts = tuple(map(dict, self._counts))
         for constraint, count in zip(self._constraints, counts, strict=True):
-            if not _included(constraint, self._pod, node):
+            if not _is_counted_node(constraint, self._pod, node):
                 continue
             value = node.labels[constraint.key]
             for pods, step in ((removed, -1), (additions, 1)):

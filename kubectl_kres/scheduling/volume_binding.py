@@ -150,10 +150,10 @@ class _Binding(Filter):
                 return False, True
             else:
                 provision.append(claim)
-        provision += self._unmatched(search, node)
+        provision += self._find_unmatched_claims(search, node)
         return self._provisions(provision, node) if provision else (True, True)
 
-    def _unmatched(self, claims: Iterable[StorageClaim], node: NodeInfo) -> Iterator[StorageClaim]:
+    def _find_unmatched_claims(self, claims: Iterable[StorageClaim], node: NodeInfo) -> Iterator[StorageClaim]:
         """Claims that no volume there matches, the smallest claim choosing first."""
         chosen: set[str] = set()
         for claim in sorted(claims, key=capacity_of):

@@ -109,10 +109,10 @@ class _Restrictions(Filter):
         return None
 
     def change(self, _node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod], /) -> Filter:
-        conflicts = self._conflicts - self._uses(removed) + self._uses(additions)
+        conflicts = self._conflicts - self._count_exclusive_claims(removed) + self._count_exclusive_claims(additions)
         return _Restrictions(self._disks, self._namespace, self._exclusive, conflicts)
 
-    def _uses(self, pods: Iterable[BoundPod]) -> int:
+    def _count_exclusive_claims(self, pods: Iterable[BoundPod]) -> int:
         return sum(len(_claims(pod) & self._exclusive) for pod in pods if pod.namespace == self._namespace)
 
 
@@ -135,7 +135,7 @@ class _Limits(Filter):
 
     def check(self, node: NodeInfo) -> Rejection | None:
         csi_node = self._world.csi_nodes.get(node.name)
-        if missing := self._missing(csi_node):
+        if missing := self._find_missing_driver(csi_node):
             reason = f"{missing} CSI driver is not installed on the node"
             return Rejection(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=missing)
         limits = _limits(csi_node)
@@ -155,7 +155,7 @@ class _Limits(Filter):
                 return Rejection(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=driver)
         return None
 
-    def _missing(self, csi_node: CSINode | None) -> str:
+    def _find_missing_driver(self, csi_node: CSINode | None) -> str:
         """Return a driver that a node lacks and that does not want pods there then; empty: none (gate
         VolumeLimitScaling).
         """

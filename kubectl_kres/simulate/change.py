@@ -104,14 +104,14 @@ def key_of_step(step: Step) -> Key:
     return ("", "") if isinstance(step, Settle) else (step.kind, step.name)
 
 
-def applied(step: Step, stored: Raw | None) -> dict[str, Any]:
+def apply_step(step: Step, stored: Raw | None) -> dict[str, Any]:
     """Return the object as it is sent to be stored. ``stored``: the one that is there."""
     if isinstance(step, Apply):
         return _taken_over(step, stored)
     result = stored or {}
     if isinstance(step, ScaleStep):
         return {**result, "spec": {**(result.get("spec") or {}), "replicas": step.replicas}}
-    return merged(result, step.patch) if isinstance(step, Patch) else dict(result)
+    return strategic_merge(result, step.patch) if isinstance(step, Patch) else dict(result)
 
 
 def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
     return sent
 
 
-def merged(stored: Any, patch: Any, key: str = "") -> Any:
+def strategic_merge(stored: Any, patch: Any, key: str = "") -> Any:
     """Return a strategic merge patch applied. Source: apimachinery strategicpatch."""
     if isinstance(patch, Mapping):
         result = dict(stored) if isinstance(stored, Mapping) else {}
@@ -141,7 +141,7 @@ def merged(stored: Any, patch: Any, key: str = "") -> Any:
             if value is None:
                 result.pop(name, None)
             else:
-                result[name] = merged(result.get(name), value, name)
+                result[name] = strategic_merge(result.get(name), value, name)
         return result
     if isinstance(patch, list) and key in _MERGED and isinstance(stored, list):
         return _merged_list(stored, patch, _MERGED[key])
@@ -157,7 +157,7 @@ def _merged_list(stored: list[Any], patch: list[Any], key: str) -> list[Any]:
         if item.get("$patch") == "delete":
             result = [other for other in result if other.get(key) != name]
         elif place is None:
-            result.append(merged({}, plain))
+            result.append(strategic_merge({}, plain))
         else:
-            result[place] = merged(result[place], plain)
+            result[place] = strategic_merge(result[place], plain)
     return result

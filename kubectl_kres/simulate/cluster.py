@@ -17,9 +17,9 @@ from kubectl_kres.capsule.replay.world import world_of as pools_of
 from kubectl_kres.capsule.rules.conditions import in_use
 from kubectl_kres.capsule.rules.webhooks import RELEASE
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ManagedMetadata, Raw, decoded
+from kubectl_kres.model.objects import ManagedMetadata, Raw, decode_object
 from kubectl_kres.model.objects import Namespace as NamespaceObject
-from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step, applied, key_of_step
+from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step, apply_step, key_of_step
 from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
 from kubectl_kres.simulate.explore import MOST_STATES, Ends
 from kubectl_kres.simulate.final_states import FinalState
@@ -123,7 +123,11 @@ class ChangeOutcome(Struct, frozen=True):
     @property
     def expected(self) -> tuple[str, ...]:
         """What next pods are expected to get since live pods have it."""
-        return tuple(_expected({space: namespace.tables.seen for space, (namespace, _) in self.after.spaces.items()}))
+        return tuple(
+            _expected_container_lines(
+                {space: namespace.tables.seen for space, (namespace, _) in self.after.spaces.items()}
+            )
+        )
 
 
 class Course:
@@ -180,7 +184,7 @@ class Course:
     @property
     def expected(self) -> tuple[str, ...]:
         """What next pods are expected to get since live pods have it."""
-        return tuple(_expected(self._expected))
+        return tuple(_expected_container_lines(self._expected))
 
     def __iter__(self) -> Iterator[tuple[str, Side, Side]]:
         most = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
@@ -253,7 +257,7 @@ def at_rest(store: Store, server: Server, spaces: Iterable[str], *, seen: bool =
     return carried_out(store, (), server, spaces, seen=seen).before
 
 
-def _expected(spaces: Mapping[str, Mapping[Key, str]]) -> Iterator[str]:
+def _expected_container_lines(spaces: Mapping[str, Mapping[Key, str]]) -> Iterator[str]:
     """Yield which containers are expected since live pods were given them, by namespace and workload."""
     workloads: dict[str, list[str]] = {}
     for space, seen in spaces.items():
@@ -306,29 +310,31 @@ def _note(
         )
         given = steps[number].step
         kind, name = key_of_step(given)
-        sent[number] = Sent(number + 1, getattr(given, "label", ""), _what(given), kind, name, space, tuple(answers))
+        sent[number] = Sent(
+            number + 1, getattr(given, "label", ""), _format_step(given), kind, name, space, tuple(answers)
+        )
 
 
-def _what(step: Step) -> str:
+def _format_step(step: Step) -> str:
     """Return what a step does, in a word."""
     if isinstance(step, ScaleStep):
         return f"scale to {step.replicas}"
-    if isinstance(step, Patch) and _releases(step):
+    if isinstance(step, Patch) and _is_release(step):
         return "release"
     return {Apply: "apply", Delete: "delete", Patch: "set"}.get(type(step), "wait")
 
 
 def _pools(store: Store) -> Pools:
-    spaces = {item.metadata.name: labelled(item) for item in store.all("Namespace")}
+    spaces = {item.metadata.name: with_name_label(item) for item in store.all("Namespace")}
     named = {item.metadata.namespace for kind in ("ResourcePoolClaim", "ResourceQuota") for item in store.all(kind)}
     for name in sorted(named - spaces.keys()):
-        spaces[name] = labelled(NamespaceObject(ManagedMetadata(name)))
+        spaces[name] = with_name_label(NamespaceObject(ManagedMetadata(name)))
     return pools_of(
         spaces.values(), store.all("ResourcePool"), store.all("ResourcePoolClaim"), store.all("ResourceQuota")
     )
 
 
-def labelled(namespace: NamespaceObject) -> NamespaceObject:
+def with_name_label(namespace: NamespaceObject) -> NamespaceObject:
     """With the label that the API server gives every namespace."""
     meta = namespace.metadata
     labels = {_NAME_LABEL: meta.name, **(meta.labels or {})}
@@ -350,16 +356,16 @@ def _through_capsule(
             continue
         if isinstance(step, Apply) and step.refused:
             answer = StepAnswer(allowed=False, code=404, message=step.refused)
-            sent[number] = Sent(number + 1, step.label, _what(step), kind, name, placed.namespace, (answer,))
+            sent[number] = Sent(number + 1, step.label, _format_step(step), kind, name, placed.namespace, (answer,))
             continue
         if kind not in POOLED:
             result.append(_Local(step, placed.namespace, number))
             pools = _with_own_quota(pools, placed, step)
             continue
-        answers, worlds = _replayed(pools, step, kind, name, placed.namespace)
+        answers, worlds = _replay_step(pools, step, kind, name, placed.namespace)
         several = max(several, len(worlds))
         label = getattr(step, "label", "")
-        sent[number] = Sent(number + 1, label, _what(step), kind, name, placed.namespace, answers)
+        sent[number] = Sent(number + 1, label, _format_step(step), kind, name, placed.namespace, answers)
         result += _changed_quotas(pools, worlds[0])
         if kind == "Namespace" and isinstance(step, Delete):
             objects = world_of(store, name).objects
@@ -382,10 +388,10 @@ def _with_own_quota(pools: Pools, placed: Placed, step: Step) -> Pools:
     return pools
 
 
-def _replayed(
+def _replay_step(
     pools: Pools, step: Step, kind: str, name: str, namespace: str
 ) -> tuple[tuple[StepAnswer, ...], tuple[Pools, ...]]:
-    exists = _stored(pools, kind, name, namespace)
+    exists = _find_stored_object(pools, kind, name, namespace)
     event = _event(step, kind, name, namespace, exists)
     code = 200 if exists is not None or not isinstance(step, Apply) else 201
     if event is None:
@@ -416,15 +422,15 @@ def _replayed(
 
 def _is_idle_release(step: Patch, claim: ResourcePoolClaim) -> bool:
     """Return whether a claim is to be released that no pod uses. Source: capsule claim_mutating.go."""
-    return _releases(step) and not in_use(claim)
+    return _is_release(step) and not in_use(claim)
 
 
-def _releases(step: Patch) -> bool:
+def _is_release(step: Patch) -> bool:
     annotations = (step.patch.get("metadata") or {}).get("annotations") or {}
     return str(annotations.get(RELEASE, "")).lower() == "true"
 
 
-def _stored(pools: Pools, kind: str, name: str, namespace: str) -> Any:
+def _find_stored_object(pools: Pools, kind: str, name: str, namespace: str) -> Any:
     if kind == "Namespace":
         return pools.namespaces.get(name)
     return pools.pools.get(name) if kind == "ResourcePool" else pools.claims.get((namespace, name))
@@ -436,13 +442,13 @@ def _event(step: Step, kind: str, name: str, namespace: str, stored: Any) -> eve
         raw = step.object
         if kind == "ResourcePoolClaim":
             raw = {**raw, "metadata": {**raw["metadata"], "namespace": namespace}}
-        item = decoded({key: value for key, value in raw.items() if key != "status"}, struct)
-        return events.Create(labelled(item) if kind in _SELF else item)
+        item = decode_object({key: value for key, value in raw.items() if key != "status"}, struct)
+        return events.Create(with_name_label(item) if kind in _SELF else item)
     if stored is None:
         return None
     if isinstance(step, Delete):
         return events.DeleteEvent(kind, name, namespace)
-    patch = step.patch if isinstance(step, Patch) else difference(raw_of(stored), applied(step, raw_of(stored)))
+    patch = step.patch if isinstance(step, Patch) else difference(raw_of(stored), apply_step(step, raw_of(stored)))
     return events.PatchEvent(kind, name, patch, namespace)
 
 
@@ -455,17 +461,17 @@ def difference(old: Raw, new: Raw) -> dict[str, Any]:
     tags = {key: metadata[key] for key in ("labels", "annotations") if metadata.get(key)}
     if tags:
         patch["metadata"] = tags
-    spec = _replaced(old.get("spec") or {}, new.get("spec") or {})
+    spec = _build_patch(old.get("spec") or {}, new.get("spec") or {})
     return {**patch, "spec": spec} if spec else patch
 
 
-def _replaced(old: Raw, new: Raw) -> dict[str, Any]:
+def _build_patch(old: Raw, new: Raw) -> dict[str, Any]:
     """Return what of ``old`` has to change to be ``new``; what is gone is null."""
     result: dict[str, Any] = {}
     for key, value in new.items():
         outcome = old.get(key)
         if isinstance(value, Mapping) and isinstance(outcome, Mapping):
-            inner = _replaced(outcome, value)
+            inner = _build_patch(outcome, value)
             if inner:
                 result[key] = inner
         elif value != outcome:

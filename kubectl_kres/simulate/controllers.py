@@ -28,13 +28,13 @@ def fenceposts(surge: object, unavailable: object, replicas: int) -> tuple[int, 
 
     Source: deployment_util.go ResolveFenceposts, MaxUnavailable.
     """
-    more, fewer = _resolved(surge, replicas, up=True), _resolved(unavailable, replicas, up=False)
+    more, fewer = _resolve_share(surge, replicas, up=True), _resolve_share(unavailable, replicas, up=False)
     if more == 0 and fewer == 0:
         fewer = 1
     return more, min(fewer, replicas)
 
 
-def _resolved(value: object, total: int, *, up: bool) -> int:
+def _resolve_share(value: object, total: int, *, up: bool) -> int:
     if value is None:
         value = "25%"
     if isinstance(value, str) and value.endswith("%") and value[:-1].isdigit():
@@ -43,29 +43,29 @@ def _resolved(value: object, total: int, *, up: bool) -> int:
     return int(value) if isinstance(value, int | str) and str(value).isdigit() else 0
 
 
-def synced(state: DeploymentState, *, may_create: Callable[[], bool]) -> DeploymentState | None:
+def sync_deployment(state: DeploymentState, *, may_create: Callable[[], bool]) -> DeploymentState | None:
     """Return the Deployment after the controller's next move; None if it has nothing to do.
 
     ``may_create``: whether the quota lets one more ReplicaSet in; it is asked only if one is needed.
     """
     active = [item for item in state.sets if item.wanted > 0]
     if state.paused or any(item.desired != state.replicas for item in active):
-        sets = _scaled(state)
+        sets = _scale_sets(state)
         return state._replace(sets=sets) if sets != state.sets else None
-    moved = _recreate(state, may_create) if state.recreate else _rolling(state, may_create)
+    moved = _recreate(state, may_create) if state.recreate else _roll_sets(state, may_create)
     return moved if moved is not None and moved.sets != state.sets else None
 
 
-def _annotated(state: DeploymentState, item: ReplicaSetState, wanted: int) -> ReplicaSetState:
+def _set_replica_annotations(state: DeploymentState, item: ReplicaSetState, wanted: int) -> ReplicaSetState:
     """Return a set that was scaled carries what the Deployment wants now."""
     return item._replace(wanted=wanted, desired=state.replicas, most=state.replicas + state.surge)
 
 
-def _replaced(sets: Sets, old: ReplicaSetState, new: ReplicaSetState) -> Sets:
+def _replace_set(sets: Sets, old: ReplicaSetState, new: ReplicaSetState) -> Sets:
     return tuple(new if item is old else item for item in sets)
 
 
-def _scaled(state: DeploymentState) -> Sets:
+def _scale_sets(state: DeploymentState) -> Sets:
     """Source: sync.go scale."""
     active = [item for item in state.sets if item.wanted > 0]
     newest = state.newest
@@ -77,9 +77,9 @@ def _scaled(state: DeploymentState) -> Sets:
     if only is not None:
         if only.wanted == state.replicas and (not active or only.desired == state.replicas):
             return state.sets
-        return _replaced(state.sets, only, _annotated(state, only, state.replicas))
+        return _replace_set(state.sets, only, _set_replica_annotations(state, only, state.replicas))
     if newest is not None and newest.desired == newest.wanted == ready(newest.pods) == state.replicas:
-        return tuple(item if item is newest else _annotated(state, item, 0) for item in state.sets)
+        return tuple(item if item is newest else _set_replica_annotations(state, item, 0) for item in state.sets)
     return state.sets if state.recreate else _proportional(state, active)
 
 
@@ -100,7 +100,7 @@ def _proportional(state: DeploymentState, active: Sequence[ReplicaSetState]) -> 
         sizes[0] = max(0, sizes[0] + to_add - additions)
     sets = state.sets
     for item, size in zip(ordered, sizes, strict=True):
-        sets = _replaced(sets, item, _annotated(state, item, size))
+        sets = _replace_set(sets, item, _set_replica_annotations(state, item, size))
     return sets
 
 
@@ -133,11 +133,13 @@ def _with_new(state: DeploymentState, may_create: Callable[[], bool]) -> Deploym
     """Return the Deployment with a ReplicaSet for its template; None if the quota refuses it."""
     if not may_create():
         return None
-    new = _annotated(state, ReplicaSetState(state.template, 0), _wanted_of_new(state, 0, _total(state.sets)))
+    new = _set_replica_annotations(
+        state, ReplicaSetState(state.template, 0), _wanted_of_new(state, 0, _total(state.sets))
+    )
     return state._replace(sets=(*state.sets, new))
 
 
-def _rolling(state: DeploymentState, may_create: Callable[[], bool]) -> DeploymentState | None:
+def _roll_sets(state: DeploymentState, may_create: Callable[[], bool]) -> DeploymentState | None:
     new = state.newest
     if new is None:
         return _with_new(state, may_create)
@@ -145,7 +147,7 @@ def _rolling(state: DeploymentState, may_create: Callable[[], bool]) -> Deployme
     if new.wanted != state.replicas:
         wanted = state.replicas if new.wanted > state.replicas else _wanted_of_new(state, new.wanted, total)
         if wanted != new.wanted:
-            return state._replace(sets=_replaced(state.sets, new, _annotated(state, new, wanted)))
+            return state._replace(sets=_replace_set(state.sets, new, _set_replica_annotations(state, new, wanted)))
     old = [item for item in state.sets if item is not new]
     if not _total(old):
         return None
@@ -167,7 +169,7 @@ def _scaled_down(
         if down >= most_down or item.wanted == 0 or lacking <= 0:
             continue
         fewer = min(most_down - down, lacking)
-        after[id(item)] = _annotated(state, item, item.wanted - fewer)
+        after[id(item)] = _set_replica_annotations(state, item, item.wanted - fewer)
         down += fewer
     spare = ready(new.pods) + sum(ready(item.pods) for item in old) - least
     for item in old:
@@ -175,7 +177,7 @@ def _scaled_down(
         if spare <= 0 or wanted == 0:
             continue
         fewer = min(wanted, spare)
-        after[id(item)] = _annotated(state, item, wanted - fewer)
+        after[id(item)] = _set_replica_annotations(state, item, wanted - fewer)
         spare -= fewer
     return tuple(after.get(id(item), item) for item in state.sets)
 
@@ -183,7 +185,9 @@ def _scaled_down(
 def _recreate(state: DeploymentState, may_create: Callable[[], bool]) -> DeploymentState | None:
     new = state.newest
     if any(item.wanted for item in state.sets if item is not new):
-        sets = tuple(item if item is new or not item.wanted else _annotated(state, item, 0) for item in state.sets)
+        sets = tuple(
+            item if item is new or not item.wanted else _set_replica_annotations(state, item, 0) for item in state.sets
+        )
         return state._replace(sets=sets)
     if any(count(item.pods) for item in state.sets if item is not new):
         return None
@@ -191,10 +195,10 @@ def _recreate(state: DeploymentState, may_create: Callable[[], bool]) -> Deploym
         return _with_new(state, may_create)
     if new.wanted == state.replicas:
         return None
-    return state._replace(sets=_replaced(state.sets, new, _annotated(state, new, state.replicas)))
+    return state._replace(sets=_replace_set(state.sets, new, _set_replica_annotations(state, new, state.replicas)))
 
 
-def fewer(pods: Pods, wanted: int) -> tuple[Pods, ...]:
+def remaining_pods(pods: Pods, wanted: int) -> tuple[Pods, ...]:
     """Return every way to be left with ``wanted`` pods: pods that are not ready go first, among equals any can go."""
     surplus = count(pods) - wanted
     if surplus <= 0:
@@ -203,11 +207,11 @@ def fewer(pods: Pods, wanted: int) -> tuple[Pods, ...]:
     running = tuple(item for item in pods if item[1])
     unready = count(waiting)
     if surplus <= unready:
-        return tuple(tuple(sorted((*left, *running))) for left in _left(waiting, unready - surplus))
-    return tuple(_left(running, count(running) - (surplus - unready)))
+        return tuple(tuple(sorted((*left, *running))) for left in _list_remaining_pods(waiting, unready - surplus))
+    return tuple(_list_remaining_pods(running, count(running) - (surplus - unready)))
 
 
-def _left(pods: Pods, number: int) -> Iterator[Pods]:
+def _list_remaining_pods(pods: Pods, number: int) -> Iterator[Pods]:
     """Yield every choice of ``number`` among the pods."""
     if not pods:
         yield ()
@@ -216,11 +220,11 @@ def _left(pods: Pods, number: int) -> Iterator[Pods]:
     others = count(rest)
     for kept in range(max(0, number - others), min(have, number) + 1):
         head = ((shape, is_ready, kept),) if kept else ()
-        for tail in _left(rest, number - kept):
+        for tail in _list_remaining_pods(rest, number - kept):
             yield (*head, *tail)
 
 
-def missing(state: StatefulSetState) -> tuple[int, ...]:
+def missing_ordinals(state: StatefulSetState) -> tuple[int, ...]:
     """Return the ordinals that the controller tries to make now.
 
     In order: the first that is not there, once all before it are ready. In parallel: those of one batch; batches of 1,
@@ -276,10 +280,10 @@ def taken_down(state: StatefulSetState) -> StatefulSetState | None:
         return state._replace(pods=tuple(replica for replica in state.pods if replica not in gone))
     if state.on_delete:
         return None
-    return _updated(state, present)
+    return _update_stateful_set(state, present)
 
 
-def _updated(state: StatefulSetState, present: dict[int, Replica]) -> StatefulSetState | None:
+def _update_stateful_set(state: StatefulSetState, present: dict[int, Replica]) -> StatefulSetState | None:
     gone = _one_replaced(state, present) if state.unavailable is None else _several_replaced(state, present)
     if gone:
         return state._replace(pods=tuple(replica for replica in state.pods if replica.ordinal not in gone))

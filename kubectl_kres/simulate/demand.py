@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from kubectl_kres.simulate import controllers as statefulset
-from kubectl_kres.simulate.controllers import synced
+from kubectl_kres.simulate.controllers import sync_deployment
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.state import (
     Common,
@@ -55,13 +55,13 @@ class RoomDemand:
     def movable(self, state: State) -> list[int]:
         """Return the places of the active workloads, without those whose pods have no room now."""
         busy, changed = self._busy_of(state), state.workloads.changed
-        places = [place for place in _unlinked(busy.free) if place not in changed]
+        places = [place for place in _iterate_places(busy.free) if place not in changed]
         for wish, linked in busy.waiting.items():
             if self._has_room(state, wish):
-                places += [place for place in _unlinked(linked) if place not in changed]
+                places += [place for place in _iterate_places(linked) if place not in changed]
         for place, (_, workload) in changed.items():
             if not self.controllers.is_idle(workload):
-                own = self._wish(state, workload)
+                own = self._find_wish(state, workload)
                 if own is None or self._has_room(state, own):
                     places.append(place)
         return sorted(places)
@@ -110,20 +110,20 @@ class RoomDemand:
             before = self._busy.get((deciding, id(common.before)))
             places = range(len(common.items))
             if before is not None:
-                known = self._with(before, state, places[-1:])
+                known = self._add_demand(before, state, places[-1:])
             else:
-                known = self._with(Busy(common, None, {}, {}), state, places)
+                known = self._add_demand(Busy(common, None, {}, {}), state, places)
             self._busy[deciding, id(common)] = known
         return known
 
-    def _with(self, before: Busy, state: State, places: Iterable[int]) -> Busy:
+    def _add_demand(self, before: Busy, state: State, places: Iterable[int]) -> Busy:
         free, waiting, asked = before.free, dict(before.waiting), dict(before.asked)
         common = state.workloads.common
         for place in places:
             workload = common.items[place][1]
             if self.controllers.is_idle(workload):
                 continue
-            wish = self._wish(state, workload)
+            wish = self._find_wish(state, workload)
             if wish is None:
                 free = place, free
             else:
@@ -132,12 +132,12 @@ class RoomDemand:
                 asked[number] = asked.get(number, 0) + amount
         return Busy(common, free, waiting, asked)
 
-    def _wish(self, state: State, workload: WorkloadState) -> Wish | None:
+    def _find_wish(self, state: State, workload: WorkloadState) -> Wish | None:
         """Return what a workload waits for that can do nothing but make pods; None: it may do something else."""
         world = self.tables.worlds[state.world]
         known = self._wishes.get((world.deciding, id(workload)))
         if known is None:
-            templates = self._lacking(workload)
+            templates = self._missing_pod_templates(workload)
             wish = None
             if templates is not None:
                 shapes = {shape for template in templates for shape in self.tables.options(template, world)}
@@ -145,11 +145,11 @@ class RoomDemand:
             known = self._wishes[world.deciding, id(workload)] = workload, wish
         return known[1]
 
-    def _lacking(self, workload: WorkloadState) -> set[int] | None:
+    def _missing_pod_templates(self, workload: WorkloadState) -> set[int] | None:
         """Return the templates of the pods that a workload lacks; None: its controllers may do something else."""
         match workload:
             case DeploymentState():
-                if synced(workload, may_create=lambda: True) is not None:
+                if sync_deployment(workload, may_create=lambda: True) is not None:
                     return None
                 sets = workload.sets
             case ReplicaSetState():
@@ -159,7 +159,9 @@ class RoomDemand:
                     return None
                 if statefulset.taken_down(workload) is not None:
                     return None
-                return {statefulset.template_of(workload, ordinal) for ordinal in statefulset.missing(workload)}
+                return {
+                    statefulset.template_of(workload, ordinal) for ordinal in statefulset.missing_ordinals(workload)
+                }
             case JobState():
                 return None
         if _has_surplus(workload):
@@ -222,7 +224,7 @@ def _has_surplus(workload: WorkloadState) -> bool:
     return False
 
 
-def _unlinked(places: _Places) -> Iterable[int]:
+def _iterate_places(places: _Places) -> Iterable[int]:
     while places is not None:
         place, places = places
         yield place

@@ -37,7 +37,7 @@ class EvaluatedPods:
         """Return every way in which the pod is stored, and every refusal of it; both empty where it is not known."""
         namesake, stored, refused = self._known.get((deciding, _likeness(template)), ("", (), ()))
         return (
-            tuple((_named(item, template), request) for item, request in stored),
+            tuple((_set_container_names(item, template), request) for item, request in stored),
             tuple(_told_of(pod, namesake, outcome) for outcome in refused),
         )
 
@@ -68,7 +68,7 @@ def _likeness(template: Raw) -> bytes:
     return _ENCODE(looked_at)
 
 
-def _named(stored: Mapping[str, Any], template: Raw) -> Mapping[str, Any]:
+def _set_container_names(stored: Mapping[str, Any], template: Raw) -> Mapping[str, Any]:
     """With the names of this template's containers."""
     spec = template.get("spec") or {}
     return {

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.simulate.change import Delete, Settle, Step
-from kubectl_kres.simulate.controllers import synced
+from kubectl_kres.simulate.controllers import sync_deployment
 from kubectl_kres.simulate.demand import RoomDemand
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.requests import Requests
@@ -61,31 +61,31 @@ class Explorer:
         ``drawn``: where there are too many states some orders are drawn.
         """
         sent = [self._after_steps(state) for state in starts]
-        usual, complete = self._reached(sent, self.most, between=False)
+        usual, complete = self._find_reached_states(sent, self.most, between=False)
         if drawn and not complete:
-            usual = self._distinct([*usual, *self._drawn(sent)])
+            usual = self._drop_equal_states([*usual, *self._sample_final_states(sent)])
         if not between:
             return Ends(tuple(usual), len(usual), complete)
-        rare, all_of_them = self._reached(starts, MOST_BETWEEN, between=True)
-        states = self._distinct([*usual, *rare])
+        rare, all_of_them = self._find_reached_states(starts, MOST_BETWEEN, between=True)
+        states = self._drop_equal_states([*usual, *rare])
         return Ends(tuple(states), len(usual), complete and all_of_them)
 
     def _after_steps(self, state: State) -> State:
         """Return the state after all steps that have one answer each, up to where controllers act."""
-        while not self._acts(state):
-            next_answer = self._next(state, between=False)
+        while not self._is_controllers_turn(state):
+            next_answer = self._next_states(state, between=False)
             if len(next_answer) != 1:
                 break
             state = next_answer[0].compacted()
         return state
 
-    def _distinct(self, states: Iterable[State]) -> list[State]:
+    def _drop_equal_states(self, states: Iterable[State]) -> list[State]:
         result: dict[Any, State] = {}
         for state in states:
-            result.setdefault(self._mark(state), state)
+            result.setdefault(self._state_key(state), state)
         return list(result.values())
 
-    def _reached(self, starts: Sequence[State], most: int, *, between: bool) -> tuple[list[State], bool]:
+    def _find_reached_states(self, starts: Sequence[State], most: int, *, between: bool) -> tuple[list[State], bool]:
         seen: set[Any] = set()
         final_states: list[State] = []
         stack = list(reversed(starts))
@@ -93,12 +93,12 @@ class Explorer:
         straight = most + _STRAIGHT * (len(self.steps) + max((len(state.workloads) for state in starts), default=0))
         while stack:
             state = stack.pop()
-            next_answer = self._next(state, between=between)
+            next_answer = self._next_states(state, between=between)
             while len(next_answer) == 1 and straight > 0:
                 straight -= 1
                 state = next_answer[0].compacted()
-                next_answer = self._next(state, between=between)
-            mark = self._mark(state)
+                next_answer = self._next_states(state, between=between)
+            mark = self._state_key(state)
             if mark in seen:
                 continue
             room -= len(next_answer)
@@ -111,7 +111,7 @@ class Explorer:
                 final_states.append(state)
         return final_states, True
 
-    def _mark(self, state: State) -> Any:
+    def _state_key(self, state: State) -> Any:
         """Equal for equal states. To hash all workloads takes long, and few are others than in the first state."""
         workloads = state.workloads
         first = self._first.setdefault(len(workloads), workloads)
@@ -126,7 +126,7 @@ class Explorer:
         others = state.world, state.step, state.used, state.limits, state.claims, state.answers
         return others, len(workloads), frozenset(marks)
 
-    def _next(self, state: State, *, between: bool) -> list[State]:
+    def _next_states(self, state: State, *, between: bool) -> list[State]:
         """Return the states that can follow; none if the namespace is at rest."""
         limits = self._limits(state)
         deletions = self.controllers.deletions(state, self.demand.surplus(state))
@@ -138,7 +138,7 @@ class Explorer:
                 return [state._replace(limits=limits)]
             if pending is not None and not isinstance(pending, Settle):
                 return list(self.requests.sent(state, pending))
-        moves = list(self._moves(state, one_by_one=pending is None or isinstance(pending, Settle)))
+        moves = list(self._controller_moves(state, one_by_one=pending is None or isinstance(pending, Settle)))
         if between and limits != state.limits:
             moves.append(state._replace(limits=limits))
         if isinstance(pending, Settle) and (between or not moves):
@@ -160,7 +160,7 @@ class Explorer:
             self._limits_of[state.world] = tuple(limits)
         return self._limits_of[state.world]
 
-    def _moves(self, state: State, *, one_by_one: bool) -> Iterator[State]:
+    def _controller_moves(self, state: State, *, one_by_one: bool) -> Iterator[State]:
         """Yield the controllers' moves; of workloads that no other one can hinder, one goes after the other."""
         active = self.demand.movable(state)
         if one_by_one:
@@ -189,12 +189,12 @@ class Explorer:
             if not isinstance(workload, DeploymentState) or self.tables.revision_cost(workload) or self.tables.reviews:
                 continue
             if not workload.sets:
-                after = synced(workload, may_create=lambda: True)
+                after = sync_deployment(workload, may_create=lambda: True)
                 if after is not None:
                     made[place] = after
         return state._replace(workloads=state.workloads.having_all(made)) if made else None
 
-    def _drawn(self, starts: Sequence[State]) -> Iterator[State]:
+    def _sample_final_states(self, starts: Sequence[State]) -> Iterator[State]:
         """Rests after some orders, the same ones each time: the first comes first, the last does, then by lot."""
         lot = Random(0)  # noqa: S311 - no secret
         often = _MOST_OF_ALL // max(1, *(len(state.workloads) + len(self.steps) for state in starts))
@@ -214,7 +214,7 @@ class Explorer:
                     queue.pop()
                     continue
             else:
-                next_answer = self._next(state, between=False)
+                next_answer = self._next_states(state, between=False)
                 if not next_answer:
                     return state
             state = lot.choice(next_answer).compacted()
@@ -222,9 +222,9 @@ class Explorer:
 
     def _queue(self, state: State, number: int) -> list[int]:
         """Return the workloads whose controllers can act, those at the end that come first."""
-        return self.demand.movable(state)[:: -1 if number == 0 else 1] if self._acts(state) else []
+        return self.demand.movable(state)[:: -1 if number == 0 else 1] if self._is_controllers_turn(state) else []
 
-    def _acts(self, state: State) -> bool:
+    def _is_controllers_turn(self, state: State) -> bool:
         """Return whether it is the controllers' turn: every step up to the next wait was carried out, and quotas are
         seen.
         """

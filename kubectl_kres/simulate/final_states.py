@@ -13,10 +13,10 @@ from kubectl_kres.admission.quota.quota_admission import count_request, evaluate
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate import controllers as statefulset
-from kubectl_kres.simulate.controllers import synced
+from kubectl_kres.simulate.controllers import sync_deployment
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.requests import Requests, StepAnswer
-from kubectl_kres.simulate.shapes import SUFFIX, Shape, pruned
+from kubectl_kres.simulate.shapes import SUFFIX, Shape, shape_fields
 from kubectl_kres.simulate.state import (
     DeploymentState,
     JobState,
@@ -25,8 +25,8 @@ from kubectl_kres.simulate.state import (
     StatefulSetState,
     WorkloadState,
     World,
-    behind,
     count,
+    count_outdated,
     pods_of,
     ready,
     revision_of,
@@ -124,7 +124,7 @@ class StateReader:
             self._workload(key, workload, state, world, policies) for key, workload in sorted(state.workloads)
         )
         answers = tuple(self.requests.answers[number] for number in state.answers)
-        workloads = tuple(sorted((*workloads, *self._bare(world)), key=lambda workload: workload.key))
+        workloads = tuple(sorted((*workloads, *self._bare_pod_states(world)), key=lambda workload: workload.key))
         return FinalState(workloads, tuple(self.quotas(state)), tuple(sorted(state.claims)), answers)
 
     def workload(self, state: State, place: int) -> WorkloadEnd:
@@ -151,10 +151,10 @@ class StateReader:
         known = self._whole.get(id(workload))
         if known is not None and known[1].key == key:
             return known[1]
-        refused = tuple(self._refused(key, workload, state, world, policies))
+        refused = tuple(self._list_refused(key, workload, state, world, policies))
         kind, name = key
         base = WorkloadEnd(kind, name, wanted_of(workload), pods_of(workload), 0, refused=refused)
-        fields: dict[str, Any] = {"stored": tuple(self._stored(workload))}
+        fields: dict[str, Any] = {"stored": tuple(self._list_stored_pods(workload))}
         match workload:
             case DeploymentState():
                 fields |= _deployment(workload)
@@ -169,14 +169,14 @@ class StateReader:
             self._whole[id(workload)] = workload, workload_end
         return workload_end
 
-    def _bare(self, world: World) -> Iterator[WorkloadEnd]:
+    def _bare_pod_states(self, world: World) -> Iterator[WorkloadEnd]:
         """Pods that no controller made."""
         for raw in world.of_kind("Pod"):
             is_ready = int((raw.get("status") or {}).get("phase") == "Running")
-            name, stored = str(raw["metadata"]["name"]), pruned(raw)
+            name, stored = str(raw["metadata"]["name"]), shape_fields(raw)
             yield WorkloadEnd("Pod", name, 1, 1, is_ready, stored=((1, stored),))
 
-    def _stored(self, workload: WorkloadState) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    def _list_stored_pods(self, workload: WorkloadState) -> Iterator[tuple[int, Mapping[str, Any]]]:
         counts = list(shapes_of(workload))
         if len(counts) == 1:
             [(number, many)] = counts
@@ -192,12 +192,12 @@ class StateReader:
         for many, shape in shapes.values():
             yield many, shape.stored
 
-    def _refused(
+    def _list_refused(
         self, key: Key, workload: WorkloadState, state: State, world: World, policies: Policies
     ) -> Iterator[Refused]:
         match workload:
             case DeploymentState():
-                after = synced(workload, may_create=lambda: True)
+                after = sync_deployment(workload, may_create=lambda: True)
                 if after is not None and len(after.sets) > len(workload.sets):
                     review = self.tables.revision_review(key, workload.template, world)
                     yield from self.refused_revision(key, revision_of(workload), policies, review)
@@ -276,7 +276,7 @@ def _is_whole(workload: WorkloadState) -> bool:
             made = all(count(item.pods) >= item.wanted for item in workload.sets)
             return made and workload.newest is not None
         case StatefulSetState():
-            return len(workload.pods) >= workload.replicas and not statefulset.missing(workload)
+            return len(workload.pods) >= workload.replicas and not statefulset.missing_ordinals(workload)
     return count(workload.pods) >= workload.wanted
 
 
@@ -302,7 +302,7 @@ def _deployment(workload: DeploymentState) -> dict[str, Any]:
     return {
         "ready": sum(ready(item.pods) for item in workload.sets),
         "updated": updated_of(workload),
-        "behind": behind(workload),
+        "behind": count_outdated(workload),
         "newest": SetEnd(new.wanted, count(new.pods)) if new is not None else None,
         "older": older,
     }
@@ -316,7 +316,7 @@ def _stateful_set(workload: StatefulSetState) -> dict[str, Any]:
     return {
         "ready": sum(1 for replica in workload.pods if replica.ready),
         "updated": updated_of(workload),
-        "behind": behind(workload),
+        "behind": count_outdated(workload),
         "names": names,
         "updated_names": newest,
     }

@@ -17,8 +17,8 @@ from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, DetailedTemp
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.plugins import POLICIES
-from kubectl_kres.simulate.requests import started
-from kubectl_kres.simulate.shapes import pruned
+from kubectl_kres.simulate.requests import initial_state
+from kubectl_kres.simulate.shapes import shape_fields
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
     CONTROLLED,
@@ -149,9 +149,9 @@ class _Reading:
             own = _names(self.tables.templates[workload.template].raw.get("spec") or {})
             # Those that ``Lean`` found alike share their specification.
             if any(own != _names_in(spec) for spec in {id(pod.spec): pod.spec for pod in pods}.values()):
-                self._expect(key, workload.template, pods, own)
+                self._expect_added_containers(key, workload.template, pods, own)
 
-    def _expect(self, key: Key, template: int, pods: Sequence[Pod], own: set[str]) -> None:
+    def _expect_added_containers(self, key: Key, template: int, pods: Sequence[Pod], own: set[str]) -> None:
         computed = own.union(
             *(_names(self.tables.shapes[shape].stored) for shape in self.tables.options(template, self.world))
         )
@@ -173,7 +173,7 @@ class _Reading:
         present: dict[int, int] = defaultdict(int)
         ended: dict[int, int] = defaultdict(int)
         for pod in self.store.all("Pod", self.name):
-            shape = self._shape(pod)
+            shape = self._find_shape(pod)
             owner = _owner(pod)
             key = (owner.kind, owner.name) if owner is not None else ("Pod", pod.metadata.name)
             if pod.status.phase in _ENDED:
@@ -240,14 +240,14 @@ class _Reading:
                     self.tables.measures.formats.setdefault(number, amounts[resource].format)
                 yield number, amounts[resource].nano
 
-    def _shape(self, pod: Pod) -> int:
+    def _find_shape(self, pod: Pod) -> int:
         # Those that ``Lean`` found alike share their parts.
         same = (id(pod.spec), id(pod.status))
         if same not in self._same:
             key = _told_apart(pod)
             if key not in self._shapes:
                 alive = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
-                self._shapes[key] = self.tables.shape_of_pod(alive, pruned(parts_of(pod)), self.world)
+                self._shapes[key] = self.tables.shape_of_pod(alive, shape_fields(parts_of(pod)), self.world)
             self._same[same] = self._shapes[key]
         return self._same[same]
 
@@ -260,13 +260,13 @@ class _Reading:
         for key, raw in self.world.objects.items():
             if key[0] in CONTROLLED:
                 template = self.tables.template_of(raw)
-                rejected = _rejected(raw)
+                rejected = _find_webhook_refusal(raw)
                 if rejected:
                     self.tables.reject(template, rejected)
-                fresh = started(raw, template, self.tables.server)
-                yield key, self._filled(key, fresh, raw, sets[key])
+                fresh = initial_state(raw, template, self.tables.server)
+                yield key, self._fill_workload(key, fresh, raw, sets[key])
 
-    def _filled(self, key: Key, fresh: WorkloadState, raw: Raw, sets: list[Workload]) -> WorkloadState:
+    def _fill_workload(self, key: Key, fresh: WorkloadState, raw: Raw, sets: list[Workload]) -> WorkloadState:
         match fresh:
             case DeploymentState():
                 return fresh._replace(sets=tuple(self._sets(key, fresh, sets)))
@@ -281,13 +281,13 @@ class _Reading:
                     if condition.get("status") == "True" and condition.get("type") in {"Complete", "Failed"}
                 ]
                 done = fresh._replace(succeeded=status.get("succeeded", 0), ended=ended[0] if ended else "")
-                return done._replace(pods=self._of(key))
+                return done._replace(pods=self._count_pods_by_shape(key))
             case ReplicaSetState():
                 self._latest[key] = [pod for pod, _ in self._pods[key]]
-                return fresh._replace(pods=self._of(key))
+                return fresh._replace(pods=self._count_pods_by_shape(key))
         return fresh
 
-    def _of(self, key: Key) -> Pods:
+    def _count_pods_by_shape(self, key: Key) -> Pods:
         counts: dict[tuple[int, bool], int] = defaultdict(int)
         for pod, shape in self._pods[key]:
             counts[shape, pod.status.phase == "Running"] += 1
@@ -301,7 +301,7 @@ class _Reading:
         shared = own.spec.template if own is not None else None
         pairs: list[tuple[Workload, Raw]] = []
         numbers: list[int] = []
-        for item in sorted(sets, key=_age):
+        for item in sorted(sets, key=_age_sort_key):
             if shared is not None and item.spec.template is shared:  # as ``LeanWorkloads`` leaves it
                 plain = self.tables.templates[fresh.template].raw
                 number = fresh.template
@@ -317,12 +317,14 @@ class _Reading:
         for (item, plain), number in zip(pairs, numbers, strict=True):
             template, notes = number, item.metadata.annotations or {}
             if number == fresh.template and item is not newest:
-                template = self.tables.template(key, _labelled(plain, item.metadata.name))
+                template = self.tables.template(key, _add_revision_label(plain, item.metadata.name))
             self._sets_of[item.metadata.name] = key, template
             wanted = 1 if item.spec.replicas is None else item.spec.replicas
-            desired = _whole(notes.get(_DESIRED), fresh.replicas)
-            most = _whole(notes.get(_MOST), fresh.replicas + fresh.surge)
-            yield ReplicaSetState(template, wanted, self._of(("ReplicaSet", item.metadata.name)), desired, most)
+            desired = _read_whole_number(notes.get(_DESIRED), fresh.replicas)
+            most = _read_whole_number(notes.get(_MOST), fresh.replicas + fresh.surge)
+            yield ReplicaSetState(
+                template, wanted, self._count_pods_by_shape(("ReplicaSet", item.metadata.name)), desired, most
+            )
 
     def _stateful_set(self, key: Key, fresh: StatefulSetState, raw: Raw) -> StatefulSetState:
         newest = (raw.get("status") or {}).get("updateRevision", "")
@@ -336,7 +338,9 @@ class _Reading:
             revision = (pod.metadata.labels or {}).get(_REVISION, newest)
             template = revisions.get(revision, fresh.template)
             if newest and revision != newest and revision not in revisions:
-                template = revisions[revision] = self.tables.template(key, _labelled(template_raw(raw), revision))
+                template = revisions[revision] = self.tables.template(
+                    key, _add_revision_label(template_raw(raw), revision)
+                )
             if template != fresh.template:
                 older.add(template)
             else:
@@ -374,7 +378,7 @@ class _Reading:
                 template = mapping(mapping(on_wire(item.data), "spec"), "template")
                 number = self.tables.template(key, template)
                 if seen and number == present:
-                    number = self.tables.template(key, _labelled(template, name))
+                    number = self.tables.template(key, _add_revision_label(template, name))
             yield name, number
 
 
@@ -386,7 +390,7 @@ def _names_in(spec: PodSpec) -> set[str]:
     return {container.name for container in (*(spec.containers or ()), *(spec.init_containers or ()))}
 
 
-def _rejected(raw: Raw) -> str:
+def _find_webhook_refusal(raw: Raw) -> str:
     """Return what a webhook says to pods of a workload, as its condition has it; empty where none is known to reject
     them.
     """
@@ -476,17 +480,19 @@ class LeanWorkloads:
     def _spec(self, spec: DetailedSpec) -> DetailedSpec:
         """With the parts that are the same in most templates held once."""
         groups = {group: tuple(map(self._container, getattr(spec, group) or ())) or None for group in _GROUPS}
-        parts = {name: self._once(getattr(spec, name)) for name in ("security_context", "tolerations", "volumes")}
+        parts = {name: self._share_part(getattr(spec, name)) for name in ("security_context", "tolerations", "volumes")}
         return msgspec.structs.replace(spec, **groups, **parts)
 
     def _container(self, container: DetailedContainer) -> DetailedContainer:
-        return msgspec.structs.replace(container, **{name: self._once(getattr(container, name)) for name in _PARTS})
+        return msgspec.structs.replace(
+            container, **{name: self._share_part(getattr(container, name)) for name in _PARTS}
+        )
 
-    def _once(self, part: Any) -> Any:
+    def _share_part(self, part: Any) -> Any:
         return self._parts.setdefault(_ENCODE(part), part) if part is not None else None
 
 
-def lean() -> dict[str, Callable[[Any], Any]]:
+def lean_converters() -> dict[str, Callable[[Any], Any]]:
     """Return what a store that is filled for a simulation keeps of objects, by kind: what that needs, and no more."""
     workloads = LeanWorkloads()
     return {"Pod": Lean(), "Deployment": workloads, "ReplicaSet": workloads}
@@ -509,7 +515,7 @@ def parts_of(pod: Pod) -> dict[str, Any]:
     return {**msgspec.to_builtins(whole), "status": {"qosClass": pod.status.qos_class}}
 
 
-def _whole(text: str | None, default: int) -> int:
+def _read_whole_number(text: str | None, default: int) -> int:
     return int(text) if text is not None and text.isdigit() else default
 
 
@@ -520,16 +526,16 @@ def _without_hash(template: Raw) -> dict[str, Any]:
     return {**template, "metadata": {**metadata, "labels": labels}}
 
 
-def _age(item: Workload) -> tuple[str, str]:
+def _age_sort_key(item: Workload) -> tuple[str, str]:
     return item.metadata.creation_timestamp or "", item.metadata.name
 
 
 def _rank(item: Workload) -> tuple[int, bool, tuple[str, str]]:
     """The latest revision is the newest; among equal ones a set that wants pods, then the youngest."""
-    revision = _whole((item.metadata.annotations or {}).get(_REVISION_NOTE), 0)
-    return revision, item.spec.replicas != 0, _age(item)
+    revision = _read_whole_number((item.metadata.annotations or {}).get(_REVISION_NOTE), 0)
+    return revision, item.spec.replicas != 0, _age_sort_key(item)
 
 
-def _labelled(template: Raw, revision: str) -> dict[str, Any]:
+def _add_revision_label(template: Raw, revision: str) -> dict[str, Any]:
     metadata = template.get("metadata") or {}
     return {**template, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), _REVISION: revision}}}

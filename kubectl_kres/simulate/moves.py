@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from kubectl_kres.model.objects import Raw, mapping, text
 from kubectl_kres.simulate import controllers as statefulset
-from kubectl_kres.simulate.controllers import fewer, synced
+from kubectl_kres.simulate.controllers import remaining_pods, sync_deployment
 from kubectl_kres.simulate.shapes import Shape
 from kubectl_kres.simulate.state import (
     Common,
@@ -27,7 +27,7 @@ from kubectl_kres.simulate.state import (
     Workloads,
     WorkloadState,
     count,
-    shapes,
+    shape_counts,
     with_pod,
 )
 from kubectl_kres.simulate.tables import Tables
@@ -129,9 +129,9 @@ class Controllers:
         match workload:
             case DeploymentState():
                 settled = all(count(item.pods) == item.wanted for item in workload.sets)
-                return settled and synced(workload, may_create=lambda: True) is None
+                return settled and sync_deployment(workload, may_create=lambda: True) is None
             case StatefulSetState():
-                rests = not statefulset.missing(workload) and statefulset.taken_down(workload) is None
+                rests = not statefulset.missing_ordinals(workload) and statefulset.taken_down(workload) is None
                 return rests and not self.tables.lacks_revision(workload)
             case JobState() if not workload.ended and self.kubelet.jobs != "run":
                 return False
@@ -154,7 +154,7 @@ class Controllers:
             case DeploymentState():
                 yield from self._deployment(state, place, workload, alone=alone)
             case ReplicaSetState():
-                for pods, shape, number in self._lacking(state, workload, alone=alone):
+                for pods, shape, number in self._add_missing_pods(state, workload, alone=alone):
                     made = state.having(place, workload._replace(pods=pods))
                     yield made.charged(self.tables.shapes[shape].cost, number)
             case StatefulSetState():
@@ -169,7 +169,7 @@ class Controllers:
             if state.admits(self.tables.shapes[shape]):
                 yield shape
 
-    def _lacking(
+    def _add_missing_pods(
         self, state: State, item: ReplicaSetState | JobState, *, alone: bool
     ) -> Iterator[tuple[Pods, int, int]]:
         """Yield the pods with new ones, their shape and their number, for each shape."""
@@ -187,30 +187,34 @@ class Controllers:
         if isinstance(workload, DeploymentState):
             for index, item in enumerate(workload.sets):
                 if count(item.pods) > item.wanted:
-                    for pods in fewer(item.pods, item.wanted):
+                    for pods in remaining_pods(item.pods, item.wanted):
                         sets = (*workload.sets[:index], item._replace(pods=pods), *workload.sets[index + 1 :])
-                        yield self._without(state, item.pods, pods).having(place, workload._replace(sets=sets))
+                        yield self._charge_pod_change(state, item.pods, pods).having(
+                            place, workload._replace(sets=sets)
+                        )
                     return
         elif isinstance(workload, ReplicaSetState | JobState) and count(workload.pods) > workload.wanted:
-            for pods in fewer(workload.pods, workload.wanted):
-                yield self._without(state, workload.pods, pods).having(place, workload._replace(pods=pods))
+            for pods in remaining_pods(workload.pods, workload.wanted):
+                yield self._charge_pod_change(state, workload.pods, pods).having(place, workload._replace(pods=pods))
 
-    def _without(self, state: State, before: Pods, after: Pods) -> State:
-        for shape, number in shapes(before):
+    def _charge_pod_change(self, state: State, before: Pods, after: Pods) -> State:
+        for shape, number in shape_counts(before):
             state = state.charged(self.tables.shapes[shape].cost, -number)
-        for shape, number in shapes(after):
+        for shape, number in shape_counts(after):
             state = state.charged(self.tables.shapes[shape].cost, number)
         return state
 
     def _deployment(self, state: State, place: int, workload: DeploymentState, *, alone: bool) -> Iterator[State]:
         cost = self.tables.revision_cost(workload)
         world, key = self.tables.worlds[state.world], state.workloads[place][0]
-        after = synced(workload, may_create=lambda: state.fits(cost) and self.tables.may_revise(key, workload, world))
+        after = sync_deployment(
+            workload, may_create=lambda: state.fits(cost) and self.tables.may_revise(key, workload, world)
+        )
         if after is not None:
             grown = len(after.sets) - len(workload.sets)
             yield state.having(place, after).charged(cost, grown)
         for index, item in enumerate(workload.sets):
-            for pods, shape, number in self._lacking(state, item, alone=alone):
+            for pods, shape, number in self._add_missing_pods(state, item, alone=alone):
                 sets = (*workload.sets[:index], item._replace(pods=pods), *workload.sets[index + 1 :])
                 made = state.having(place, workload._replace(sets=sets))
                 yield made.charged(self.tables.shapes[shape].cost, number)
@@ -228,7 +232,7 @@ class Controllers:
                 continue
             if self.tables.lacks_revision(was):
                 continue
-            for ordinal in statefulset.missing(was):
+            for ordinal in statefulset.missing_ordinals(was):
                 if all(name in after.claims for name in workload.claim_names(ordinal)):
                     yield from self._replicas(after, place, workload, ordinal)
 
@@ -260,7 +264,7 @@ class Controllers:
                 then = without_claims(then, self.tables, raw, workload, excess)
             yield then
             return
-        for ordinal in statefulset.missing(workload):
+        for ordinal in statefulset.missing_ordinals(workload):
             claims = [name for name in workload.claim_names(ordinal) if name not in state.claims]
             if claims:
                 yield from self._claims(state, place, workload, ordinal)
@@ -281,8 +285,8 @@ class Controllers:
         if workload.ended:
             return
         if self.kubelet.jobs != "run" and self.kubelet.ready:
-            yield from self._finishing(state, place, workload)
-        for pods, shape, number in self._lacking(state, workload, alone=alone and self.kubelet.jobs == "run"):
+            yield from self._finish_pods(state, place, workload)
+        for pods, shape, number in self._add_missing_pods(state, workload, alone=alone and self.kubelet.jobs == "run"):
             yield state.having(place, workload._replace(pods=pods)).charged(self.tables.shapes[shape].cost, number)
         begun = workload.succeeded + workload.failed + count(workload.pods)
         if workload.completions is None and workload.succeeded and begun < workload.parallelism:
@@ -291,7 +295,7 @@ class Controllers:
                 pods = with_pod(workload.pods, shape, is_ready=self.kubelet.ready)
                 yield state.having(place, workload._replace(pods=pods)).charged(self.tables.shapes[shape].cost)
 
-    def _finishing(self, state: State, place: int, workload: JobState) -> Iterator[State]:
+    def _finish_pods(self, state: State, place: int, workload: JobState) -> Iterator[State]:
         done = workload.completions
         if self.kubelet.jobs == "complete":
             enough = workload.succeeded >= done if done is not None else workload.succeeded and not workload.pods

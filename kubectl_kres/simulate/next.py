@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.controllers import template_of
 from kubectl_kres.simulate.moves import Kubelet, State
-from kubectl_kres.simulate.shapes import SUFFIX, Shape, pruned
+from kubectl_kres.simulate.shapes import SUFFIX, Shape, shape_fields
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
     CONTROLLER_REVISION,
@@ -71,14 +71,14 @@ def stalled_rollouts(
     only these are restarted themselves; None: all.
     """
     result: dict[Key, StalledRollout] = {}
-    for state in outermost(states) if at_once else ():
+    for state in extreme_states(states) if at_once else ():
         if any(limit is not None for limit in state.limits):
             left = {key for key, _ in state.workloads if key not in result and (asked is None or key in asked)}
             result |= {item.key: item for item in _Restarts(namespace, state, at_once).stalled(left)}
     return result
 
 
-def outermost(states: Iterable[State]) -> tuple[State, ...]:
+def extreme_states(states: Iterable[State]) -> tuple[State, ...]:
     """Of many rests of a namespace those that rollouts are asked in: with the most and the least in use."""
     every = tuple(states)
     if len(every) <= _MOST_RESTS:
@@ -154,12 +154,12 @@ class _Restarts:
             return
         if left_out or not workload.replicas or pods_of(workload) < workload.replicas:
             return
-        new = self._new(workload)
+        new = self._new_pod_shapes(workload)
         may = self.tables.may_revise(key, workload, self.tables.worlds[self.state.world])
         if new and not (self.at_once == 1 and may and self._exchanges(workload, new)):
             yield _Restart(key, workload, dict(self.growth(workload)))
 
-    def _new(self, workload: WorkloadState) -> list[Shape]:
+    def _new_pod_shapes(self, workload: WorkloadState) -> list[Shape]:
         """Return how its new pods are stored; none if they are refused whatever room there is."""
         world, limits = self.tables.worlds[self.state.world], self.state.limits
         if self.tables.refusals(workload.template, world):
@@ -206,16 +206,16 @@ class _Restarts:
 
     def _groups(self, restart: _Restart, restarts: Sequence[_Restart]) -> Iterator[tuple[Key, ...]]:
         """Return who else is restarted, once for each measure that is short; nothing where it completes in any case."""
-        if any(self._lacks(measure, growth) for measure, growth in restart.growth.items()):
+        if any(self._list_shortages(measure, growth) for measure, growth in restart.growth.items()):
             yield ()
         for measure in restart.growth if self.at_once > 1 else ():
             others = [other for other in restarts if other is not restart and measure in other.growth]
             others.sort(key=lambda other: (-other.growth[measure], other.key))
             beside = others[: self.at_once - 1]
-            if self._lacks(measure, sum(item.growth[measure] for item in (restart, *beside))):
+            if self._list_shortages(measure, sum(item.growth[measure] for item in (restart, *beside))):
                 yield tuple(sorted(item.key for item in beside))
 
-    def _lacks(self, measure: int, growth: int) -> bool:
+    def _list_shortages(self, measure: int, growth: int) -> bool:
         limit = self.state.limits[measure]
         return limit is not None and self.state.used[measure] + growth + self.waiting.get(measure, 0) > limit
 
@@ -224,7 +224,7 @@ class _Restarts:
         of = restart.workload.replicas - getattr(restart.workload, "partition", 0)
         if not beside and self._starts_never(restart.workload):
             return StalledRollout(restart.key, 0, 0, of, (), partial(self._messages, restart, beside, 0))
-        counts = self._counts(restart, beside, most)
+        counts = self._count_updated_pods(restart, beside, most)
         if min(counts) >= of:
             return None
         tell = partial(self._messages, restart, beside, most)
@@ -234,22 +234,22 @@ class _Restarts:
         """Return whether not even the first new pod comes: it has no room, and nobody gives a pod up for it."""
         if self.frees or not isinstance(workload, DeploymentState) or workload.recreate or workload.unavailable:
             return False
-        return not any(self.state.admits(shape) for shape in self._new(workload))
+        return not any(self.state.admits(shape) for shape in self._new_pod_shapes(workload))
 
-    def _counts(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> list[int]:
+    def _count_updated_pods(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> list[int]:
         """Return how many pods are updated, in each end."""
-        final_states = self._played({restart.key, *beside}, most)
+        final_states = self._simulate_restart({restart.key, *beside}, most)
         place = final_states[0].workloads.place(restart.key) or 0
         return [updated_of(end.workloads[place][1]) for end in final_states]
 
     def _messages(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> tuple[str, ...]:
         """Return the server's words to the next pod in the worst end."""
-        counts = self._counts(restart, beside, most)
-        end = self._played({restart.key, *beside}, most)[counts.index(min(counts))]
+        counts = self._count_updated_pods(restart, beside, most)
+        end = self._simulate_restart({restart.key, *beside}, most)[counts.index(min(counts))]
         worst = self.namespace.reader.workload(end, end.workloads.place(restart.key) or 0)
         return tuple(dict.fromkeys(text for refused in worst.refused for text in refused.messages))
 
-    def _played(self, keys: set[Key], most: int) -> tuple[State, ...]:
+    def _simulate_restart(self, keys: set[Key], most: int) -> tuple[State, ...]:
         """Return the rests that the workloads come to, and those that wait for room: all others have what they want.
 
         Two orders are followed; if they end alike, all do. ``most``: states that are looked at otherwise.
@@ -258,9 +258,11 @@ class _Restarts:
         if together not in self._ends:
             restarted = [self.state.workloads[self.state.workloads.place(key) or 0] for key in sorted(together)]
             waiting = [item for item in self.busy if item[0] not in together]
-            items = [(key, item._replace(template=self._restarted(key, item.template))) for key, item in restarted]
+            items = [
+                (key, item._replace(template=self._restart_template(key, item.template))) for key, item in restarted
+            ]
             state = self.state._replace(workloads=Workloads.of([*items, *waiting]))
-            orders = self._rest(state), self._rest(state, others_first=True)
+            orders = self._find_final_state(state), self._find_final_state(state, others_first=True)
             if orders[0].workloads == orders[1].workloads or most < _LEAST:
                 self._ends[together] = orders
             else:
@@ -270,7 +272,7 @@ class _Restarts:
                 self._ends[together] = final_states.states if final_states.complete else (*orders, *final_states.states)
         return self._ends[together]
 
-    def _rest(self, state: State, *, others_first: bool = False) -> State:
+    def _find_final_state(self, state: State, *, others_first: bool = False) -> State:
         """Return the rest where workloads that come first in the state go first, or those that come last."""
         controllers, order = self.namespace.controllers(Kubelet()), range(len(state.workloads))
         if others_first:
@@ -298,7 +300,7 @@ class _Restarts:
                 still.clear()
             state = after
 
-    def _restarted(self, key: Key, template: int) -> int:
+    def _restart_template(self, key: Key, template: int) -> int:
         """Return the number of the template that kubectl rollout restart makes of it."""
         present = self.tables.templates[template]
         metadata: Mapping[str, Any] = present.raw.get("metadata") or {}
@@ -329,7 +331,7 @@ def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key
         number, wanted = pods_of(workload), wanted_of(workload)
         if (number or wanted) and not getattr(workload, "ended", ""):
             # Of those that can be next that which is refused.
-            every = [_next(namespace, state, key, pod, number, wanted) for pod in _replacements(workload)]
+            every = [_build_next(namespace, state, key, pod, number, wanted) for pod in _replacements(workload)]
             yield next((item for item in every if item.messages), every[-1])
     controlled = {key for key, _ in state.workloads}
     for key in sorted(key for key in world.objects if key not in controlled and key not in known and key[0] != "Pod"):
@@ -345,7 +347,7 @@ def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key
                     yield Next(key, len(other), len(other), messages)
                     continue
             pod = _Replacement(other[0] if other else None, template)
-            yield _next(namespace, state, key, pod, len(other), len(other))
+            yield _build_next(namespace, state, key, pod, len(other), len(other))
 
 
 class _Replacement(NamedTuple):
@@ -372,7 +374,9 @@ def _replacements(workload: WorkloadState) -> list[_Replacement]:
     return [_Replacement(shape, workload.template)]
 
 
-def _next(namespace: NamespaceSimulation, state: State, key: Key, pod: _Replacement, number: int, wanted: int) -> Next:
+def _build_next(
+    namespace: NamespaceSimulation, state: State, key: Key, pod: _Replacement, number: int, wanted: int
+) -> Next:
     tables = namespace.tables
     world = tables.worlds[state.world]
     if pod.shape is not None:
@@ -386,7 +390,7 @@ def _next(namespace: NamespaceSimulation, state: State, key: Key, pod: _Replacem
     messages = dict.fromkeys(
         outcome.message.replace(f'{SUFFIX}"', '-*"', 1) for outcome in outcomes if not outcome.allowed
     )
-    stored = {repr(outcome.object): pruned(outcome.object) for outcome in outcomes if outcome.object is not None}
+    stored = {repr(outcome.object): shape_fields(outcome.object) for outcome in outcomes if outcome.object is not None}
     return Next(key, number, wanted, tuple(messages), tuple(stored.values()))
 
 
@@ -402,13 +406,13 @@ class Maximum(Struct, frozen=True):
     lacks: tuple[tuple[str, str, str], ...] = ()
 
 
-def maxima(namespace: NamespaceSimulation, state: State) -> dict[Key, Maximum]:
+def autoscaler_maxima(namespace: NamespaceSimulation, state: State) -> dict[Key, Maximum]:
     """By workload; of several autoscalers of one the one that asks for most."""
     world = namespace.tables.worlds[state.world]
     result = dict(state.workloads)
     maximums: dict[Key, Maximum] = {}
     for raw in world.of_kind("HorizontalPodAutoscaler"):
-        scaler = decoded(raw, HorizontalPodAutoscaler)
+        scaler = decode_object(raw, HorizontalPodAutoscaler)
         key = (scaler.spec.scale_target_ref.kind, scaler.spec.scale_target_ref.name)
         most = scaler.spec.max_replicas
         if key in result and most > (maximums[key].most if key in maximums else 0):
@@ -428,10 +432,10 @@ def _maximum(
         return Maximum(name, most, min(most, existing))
     if any(state.limits[number] is not None for shape in shapes for number in shape.unstated):
         return Maximum(name, most, min(most, existing))
-    costs = [_summed((*shape.cost, *_claims(namespace, state, key, workload))) for shape in shapes]
+    costs = [_sum_costs((*shape.cost, *_claims(namespace, state, key, workload))) for shape in shapes]
     cost = min(costs, key=lambda value: state.room(value, more))
     fits = existing + max(0, state.room(cost, more))
-    return Maximum(name, most, min(most, fits), tuple(_lacks(namespace, state, cost, more)))
+    return Maximum(name, most, min(most, fits), tuple(_list_shortages(namespace, state, cost, more)))
 
 
 def _claims(
@@ -443,14 +447,16 @@ def _claims(
             yield from namespace.tables.claim_cost(world.objects[key], claim, world) or ()
 
 
-def _summed(parts: Cost) -> Cost:
+def _sum_costs(parts: Cost) -> Cost:
     sums: dict[int, int] = {}
     for number, amount in parts:
         sums[number] = sums.get(number, 0) + amount
     return tuple(sums.items())
 
 
-def _lacks(namespace: NamespaceSimulation, state: State, cost: Cost, more: int) -> Iterator[tuple[str, str, str]]:
+def _list_shortages(
+    namespace: NamespaceSimulation, state: State, cost: Cost, more: int
+) -> Iterator[tuple[str, str, str]]:
     measures = namespace.tables.measures
     for number, amount in cost:
         limit = state.limits[number]

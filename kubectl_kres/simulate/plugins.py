@@ -16,15 +16,15 @@ from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit
 from kubectl_kres.model.admitting import is_secret, kind_name
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import Raw, decoded, mapping
+from kubectl_kres.model.objects import Raw, decode_object, mapping
 from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.policies.rules import chain
-from kubectl_kres.policies.rules.chain import PolicyObjects, reviewed, unread_of, world_of
+from kubectl_kres.policies.rules.chain import PolicyObjects, review_object, unread_of, world_of
 from kubectl_kres.policies.rules.newer import answerable
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
-from kubectl_kres.policies.rules.policy import Bound, Look, finder
-from kubectl_kres.policies.rules.request import Request, Review, creation, matched
-from kubectl_kres.policies.rules.resources import settled, undecodable
+from kubectl_kres.policies.rules.policy import Bound, Look, build_param_finder
+from kubectl_kres.policies.rules.request import Request, Review, creation, match_request
+from kubectl_kres.policies.rules.resources import canonical_object, undecodable
 from kubectl_kres.simulate.change import Apply, Delete, ParameterStep, Patch, Step, key_of_step
 from kubectl_kres.simulate.state import World
 
@@ -86,7 +86,7 @@ def stored_parameter(step: ParameterStep, look: Look) -> Raw | None:
     """Return the object that the step is about as it is; None: there is none."""
     kind, name = key_of_step(step.step)
     result, _ = look(step.api_version, kind, step.namespace, {"name": name})
-    return next((raw for raw in result if _place(raw)[1] == name), None)
+    return next((raw for raw in result if _object_key(raw)[1] == name), None)
 
 
 def after_changes(look: Look, changed: Mapping[ParameterKey, Raw | None]) -> Look:
@@ -108,12 +108,12 @@ def _look(
     spaces = {str(reference.get("namespace") or namespace), ""}
     name = kind_name(version, kind)
     new = [raw for (of, space, _), raw in changed.items() if of == name and space in spaces and raw is not None]
-    kept = [raw for raw in result if (name, *_place(raw)) not in changed]
-    is_known = any(_place(raw)[1] == reference.get("name") for raw in new)
+    kept = [raw for raw in result if (name, *_object_key(raw)) not in changed]
+    is_known = any(_object_key(raw)[1] == reference.get("name") for raw in new)
     return [*kept, *new], "read" if is_known and state != "absent" else state
 
 
-def _place(raw: Raw) -> tuple[str, str]:
+def _object_key(raw: Raw) -> tuple[str, str]:
     metadata = mapping(raw, "metadata")
     return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
 
@@ -139,16 +139,16 @@ class Plugins:
         """Return every answer to a new pod. ``whole`` False: fields of it were not read, so that what asks for them is
         left out and told. ``added``: its containers of which live pods alone tell.
         """
-        pod = decoded(raw, Pod)
+        pod = decode_object(raw, Pod)
         outcomes = admit(pod, policies, self.server, journal=False)
         if any(outcome.code == 400 for outcome in outcomes) or undecodable(raw) is not None:
             return outcomes
         try:
             sent = creation(raw, self.name)
-            request = sent.of(chain.named(settled(raw, self.server), self.name))
-            deciding = self._without(unread_fields(whole=whole, additions=bool(additions)), request)
+            request = sent.of(chain.fill_metadata(canonical_object(raw, self.server), self.name))
+            deciding = self._select_computable_policies(unread_fields(whole=whole, additions=bool(additions)), request)
             deciding = msgspec.structs.replace(deciding, added=additions) if additions else deciding
-            if self._matching(deciding.mutating, request):
+            if self._select_matching(deciding.mutating, request):
                 answers = chain.create(raw, self.name, policies, self.server, deciding)
                 self._add_gaps(gap for answer in answers for gap in answer.unknown)
                 return tuple(answer.outcome for answer in answers)
@@ -162,7 +162,7 @@ class Plugins:
         if outcome.draft is None or not (outcome.allowed or _by_quota(outcome)):
             yield outcome
             return
-        yield from self._reviewed(run, request.of(chain.prepared(request, outcome.draft)), outcome)
+        yield from self._review_outcome(run, request.of(chain.object_to_validate(request, outcome.draft)), outcome)
 
     def object(self, raw: Raw, old: Raw | None, policies: Policies, outcome: Outcome) -> Iterator[Outcome]:
         """Yield the answer to an object that is no pod, or what policies refuse it with."""
@@ -171,18 +171,18 @@ class Plugins:
             return
         try:
             request = creation(raw, self.name)
-            request = request.of(chain.named(settled(raw, self.server), self.name))
+            request = request.of(chain.fill_metadata(canonical_object(raw, self.server), self.name))
             if old is not None:
-                before = chain.named(settled(old, self.server), self.name)
+                before = chain.fill_metadata(canonical_object(old, self.server), self.name)
                 request = msgspec.structs.replace(request, operation="UPDATE", old=before)
         except (Unparsable, msgspec.ValidationError):
             yield outcome
             return
-        changing = self._matching(self.deciding.mutating, request)
+        changing = self._select_matching(self.deciding.mutating, request)
         self._add_gaps(
             f"{MUTATING} {bound.policy.name} is not computed: it changes the {request.kind}" for bound in changing
         )
-        yield from self._reviewed(chain.Chain(request, policies, self.server, self.deciding), request, outcome)
+        yield from self._review_outcome(chain.Chain(request, policies, self.server, self.deciding), request, outcome)
 
     def review(self, raw: Raw, server: Server, *, whole: bool = True) -> ObjectReview:
         """Return what policies say of an object that a controller makes. ``whole``: nothing of its maker was
@@ -192,11 +192,11 @@ class Plugins:
             return ObjectReview(raw)
         try:
             sent = creation(raw, self.name)
-            request = sent.of(chain.named(settled(raw, server), self.name))
+            request = sent.of(chain.fill_metadata(canonical_object(raw, server), self.name))
         except (Unparsable, msgspec.ValidationError):
             return ObjectReview(raw)
-        deciding = self._without(unread_of(request.kind, whole=whole), request)
-        review = reviewed(chain.Chain(request, Policies(), server, deciding), request, raw)
+        deciding = self._select_computable_policies(unread_of(request.kind, whole=whole), request)
+        review = review_object(chain.Chain(request, Policies(), server, deciding), request, raw)
         self._add_gaps(review.gaps)
         return review
 
@@ -206,7 +206,7 @@ class Plugins:
             outcome = answer.outcome
             yield msgspec.structs.replace(outcome, code=200) if exists and outcome.allowed else outcome
 
-    def _reviewed(self, run: chain.Chain, request: Request, outcome: Outcome) -> Iterator[Outcome]:
+    def _review_outcome(self, run: chain.Chain, request: Request, outcome: Outcome) -> Iterator[Outcome]:
         reviews: list[Review] = list(run.review(request))
         self._add_gaps(gap for review in reviews for gap in review.unknown)
         refusals = [refusal for review in reviews for refusal in review.refusals]
@@ -216,13 +216,13 @@ class Plugins:
             texts = {*outcome.warnings, *(text for review in reviews for text in review.warnings)}
             yield msgspec.structs.replace(outcome, warnings=tuple(sorted(texts))) if texts else outcome
 
-    def _matching(self, bound: Iterable[Bound], request: Request) -> list[Bound]:
+    def _select_matching(self, bound: Iterable[Bound], request: Request) -> list[Bound]:
         return [
             bound for bound in bound
-            if matched(bound.policy.spec.get("matchConstraints"), request, self.deciding.namespace) is not None
+            if match_request(bound.policy.spec.get("matchConstraints"), request, self.deciding.namespace) is not None
         ]  # fmt: skip
 
-    def _without(self, withheld: frozenset[str], request: Request) -> PolicyObjects:
+    def _select_computable_policies(self, withheld: frozenset[str], request: Request) -> PolicyObjects:
         """Return the policies that ask for nothing that is not kept of an object that was read."""
         validating = tuple(self._computable(withheld, self.deciding.validating, request, VALIDATING))
         mutating = tuple(self._computable(withheld, self.deciding.mutating, request, MUTATING))
@@ -235,7 +235,7 @@ class Plugins:
             left, reasons = answerable(item, withheld)
             if left is not None:
                 yield left
-            if reasons and self._matching([item], request):
+            if reasons and self._select_matching([item], request):
                 self._add_gaps(f"{kind} {item.policy.name} is not computed: {reason}" for reason in reasons)
 
     def _add_gaps(self, gaps: Iterable[str]) -> None:
@@ -255,7 +255,7 @@ def plugins_of(world: World, server: Server, gaps: dict[str, None], look: Look) 
         None,
         (world.of_kind(VALIDATING), world.of_kind(f"{VALIDATING}Binding")),
         (world.of_kind(MUTATING), world.of_kind(f"{MUTATING}Binding")),
-        params=finder(after_changes(look, world.parameters)),
+        params=build_param_finder(after_changes(look, world.parameters)),
         most=_MOST,
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )

@@ -11,18 +11,18 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server, invalid_object, joined
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server, invalid_object, join_messages
 from kubectl_kres.admission.base.outcome import number as value_error
-from kubectl_kres.admission.decoding.decode import strict
+from kubectl_kres.admission.decoding.decode import strict_refusal
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 from kubectl_kres.admission.quota.quota_admission import Quota, resource_of
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import Raw, ResourceQuota, decoded, on_wire
+from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object, on_wire
 from kubectl_kres.model.pod_places import PodPart, is_followed, parts_of
-from kubectl_kres.policies.rules.objects import defaulted
+from kubectl_kres.policies.rules.objects import with_defaults
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.change import (
@@ -33,7 +33,7 @@ from kubectl_kres.simulate.change import (
     Patch,
     ScaleStep,
     Step,
-    applied,
+    apply_step,
     key_of_step,
 )
 from kubectl_kres.simulate.controllers import fenceposts
@@ -51,7 +51,7 @@ from kubectl_kres.simulate.state import (
     revisions_of,
     shapes_of,
     template_raw,
-    without,
+    without_deleted,
 )
 from kubectl_kres.simulate.tables import Tables
 
@@ -66,7 +66,7 @@ def _map(raw: Any, *path: str) -> Mapping[str, Any]:
     return raw if isinstance(raw, Mapping) else {}
 
 
-def started(raw: Raw, template: int, server: Server) -> WorkloadState:
+def initial_state(raw: Raw, template: int, server: Server) -> WorkloadState:
     """Return a workload that was just created and has no pods."""
     kind, spec = str(raw.get("kind")), _map(raw, "spec")
     if kind == "StatefulSet":
@@ -119,9 +119,9 @@ def _at_once(share: Any, replicas: int) -> int:
     return 1 if share is None else max(1, share if isinstance(share, int) else fenceposts(0, share, replicas)[1])
 
 
-def changed(state: WorkloadState, raw: Raw, template: int, server: Server) -> WorkloadState:
+def updated_state(state: WorkloadState, raw: Raw, template: int, server: Server) -> WorkloadState:
     """Return the workload after its object was updated: pods stay, what is wanted is new."""
-    new = started(raw, template, server)
+    new = initial_state(raw, template, server)
     match new, state:
         case DeploymentState(), DeploymentState():
             return new._replace(sets=state.sets)
@@ -200,24 +200,24 @@ class Requests:
             return
         world = self.tables.worlds[state.world]
         if isinstance(step, Apply):
-            step = _named(step, state.step)
+            step = _set_generated_name(step, state.step)
         key = key_of_step(step)
         stored = world.objects.get(key)
         if isinstance(step, Delete):
-            yield self._deleted(state, key, stored)
+            yield self._delete_object(state, key, stored)
             return
         if stored is None and not isinstance(step, Apply):
-            yield self._answered(state, self._absent(key))
+            yield self._add_answer(state, self._build_not_found_answer(key))
             return
         answer = _unscalable(step) if isinstance(step, ScaleStep) else None
         if answer is not None:
-            yield self._answered(state, answer)
+            yield self._add_answer(state, answer)
             return
-        raw, unknown = applied(step, stored), _unknown(step)
+        raw, unknown = apply_step(step, stored), _unknown(step)
         if unknown and isinstance(step, Apply):
-            refusal = strict(step.object, key[0], unknown)
+            refusal = strict_refusal(step.object, key[0], unknown)
             answer = StepAnswer(allowed=False, code=400, message=refusal.message, findings=refusal.findings)
-            yield self._answered(state, answer)
+            yield self._add_answer(state, answer)
             return
         policies = self.policies(state)
         outcomes = self._outcomes(world, raw, stored, policies, is_patch=not isinstance(step, Apply))
@@ -228,26 +228,26 @@ class Requests:
                 continue
             seen.add(answer)
             if outcome.allowed:
-                yield self._stored(state, step, stored, raw, outcome, answer)
+                yield self._store_object(state, step, stored, raw, outcome, answer)
             else:
-                yield self._answered(state, answer)
+                yield self._add_answer(state, answer)
 
     def _parameter(self, state: State, step: ParameterStep) -> Iterator[State]:
         """As any other object; nothing of one in another namespace is counted or refused here."""
         world, key = self.tables.worlds[state.world], parameter_key(step)
         stored, inner = stored_parameter(step, after_changes(self.tables.look, world.parameters)), step.step
         if stored is None and not isinstance(inner, Apply):
-            yield self._answered(state, self._absent(key_of_step(inner)))
+            yield self._add_answer(state, self._build_not_found_answer(key_of_step(inner)))
             return
-        raw = None if isinstance(inner, Delete) else {**applied(inner, stored), "apiVersion": step.api_version}
+        raw = None if isinstance(inner, Delete) else {**apply_step(inner, stored), "apiVersion": step.api_version}
         outcomes: tuple[Outcome, ...] = (Outcome(allowed=True, code=200),)
         if raw is not None:
             raw["metadata"] = {**raw["metadata"], **({"namespace": step.namespace} if step.namespace else {})}
             outcomes = self._outcomes(world, raw, stored, self.policies(state)) if step.own else outcomes
         for answer in dict.fromkeys(_answer(outcome, ()) for outcome in outcomes):
-            then = self._answered(state, answer)
+            then = self._add_answer(state, answer)
             if answer.allowed:
-                then = then._replace(world=self._world(state, lambda: world.with_parameter(key, raw)))
+                then = then._replace(world=self._find_world_number(state, lambda: world.with_parameter(key, raw)))
                 for item, times in ((stored, -1), (raw, 1)) if step.own else ():
                     then = then.charged(self._cost(item, world), times) if item is not None else then
             yield then
@@ -270,7 +270,7 @@ class Requests:
         outcomes = create(raw, policies, server) if stored is None else update(stored, raw, policies, server)
         if stored is not None and any(outcome.code == _INVALID for outcome in outcomes):
             texts = self._of_what_was_read(stored, raw, outcomes, policies, is_patch=is_patch)
-            outcomes = tuple(_without(outcome, texts) for outcome in outcomes)
+            outcomes = tuple(_drop_faults(outcome, texts) for outcome in outcomes)
         if plugins is None:
             return tuple(outcomes)
         return tuple(item for outcome in outcomes for item in plugins.object(raw, stored, policies, outcome))
@@ -292,24 +292,24 @@ class Requests:
         faults = (finding for finding in _findings(outcomes) if finding.rule in _IMMUTABLE)
         return {finding.text for finding in faults if finding.path not in alike}
 
-    def _answered(self, state: State, answer: StepAnswer) -> State:
+    def _add_answer(self, state: State, answer: StepAnswer) -> State:
         if answer not in self._numbers:
             self._numbers[answer] = len(self.answers)
             self.answers.append(answer)
         return state._replace(answers=(*state.answers, self._numbers[answer]), step=state.step + 1)
 
-    def _absent(self, key: Key) -> StepAnswer:
+    def _build_not_found_answer(self, key: Key) -> StepAnswer:
         resource = resource_of(key[0], "v1")
         return StepAnswer(allowed=False, code=404, message=f'{resource} "{key[1]}" not found')
 
-    def _world(self, state: State, after: Callable[[], World]) -> int:
+    def _find_world_number(self, state: State, after: Callable[[], World]) -> int:
         """Return the number of the world after a step that is allowed."""
         key = (state.world, state.step)
         if key not in self._worlds:
             self._worlds[key] = self.tables.world(after())
         return self._worlds[key]
 
-    def _stored(
+    def _store_object(
         self, state: State, step: Step, stored: Raw | None, raw: dict[str, Any], outcome: Outcome, answer: StepAnswer
     ) -> State:
         world, key = self.tables.worlds[state.world], key_of_step(step)
@@ -317,19 +317,19 @@ class Requests:
             raw = self._stored_pod(raw, outcome)
         elif key[0] in _DEFAULTED and isinstance(step, Apply):
             raw = _with_defaults(raw)
-        parts = [_alone(key, part) for part in parts_of(raw) or ()]
+        parts = [_build_part_object(key, part) for part in parts_of(raw) or ()]
         followed = is_followed(raw)
-        number = self._world(state, lambda: _having(world, step, raw, () if followed else parts))
-        after, then = self.tables.worlds[number], self._answered(state, answer)._replace(world=number)
+        number = self._find_world_number(state, lambda: _add_objects(world, step, raw, () if followed else parts))
+        after, then = self.tables.worlds[number], self._add_answer(state, answer)._replace(world=number)
         if stored is not None:
             then = then.charged(self._cost(stored, world), -1)
         then = then.charged(self._cost(raw, after))
         if key[0] == "PersistentVolumeClaim":
             return then._replace(claims=then.claims | {key[1]})
         if key[0] in CONTROLLED:
-            return self._controlled(then, key, raw, whole=key in after.whole)
+            return self._control_workload(then, key, raw, whole=key in after.whole)
         for part in parts if followed else ():
-            then = self._controlled(then, (key[0], part["metadata"]["name"]), part, whole=True)
+            then = self._control_workload(then, (key[0], part["metadata"]["name"]), part, whole=True)
         return then
 
     def _cost(self, raw: Raw, world: World) -> Any:
@@ -343,18 +343,20 @@ class Requests:
         status = {**(raw.get("status") or {}), "phase": phase, **(stored.get("status") or {})}
         return {**raw, "spec": spec, "status": status}
 
-    def _controlled(self, state: State, key: Key, raw: Raw, *, whole: bool) -> State:
+    def _control_workload(self, state: State, key: Key, raw: Raw, *, whole: bool) -> State:
         template = self.tables.template_of(raw, whole=whole)
         place = state.workloads.place(key)
         if place is None:
-            return state._replace(workloads=state.workloads.with_new(key, started(raw, template, self.tables.server)))
-        return state.having(place, changed(state.workloads[place][1], raw, template, self.tables.server))
+            return state._replace(
+                workloads=state.workloads.with_new(key, initial_state(raw, template, self.tables.server))
+            )
+        return state.having(place, updated_state(state.workloads[place][1], raw, template, self.tables.server))
 
-    def _deleted(self, state: State, key: Key, stored: Raw | None) -> State:
+    def _delete_object(self, state: State, key: Key, stored: Raw | None) -> State:
         world = self.tables.worlds[state.world]
         if stored is None:
-            made = self._replica(state, key) or self._made(state, key)
-            return made if made is not None else self._answered(state, self._absent(key))
+            made = self._replica(state, key) or self._delete_made_object(state, key)
+            return made if made is not None else self._add_answer(state, self._build_not_found_answer(key))
         used_by_pod = key[0] == "PersistentVolumeClaim" and any(
             key[1] in workload.claim_names(replica.ordinal)
             for _, workload in state.workloads
@@ -363,9 +365,9 @@ class Requests:
         )
         answer = StepAnswer(allowed=True, code=200)
         if used_by_pod:
-            return self._answered(state, answer)
-        number = self._world(state, lambda: world.lacking(key))
-        then = self._answered(state, answer)._replace(world=number)
+            return self._add_answer(state, answer)
+        number = self._find_world_number(state, lambda: world.lacking(key))
+        then = self._add_answer(state, answer)._replace(world=number)
         then = then.charged(self._cost(stored, world), -1)
         if key[0] == "PersistentVolumeClaim":
             return then._replace(claims=then.claims - {key[1]})
@@ -373,12 +375,12 @@ class Requests:
         if place is None:
             return then
         workload = state.workloads[place][1]
-        then = self._freed(then, workload)
+        then = self._free_workload(then, workload)
         if isinstance(workload, StatefulSetState) and deletes_claims(stored, "whenDeleted"):
             then = without_claims(then, self.tables, stored, workload, workload.pods)
         return then._replace(workloads=state.workloads.without(place))
 
-    def _freed(self, state: State, workload: WorkloadState, times: int = 1) -> State:
+    def _free_workload(self, state: State, workload: WorkloadState, times: int = 1) -> State:
         """Without what the objects of a workload cost; with -1 times the same is charged."""
         for shape, number in shapes_of(workload):
             state = state.charged(self.tables.shapes[shape].cost, -number * times)
@@ -399,25 +401,25 @@ class Requests:
                         left = tuple(other for other in workload.pods if other is not replica)
                         then = state.having(place, workload._replace(pods=left))
                         then = then.charged(self.tables.shapes[replica.shape].cost, -1)
-                        return self._answered(then, StepAnswer(allowed=True, code=200))
+                        return self._add_answer(then, StepAnswer(allowed=True, code=200))
         return None
 
-    def _made(self, state: State, key: Key) -> State | None:
+    def _delete_made_object(self, state: State, key: Key) -> State | None:
         """Return a pod or a ReplicaSet that a controller made is deleted."""
         made = self.tables.made.get(key)
         if made is None:
             return None
         if made.alone is not None:
-            return self._answered(state.charged(made.alone, -1), StepAnswer(allowed=True, code=200))
+            return self._add_answer(state.charged(made.alone, -1), StepAnswer(allowed=True, code=200))
         for place, (other, workload) in enumerate(state.workloads):
             if other == made.workload:
-                left = without(workload, made)
-                then = self._freed(state, workload).having(place, left)
-                return self._answered(self._freed(then, left, -1), StepAnswer(allowed=True, code=200))
+                left = without_deleted(workload, made)
+                then = self._free_workload(state, workload).having(place, left)
+                return self._add_answer(self._free_workload(then, left, -1), StepAnswer(allowed=True, code=200))
         return None
 
 
-def _having(world: World, step: Step, raw: Raw, parts: Iterable[Raw]) -> World:
+def _add_objects(world: World, step: Step, raw: Raw, parts: Iterable[Raw]) -> World:
     """Return the world with an object; of ``parts`` nothing but the next pod is evaluated."""
     after = world.having(raw, whole=isinstance(step, Apply))
     for part in parts:
@@ -435,7 +437,7 @@ def _as_read(raw: Raw) -> dict[str, Any]:
     kind = BY_KIND.get(str(raw.get("kind")))
     if kind is None:
         return dict(raw)
-    return {**on_wire(decoded(raw, kind.struct)), "kind": kind.kind, "apiVersion": kind.api_version}
+    return {**on_wire(decode_object(raw, kind.struct)), "kind": kind.kind, "apiVersion": kind.api_version}
 
 
 def _unscalable(step: ScaleStep) -> StepAnswer | None:
@@ -453,7 +455,7 @@ def _unscalable(step: ScaleStep) -> StepAnswer | None:
     return StepAnswer(allowed=False, code=refusal.code, message=message, findings=refusal.findings)
 
 
-def _without(outcome: Outcome, texts: Container[str]) -> Outcome:
+def _drop_faults(outcome: Outcome, texts: Container[str]) -> Outcome:
     """Return the outcome without some of its faults; of one that has no other the request is admitted."""
     refusal = outcome.refusal
     if refusal is None or outcome.code != _INVALID:
@@ -462,7 +464,7 @@ def _without(outcome: Outcome, texts: Container[str]) -> Outcome:
     if not findings:
         return Outcome(allowed=True, code=200, warnings=outcome.warnings)
     head = refusal.message.partition(" is invalid: ")[0]
-    message = f"{head} is invalid: {joined(finding.text for finding in findings)}"
+    message = f"{head} is invalid: {join_messages(finding.text for finding in findings)}"
     return msgspec.structs.replace(
         outcome, refusal=msgspec.structs.replace(refusal, message=message, findings=findings)
     )
@@ -472,17 +474,17 @@ def _with_defaults(raw: dict[str, Any]) -> dict[str, Any]:
     """Return a workload as the server stores it around its template: a patch of a later step meets what it
     filled in.
     """
-    spec = defaulted(raw)["spec"]
+    spec = with_defaults(raw)["spec"]
     return {**raw, "spec": {**spec, "template": template} if (template := template_raw(raw)) else spec}
 
 
-def _alone(key: Key, part: PodPart) -> dict[str, Any]:
+def _build_part_object(key: Key, part: PodPart) -> dict[str, Any]:
     """Return a part of an object as if it were alone."""
     spec = {"replicas": part.count, "template": part.template}
     return {"kind": key[0], "metadata": {"name": part.called(key[1])}, "spec": spec}
 
 
-def _named(step: Apply, number: int) -> Apply:
+def _set_generated_name(step: Apply, number: int) -> Apply:
     """With the name that the server gives where the object has only its beginning: another one in each step."""
     metadata = step.object.get("metadata") or {}
     if metadata.get("name") or not metadata.get("generateName"):

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from kubectl_kres.simulate import controllers as statefulset
-from kubectl_kres.simulate.controllers import synced
+from kubectl_kres.simulate.controllers import sync_deployment
 from kubectl_kres.simulate.state import (
     Cost,
     DeploymentState,
@@ -21,7 +21,7 @@ from kubectl_kres.simulate.state import (
     ReplicaSetState,
     StatefulSetState,
     count,
-    shapes,
+    shape_counts,
     with_pod,
 )
 
@@ -90,10 +90,10 @@ def deployment_rests(state: DeploymentState, prices: Prices, free: Mapping[int, 
 def _deployment(state: DeploymentState, prices: Prices, free: Free, *, newest_first: bool, eager: bool) -> RolloutRest:
     """``eager``: pods are made before the Deployment's controller looks again."""
     for _ in range(MOST_ROUNDS):
-        state = _deleted(state, prices, free)
-        after = None if eager else synced(state, may_create=_may)
-        after = after or _made(state, prices, free, newest_first=newest_first)
-        after = after or (synced(state, may_create=_may) if eager else None)
+        state = _delete_surplus_pods(state, prices, free)
+        after = None if eager else sync_deployment(state, may_create=_can_create)
+        after = after or _create_fitting_pods(state, prices, free, newest_first=newest_first)
+        after = after or (sync_deployment(state, may_create=_can_create) if eager else None)
         if after is None:
             break
         state = after
@@ -102,35 +102,37 @@ def _deployment(state: DeploymentState, prices: Prices, free: Free, *, newest_fi
     return RolloutRest(state.replicas, updated, sum(count(item.pods) for item in state.sets) - updated)
 
 
-def _may() -> bool:
+def _can_create() -> bool:
     return True
 
 
-def _deleted(state: DeploymentState, prices: Prices, free: Free) -> DeploymentState:
+def _delete_surplus_pods(state: DeploymentState, prices: Prices, free: Free) -> DeploymentState:
     """With no more pods than each ReplicaSet is to have; of ways to choose them, the first."""
     if all(count(item.pods) <= item.wanted for item in state.sets):
         return state
-    from kubectl_kres.simulate.controllers import fewer  # noqa: PLC0415 - few rollouts delete pods
+    from kubectl_kres.simulate.controllers import remaining_pods  # noqa: PLC0415 - few rollouts delete pods
 
     sets = []
     for item in state.sets:
-        pods = fewer(item.pods, item.wanted)[0]
+        pods = remaining_pods(item.pods, item.wanted)[0]
         if pods == item.pods:
             sets.append(item)
             continue
         for part, sign in ((item.pods, -1), (pods, 1)):
-            for shape, number in shapes(part):
+            for shape, number in shape_counts(part):
                 free.take(prices.pods[shape], number * sign)
         sets.append(item._replace(pods=pods))
     return state._replace(sets=tuple(sets))
 
 
-def _made(state: DeploymentState, prices: Prices, free: Free, *, newest_first: bool) -> DeploymentState | None:
+def _create_fitting_pods(
+    state: DeploymentState, prices: Prices, free: Free, *, newest_first: bool
+) -> DeploymentState | None:
     """With the pods of one ReplicaSet that fit; None if none does."""
     places = range(len(state.sets))
     for place in reversed(places) if newest_first else places:
         item = state.sets[place]
-        number = _fitting(item, prices, free)
+        number = _count_fitting_pods(item, prices, free)
         if number:
             shape = prices.shape_of[item.template]
             free.take(prices.pods[shape], number)
@@ -139,7 +141,7 @@ def _made(state: DeploymentState, prices: Prices, free: Free, *, newest_first: b
     return None
 
 
-def _fitting(item: ReplicaSetState, prices: Prices, free: Free) -> int:
+def _count_fitting_pods(item: ReplicaSetState, prices: Prices, free: Free) -> int:
     lacking = item.wanted - count(item.pods)
     shape = prices.shape_of.get(item.template)
     if lacking <= 0 or shape is None:
@@ -177,7 +179,7 @@ def _replica(
     state: StatefulSetState, prices: Prices, free: Free, claims: set[int], *, last: bool
 ) -> StatefulSetState | None:
     """With the next pod that comes; None if none does. A claim that is made stays, also where the pod is refused."""
-    absent = statefulset.missing(state)
+    absent = statefulset.missing_ordinals(state)
     for ordinal in reversed(absent) if last else absent:
         if ordinal not in claims:
             if prices.claims is None or not free.fits(prices.claims):

@@ -85,7 +85,7 @@ class Measures:
     def cost(self, request: QuotaRequest) -> Cost:
         """Return what an object costs each quota that counts it."""
         pairs: list[tuple[int, int]] = []
-        for number, measure in self._concerned(request):
+        for number, measure in self._find_relevant_measures(request):
             amount = request.usage.get(measure.resource)
             if amount is not None and amount.nano and all(map(request.in_scope, measure.scopes)):
                 pairs.append((number, amount.nano))
@@ -99,13 +99,13 @@ class Measures:
             return ()
         return tuple(
             number
-            for number, measure in self._concerned(request)
+            for number, measure in self._find_relevant_measures(request)
             if measure.resource in MUST_SPECIFY
             and any(measure.resource not in stated for _, stated in containers)
             and all(map(request.in_scope, measure.scopes))
         )
 
-    def _concerned(self, request: QuotaRequest) -> list[tuple[int, Measure]]:
+    def _find_relevant_measures(self, request: QuotaRequest) -> list[tuple[int, Measure]]:
         """Return the measures that objects of the request's kind count for."""
         known = self._concerned_by.get(request.resource)
         if known is None:
@@ -115,7 +115,7 @@ class Measures:
         return known
 
 
-def summed(cost: Cost, other: Cost) -> Cost:
+def add_costs(cost: Cost, other: Cost) -> Cost:
     """Return both together, each measure once."""
     if not other:
         return cost
@@ -137,14 +137,15 @@ def without_quotas(policies: Policies) -> Policies:
     return structs.replace(policies, quotas=())
 
 
-def pruned(stored: Mapping[str, Any]) -> dict[str, Any]:
+def shape_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Of a stored pod what tells shapes apart: resources, QoS class, priority class."""
     spec = stored.get("spec") or {}
     shown: dict[str, Any] = {"qosClass": (stored.get("status") or {}).get("qosClass", "")}
     for key in ("containers", "initContainers"):
         if spec.get(key):
             shown[key] = [
-                {"name": container["name"], "resources": _sides(container.get("resources"))} for container in spec[key]
+                {"name": container["name"], "resources": _select_sides(container.get("resources"))}
+                for container in spec[key]
             ]
     for key in ("resources", "overhead", "priorityClassName"):
         if key in spec:
@@ -152,5 +153,5 @@ def pruned(stored: Mapping[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def _sides(resources: Mapping[str, Any] | None) -> dict[str, Any]:
+def _select_sides(resources: Mapping[str, Any] | None) -> dict[str, Any]:
     return {side: resources[side] for side in ("limits", "requests") if resources and resources.get(side)}

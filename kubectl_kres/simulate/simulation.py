@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from msgspec import ValidationError
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.model.objects import Raw, ResourceQuota, decoded
+from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object
 from kubectl_kres.policies.rules.policy import Look, no_parameters
-from kubectl_kres.simulate.change import Apply, Delete, Step, applied, key_of_step
+from kubectl_kres.simulate.change import Apply, Delete, Step, apply_step, key_of_step
 from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
 from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
 from kubectl_kres.simulate.final_states import FinalState, StateReader
@@ -94,9 +94,9 @@ def _quotas(steps: Iterable[Step], world: World) -> Iterable[ResourceQuota]:
         stored = result.get(key)
         if stored is None and not isinstance(step, Apply):
             continue
-        raw = applied(step, stored)
+        raw = apply_step(step, stored)
         result[key] = raw
         try:
-            yield decoded(raw, ResourceQuota)
+            yield decode_object(raw, ResourceQuota)
         except ValidationError:  # the server will say what is wrong with it
             continue

@@ -16,7 +16,7 @@ import msgspec
 
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.objects import LimitRange, PriorityClass, Raw, ResourceQuota, RuntimeClass, decoded
+from kubectl_kres.model.objects import LimitRange, PriorityClass, Raw, ResourceQuota, RuntimeClass, decode_object
 from kubectl_kres.model.pod import PodTemplateSpec
 from kubectl_kres.model.quota_objects import ResourceClaimTemplate
 from kubectl_kres.model.workload import template_in
@@ -77,9 +77,9 @@ class World:
         """Return the world with an object in the place of any of its name."""
         key = key_of(raw)
         written = self.whole.having(key, True) if whole and key not in self.whole else self.whole
-        return self._keeping(World(self.objects.having(key, raw), written, self.parameters), key[0])
+        return self._copy_cached_answers(World(self.objects.having(key, raw), written, self.parameters), key[0])
 
-    def _keeping(self, world: World, kind: str) -> World:
+    def _copy_cached_answers(self, world: World, kind: str) -> World:
         """Return another world with the cached answers of this one that do not depend on objects of ``kind``."""
         if kind != "ResourceQuota":
             world._quotas = self._quotas
@@ -106,16 +106,16 @@ class World:
     def quotas(self) -> list[ResourceQuota]:
         """The quotas of the namespace."""
         if self._quotas is None:
-            self._quotas = [decoded(raw, ResourceQuota) for raw in self.of_kind("ResourceQuota")]
+            self._quotas = [decode_object(raw, ResourceQuota) for raw in self.of_kind("ResourceQuota")]
         return self._quotas
 
     @property
     def policies(self) -> Policies:
         """What admission looks up, without quotas."""
         if self._policies is None:
-            limits = [decoded(raw, LimitRange) for raw in self.of_kind("LimitRange")]
-            priorities = [decoded(raw, PriorityClass) for raw in self.of_kind("PriorityClass")]
-            runtimes = [decoded(raw, RuntimeClass) for raw in self.of_kind("RuntimeClass")]
+            limits = [decode_object(raw, LimitRange) for raw in self.of_kind("LimitRange")]
+            priorities = [decode_object(raw, PriorityClass) for raw in self.of_kind("PriorityClass")]
+            runtimes = [decode_object(raw, RuntimeClass) for raw in self.of_kind("RuntimeClass")]
             classes = self.of_kind("StorageClass")
             default = [raw["metadata"]["name"] for raw in classes if _is_default(raw)]
             self._policies = msgspec.structs.replace(
@@ -128,7 +128,7 @@ class World:
                     if (name := str((raw.get("spec") or {}).get("extendedResourceName") or ""))
                 },
                 claim_templates={
-                    raw["metadata"]["name"]: decoded(raw, ResourceClaimTemplate)
+                    raw["metadata"]["name"]: decode_object(raw, ResourceClaimTemplate)
                     for raw in self.of_kind("ResourceClaimTemplate")
                 },
             )
@@ -166,17 +166,17 @@ def template_raw(raw: Raw) -> Raw:
 
 def template_key(template: Raw) -> bytes:
     """Equal for templates that a controller takes for the same: notation of amounts and defaults play no part."""
-    struct = decoded(template, PodTemplateSpec)
-    return msgspec.json.encode(_plain(msgspec.to_builtins(struct, enc_hook=str)), order="sorted")
+    struct = decode_object(template, PodTemplateSpec)
+    return msgspec.json.encode(_build_plain_value(msgspec.to_builtins(struct, enc_hook=str)), order="sorted")
 
 
 _AMOUNTS = frozenset({"limits", "requests", "overhead"})
 _DEFAULTS = {"restartPolicy": ("", "Always"), "preemptionPolicy": ("", "PreemptLowerPriority"), "priority": (None, 0)}
 
 
-def _plain(value: Any) -> Any:
+def _build_plain_value(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_build_plain_value(item) for item in value]
     if not isinstance(value, Mapping):
         return value
     result: dict[str, Any] = {}
@@ -184,7 +184,7 @@ def _plain(value: Any) -> Any:
         if key in _AMOUNTS and isinstance(item, Mapping):
             result[key] = {name: _amount(amount) for name, amount in item.items()}
         elif item not in _DEFAULTS.get(key, ()) and key not in {"creationTimestamp", "name!"}:
-            result[key] = _plain(item)
+            result[key] = _build_plain_value(item)
     return {key: item for key, item in result.items() if item not in ({}, [])}
 
 
@@ -221,7 +221,7 @@ def with_pod(pods: Pods, shape: int, number: int = 1, *, is_ready: bool = True) 
     return tuple(sorted((*key, many) for key, many in counts.items() if many))
 
 
-def shapes(pods: Pods) -> Iterable[tuple[int, int]]:
+def shape_counts(pods: Pods) -> Iterable[tuple[int, int]]:
     """Shape and number of pods."""
     return ((shape, number) for shape, _, number in pods)
 
@@ -444,12 +444,12 @@ def shapes_of(workload: WorkloadState) -> Iterable[tuple[int, int]]:
     match workload:
         case DeploymentState():
             for item in workload.sets:
-                yield from shapes(item.pods)
+                yield from shape_counts(item.pods)
         case StatefulSetState():
             for replica in workload.pods:
                 yield replica.shape, 1
         case _:
-            yield from shapes(workload.pods)
+            yield from shape_counts(workload.pods)
 
 
 def pods_of(workload: WorkloadState) -> int:
@@ -467,7 +467,7 @@ def updated_of(workload: WorkloadState) -> int:
     return 0
 
 
-def behind(workload: WorkloadState) -> int:
+def count_outdated(workload: WorkloadState) -> int:
     """Its pods of an older template that its rollout is to replace: none of a paused Deployment, of a StatefulSet that
     updates on delete, or below a partition.
     """
@@ -513,17 +513,17 @@ class MadeBy(NamedTuple):
     alone: tuple[tuple[int, int], ...] | None = None
 
 
-def without(workload: WorkloadState, made: MadeBy) -> WorkloadState:
+def without_deleted(workload: WorkloadState, made: MadeBy) -> WorkloadState:
     """Return the workload once somebody deleted a pod of it, or one of its ReplicaSets."""
     if isinstance(workload, DeploymentState):
         sets = [(item, item.template == made.template) for item in workload.sets]
         if made.shape is None:
             return workload._replace(sets=tuple(item for item, is_meant in sets if not is_meant))
-        return workload._replace(sets=tuple(_without(item, made) if is_meant else item for item, is_meant in sets))
-    return _without(workload, made) if isinstance(workload, ReplicaSetState | JobState) else workload
+        return workload._replace(sets=tuple(_drop_pod(item, made) if is_meant else item for item, is_meant in sets))
+    return _drop_pod(workload, made) if isinstance(workload, ReplicaSetState | JobState) else workload
 
 
-def _without(item: Any, made: MadeBy) -> Any:
+def _drop_pod(item: Any, made: MadeBy) -> Any:
     if (made.shape, made.is_ready) not in {(shape, is_ready) for shape, is_ready, _ in item.pods}:
         return item
     return item._replace(pods=with_pod(item.pods, made.shape or 0, -1, is_ready=made.is_ready))

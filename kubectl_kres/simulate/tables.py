@@ -21,15 +21,15 @@ from kubectl_kres.admission.quota.quota_admission import (
 from kubectl_kres.admission.request.made_objects import job_raw, revision_raw
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit, quota_request
 from kubectl_kres.admission.request.pod_objects import objects_of, refusals_of
-from kubectl_kres.admission.request.volume_claims import classed, create_claim, made_claim, with_review
+from kubectl_kres.admission.request.volume_claims import create_claim, made_claim, with_default_class, with_review
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import Raw, ResourceQuota, decoded
+from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.policies.rules.policy import Look, no_parameters
 from kubectl_kres.simulate.evaluated_pods import EvaluatedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
-from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, pod_of, pruned, summed, without_quotas
+from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, add_costs, pod_of, shape_fields, without_quotas
 from kubectl_kres.simulate.state import (
     CONTROLLED,
     OF_RUNS,
@@ -75,7 +75,7 @@ class Variant:
     def pod(self) -> Pod:
         """Return the pod that a controller makes of it, under a generated name."""
         if self._pod is None:
-            self._pod = decoded(pod_of(self.raw, self.owner[1]), Pod)
+            self._pod = decode_object(pod_of(self.raw, self.owner[1]), Pod)
         return self._pod
 
 
@@ -203,7 +203,7 @@ class Tables:
     def shape_of_pod(self, pod: Pod, stored: Mapping[str, Any], world: World) -> int:
         """Return the shape of a pod that exists."""
         request = pod_request(pod, self.server)
-        cost = summed(self.measures.cost(request), self._objects_cost(pod, world))
+        cost = add_costs(self.measures.cost(request), self._objects_cost(pod, world))
         return self.shape(Shape(stored, cost, self.measures.unstated(request)))
 
     def options(self, template: int, world: World) -> tuple[int, ...]:
@@ -252,7 +252,7 @@ class Tables:
             return known
         outcomes = self._outcomes(template, variant, world, without_quotas(world.policies))
         stored = tuple(
-            (pruned(outcome.object or {}), quota_request(variant.pod(), outcome.draft))
+            (shape_fields(outcome.object or {}), quota_request(variant.pod(), outcome.draft))
             for outcome in outcomes if outcome.allowed
         )  # fmt: skip
         refused = tuple(outcome for outcome in outcomes if not outcome.allowed)
@@ -279,7 +279,7 @@ class Tables:
         raw = pod_of(variant.raw, variant.owner[1], name=name)
         if plugins is not None:
             return plugins.pod(raw, policies, whole=self.templates[template].whole, additions=variant.added)
-        return admit(decoded(raw, Pod), policies, self.server, journal=False)
+        return admit(decode_object(raw, Pod), policies, self.server, journal=False)
 
     def expect(self, owner: Key, variants: Sequence[Added]) -> None:
         """Every pod of a workload gets one of these sets of containers beside those of its template."""
@@ -295,7 +295,7 @@ class Tables:
             return (plain,)
         if template not in self._variants_of:
             self._variants_of[template] = tuple(
-                Variant(plain.owner, *_with(plain.raw, additions)) for additions in expected
+                Variant(plain.owner, *_add_containers(plain.raw, additions)) for additions in expected
             )
         return self._variants_of[template]
 
@@ -315,7 +315,7 @@ class Tables:
 
     def _shape_of(self, stored: Stored, objects: Cost) -> int:
         seen, request = stored
-        cost = summed(self.measures.cost(request), objects)
+        cost = add_costs(self.measures.cost(request), objects)
         return self.shape(Shape(seen, cost, self.measures.unstated(request)))
 
     def _objects_cost(self, pod: Pod, world: World) -> Cost:
@@ -323,7 +323,7 @@ class Tables:
         cost: Cost = ()
         try:
             for creation in objects_of(pod, self.policies(world), self.server):
-                cost = summed(cost, self.measures.cost(creation.request))
+                cost = add_costs(cost, self.measures.cost(creation.request))
         except Unparsable:
             return ()
         return cost
@@ -350,19 +350,19 @@ class Tables:
 
     def _claim(self, raw: Raw, world: World) -> Cost | None:
         policies = without_quotas(self.policies(world))
-        claim, review = made_claim(decoded(raw, PersistentVolumeClaim), policies, self.server, raw)
+        claim, review = made_claim(decode_object(raw, PersistentVolumeClaim), policies, self.server, raw)
         outcomes = with_review(create_claim(review.object or raw, policies, self.server), review)
         if not any(outcome.allowed for outcome in outcomes):
             return None
-        return self.measures.cost(claim_request(classed(claim, policies), self.server))
+        return self.measures.cost(claim_request(with_default_class(claim, policies), self.server))
 
     def claim_outcomes(self, raw: Raw, policies: Policies) -> tuple[Outcome, ...]:
         """Return every answer to a claim that a StatefulSet makes."""
-        _, review = made_claim(decoded(raw, PersistentVolumeClaim), policies, self.server, raw)
+        _, review = made_claim(decode_object(raw, PersistentVolumeClaim), policies, self.server, raw)
         return with_review(create_claim(review.object or raw, policies, self.server), review)
 
     def _claim_request(self, raw: Raw, world: World) -> QuotaRequest:
-        return claim_request(classed(decoded(raw, PersistentVolumeClaim), world.policies), self.server)
+        return claim_request(with_default_class(decode_object(raw, PersistentVolumeClaim), world.policies), self.server)
 
     def revision_cost(self, workload: WorkloadState) -> Cost:
         """Return what one more ReplicaSet, or ControllerRevision, of a workload costs; nothing where it has none."""
@@ -424,10 +424,10 @@ class Tables:
         if kind in (*CONTROLLED, *OF_RUNS) or kind not in BY_KIND:
             resource = resource_of(kind, str(raw.get("apiVersion", "v1")))
             return count_request(resource, "")
-        return request_of(decoded(raw, BY_KIND[kind].struct), self.server, extended=world.policies.extended)
+        return request_of(decode_object(raw, BY_KIND[kind].struct), self.server, extended=world.policies.extended)
 
 
-def _with(template: Raw, additions: Added) -> tuple[Raw, frozenset[str]]:
+def _add_containers(template: Raw, additions: Added) -> tuple[Raw, frozenset[str]]:
     """Return the template with the containers that it does not have itself, and their names."""
     spec = dict(template.get("spec") or {})
     own = {item.get("name") for group in _GROUPS for item in spec.get(group) or ()}

@@ -81,7 +81,7 @@ class SnapshotPage(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
     managed: bool = False
 
 
-def covered(coverage: Mapping[ReadRequest, Coverage]) -> tuple[Covered, ...]:
+def coverage_entries(coverage: Mapping[ReadRequest, Coverage]) -> tuple[Covered, ...]:
     """Coverage as it is written, in an order that does not depend on how it was gathered."""
     return tuple(Covered(*pair) for pair in sorted(coverage.items(), key=lambda pair: msgspec.structs.astuple(pair[0])))
 
@@ -94,7 +94,7 @@ def header(store: Store) -> Header:
         time=origin.time,
         server=origin.version,
         context=origin.context,
-        coverage=covered(store.needs()),
+        coverage=coverage_entries(store.needs()),
         counts={kind: sum(1 for _ in store.all(kind)) for kind in store.kinds()},
     )
 

@@ -64,7 +64,7 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
     header = Header()
     covered: tuple[Covered, ...] = ()
     views: set[str] = set()
-    for line in _walk(path):
+    for line in _walk_lines(path):
         match line:
             case Header():
                 header, covered = line, line.coverage
@@ -95,7 +95,7 @@ def _views(path: str) -> dict[str, list[Any]]:
     from kubectl_kres.snapshot.scheduling import read_placed  # noqa: PLC0415 - only a pod that waits for a node needs it
 
     result: dict[str, list[Any]] = {}
-    for line in _walk(path):
+    for line in _walk_lines(path):
         if isinstance(line, _Line) and is_view(line.kind):
             result.setdefault(line.kind, []).extend(_items(path, line))
     if BOUND_PODS in result:
@@ -109,14 +109,14 @@ def pages(path: str, *kinds: str) -> Iterator[list[Any]]:
     Raises SnapshotError as ``read`` does, but where the file is not whole possibly after some pages: what was made of
     them must not be shown.
     """
-    for line in _walk(path):
+    for line in _walk_lines(path):
         if isinstance(line, _Line) and line.kind in kinds:
             yield _items(path, line)
 
 
 def header(path: str) -> Header:
     """Return what a snapshot says of itself; the coverage that was known when writing began. Raises SnapshotError."""
-    with contextlib.closing(_walk(path)) as walk:
+    with contextlib.closing(_walk_lines(path)) as walk:
         first = next(walk)
     assert isinstance(first, Header)
     return first
@@ -137,26 +137,26 @@ def _flags(path: str) -> str:
     return "--demo" if path == str(demo_path()) else f"--snapshot {shlex.quote(path)}"
 
 
-def _walk(path: str) -> Generator[Header | _Line | SnapshotEnd]:
+def _walk_lines(path: str) -> Generator[Header | _Line | SnapshotEnd]:
     """Yield the header, the pages and, after the checksum agreed, the end."""
-    with _opened(path) as stream:
+    with _open_snapshot(path) as stream:
         crc, header = 0, None
         result = lines(stream)
         for line in result:
             if line[-1] != 0x0A:
-                raise _cut(path)
+                raise _build_cut_error(path)
             if header is None:
                 header = _header(path, line)
                 yield header
             elif line[: len(END)] == END:
-                yield _end(path, line, crc)
+                yield _decode_end(path, line, crc)
                 if next(result, None) is not None:
                     raise _broken(path, "something follows its end")
                 return
             else:
                 yield _line(path, line)
             crc = zlib.crc32(line, crc)
-        raise _cut(path)
+        raise _build_cut_error(path)
 
 
 def _header(path: str, line: memoryview) -> Header:
@@ -193,7 +193,7 @@ def _items(path: str, line: _Line) -> list[Any]:
     return items
 
 
-def _end(path: str, line: memoryview, crc: int) -> SnapshotEnd:
+def _decode_end(path: str, line: memoryview, crc: int) -> SnapshotEnd:
     try:
         end = _END.decode(line)
     except _UNREADABLE as error:
@@ -205,7 +205,7 @@ def _end(path: str, line: memoryview, crc: int) -> SnapshotEnd:
 
 
 @contextlib.contextmanager
-def _opened(path: str) -> Iterator[BufferedReader | gzip.GzipFile]:
+def _open_snapshot(path: str) -> Iterator[BufferedReader | gzip.GzipFile]:
     """The bytes of a snapshot, unpacked if they are gzipped; what goes wrong below comes out as SnapshotError."""
     try:
         if Path(path).is_fifo():
@@ -219,20 +219,20 @@ def _opened(path: str) -> Iterator[BufferedReader | gzip.GzipFile]:
                 raise SnapshotError(f"{path}: the file is empty, expected a snapshot", hint=_AGAIN)
             if start != MAGIC:
                 if MAGIC.startswith(start):
-                    raise _cut(path)
+                    raise _build_cut_error(path)
                 hint = "a snapshot is written by: kubectl kres snapshot --out FILE"
                 raise SnapshotError(f"{path}: this is no kres snapshot", hint=hint)
             stream.seek(0)
             yield stream
     except EOFError as error:
-        raise _cut(path) from error
+        raise _build_cut_error(path) from error
     except (gzip.BadGzipFile, zlib.error) as error:
         raise _broken(path, "the compressed data is broken") from error
     except OSError as error:
         raise SnapshotError(f"{path}: the snapshot cannot be read: {error.strerror or error}") from error
 
 
-def _cut(path: str) -> SnapshotError:
+def _build_cut_error(path: str) -> SnapshotError:
     return SnapshotError(f"{path}: the snapshot is cut off, expected an end with a checksum", hint=_AGAIN)
 
 

@@ -84,7 +84,7 @@ def with_text(struct: Any) -> Any:
     return msgspec.defstruct(struct.__name__, [own], bases=(struct,), frozen=True)
 
 
-def kept(entry: ManagedFields) -> Any:
+def kept_fields(entry: ManagedFields) -> Any:
     """Return the part of an entry's tree that a snapshot keeps; None: nothing."""
     tree = entry.fields_v1
     if isinstance(tree, Raw):
@@ -161,7 +161,7 @@ def redact(item: T) -> T:
     """Return the object with only what a snapshot keeps of each metadata in it; the object itself if that is all
     of it.
     """
-    changes: dict[str, Any] = _bare(item) if isinstance(item, DetailedSpec) else {}
+    changes: dict[str, Any] = _redact_spec(item) if isinstance(item, DetailedSpec) else {}
     if isinstance(item, PodSpec) and changes == {} and item.volumes:
         changes["volumes"] = tuple(
             PodVolume(volume.name, _volume(number, on_wire(volume)).get("ephemeral"))
@@ -173,7 +173,7 @@ def redact(item: T) -> T:
     if isinstance(item, Pod) and item.status.nominated_node_name:
         # That a node was chosen matters, not which.
         changes["status"] = structs.replace(item.status, nominated_node_name="redacted")
-    for part in _parts(type(item)):
+    for part in _list_parts(type(item)):
         result = getattr(item, part)
         if isinstance(result, Struct):
             kept = _metadata(result) if isinstance(result, Metadata) else redact(result)
@@ -185,7 +185,7 @@ def redact(item: T) -> T:
 
 
 @cache
-def _parts(struct: type[Struct]) -> tuple[str, ...]:
+def _list_parts(struct: type[Struct]) -> tuple[str, ...]:
     return tuple(part for part in PARTS if part in struct.__struct_fields__)
 
 
@@ -196,7 +196,7 @@ def _metadata(metadata: Metadata) -> Metadata:
         if kept != metadata.annotations:
             changes["annotations"] = kept or None
     if isinstance(metadata, ManagedMetadata) and metadata.managed_fields is not None:
-        changes["managed_fields"] = tuple(filter(None, map(_managed, metadata.managed_fields))) or None
+        changes["managed_fields"] = tuple(filter(None, map(_reduce_managed_fields, metadata.managed_fields))) or None
     return structs.replace(metadata, **changes) if changes else metadata
 
 
@@ -223,17 +223,17 @@ def _applied_pod(text: str) -> str:
     return json.encode(structs.replace(pod, metadata=Metadata(name=pod.metadata.name))).decode()
 
 
-def _managed(entry: ManagedFields) -> ManagedFields | None:
+def _reduce_managed_fields(entry: ManagedFields) -> ManagedFields | None:
     """Return the entry with its resource fields; None if it owns none and is no tool's that keeps the object as
     it is.
     """
-    fields = kept(entry)
+    fields = kept_fields(entry)
     if fields is None and not manager_of(entry.manager):
         return None
     return ManagedFields(entry.manager, entry.operation, entry.time, entry.subresource, fields)
 
 
-def _bare(spec: DetailedSpec) -> dict[str, Any]:
+def _redact_spec(spec: DetailedSpec) -> dict[str, Any]:
     """Return the fields of the spec that are kept in another way than they stand."""
     volumes = spec.volumes
     return {

@@ -59,9 +59,9 @@ def find_views(kind: str, items: Sequence[Any], *, everywhere: bool) -> Iterator
     if kind == "Node":
         yield scheduling.NODES, list(items)
         return
-    yield scheduling.POD, [pod for pod in items if _waits(pod)]
+    yield scheduling.POD, [pod for pod in items if _is_unschedulable(pod)]
     if everywhere:
-        yield scheduling.BOUND_PODS, list(_placed(items))
+        yield scheduling.BOUND_PODS, list(_build_placed_pods(items))
 
 
 def needs_beside(need: ReadRequest) -> tuple[ReadRequest, ...]:
@@ -81,13 +81,13 @@ def asks_more(pod: SchedulingPod) -> bool:
     return bool(pod.spec.volumes or pod.spec.resource_claims) or any("/" in name for name in requests)
 
 
-def _waits(pod: SchedulingPod) -> bool:
+def _is_unschedulable(pod: SchedulingPod) -> bool:
     return not pod.spec.node_name and any(
         condition.type == SCHEDULED and condition.reason == "Unschedulable" for condition in pod.status.conditions or ()
     )
 
 
-def _placed(pods: Iterable[SchedulingPod]) -> Iterator[PlacedPod]:
+def _build_placed_pods(pods: Iterable[SchedulingPod]) -> Iterator[PlacedPod]:
     return (place_pod(pod) for pod in pods if node_of(pod))
 
 
@@ -100,10 +100,10 @@ def write_placed(pods: PodsOnNodes) -> Iterator[PlacedPod]:
 
 def read_placed(pods: Iterable[PlacedPod]) -> PodsOnNodes:
     """Return the pods as the filters take them."""
-    return collect_pods((pod.node, _bound(pod)) for pod in pods)
+    return collect_pods((pod.node, _build_bound_pod(pod)) for pod in pods)
 
 
-def _bound(pod: PlacedPod) -> BoundPod:
+def _build_bound_pod(pod: PlacedPod) -> BoundPod:
     values = {name: getattr(pod, name) for name in BoundPod.__struct_fields__}
     return BoundPod(**{**values, "labels": share_labels(pod.labels)})
 
@@ -114,7 +114,7 @@ def redact_view(item: Any) -> Any:
         case PlacedPod():
             return replace(item, volumes=_volumes(item.volumes)) if item.volumes else item
         case SchedulingPod():
-            return _waiting(item)
+            return _reduce_waiting_pod(item)
         case PersistentVolume():
             csi = item.spec.csi
             spec = (
@@ -134,7 +134,7 @@ def _metadata(metadata: SchedulingMetadata) -> SchedulingMetadata:
     return replace(metadata, annotations=kept or None, resource_version="")
 
 
-def _waiting(pod: SchedulingPod) -> SchedulingPod:
+def _reduce_waiting_pod(pod: SchedulingPod) -> SchedulingPod:
     spec, status = pod.spec, pod.status
     changed = replace(
         spec,

@@ -28,7 +28,7 @@ from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import kinds
 from kubectl_kres.model.admitting import is_parameter
 from kubectl_kres.model.tekton_config import ConfigMap
-from kubectl_kres.snapshot.format import CRC, PAGE, Header, SnapshotEnd, covered, header, is_managed
+from kubectl_kres.snapshot.format import CRC, PAGE, Header, SnapshotEnd, coverage_entries, header, is_managed
 from kubectl_kres.snapshot.redact import deciding_parts, redact
 from kubectl_kres.store.store import Coverage, ReadRequest, Store
 from kubectl_kres.tekton import model as tekton
@@ -47,7 +47,7 @@ _START = re.compile(r"\$\([A-Za-z0-9_.\[\]'\"-]+\)")
 KINDS = (tekton.Task, tekton.TaskRun, tekton.Pipeline, tekton.PipelineRun, tekton.StepAction)
 
 
-def quiet(item: T) -> T:
+def without_texts(item: T) -> T:
     """Return one of Tekton's objects, or of its configuration, without the texts of people; any other object as it is.
 
     Equal values of parameters stay equal, since a matrix is counted by them.
@@ -57,7 +57,7 @@ def quiet(item: T) -> T:
             *("default_pod_template", "default_affinity_assistant_pod_template"),
             "default_task_run_workspace_binding",
         )
-        data = structs.replace(item.data, **{name: _hidden(getattr(item.data, name)) for name in texts})
+        data = structs.replace(item.data, **{name: _hide_text(getattr(item.data, name)) for name in texts})
         return structs.replace(item, data=data)
     return _Hush().of(item) if isinstance(item, KINDS) else item
 
@@ -126,22 +126,22 @@ class _Hush:
             return value and f"{_root(value)}x"
         if isinstance(item, Param | When) and field in _TEXTS:
             return self._values(value)
-        return self._below(value)
+        return self._redact_value(value)
 
     def _step(self, field: str, value: Any) -> Any:
         if field == "script":
-            return _hidden(value)
+            return _hide_text(value)
         if field == "working_dir":
-            return _place(value)
+            return _reduce_directory(value)
         if field in {"command", "args"} and value:
-            return tuple(_hidden(word) for word in value)
+            return tuple(_hide_text(word) for word in value)
         if field == "value":
-            return _hidden(value)
-        return self._below(value)
+            return _hide_text(value)
+        return self._redact_value(value)
 
-    def _below(self, value: Any) -> Any:
+    def _redact_value(self, value: Any) -> Any:
         if isinstance(value, tuple):
-            return tuple(self._below(item) for item in value)
+            return tuple(self._redact_value(item) for item in value)
         return self.of(value) if isinstance(value, Struct) else value
 
     def _values(self, value: Any) -> Any:
@@ -157,7 +157,7 @@ class _Hush:
         return value
 
 
-def _place(path: str) -> str:
+def _reduce_directory(path: str) -> str:
     """Return a working directory that leads to the same containers, with the variable at its start."""
     start = _START.match(path)
     if start is None:
@@ -171,7 +171,7 @@ def _root(text: str) -> str:
     return "/workspace/" if text.startswith("/workspace/") else "/" if text.startswith("/") else ""
 
 
-def _hidden(text: str) -> str:
+def _hide_text(text: str) -> str:
     """Nothing stays nothing; a reference that adds a container is kept."""
     return text and (ARTIFACTS if ARTIFACTS in text else HIDDEN)
 
@@ -247,7 +247,7 @@ def write_stream(
     otherwise; what ``pages`` raises is raised, and then nothing is written.
     """
     try:
-        with replacing(path) as raw, _packed(raw, path) as stream:
+        with replacing(path) as raw, _open_compressed(raw, path) as stream:
             return _write(stream, header, pages, coverage)
     except BrokenPipeError:
         raise
@@ -269,7 +269,7 @@ def _write(
         stream.write(line)
         crc = zlib.crc32(line, crc)
         objects += count
-    known = None if coverage is None else covered(coverage())
+    known = None if coverage is None else coverage_entries(coverage())
     end = _ENCODER.encode(SnapshotEnd(True, objects, known, 0)).rpartition(CRC)[0] + CRC
     stream.write(end + b"%d}\n" % zlib.crc32(end, crc))
     return objects
@@ -287,7 +287,7 @@ def _lines(pages: Pages) -> Iterator[tuple[int, bytes]]:
 
 
 def _redact(item: Any) -> Any:
-    return quiet(redact(item))
+    return without_texts(redact(item))
 
 
 def _redact_view(item: Any) -> Any:
@@ -312,7 +312,7 @@ def _batches(items: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 @contextlib.contextmanager
-def _packed(raw: BinaryIO, path: str) -> Iterator[BinaryIO | gzip.GzipFile]:
+def _open_compressed(raw: BinaryIO, path: str) -> Iterator[BinaryIO | gzip.GzipFile]:
     """The stream, through gzip if the name asks for it; no name and time in it, so that equal stores stay equal."""
     if not path.endswith(".gz"):
         yield raw

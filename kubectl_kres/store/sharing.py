@@ -116,11 +116,11 @@ class Sharing:
             what = type(part[0]).__name__ if isinstance(part, tuple) and part else ""
             kept = self._parts.kept(self._encode((name, what, part)), part)
             if kept is part:
-                self._within(part)
+                self._share_parts(part)
             else:
                 force_setattr(holder, name, kept)
 
-    def _within(self, part: Any) -> None:
+    def _share_parts(self, part: Any) -> None:
         """The same for what a part that is new consists of."""
         if isinstance(part, dict):
             pairs = [

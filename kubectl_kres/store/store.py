@@ -144,7 +144,7 @@ class Store:
         """Return a number that rises whenever anything but objects of the kind may have changed."""
         return self.changes - self._revisions.get(kind, 0)
 
-    def _changed(self, kind: str) -> None:
+    def _increase_revision(self, kind: str) -> None:
         self._revisions[kind] = self._revisions.get(kind, 0) + 1
         self.changes += 1
 
@@ -153,7 +153,7 @@ class Store:
     ) -> None:
         """``whole`` False: of the object there is no more than what is kept."""
         namespace, name = item.metadata.namespace, item.metadata.name
-        self._changed(kind)
+        self._increase_revision(kind)
         if whole and kind in self.lean:
             item = self.lean[kind](item)
         self._objects.setdefault(kind, {}).setdefault(namespace, {})[name] = item
@@ -164,7 +164,7 @@ class Store:
 
     def remove(self, kind: str, name: str, namespace: str = "") -> bool:
         """Drop one object; whether it was there."""
-        self._changed(kind)
+        self._increase_revision(kind)
         space = self._objects.get(kind, {}).get(namespace, {})
         return space.pop(name, None) is not None
 
@@ -206,7 +206,7 @@ class Store:
 
     def forget(self, kind: str) -> None:
         """Drop the objects of a kind and what is known of them, so that a long list can pass through page by page."""
-        self._changed(kind)
+        self._increase_revision(kind)
         self._objects.pop(kind, None)
         self.deferred.pop(kind, None)
         self._coverage = {need: coverage for need, coverage in self._coverage.items() if need.kind != kind}
@@ -214,27 +214,27 @@ class Store:
 
     def leave(self, kind: str, namespace: str) -> None:
         """Drop the objects of a kind in one namespace, and what is known of them."""
-        self._changed(kind)
+        self._increase_revision(kind)
         for name in ("", *self._objects.get(kind, {}).pop(namespace, ())):
             for need in self._by_place.pop((kind, namespace, name), ()):
                 del self._coverage[need]
 
     def empty(self, kind: str, namespace: str) -> None:
         """Drop the objects of a kind in one namespace. That they were read stays known."""
-        self._changed(kind)
+        self._increase_revision(kind)
         self._objects.get(kind, {}).pop(namespace, None)
 
     def kinds(self) -> tuple[str, ...]:
         return tuple(sorted(self._objects))
 
     def cover(self, need: ReadRequest, coverage: Coverage) -> None:
-        self._changed(need.kind)
+        self._increase_revision(need.kind)
         self._coverage[need] = coverage
         self._by_place.setdefault((need.kind, need.namespace, need.name), {})[need] = None
 
     def uncover(self, need: ReadRequest) -> None:
         """Forget how reading ``need`` went."""
-        self._changed(need.kind)
+        self._increase_revision(need.kind)
         self._coverage.pop(need, None)
         self._by_place.get((need.kind, need.namespace, need.name), {}).pop(need, None)
 
@@ -246,7 +246,7 @@ class Store:
         if exact is not None:
             return exact
         wider: dict[ReadRequest, Coverage] = {}
-        for other in self._wider(need):
+        for other in self._find_wider_requests(need):
             coverage = wider[other] = self._coverage[other]
             if coverage.known:
                 return coverage
@@ -254,11 +254,11 @@ class Store:
             return next(iter(wider.values()), UNREAD)
         return [coverage for other, coverage in self._coverage.items() if other in wider][-1]
 
-    def _wider(self, need: ReadRequest) -> Iterator[ReadRequest]:
+    def _find_wider_requests(self, need: ReadRequest) -> Iterator[ReadRequest]:
         for space in ("", need.namespace) if need.namespace else ("",):
             for name in ("", need.name) if need.name else ("",):
                 for other in self._by_place.get((need.kind, space, name), ()):
-                    if _covers(other, need):
+                    if _is_covered_by(other, need):
                         yield other
 
     def wants(self, need: ReadRequest) -> bool:
@@ -280,7 +280,7 @@ class Store:
         return dict(self._coverage)
 
 
-def _covers(wide: ReadRequest, narrow: ReadRequest) -> bool:
+def _is_covered_by(wide: ReadRequest, narrow: ReadRequest) -> bool:
     return (
         wide.kind == narrow.kind
         and wide.namespace in {"", narrow.namespace}

@@ -28,9 +28,9 @@ from kubectl_kres.tui.screens.jump import JumpScreen, JumpTarget, targets
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, Say, Told
 from kubectl_kres.tui.screens.screen_factory import USERS, pane_of
 from kubectl_kres.tui.screens.users import users_of
-from kubectl_kres.tui.session import Session, connecting
+from kubectl_kres.tui.session import Session, is_connecting
 from kubectl_kres.tui.splash import LEAST
-from kubectl_kres.tui.table.strips import Bar, safe, taken
+from kubectl_kres.tui.table.strips import Bar, count_cells, safe_text
 from kubectl_kres.tui.themes import AsciiOnly
 from kubectl_kres.tui.type_ahead import ENDING, TypeAhead
 from kubectl_kres.tui.what_if_keys import WhatIfKeys
@@ -112,7 +112,7 @@ class Kres(WhatIfKeys):
         return (*super().get_line_filters(), *self._ascii)
 
     def on_mount(self) -> None:
-        self._heed()
+        self._handle_signals()
         self.app_resume_signal.subscribe(self, lambda app: app.refresh(repaint=True, layout=True))  # an empty screen
         self.theme = self._chosen or themes.DARK.name
         for key in self.session.setting.hotkeys:
@@ -121,7 +121,7 @@ class Kres(WhatIfKeys):
         self._ahead.begin()
         self.call_after_refresh(self._start)
 
-    def _heed(self) -> None:
+    def _handle_signals(self) -> None:
         """Let signals that end programs end this one as ``q`` does: the terminal must be given back as it was."""
         loop = asyncio.get_running_loop()
         for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):
@@ -129,9 +129,9 @@ class Kres(WhatIfKeys):
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 # Not on Windows, and not outside of the main thread.
                 with suppress(NotImplementedError, RuntimeError, ValueError):
-                    loop.add_signal_handler(number, self._end, number)
+                    loop.add_signal_handler(number, self._exit_on_signal, number)
 
-    def _end(self, number: int) -> None:
+    def _exit_on_signal(self, number: int) -> None:
         self.ended = number
         self.exit()
 
@@ -161,7 +161,7 @@ class Kres(WhatIfKeys):
             new.display = True
             new.enter(place)
         if old is not None and old is not new:
-            self._leave(old)
+            self._leave_pane(old)
         self.want()
         self.tell()
 
@@ -169,7 +169,7 @@ class Kres(WhatIfKeys):
         """Lists are kept, one of each; other screens are made when asked for."""
         return place.view if place.view in LISTINGS or place.view in {"overview", "kinds"} else repr(place)
 
-    def _leave(self, old: Pane) -> None:
+    def _leave_pane(self, old: Pane) -> None:
         key = self._key(old.place)
         if self._missed:
             old.withheld()
@@ -183,7 +183,7 @@ class Kres(WhatIfKeys):
         """Read what the screen needs, and what the screens need that are on the way back."""
         trail = {self._key(place) for place in self.history.trail}
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
-        tried = whatif.needs(self.session.store, self.tries) if self.tries else ()
+        tried = whatif.list_read_requests(self.session.store, self.tries) if self.tries else ()
         sought = self.searched() if self._searching else ()
         needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs()), *tried, *sought))
         if needs != self.wanted:
@@ -225,12 +225,12 @@ class Kres(WhatIfKeys):
             return
         fresh = fresh_line(self.session, width := self.size.width, paused=self.paused)
         if (change := self.session.what_if) is not None:
-            wide = [("warn", f"~ what if {safe(change.words)} "), *fresh]
-            fresh = wide if width >= _WIDE else [("warn", f"~ {safe(change.short)} ")]
-        self._bar("where").put(where_line(self.session, width, width - taken(fresh)), fresh)
+            wide = [("warn", f"~ what if {safe_text(change.words)} "), *fresh]
+            fresh = wide if width >= _WIDE else [("warn", f"~ {safe_text(change.short)} ")]
+        self._bar("where").put(where_line(self.session, width, width - count_cells(fresh)), fresh)
         filtered = pane.filtered
         crumbs = [*(self._crumb(place) for place in self.history.trail[:-1]), pane.crumb()]
-        right: Line = [("warn", f"filter {safe(filtered)} ")] if filtered else ()
+        right: Line = [("warn", f"filter {safe_text(filtered)} ")] if filtered else ()
         self._bar("crumbs").put(crumb_line(crumbs, width - len(filtered)), right)
         rule = self._bar("status")._fill  # noqa: SLF001, the rule that the line is drawn on
         texts = self._said or pane.status()
@@ -254,10 +254,10 @@ class Kres(WhatIfKeys):
         self._said = [(tone or "strong", text)]
         if self._remark is not None:
             self._remark.stop()
-        self._remark = self.set_timer(_REMARK, self._hush)
+        self._remark = self.set_timer(_REMARK, self._clear_remark)
         self.tell()
 
-    def _hush(self) -> None:
+    def _clear_remark(self) -> None:
         self._said = ()
         self.tell()
 
@@ -281,7 +281,7 @@ class Kres(WhatIfKeys):
         if event.text:
             self.say(event.text, event.tone)
         else:
-            self._hush()
+            self._clear_remark()
 
     def on_copy(self, event: Copy) -> None:
         self.copy(event.text, event.what)
@@ -299,7 +299,7 @@ class Kres(WhatIfKeys):
 
     def copy(self, text: str, what: str) -> None:
         """To the terminal's clipboard; not every terminal takes it."""
-        self.copy_to_clipboard(safe(text) if "\n" not in text else text)
+        self.copy_to_clipboard(safe_text(text) if "\n" not in text else text)
         self.say(f"copied {what}: {text}" if "\n" not in text else f"copied {what}")
 
     # Keys
@@ -364,7 +364,7 @@ class Kres(WhatIfKeys):
         elif action in _MOVES:
             if getattr(self.history, _MOVES[action])():
                 self.show()
-            elif action == "up" and connecting(self.session):
+            elif action == "up" and is_connecting(self.session):
                 self.ask_for("command", "ctx ", words=True)
             else:
                 self.say("no further" if action == "forward" else "this is the start (q quits)")
@@ -439,7 +439,7 @@ class Kres(WhatIfKeys):
 
     def do_jump(self) -> None:
         if self.pane is not None:
-            self.push_screen(JumpScreen(list(targets(self.pane))), _went)
+            self.push_screen(JumpScreen(list(targets(self.pane))), _go_to_target)
 
     def do_timeline(self) -> None:
         self.go(Location("timeline", self.session.namespace))
@@ -483,13 +483,13 @@ class Kres(WhatIfKeys):
         try:
             session = step()
         except KresError as error:
-            self.say(safe(error.message), "warn")
+            self.say(safe_text(error.message), "warn")
             return
         (change.real if change else self.session).feed.close()
         session.visit(self.session.namespace)
         self.exchange(session, History(self._without_trying() or (HOME,)))
         assert session.setting.at is not None
-        self.say(safe(session.setting.at.words))
+        self.say(safe_text(session.setting.at.words))
 
     def do_copy_command(self) -> None:
         if self.pane is not None:
@@ -523,11 +523,11 @@ class Kres(WhatIfKeys):
         self._bar("sign").styles.width = len(SIGNS[purpose]) + 1
         self._purpose = purpose
         show_prompt(self.screen_stack[0], shown=True)
-        complete = (lambda so_far: list(commands.words(so_far, self.session))) if words else None
+        complete = (lambda so_far: list(commands.completions(so_far, self.session))) if words else None
         self.screen.query_one(Prompt).ask(purpose, text, complete)
         self.tell()
 
-    def _typed(self) -> None:
+    def _close_prompt(self) -> None:
         show_prompt(self.screen_stack[0], shown=False)
         if self.pane is not None:
             self.pane.focus_main()
@@ -540,7 +540,7 @@ class Kres(WhatIfKeys):
             self.pane.filter(event.text)
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
-        self._typed()
+        self._close_prompt()
         if event.purpose == "command":
             self.action_run(event.text)
         elif event.purpose == "suppose":
@@ -558,7 +558,7 @@ class Kres(WhatIfKeys):
         elif result.place is not None:
             self.go(result.place, fresh=True)
         elif result.fault:
-            self.say(safe(result.fault), "warn")
+            self.say(safe_text(result.fault), "warn")
 
     def switch(self, context: str) -> None:
         """The same screen on another cluster; nothing of this one is kept."""
@@ -566,17 +566,17 @@ class Kres(WhatIfKeys):
         try:
             session = self.session.setting.switch(context)
         except KresError as error:
-            self.say(safe(error.message), "bad")
+            self.say(safe_text(error.message), "bad")
             return
         self.session.feed.close()
         view = self.history.here.view
         self.exchange(session, History((HOME, Location(view, session.namespace)) if view in LISTINGS else (HOME,)))
-        self.say(f"context {safe(context)}")
+        self.say(f"context {safe_text(context)}")
 
     def on_prompt_left(self, event: Prompt.Left) -> None:
         if event.purpose == "filter" and self.pane is not None:
             self.pane.filter("")
-        self._typed()
+        self._close_prompt()
 
     def _save(self, path: str) -> None:
         fault = save.screen(self, self.pane.table_csv() if self.pane and not path.endswith(".svg") else None, path)
@@ -587,7 +587,7 @@ _STEPS: Mapping[str, str] = {"back": "earlier", "forward": "later"}
 _MOVES: Mapping[str, str] = {"up": "up", "back": "back", "forward": "forward", "last": "last"}
 
 
-def _went(target: JumpTarget | None) -> None:
+def _go_to_target(target: JumpTarget | None) -> None:
     """To where a letter stood; another key goes nowhere."""
     if target is not None:
         target.go()

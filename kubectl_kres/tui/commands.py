@@ -35,7 +35,7 @@ def parse_command(text: str, session: Session) -> Meant:
     word, _, more = text.strip().partition(" ")
     # Once: an alias may go by the name of what it stands for.
     text = f"{session.setting.aliases.get(word, word)} {more}".strip()
-    texts = _parted(text)
+    texts = _split_words(text)
     if not texts:
         return Meant()
     head, rest = texts[0].lower(), texts[1:]
@@ -93,7 +93,7 @@ def start(texts: Sequence[str], session: Session) -> Trail:
         raise UsageError(f"tui takes one resource and one name, not {' '.join(texts)}")
     kind = find_kind(head)
     if names and kind is not None and has_screen(kind):
-        result = _named(kind, names[0], _namespaces_to_search(kind, names[0], session))
+        result = _find_by_name(kind, names[0], _namespaces_to_search(kind, names[0], session))
     else:
         result = parse_command(" ".join([head, *names]), session)
     if result.place is None:
@@ -111,7 +111,7 @@ def _namespaces_to_search(kind: Kind, name: str, session: Session) -> Sequence[s
     return (places(kind, name) if places is not None else ()) or ("default",)
 
 
-def _parted(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Return the words. ``pod/web`` is a type and a name; ``shop/web`` further on a namespace and what is
     filtered by.
     """
@@ -132,16 +132,16 @@ def _is_namespace(word: str, session: Session) -> bool:
 def _object(head: str, rest: Sequence[str], session: Session) -> Meant:
     kind = find_kind(head)
     if kind is None or not has_screen(kind):
-        near = difflib.get_close_matches(head, list(words("", session)), 3)
+        near = difflib.get_close_matches(head, list(completions("", session)), 3)
         nearest = f", near: {', '.join(near)}" if near else ""
         return Meant(fault=f'no screen "{head}"{nearest} (? lists all)')
     names = [word.lstrip("/") for word in rest]
     if not names:
         return Meant(fault=f"there is no list of {kind.plural}; name one, as :{kind.names[-1]} web")
-    return _named(kind, names[0], _spaces(kind, names, session))
+    return _find_by_name(kind, names[0], _find_namespaces(kind, names, session))
 
 
-def _named(kind: Kind, name: str, spaces: Sequence[str]) -> Meant:
+def _find_by_name(kind: Kind, name: str, spaces: Sequence[str]) -> Meant:
     """Return the screen of an object; where several namespaces have one of that name, the list of them."""
     listing = list_registry.find(kind.plural)
     if len(spaces) > 1 and listing is not None:
@@ -155,7 +155,7 @@ def _named(kind: Kind, name: str, spaces: Sequence[str]) -> Meant:
     return Meant(Location(view, ref=ObjectRef(kind.kind, name, spaces[0])))
 
 
-def _spaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:
+def _find_namespaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:
     """Return the namespaces to look in: the one that was said, the one that is shown, or wherever there is such
     a name.
     """
@@ -170,11 +170,11 @@ def _spaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:
     return namespaces if namespaces or places is None else list(places(kind, names[0]))
 
 
-def words(text: str, session: Session) -> Iterator[str]:
+def completions(text: str, session: Session) -> Iterator[str]:
     """Yield what the text could be the beginning of."""
     head, blank, rest = text.partition(" ")
     if not blank:
-        every = (*list_registry.words(), *_OVERVIEW[:1], *_KINDS[:1], *_HELP[:1], *_CONTEXT[:1], *_objects())
+        every = (*list_registry.list_names(), *_OVERVIEW[:1], *_KINDS[:1], *_HELP[:1], *_CONTEXT[:1], *_objects())
         yield from dict.fromkeys(name for name in every if name.startswith(head.lower()))
         return
     if head in _CONTEXT:

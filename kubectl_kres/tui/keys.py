@@ -135,7 +135,7 @@ MOVING = (
 )
 
 
-def moves() -> list[BindingType]:
+def movement_bindings() -> list[BindingType]:
     """Return the bindings of a widget that has lines: a table opens a row, a text copies the command to type in it."""
     result: list[BindingType] = [Binding(keys, action, show=False) for keys, action in _MOVES]
     return [*result, Binding("enter", "open", show=False)]

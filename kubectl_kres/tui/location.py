@@ -56,18 +56,18 @@ class History:
         base: Trail = (HOME,) if fresh else self.trail
         if place in base:
             base = base[: base.index(place)]
-        self._walk((*base, place) if place != HOME else (HOME,))
+        self._add_trail((*base, place) if place != HOME else (HOME,))
 
     def change(self, place: Location) -> None:
         """The same screen, somewhere else."""
         if place != self.here:
-            self._walk((*self.trail[:-1], place))
+            self._add_trail((*self.trail[:-1], place))
 
     def up(self) -> bool:
         """Return one step back on the trail; False at the start."""
         if len(self.trail) < 2:
             return False
-        self._walk(self.trail[:-1])
+        self._add_trail(self.trail[:-1])
         return True
 
     def back(self) -> bool:
@@ -84,10 +84,10 @@ class History:
         """To where the user was before, wherever that is."""
         if self._last == self.trail:
             return False
-        self._walk(self._last)
+        self._add_trail(self._last)
         return True
 
-    def _walk(self, trail: Trail) -> None:
+    def _add_trail(self, trail: Trail) -> None:
         self._last = self.trail
         self._trails = [*self._trails[: self._at + 1], trail][-100:]
         self._at = len(self._trails) - 1

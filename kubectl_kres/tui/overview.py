@@ -18,8 +18,8 @@ from kubectl_kres.reports.overview import (
     OverviewArea,
     Problem,
     area_needs,
+    list_refusals,
     makers,
-    refused,
     refused_area,
     running_area,
     without_problems,
@@ -40,7 +40,7 @@ _MENDED = 20
 Stamp = tuple[object, ...]
 
 
-def unseen(session: Session, need: ReadRequest) -> str:
+def unread_reason(session: Session, need: ReadRequest) -> str:
     """Return why nothing is known of a kind, in a word or two; empty if something is, or may still come."""
     coverage, state = session.store.covered(need), session.feed.states().get(read_as(need))
     if coverage.state in _UNSEEN:
@@ -73,11 +73,11 @@ class Areas:
         """Return what the areas are made from; once that is there, what tells which workloads are refused."""
         space = self._session.namespace
         first = area_needs(space)
-        if any(self._session.loading((*first, ReadRequest("Pod", space)))) or not self._settled(first):
+        if any(self._session.loading((*first, ReadRequest("Pod", space)))) or not self._has_begun_reading(first):
             return first
-        return tuple(dict.fromkeys((*first, *self._late())))
+        return tuple(dict.fromkeys((*first, *self._refusal_read_requests())))
 
-    def _late(self) -> tuple[ReadRequest, ...]:
+    def _refusal_read_requests(self) -> tuple[ReadRequest, ...]:
         """Return what tells which workloads are refused, which the quotas decide with."""
         stamp = self._stamp(("ResourceQuota",))
         if self._wanted[0] != stamp:
@@ -85,18 +85,18 @@ class Areas:
             self._wanted = stamp, (*denied_needs(space), *needs_of_systems(self._session.store, space))
         return self._wanted[1]
 
-    def _settled(self, needs: tuple[ReadRequest, ...]) -> bool:
+    def _has_begun_reading(self, needs: tuple[ReadRequest, ...]) -> bool:
         """Return whether nothing of that is only about to be read."""
         store, states = self._session.store, self._session.feed.states()
         return all(store.covered(need).state != "unread" or read_as(need) in states for need in needs)
 
     def area(self, maker: AreaMaker) -> OverviewArea:
         """An area with its counts, or with why there are none."""
-        return without_problems(self._session.store, self.needs(), self._made(maker).area)
+        return without_problems(self._session.store, self.needs(), self._build_area(maker).area)
 
     def problems(self) -> list[Problem]:
         """Return what is wrong in all areas, the worst first, with the remedies that are known by now."""
-        areas = [self._refused, self._running, *(self._made(maker).area for maker in self.makers)]
+        areas = [self._refused, self._running, *(self._build_area(maker).area for maker in self.makers)]
         problems = worst_first(areas)
         return [
             problem if problem.remedies else replace(problem, remedies=self._remedies.get(_key(problem), ((), ()))[1])
@@ -116,36 +116,36 @@ class Areas:
         """Whether there is something to compute that is computed between keys."""
         if self._look is not None or self._is_stale():
             return True
-        return self._work is not None or self._is_due() or next(self._unmended(), None) is not None
+        return self._work is not None or self._is_due() or next(self._problems_without_remedies(), None) is not None
 
     def step(self, seconds: float) -> bool:
         """Look at workloads, then for remedies, for a while; whether anything is new."""
         end = perf_counter() + seconds
         if self._work is None and self._is_due() and perf_counter() >= self._rested:
-            self._begin()
+            self._start_search()
         news = False
         while self._work is not None and (began := perf_counter()) < end:
             result = next(self._work, self)
             self._took += perf_counter() - began
             if isinstance(result, Areas):
                 self._work = None
-                news = self._finished()
+                news = self._finish_search()
             else:
                 self._found.append(result)
         if self._work is None:
             news = self._step_running(end) or news
         while self._work is None and perf_counter() < end:
-            problem = next(self._unmended(), None)
+            problem = next(self._problems_without_remedies(), None)
             if problem is None:
                 break
-            self._mend(problem)
+            self._find_remedies(problem)
             news = True
         return news
 
     def _stamp(self, kinds: tuple[str, ...]) -> Stamp:
         return (self._session.namespace, *self._session.store.revision(*kinds))
 
-    def _made(self, maker: AreaMaker) -> Made:
+    def _build_area(self, maker: AreaMaker) -> Made:
         stamp, result = self._stamp(maker.kinds), self._held.get(maker.name)
         if result is None or result[0] != stamp:
             session = self._session
@@ -160,17 +160,17 @@ class Areas:
     # Refused workloads
 
     def _is_due(self) -> bool:
-        late = self._late()
+        late = self._refusal_read_requests()
         known = all(self._session.store.covered(need).state != "unread" for need in late if need.required)
         return known and self._stamp(tuple(dict.fromkeys(need.kind for need in late))) != self._looked
 
-    def _begin(self) -> None:
+    def _start_search(self) -> None:
         session = self._session
-        self._looked = self._stamp(tuple(dict.fromkeys(need.kind for need in self._late())))
+        self._looked = self._stamp(tuple(dict.fromkeys(need.kind for need in self._refusal_read_requests())))
         self._found, self._took = [], 0.0
-        self._work = refused(session.store, session.namespace, session.ask)
+        self._work = list_refusals(session.store, session.namespace, session.ask)
 
-    def _finished(self) -> bool:
+    def _finish_search(self) -> bool:
         before = self._refused
         self._refused = refused_area(self._found)
         self._found = []
@@ -183,7 +183,9 @@ class Areas:
         """Return whether pods, or what makes them, are not as they were looked at last."""
         session, kinds = self._session, (*ASKED, "Pod")
         known = session.store.covered(ReadRequest("Pod", session.namespace)).known
-        unread = any(session.store.covered(need).state == "unread" for need in self._late() if need.required)
+        unread = any(
+            session.store.covered(need).state == "unread" for need in self._refusal_read_requests() if need.required
+        )
         return known and not unread and self._stamp(kinds) != self._fared
 
     def _step_running(self, end: float) -> bool:
@@ -215,16 +217,16 @@ class Areas:
 
     # Remedies
 
-    def _unmended(self) -> Iterator[Problem]:
+    def _problems_without_remedies(self) -> Iterator[Problem]:
         """Yield the worst problems whose remedies were not looked for since something of theirs changed."""
         if self._work is not None:
             return
-        made = {maker.name: self._made(maker) for maker in self.makers}
+        made = {maker.name: self._build_area(maker) for maker in self.makers}
         for problem in worst_first([item.area for item in made.values()])[:_MENDED]:
             if self._remedies.get(_key(problem), (None,))[0] != self._held[problem.area][0]:
                 yield problem
 
-    def _mend(self, problem: Problem) -> None:
+    def _find_remedies(self, problem: Problem) -> None:
         stamp, made = self._held[problem.area]
         if len(self._remedies) > MOST * len(self._held):
             self._remedies.clear()

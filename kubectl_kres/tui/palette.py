@@ -13,12 +13,12 @@ from textual.fuzzy import Matcher
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.line import clipped
+from kubectl_kres.render.text.line import clip_text
 from kubectl_kres.tui.keys import KEYS
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.screens.screen_factory import has_screen
-from kubectl_kres.tui.table.strips import safe
+from kubectl_kres.tui.table.strips import safe_text
 
 #: Objects that are offered at a time; those that were looked at last, before anything is typed.
 _MOST, _LAST = 50, 5
@@ -104,7 +104,7 @@ class Screens(_Offers):
         for namespace in app.session.store.all("Namespace"):
             name = namespace.metadata.name
             about = "the pods of this namespace"
-            yield Offer(f"namespace {safe(name)}", about, partial(app.go, Location("pods", name), fresh=True))
+            yield Offer(f"namespace {safe_text(name)}", about, partial(app.go, Location("pods", name), fresh=True))
 
 
 class Contexts(_Offers):
@@ -114,7 +114,9 @@ class Contexts(_Offers):
         app: Any = self.app
         if app.session.setting.switch is not None:
             for name in app.session.setting.contexts():
-                yield Offer(f"context {safe(name)}", "the same screen on another cluster", partial(app.switch, name))
+                yield Offer(
+                    f"context {safe_text(name)}", "the same screen on another cluster", partial(app.switch, name)
+                )
 
 
 class Themes(_Offers):
@@ -181,8 +183,8 @@ class Objects(Provider):
         made = listing.row(app.session, ref) if listing is not None and listing.row is not None else None
         columns = {column.id: column for column in listing.columns("")} if listing is not None and made else {}
         states = [columns[name].text(made[1]) for name in _STATES if name in columns] if made else []
-        about = f"{ref.kind}  {clipped(safe('  '.join(filter(None, states))), _ABOUT)}".rstrip()
-        return Offer(f"{BY_KIND[ref.kind].names[-1]} {safe(where + ref.name)}", about, partial(app.go, place))
+        about = f"{ref.kind}  {clip_text(safe_text('  '.join(filter(None, states))), _ABOUT)}".rstrip()
+        return Offer(f"{BY_KIND[ref.kind].names[-1]} {safe_text(where + ref.name)}", about, partial(app.go, place))
 
     def _named(self, part: str) -> Iterator[ObjectRef]:
         app: Any = self.app

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.session import Session, read_as
 
@@ -25,11 +25,11 @@ def gap_lines(session: Session, needs: Iterable[ReadRequest], width: int) -> Ite
         where = f" in {need.namespace}" if need.namespace else ""
         word = _WORDS.get(coverage.state, coverage.state)
         text = f"? {word}: list {kind.plural}{where}"
-        yield from toned("bad", wrapped(text, width, rest="  "))
+        yield from tone_lines("bad", wrap_text(text, width, rest="  "))
         if coverage.message:
-            yield from toned("quiet", wrapped(coverage.message, width, first="  ", rest="  "))
+            yield from tone_lines("quiet", wrap_text(coverage.message, width, first="  ", rest="  "))
         if coverage.state == "denied":
-            yield from toned("", rule_lines(need))
+            yield from tone_lines("", rule_lines(need))
 
 
 def rule_lines(need: ReadRequest) -> Iterator[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from textual.app import App
 
 from kubectl_kres.tui.table.row_table import Table
-from kubectl_kres.tui.table.strips import safe
+from kubectl_kres.tui.table.strips import safe_text
 
 #: The terminal's own fonts are used: nothing is fetched when the picture is looked at.
 _FONT_FACE = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
@@ -58,5 +58,5 @@ def as_csv(table: Table) -> str:
     writer = csv.writer(out)
     writer.writerow([column.head for column in table.shown])
     for row in filter(None, map(table.view.rows.get, table.view.keys)):
-        writer.writerow([safe(column.text(row)) for column in table.shown])
+        writer.writerow([safe_text(column.text(row)) for column in table.shown])
     return out.getvalue()

@@ -63,7 +63,7 @@ class Adder:
             if self._work is None:
                 self._at = next(iter(self._waiting))
                 self._waiting.pop(self._at)
-                self._work = self._adding(self._at, server)
+                self._work = self._sum_pods(self._at, server)
             namespace_sums = next(self._work, None)
             if namespace_sums is not None:
                 self._work = None
@@ -71,7 +71,7 @@ class Adder:
                 finished.add(self._at)
         return finished
 
-    def _adding(self, namespace: str, server: Server) -> Iterator[NamespaceSums | None]:
+    def _sum_pods(self, namespace: str, server: Server) -> Iterator[NamespaceSums | None]:
         adding = Adding(server)
         for count, pod in enumerate(list(self._store.all("Pod", namespace)), 1):
             if isinstance(pod, Pod):
@@ -124,7 +124,8 @@ class Trends:
             return ""
         step = KEPT / cells
         return "".join(
-            _drawn(self._at(samples, now - step * back), ascii_only=ascii_only) for back in reversed(range(cells))
+            _format_sample(self._at(samples, now - step * back), ascii_only=ascii_only)
+            for back in reversed(range(cells))
         )
 
     def hard_changes(self, ref: ObjectRef, now: float) -> Iterator[tuple[float, str, str, str]]:
@@ -142,7 +143,7 @@ class Trends:
         return next((sample for sample in reversed(samples) if sample.at <= time), None)
 
 
-def _drawn(sample: Sample | None, *, ascii_only: bool) -> str:
+def _format_sample(sample: Sample | None, *, ascii_only: bool) -> str:
     if sample is None:
         return _UNSEEN
     if sample.over:
@@ -219,24 +220,24 @@ class Session:
 
     @property
     def server(self) -> Server:
-        return self._settled()[1]
+        return self._find_server()[1]
 
     @property
     def supposed(self) -> tuple[str, ...]:
         """What is supposed about the server: that its version has the rules of another one."""
-        return self._settled()[2]
+        return self._find_server()[2]
 
     @property
     def ask(self) -> EvaluationOptions:
         """The frame of every question, at this moment."""
-        _, server, assumptions = self._settled()
+        _, server, assumptions = self._find_server()
         now = self.setting.now()
         if self._ask is None or self._ask.now != now or self._ask.server is not server:
             # The same one for the same moment: reports keep what they looked up by it.
             self._ask = EvaluationOptions(server, (*self.setting.supposed, *assumptions), now, self.setting.read_yaml)
         return self._ask
 
-    def _settled(self) -> tuple[str, Server, tuple[str, ...]]:
+    def _find_server(self) -> tuple[str, Server, tuple[str, ...]]:
         version = self.store.origin.version
         if self._server is None or self._server[0] != version:
             self._server = (version, *self.setting.server(version))
@@ -331,7 +332,7 @@ class Session:
         return self.store.get(ref.kind, ref.name, ref.namespace)
 
 
-def connecting(session: Session) -> bool:
+def is_connecting(session: Session) -> bool:
     """Return whether another context could be chosen while nothing has been heard from this one."""
     states = list(session.feed.states().values())
     silent = bool(states) and not any(state.heard for state in states)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, suppress
 from io import StringIO
 
-from kubectl_kres.render.text.line import capped, plain
+from kubectl_kres.render.text.line import sanitize_text, truncate_text
 
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J", "\x1b[?25h\x1b[?1049l"
 #: Columns and rows below which no screen is drawn.
@@ -36,7 +36,7 @@ def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
     text = StringIO()
     try:
         termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
-        _write(_ENTER + drawn(origin, way, os.get_terminal_size(sys.stdout.fileno()), ascii_only=ascii_only))
+        _write(_ENTER + frame_lines(origin, way, os.get_terminal_size(sys.stdout.fileno()), ascii_only=ascii_only))
         with redirect_stderr(text):
             yield
     except BaseException:
@@ -51,15 +51,15 @@ def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
             sys.stderr.write(text.getvalue())
 
 
-def drawn(origin: str, way: str, size: tuple[int, int], *, ascii_only: bool) -> str:
+def frame_lines(origin: str, way: str, size: tuple[int, int], *, ascii_only: bool) -> str:
     """Return the lines where those of the screen will be; empty where there is no room for them."""
     width, height = size
     if width < LEAST[0] or height < LEAST[1]:
         return ""
     rule = "-" if ascii_only else "─"
     lines = {
-        1: f" kres  {_said(origin)}  read-only",
-        2: f" overview{f' > {_said(way)}' if way else ''}",
+        1: f" kres  {_format_text(origin)}  read-only",
+        2: f" overview{f' > {_format_text(way)}' if way else ''}",
         4: "    reading",
         height - 2: f"{rule} reading ".ljust(width, rule),
         height: " ctrl-c quit",
@@ -67,8 +67,8 @@ def drawn(origin: str, way: str, size: tuple[int, int], *, ascii_only: bool) -> 
     return "".join(f"\x1b[{line};1H{text[: width - 1]}" for line, text in lines.items())
 
 
-def _said(text: str) -> str:
-    return plain(capped(text, _MOST))
+def _format_text(text: str) -> str:
+    return sanitize_text(truncate_text(text, _MOST))
 
 
 def _write(text: str) -> None:

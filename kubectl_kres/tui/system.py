@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.systems import registered
+from kubectl_kres.systems import registered_systems
 
 
 class OfNamespaces(NamedTuple):
@@ -44,4 +44,4 @@ class TuiSystem:
 
 def systems() -> tuple[TuiSystem, ...]:
     """Return all of them, in the order of registration."""
-    return cast("tuple[TuiSystem, ...]", registered("screens"))
+    return cast("tuple[TuiSystem, ...]", registered_systems("screens"))

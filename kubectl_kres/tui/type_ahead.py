@@ -42,14 +42,14 @@ class TypeAhead:
 
     def begin(self) -> None:
         """Have keys wait that are typed before there is a first screen."""
-        self._wait(self._app)
+        self._wait_for_target(self._app)
 
     def hold(self, event: Event) -> bool:
         """Return whether the event has to wait, and keep it if so."""
         enters = isinstance(event, Key) and event.key == "enter" and event is not self._released
         if enters and not self.holding and isinstance(self._app.screen, CommandPalette):
             # What was typed into the palette is still to be searched.
-            self._wait(self._app.focused or self._app)
+            self._wait_for_target(self._app.focused or self._app)
         if self.holding and isinstance(event, Key | Paste) and not event.is_forwarded:
             self._waiting.append(event)
             return True
@@ -58,9 +58,9 @@ class TypeAhead:
     def sent(self, event: Key, target: MessagePump | None, *, typing: bool) -> None:
         """A key went its way to ``target``: have the next ones wait where it may lead to another screen."""
         if event.key in ENDING or not (typing or event.key in MOVING_KEYS):
-            self._wait(target or self._app)
+            self._wait_for_target(target or self._app)
 
-    def _wait(self, target: MessagePump) -> None:
+    def _wait_for_target(self, target: MessagePump) -> None:
         self._target = target
         self._began, self._calm, self._looks = monotonic(), 0, 0
         self._app.call_later(self._look)
@@ -94,7 +94,12 @@ class TypeAhead:
         app = self._app
         screen, pane = app.screen, app.pane
         focused = app.focused
-        pumps = {pump for start in (self._target, focused, pane, screen) if start is not None for pump in _up(start)}
+        pumps = {
+            pump
+            for start in (self._target, focused, pane, screen)
+            if start is not None
+            for pump in _list_ancestors(start)
+        }
         yield any(pump.message_queue_size for pump in pumps)
         yield not screen.is_mounted
         searches = screen.workers if isinstance(screen, CommandPalette) else ()
@@ -102,11 +107,11 @@ class TypeAhead:
         yield pane is None or not pane.is_mounted
         # The screen that was left still has the keys while the new one comes.
         below = screen is app.screen_stack[0] and not app.typing and not screen.has_class("small")
-        if pane is not None and below and not _inside(focused, pane):
-            yield any(_inside(widget, pane) for widget in screen.focus_chain)
+        if pane is not None and below and not _is_inside(focused, pane):
+            yield any(_is_inside(widget, pane) for widget in screen.focus_chain)
 
 
-def _up(pump: MessagePump) -> Iterator[MessagePump]:
+def _list_ancestors(pump: MessagePump) -> Iterator[MessagePump]:
     """Yield a widget and all that it stands in, the app last."""
     node: MessagePump | None = pump
     while node is not None:
@@ -114,6 +119,6 @@ def _up(pump: MessagePump) -> Iterator[MessagePump]:
         node = node._parent  # noqa: SLF001, textual has no public way up from a widget that was removed
 
 
-def _inside(pump: MessagePump | None, ancestor: MessagePump) -> bool:
+def _is_inside(pump: MessagePump | None, ancestor: MessagePump) -> bool:
     """Return whether a widget, if there is one, stands in another."""
-    return pump is not None and any(node is ancestor for node in _up(pump))
+    return pump is not None and any(node is ancestor for node in _list_ancestors(pump))

@@ -11,7 +11,7 @@ from kubectl_kres.tui import whatif
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.table.strips import safe
+from kubectl_kres.tui.table.strips import safe_text
 from kubectl_kres.tui.widgets.prompt import Purpose
 
 
@@ -67,9 +67,9 @@ class WhatIfKeys(App[None]):
             text = f"{self._aimed}={text}"
         change = self.session.what_if
         try:
-            typed_number = whatif.tried((change.real if change else self.session).store, self._aim, text)
+            typed_number = whatif.parse_step((change.real if change else self.session).store, self._aim, text)
         except KresError as error:
-            self.say(safe(error.message), "warn")
+            self.say(safe_text(error.message), "warn")
             return
         if change is not None and any(
             other.placed.namespace != typed_number.placed.namespace for other in change.tries
@@ -87,19 +87,20 @@ class WhatIfKeys(App[None]):
         """Once all is there: the screens on the state that the numbers lead to."""
         change = self.session.what_if
         real = change.real if change else self.session
-        if any(real.loading(whatif.needs(real.store, self.tries))):
+        if any(real.loading(whatif.list_read_requests(real.store, self.tries))):
             return
         tries, self.tries = self.tries, ()
         try:
-            change_report, after = whatif.played(real, tries)
+            change_report, after = whatif.simulate_change(real, tries)
         except KresError as error:
-            self.say(safe(error.message), "bad")
+            self.say(safe_text(error.message), "bad")
             return
         if refused := next((step for step in change_report.steps if not step.allowed), None):
-            self.say(safe(f"refused: {refused.message}"), "bad")
+            self.say(safe_text(f"refused: {refused.message}"), "bad")
             return
         self.exchange(
-            whatif.supposing(real, tries, change_report, after), History((*self._without_trying(), Location("whatif")))
+            whatif.build_session(real, tries, change_report, after),
+            History((*self._without_trying(), Location("whatif"))),
         )
 
     def _without_trying(self) -> Trail:

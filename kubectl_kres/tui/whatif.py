@@ -19,12 +19,12 @@ from kubectl_kres.model.objects import ObjectRef, Raw
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.line import Line, clipped
-from kubectl_kres.reports.changes.altered import Altered, altered
+from kubectl_kres.render.text.line import Line, clip_text
+from kubectl_kres.reports.changes.altered import Altered, altered_objects
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.followed import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
-from kubectl_kres.reports.common.explanation import unread
+from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.quota.usage_tree import workload_of
 from kubectl_kres.reports.remedies.commands import keeper
 from kubectl_kres.simulate.change import SCALED, Patch, ScaleStep, key_of_step
@@ -118,7 +118,7 @@ def proposal(store: Store, ref: ObjectRef | None, name: str = "", now: str = "")
         kind, _, maker = workload_of(item, store).partition("/")
         return proposal(store, ObjectRef(kind, maker, ref.namespace), name, now) if kind != "Pod" else None
     if ref.kind in _AMOUNTS:
-        amounts = _inside(raw_of(item), _AMOUNTS[ref.kind])
+        amounts = _read_path(raw_of(item), _AMOUNTS[ref.kind])
         if name not in amounts:
             name = max(amounts, key=lambda name: _share(item, name, amounts[name]), default="")
         return Proposal(ref, f"{name}={amounts[name]}") if name else None
@@ -140,7 +140,7 @@ def _share(item: Any, name: str, hard: Any) -> float:
         return 0.0
 
 
-def tried(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
+def parse_step(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     """Return what was typed, as a step. Raises UsageError where it cannot be one."""
     # A name that was typed behind the name that stood there takes its place.
     name, value = (part.strip() for part in text.split("=")[-2:]) if "=" in text else ("", "")
@@ -161,11 +161,11 @@ def tried(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     try:
         parse(value)
     except QuantityError as error:
-        raise UsageError(f"{clipped(value, _SHOWN)} is no quantity: 5Gi, 512Mi, 500m, 2 are") from error
+        raise UsageError(f"{clip_text(value, _SHOWN)} is no quantity: 5Gi, 512Mi, 500m, 2 are") from error
     path = _path(store, ref, name, label)
     shown = "".join(f"[{step}]" if bracketed else f".{step}" for step, bracketed in path).removeprefix(".")
     flag = f"--set {shlex.quote(f'{kind}/{ref.name}:{shown}={value}')}"
-    patch = _nested(path, value)
+    patch = _nest_value(path, value)
     how = "strategic" if ref.kind not in _AMOUNTS else "merge"
     wire = json.dumps(patch, separators=(",", ":"))
     command = f"kubectl patch {kind} {shlex.quote(ref.name)}{where} --type {how} -p {shlex.quote(wire)}{access}"
@@ -194,17 +194,17 @@ def _path(store: Store, ref: ObjectRef, name: str, label: str) -> list[tuple[str
     raise UsageError(f"{label}: there is no container {container}")
 
 
-def _nested(path: Sequence[tuple[str, bool]], value: str) -> Any:
+def _nest_value(path: Sequence[tuple[str, bool]], value: str) -> Any:
     """Return the patch that sets it; an element of a list is found by its name."""
     (step, _), rest = path[0], path[1:]
     if not rest:
         return {step: value}
     if step in _GROUPS:
-        return {step: [{"name": rest[0][0], **_nested(rest[1:], value)}]}
-    return {step: _nested(rest, value)}
+        return {step: [{"name": rest[0][0], **_nest_value(rest[1:], value)}]}
+    return {step: _nest_value(rest, value)}
 
 
-def _inside(raw: Raw, path: Iterable[str]) -> Mapping[str, Any]:
+def _read_path(raw: Raw, path: Iterable[str]) -> Mapping[str, Any]:
     node: Any = raw
     for step in path:
         node = node.get(step) or {}
@@ -212,7 +212,7 @@ def _inside(raw: Raw, path: Iterable[str]) -> Mapping[str, Any]:
     return result
 
 
-def needs(store: Store, tries: Sequence[TypedNumber]) -> Iterator[ReadRequest]:
+def list_read_requests(store: Store, tries: Sequence[TypedNumber]) -> Iterator[ReadRequest]:
     """Yield what has to be read before it can be said what becomes of the change."""
     spaces = tuple(
         dict.fromkeys(typed_number.placed.namespace for typed_number in tries if typed_number.placed.namespace)
@@ -225,20 +225,20 @@ def needs(store: Store, tries: Sequence[TypedNumber]) -> Iterator[ReadRequest]:
         yield from pool_needs()
 
 
-def played(session: Session, tries: Sequence[TypedNumber]) -> tuple[ChangeReport, Altered]:
+def simulate_change(session: Session, tries: Sequence[TypedNumber]) -> tuple[ChangeReport, Altered]:
     """Return what becomes of the change, as ``simulate`` says it, and the objects that it leaves behind."""
     store, steps = session.store, tuple(typed_number.placed for typed_number in tries)
     spaces = tuple(dict.fromkeys(step.namespace for step in steps if step.namespace))
     outcome = carried_out(store, steps, session.server, spaces, seen=True)
-    unseen = tuple(unread(store, (need for need in namespace_needs(spaces) if need.required)))
+    unseen = tuple(find_unread(store, (need for need in namespace_needs(spaces) if need.required)))
     change_report = report(outcome)
     change_report = replace(
         change_report, notes=(*change_report.notes, *session.supposed), unseen=unseen, complete=not unseen
     )
-    return change_report, altered(store, steps, outcome, change_report)
+    return change_report, altered_objects(store, steps, outcome, change_report)
 
 
-def supposing(real: Session, tries: Sequence[TypedNumber], change_report: ChangeReport, after: Altered) -> Session:
+def build_session(real: Session, tries: Sequence[TypedNumber], change_report: ChangeReport, after: Altered) -> Session:
     """Return a session on the state that the change leads to. What else arrives from the cluster is in it, too."""
     store = real.store.copied()
     after.applied(store)
@@ -249,7 +249,7 @@ def supposing(real: Session, tries: Sequence[TypedNumber], change_report: Change
     return session
 
 
-def marked(lines: Iterable[Line], before: Iterable[Line] | None) -> Iterator[Line]:
+def mark_new_lines(lines: Iterable[Line], before: Iterable[Line] | None) -> Iterator[Line]:
     """Yield the lines, with a sign before those that did not stand there before; None: nothing is tried."""
     if before is None:
         yield from lines

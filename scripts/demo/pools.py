@@ -16,11 +16,11 @@ from statuses import now, stated
 
 from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.replay.events import Create, PatchEvent, WorldEvent, replay
-from kubectl_kres.capsule.replay.reconcile import settle
-from kubectl_kres.capsule.replay.world import PoolWorld, dropped, world_of
+from kubectl_kres.capsule.replay.reconcile import settle_world
+from kubectl_kres.capsule.replay.world import PoolWorld, without_keys, world_of
 from kubectl_kres.capsule.rules.webhooks import stored_claim, stored_pool
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decode_object
 
 ML = Path(__file__).parent / "ml"
 CONTROLLER, PERSON, GITOPS = "capsule", "kubectl-edit", "argocd-controller"
@@ -55,7 +55,7 @@ def go_on(kube: Kube) -> None:
 def count(kube: Kube) -> None:
     """Every pool is reconciled, as when its quotas have been counted."""
     found = Seen(kube)
-    write(kube, found, settle(found.world, pools=found.world.pools)[0], CONTROLLER)
+    write(kube, found, settle_world(found.world, pools=found.world.pools)[0], CONTROLLER)
 
 
 class Seen:
@@ -64,7 +64,7 @@ class Seen:
     def __init__(self, kube: Kube) -> None:
         items = kube.items(",".join(BY_KIND[kind].qualified for kind in READ))
         self.raw = {(item["kind"], *key_of(item)): item for item in items}
-        self.world = world_of(*([decoded(one, BY_KIND[kind].struct) for one in items if one["kind"] == kind]
+        self.world = world_of(*([decode_object(one, BY_KIND[kind].struct) for one in items if one["kind"] == kind]
                                 for kind in READ))  # fmt: skip
 
 
@@ -81,21 +81,21 @@ def belong(kube: Kube) -> None:
 def send(kube: Kube, item: Object) -> None:
     """Apply a pool or a claim as the webhooks leave it, then write what its controllers make of it."""
     kind = BY_KIND[item["kind"]]
-    sent = decoded(item, kind.struct)
+    sent = decode_object(item, kind.struct)
     if isinstance(sent, ResourcePool):
         stored = stored_pool(sent)
     else:
         [stored] = stored_claim(sent, Seen(kube).world.pools.values())
     kube.apply([{**item, "spec": to_builtins(stored.spec)}], GITOPS)
     found = Seen(kube)
-    made = decoded(found.raw[item["kind"], *key_of(item)], kind.struct)
+    made = decode_object(found.raw[item["kind"], *key_of(item)], kind.struct)
     write(kube, found, outcome(without(found.world, made), Create(made)), CONTROLLER)
 
 
 def without(world: PoolWorld, item: Any) -> PoolWorld:
     if isinstance(item, ResourcePool):
-        return structs.replace(world, pools=dropped(world.pools, item.metadata.name))
-    return structs.replace(world, claims=dropped(world.claims, (item.metadata.namespace, item.metadata.name)))
+        return structs.replace(world, pools=without_keys(world.pools, item.metadata.name))
+    return structs.replace(world, claims=without_keys(world.claims, (item.metadata.namespace, item.metadata.name)))
 
 
 def outcome(world: PoolWorld, event: WorldEvent) -> PoolWorld:

@@ -17,7 +17,7 @@ from statuses import now, stated, succeeded
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import OwnerReference, decoded
+from kubectl_kres.model.objects import OwnerReference, decode_object
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import TaskRun
@@ -70,7 +70,7 @@ def start_task(kube: Kube, item: Object, manager: str) -> Object:
     metadata = {**meta, "labels": {**label, **meta.get("labels", {})}, "annotations": RELEASE}
     spec = {"serviceAccountName": "default", "timeout": "1h30m0s", **item["spec"]}
     raw = kube.post(path_of(item), {**item, "metadata": metadata, "spec": spec}, manager)
-    run = decoded(raw, TaskRun)
+    run = decode_object(raw, TaskRun)
     world = seen(kube, run.metadata.namespace)
     used = task_of(run, world.lookups)
     found = task_run(run, world)
@@ -92,7 +92,7 @@ def start_pipeline(kube: Kube, item: Object) -> None:
     metadata = {**item["metadata"], "labels": label, "annotations": RELEASE}
     spec = {"taskRunTemplate": {"serviceAccountName": "default"}, **item["spec"]}
     raw = kube.post(path_of(item), {**item, "metadata": metadata, "spec": spec}, PERSON)
-    run = decoded(raw, BY_KIND["PipelineRun"].struct)
+    run = decode_object(raw, BY_KIND["PipelineRun"].struct)
     found = plan(run, seen(kube, run.metadata.namespace).lookups)
     if not isinstance(found, Plan):
         raise DemoError(f"PipelineRun {run.metadata.name}: {found}")
@@ -155,10 +155,10 @@ def seen(kube: Kube, namespace: str) -> RunWorld:
     held: dict[str, list[Any]] = {kind: [] for kind in READ}
     for item in items:
         if item["metadata"]["namespace"] == namespace:
-            held[item["kind"]].append(decoded(item, BY_KIND[item["kind"]].struct))
+            held[item["kind"]].append(decode_object(item, BY_KIND[item["kind"]].struct))
     by_name = {kind: {one.metadata.name: one for one in found} for kind, found in held.items()}
     maps = {item["metadata"]["name"]: item for item in kube.items("configmaps") if item["metadata"]["name"] in MAPS}
-    config = config_of(*(decoded(maps[name], BY_KIND["ConfigMap"].struct) for name in MAPS), yaml.safe_load)
+    config = config_of(*(decode_object(maps[name], BY_KIND["ConfigMap"].struct) for name in MAPS), yaml.safe_load)
     lookups = Lookups(by_name["Task"], by_name["StepAction"], by_name["Pipeline"])
     return world_of(policies_of(held["LimitRange"], held["ResourceQuota"]), Server(), config, lookups)
 
@@ -185,7 +185,7 @@ def made(kube: Kube, run: TaskRun, pod: Object) -> Problem | None:
         refusal = re.search(r"Error from server \(Forbidden\): (.*)", str(error))
         if refusal is None:
             raise
-        return creation.refused(run, 403, "Forbidden", refusal[1])
+        return creation.refusal_problem(run, 403, "Forbidden", refusal[1])
     return None
 
 

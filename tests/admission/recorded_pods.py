@@ -8,7 +8,7 @@ from typing import Any
 from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.request.create import create_pod
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decode_object
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.store.store import Origin, Store
 
@@ -17,7 +17,7 @@ def outcomes_of(case: Mapping[str, Any], server: Server) -> tuple[Outcome, ...]:
     """Return every outcome that the pod of a case can have beside the objects that were given."""
     store = Store(Origin("files"))
     for item in case["given"]:
-        store.add(item["kind"], decoded(item, BY_KIND[item["kind"]].struct))
+        store.add(item["kind"], decode_object(item, BY_KIND[item["kind"]].struct))
     space = case["request"]["namespace"]
     raw = case["request"]["object"]
     raw = {**raw, "metadata": {**raw["metadata"], "namespace": space}}

@@ -14,12 +14,12 @@ from kubectl_kres.admission.kubelet import (
     Machine,
     cgroup_path,
     cgroups,
+    cpu_weight,
     page_size,
     quota,
     runtime_weight,
     shares,
     smallest,
-    weight,
 )
 from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.admission.pod.defaulting import default_pod
@@ -35,7 +35,7 @@ GI = 1024**3
                             (999999, (262144, 10000, 10000))]
 )  # fmt: skip
 def test_shares_and_both_weights(milli: int, expected: tuple[int, int, int]):
-    assert (shares(milli), weight(shares(milli)), runtime_weight(shares(milli))) == expected
+    assert (shares(milli), cpu_weight(shares(milli)), runtime_weight(shares(milli))) == expected
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from kubectl_kres.admission.base.outcome import (
     duplicate,
     forbidden,
     invalid,
-    joined,
+    join_messages,
     not_found,
     not_supported,
     quote,
@@ -81,4 +81,4 @@ def test_texts(error, text, reason):
     ("texts", "text"), [(["b"], "b"), (["b", "a"], "[a, b]"), (["a", "a"], "a"), (["b", "a", "b"], "[a, b]")]
 )
 def test_equal_texts_are_joined_once(texts, text):
-    assert joined(texts) == text
+    assert join_messages(texts) == text

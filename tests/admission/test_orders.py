@@ -9,7 +9,7 @@ from admission.samples import container, limit_range, one, pod, policies, quota,
 from kubectl_kres.admission.base.draft import draft_pod
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.limitrange import Limits, parse
-from kubectl_kres.admission.request.new_pod import MOST_ORDERED, SLOTS, admit, mutated, orders
+from kubectl_kres.admission.request.new_pod import MOST_ORDERED, SLOTS, admit, defaulted_drafts, orders
 from kubectl_kres.model.objects import LimitRange
 from kubectl_kres.provenance.journal import Source
 
@@ -31,7 +31,7 @@ def test_orders_that_lead_to_the_same_pod_are_followed_once():
 
     def followed(item):
         draft = draft_pod(item, server)
-        return [order for order, _, _ in mutated(draft, limits, None, server)]
+        return [order for order, _, _ in defaulted_drafts(draft, limits, None, server)]
 
     stated = container(limits={"memory": "1Gi"}, requests={"memory": "1Gi"})
     assert followed(pod(stated)) == [("a", "b")]

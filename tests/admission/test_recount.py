@@ -11,7 +11,7 @@ from conformance.controller import counts_again, wakes
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.quota.quota_admission import count_request, request_of
-from kubectl_kres.admission.quota.usage_drift import drift, recount, status_after
+from kubectl_kres.admission.quota.usage_drift import find_drifts, recount, status_after
 from kubectl_kres.model.objects import ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
@@ -211,7 +211,7 @@ def test_only_quotas_that_name_something_of_the_kind_are_counted_again():
 )
 def test_drift(held: list[Pod], used: str, cause: str, who: tuple[str, ...], exact: bool):
     limited = quota({"requests.cpu": "9"}, {"requests.cpu": used})
-    (found,) = drift(limited, recount(limited, pods(*held), SERVER), (), held, SERVER, NOW)
+    (found,) = find_drifts(limited, recount(limited, pods(*held), SERVER), (), held, SERVER, NOW)
     assert (found.cause, found.pods, found.exact) == (cause, who, exact)
     assert (found.used, found.counted) == (used, "1")
 
@@ -219,7 +219,7 @@ def test_drift(held: list[Pod], used: str, cause: str, who: tuple[str, ...], exa
 def test_drift_of_names_that_were_not_counted():
     limited = quota({"pods": "1", "secrets": "1", "example.com/x": "1"}, {"pods": "0", "secrets": "7"})
     newer = msgspec.structs.replace(limited, spec=quota({**(limited.spec.hard or {}), "cpu": "1"}).spec)
-    found = drift(newer, recount(newer, {"pods": [], "secrets": None}, SERVER), ["secrets"], [], SERVER)
+    found = find_drifts(newer, recount(newer, {"pods": [], "secrets": None}, SERVER), ["secrets"], [], SERVER)
     assert [(one.name, one.cause) for one in found] == [
         ("cpu", "pending"),
         ("example.com/x", "nobody"),
@@ -232,6 +232,9 @@ def test_a_sum_that_the_api_server_refuses_stops_the_whole_status():
     gold = "gold.storageclass.storage.k8s.io/requests.storage"
     limited = quota({gold: "1000Ti", "pods": "9"}, {"pods": "0"})
     counts = {gold: parse("10737418304Mi"), "pods": parse("1")}
-    found = drift(limited, counts, (), [], SERVER)
+    found = find_drifts(limited, counts, (), [], SERVER)
     assert [(one.name, one.cause) for one in found] == [(gold, "unwritable"), ("pods", "unwritable")]
-    assert [one.cause for one in drift(limited, {**counts, gold: parse("1Gi")}, (), [], SERVER)] == ["resync", "resync"]
+    assert [one.cause for one in find_drifts(limited, {**counts, gold: parse("1Gi")}, (), [], SERVER)] == [
+        "resync",
+        "resync",
+    ]

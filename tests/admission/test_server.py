@@ -6,7 +6,7 @@ import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
 from kubectl_kres.admission.base.outcome import LimitedResource, Server
-from kubectl_kres.admission.base.versions import GATES, nearest
+from kubectl_kres.admission.base.versions import GATES, nearest_version
 from kubectl_kres.admission.pod.aggregate import of_pod
 
 BOUNDS = limit_range("bounds", {"max": {"cpu": "1"}})
@@ -99,7 +99,7 @@ def test_a_gate_is_off_without_what_it_needs():
     ],
 )
 def test_the_nearest_version_is_used_and_said(text, used, supposed):
-    version, said = nearest(text)
+    version, said = nearest_version(text)
     assert (version, bool(said)) == (used, supposed)
 
 

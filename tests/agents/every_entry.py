@@ -9,7 +9,7 @@ from typing import Any
 from kubectl_kres import api
 from kubectl_kres.cli.program import commands
 from kubectl_kres.errors import KresError
-from kubectl_kres.mcp.tools import TOOLS, answered
+from kubectl_kres.mcp.tools import TOOLS, answer_tool
 
 #: Names of what holds no pod template and may hold secrets, as they can be typed.
 NAMES = (
@@ -53,7 +53,7 @@ def tool_calls(cluster: api.Cluster, namespace: str) -> Iterator[Callable[[], An
                 if argument in tool.properties:
                     text = f"{name}=3" if argument == "scale" else name
                     given = {"context": "c", "namespace": namespace, argument: text}
-                    yield lambda tool=tool, given=given: answered(tool.name, given, lambda _: cluster, ("c",))
+                    yield lambda tool=tool, given=given: answer_tool(tool.name, given, lambda _: cluster, ("c",))
 
 
 def call_all(calls: Iterator[Callable[[], Any]]) -> int:

@@ -16,7 +16,7 @@ from cli.apiserver import Api, deployment, kubeconfig, pod
 from cli.running import Kres
 
 import kubectl_kres.api as kres
-from kubectl_kres.api.asking import plain
+from kubectl_kres.api.asking import to_plain_data
 from kubectl_kres.api.testing import assert_admitted
 from kubectl_kres.errors import Forbidden, InputError, NotFound, SnapshotError, Unreachable, UsageError
 
@@ -233,7 +233,7 @@ class Typed:
     "item", [MODEL, Raw("raw", POD), Raw("obj", POD), Typed()], ids=["V1", "kr8s", "pykube", "lightkube"]
 )
 def test_objects_of_clients(item: Any):
-    assert plain(item)["spec"] == POD["spec"]
+    assert to_plain_data(item)["spec"] == POD["spec"]
     assert (
         kres.explain(item, policies=[DEFAULTS]).to_dict()["containers"]
         == (kres.explain(POD, policies=[DEFAULTS]).to_dict()["containers"])
@@ -242,11 +242,11 @@ def test_objects_of_clients(item: Any):
 
 def test_models_are_what_the_client_sends():
     client = kubernetes.client.ApiClient()
-    assert plain(MODEL) == client.sanitize_for_serialization(MODEL) | {
+    assert to_plain_data(MODEL) == client.sanitize_for_serialization(MODEL) | {
         "metadata": {"name": "web", "creationTimestamp": "2026-01-02T03:04:05Z"}
     }
     model = _model(client, "V1Pod", yaml.safe_load(NGINX.read_text()))
-    assert plain(model) == client.sanitize_for_serialization(model)
+    assert to_plain_data(model) == client.sanitize_for_serialization(model)
     ranges = _model(client, "V1LimitRange", DEFAULTS)
     assert kres.explain(MODEL, policies=[ranges]).values["app.limits.cpu"].set_by == "LimitRange/defaults"
 

@@ -10,7 +10,7 @@ import pytest
 from bench.made import make, objects
 
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
-from kubectl_kres.capsule.replay.reconcile import settle
+from kubectl_kres.capsule.replay.reconcile import settle_world
 from kubectl_kres.capsule.replay.world import PoolWorld, world_of
 from kubectl_kres.model.objects import Namespace, ResourceQuota
 
@@ -37,7 +37,7 @@ def said(claim: ResourcePoolClaim) -> dict[str, tuple[str, str, frozenset[str]]]
 @pytest.mark.parametrize("sizes", [(), ("--pods", "60", "--pools", "3", "--claims", "200", "--resources", "9")])
 def test_nothing_is_left_to_do_for_the_controller(folder: Path, tmp_path: Path, sizes: tuple[str, ...]) -> None:
     made = world(make(tmp_path / "made", "--namespaces", "14", "--nodes", "5", *sizes) if sizes else folder)
-    worlds = settle(made, pools=made.pools)
+    worlds = settle_world(made, pools=made.pools)
     assert worlds
     for after in worlds:
         assert {key: said(one) for key, one in after.claims.items()} == {
@@ -61,7 +61,7 @@ def test_claims_that_find_their_pools_settle_as_written(folder: Path) -> None:
         [msgspec.structs.replace(one, status=assigned(one)) for one in made.claims.values()],
         [quota for (_, name), quota in made.quotas.items() if not name.startswith("capsule-pool-")],
     )
-    worlds = settle(fresh, pools=fresh.pools)
+    worlds = settle_world(fresh, pools=fresh.pools)
     assert worlds
     for after in worlds:
         for name, pool in after.pools.items():

@@ -8,7 +8,7 @@ from capsule.samples import assigned, claim, namespace, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.capsule.replay.reconcile import reconcile, settle
+from kubectl_kres.capsule.replay.reconcile import reconcile, settle_world
 from kubectl_kres.capsule.replay.world import world_of
 from kubectl_kres.capsule.rules.allocation import (
     ClaimCandidate,
@@ -17,7 +17,7 @@ from kubectl_kres.capsule.rules.allocation import (
     amounts,
     in_order,
     in_use,
-    place,
+    queue_key,
     uid_of,
 )
 from kubectl_kres.quantity import parse
@@ -119,7 +119,7 @@ def test_nothing_is_taken_beyond_hard_that_was_not_inherited(hard, drawn, ordere
 @given(claims)
 def test_the_order_of_the_queue_is_total(drawn):
     queue, _ = built(drawn)
-    places = [place(one.claim) for one in queue]
+    places = [queue_key(one.claim) for one in queue]
     assert len(set(places)) == len(places)
     assert places == sorted(places)
 
@@ -130,9 +130,9 @@ def test_the_order_of_what_was_read_does_not_matter(hard, drawn, ordered, chance
     spaces = [namespace("x"), namespace("y")]
     held = [assigned(claim(name, texts(asked), space=space, at=at)) for name, space, at, asked, _ in drawn]
     green = pool("green", texts(hard), ordered_queue=ordered)
-    (first,) = settle(world_of(spaces, [green], held), pools=("green",))
+    (first,) = settle_world(world_of(spaces, [green], held), pools=("green",))
     shuffled = random.Random(chance.random()).sample(held, len(held))
-    (second,) = settle(world_of(spaces[::-1], [green], shuffled), pools=("green",))
+    (second,) = settle_world(world_of(spaces[::-1], [green], shuffled), pools=("green",))
     assert first == second
     assert reconcile(first, "green").world == first
 
@@ -142,7 +142,7 @@ def test_the_order_of_what_was_read_does_not_matter(hard, drawn, ordered, chance
 def test_at_rest_no_claim_waits_that_fits(hard, drawn, ordered):
     held = [assigned(claim(name, texts(asked), space=space, at=at)) for name, space, at, asked, _ in drawn]
     green = pool("green", texts(hard), ordered_queue=ordered)
-    (found,) = settle(world_of([namespace("x"), namespace("y")], [green], held), pools=("green",))
+    (found,) = settle_world(world_of([namespace("x"), namespace("y")], [green], held), pools=("green",))
     allocation = reconcile(found, "green").allocation
     assert allocation.settled
     for turn in allocation.turns:

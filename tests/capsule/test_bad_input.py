@@ -15,7 +15,7 @@ from kubectl_kres.capsule.model import (
     ResourcePoolStatus,
 )
 from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, replay
-from kubectl_kres.capsule.replay.reconcile import reconcile, settle
+from kubectl_kres.capsule.replay.reconcile import reconcile, settle_world
 from kubectl_kres.capsule.replay.world import world_of
 from kubectl_kres.capsule.rules.assignment import is_assigned
 
@@ -93,7 +93,7 @@ def test_a_name_that_the_pools_status_cannot_hold_loses_every_later_change(name)
 
 def test_ten_thousand_claims_of_one_second_are_served_by_name():
     held = [assigned(claim(f"c{number * 7919 % 10_000:05}", {"pods": "1"})) for number in range(10_000)]
-    (found,) = settle(world_of([namespace("a")], [pool("green", {"pods": "3"})], held), pools=("green",))
+    (found,) = settle_world(world_of([namespace("a")], [pool("green", {"pods": "3"})], held), pools=("green",))
     assert [one.name for one in found.pools["green"].status.claims["a"]] == ["c00000", "c00001", "c00002"]
     exhaustion = found.pools["green"].status.exhaustions["pods"]
     assert (exhaustion.available, exhaustion.requesting) == (None, "9997")
@@ -112,7 +112,7 @@ def test_ten_thousand_claims_of_one_second_are_served_by_name():
 def test_a_status_that_contradicts_the_claims_is_mended_by_the_next_reconcile(status):
     green = msgspec.structs.replace(pool("green", {"pods": "4"}), status=status)
     held = assigned(claim("one", {"pods": "3"}))
-    (found,) = settle(world_of([namespace("a")], [green], [held]), pools=("green",))
+    (found,) = settle_world(world_of([namespace("a")], [green], [held]), pools=("green",))
     assert found.pools["green"].status.allocation.used == {"pods": "3"}
     assert [one.name for one in found.pools["green"].status.claims["a"]] == ["one"]
 
@@ -121,7 +121,7 @@ def test_a_share_of_more_than_there_is_stays_while_the_claim_is_as_it_was():
     status = ResourcePoolStatus(claims={"a": (PoolClaim("one", "a", "claim-a-one", {"pods": "9"}),)})
     green = msgspec.structs.replace(pool("green", {"pods": "4"}), status=status)
     held = world_of([namespace("a")], [green], [assigned(claim("one", {"pods": "9"}))])
-    (found,) = settle(held, pools=("green",))
+    (found,) = settle_world(held, pools=("green",))
     assert found.pools["green"].status.allocation.available == {"pods": "-5"}
 
 
@@ -136,7 +136,7 @@ def test_a_claim_of_an_old_version_gets_the_conditions_of_the_new_one():
     old = CapsuleCondition("Bound", "False", "PoolExhausted", "requested: pods=9, available: pods=4")
     status = ResourcePoolClaimStatus(PoolRef("green", "pool-green"), condition=old)
     one = msgspec.structs.replace(claim("one", {"pods": "9"}), status=status)
-    (found,) = settle(world_of([namespace("a")], [pool("green", {"pods": "4"})], [one]), pools=("green",))
+    (found,) = settle_world(world_of([namespace("a")], [pool("green", {"pods": "4"})], [one]), pools=("green",))
     assert of(found, "one").status.condition is None
     assert says(of(found, "one"), "Exhausted") == ("True", "PoolExhausted", old.message)
 

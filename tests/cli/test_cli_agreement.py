@@ -14,7 +14,7 @@ from cli.apiserver import Api
 from cli.running import Kres
 
 from kubectl_kres import api as python_api
-from kubectl_kres.mcp.tools import answered
+from kubectl_kres.mcp.tools import answer_tool
 
 #: KRES_AGREE=2000 asks about so many worlds; KRES_AGREE_FROM=500 begins there.
 _WORLDS = int(os.environ.get("KRES_AGREE", "100"))
@@ -123,7 +123,7 @@ def _ask_everywhere(kres: Kres, api: Api, seed: int, tmp: str) -> list[str]:
         (it.report.subject.kind, it.report.subject.name): it.to_dict() for it in python_api.denied(cluster, SPACE)
     }
     arguments = {"context": "there", "namespace": SPACE}
-    tool = answered("overview", arguments, lambda _: cluster, ["there"])
+    tool = answer_tool("overview", arguments, lambda _: cluster, ["there"])
     by_tool = {(it["subject"]["kind"], it["subject"]["name"]): it for it in _as_denied(tool["refused"])}
     by_check = {(it.report.object.kind, it.report.object.name) for it in python_api.check(cluster=cluster)
                 if it.report.code == "KRES101"}  # fmt: skip
@@ -138,7 +138,7 @@ def _ask_everywhere(kres: Kres, api: Api, seed: int, tmp: str) -> list[str]:
         }
         said = {face: _by_ref(answer.out).get((kind, name)) for face, answer in faces.items()}
         said["api.explain"] = python_api.explain(f"{plural}/{name}", cluster=cluster).to_dict()
-        said["MCP explain"] = answered(
+        said["MCP explain"] = answer_tool(
             "explain", {**arguments, "object": f"{plural}/{name}"}, lambda _: cluster, ["there"]
         )
         if kind != "CronJob":

@@ -6,7 +6,7 @@ import pytest
 from cli.apiserver import pod
 from cli.running import Kres
 
-from kubectl_kres.cli.args.arguments import NamedObjects, asked
+from kubectl_kres.cli.args.arguments import NamedObjects, parse_named_objects
 from kubectl_kres.errors import UsageError
 
 NO_NEED = (
@@ -32,7 +32,7 @@ SINGLE = "arguments in resource/name form must have a single resource and name"
     ],
 )
 def test_forms(words: str, found: list[NamedObjects]):
-    assert list(asked(words.split())) == found
+    assert list(parse_named_objects(words.split())) == found
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_forms(words: str, found: list[NamedObjects]):
 )
 def test_forms_that_are_none(words: str, message: str):
     with pytest.raises(UsageError) as caught:
-        asked(words.split())
+        parse_named_objects(words.split())
     assert caught.value.message == message
 
 

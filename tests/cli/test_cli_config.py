@@ -272,7 +272,7 @@ def test_a_home_of_somebody_else_is_none(write, monkeypatch):
     write("x =")
     monkeypatch.setattr(Path, "open", refuse)
     monkeypatch.setattr(os.path, "exists", lambda _: False)
-    assert config.applied(Options(), ()) == Options()
+    assert config.apply_settings(Options(), ()) == Options()
 
 
 def refuse(*_: object, **__: object) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kubectl_kres import errors
 from kubectl_kres.cli.commands import explain, version
-from kubectl_kres.cli.output.exit_codes import guarded, lines, may_i, worst
+from kubectl_kres.cli.output.exit_codes import lines, may_i, run_guarded, worst_code
 from kubectl_kres.errors import KresError
 
 
@@ -60,7 +60,7 @@ def test_words(error: KresError, told: list[str], capsys):
     def fail() -> int:
         raise error
 
-    assert guarded(fail) == error.exit_code > 1
+    assert run_guarded(fail) == error.exit_code > 1
     assert capsys.readouterr() == ("", "".join(f"{line}\n" for line in told))
 
 
@@ -88,7 +88,7 @@ def test_how_to_check_a_refusal(message: str, command: str):
 @given(st.lists(st.sampled_from([0, 1, 2, 3, 4, 70])))
 def test_the_code_of_several_objects(codes: list[int]):
     order = [70, 2, 3, 4, 1, 0]
-    assert worst(codes) == min([*codes, 0], key=order.index)
+    assert worst_code(codes) == min([*codes, 0], key=order.index)
 
 
 def test_a_bug_is_told_as_one(kres: Kres, file, monkeypatch):

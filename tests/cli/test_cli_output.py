@@ -33,7 +33,7 @@ def test_colour(choice: str, terminal: bool, environ: dict[str, str], colored: b
     monkeypatch.setenv("TERM", "xterm")
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    assert printer.colored(choice) is colored
+    assert printer.wants_color(choice) is colored
 
 
 def test_colour_of_a_command(kres: Kres, file, monkeypatch):

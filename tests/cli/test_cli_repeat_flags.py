@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_kres.cli.args.flags import access_flags, same_source
 from kubectl_kres.cli.args.options import ACCESS, CONNECTION, Options
-from kubectl_kres.reports.remedies.commands import directed
+from kubectl_kres.reports.remedies.commands import add_access_flags
 from kubectl_kres.store.store import Origin
 
 #: Flags of a connection that choose neither server nor user; of a token only that there is one is shown.
@@ -41,8 +41,8 @@ def test_commands_within_sentences_are_directed_too():
         "write a kind that the server has (kubectl api-resources lists them)",
         "ask for less (of cpu)",
     )
-    assert directed(Origin("demo"), texts) == texts
-    first, second, third = directed(Origin("cluster", flags="--context lab --as eve"), texts)
+    assert add_access_flags(Origin("demo"), texts) == texts
+    first, second, third = add_access_flags(Origin("cluster", flags="--context lab --as eve"), texts)
     assert "(kubectl create namespace shop --context lab --as eve), or" in first
     assert second.endswith("(kubectl api-resources --context lab --as eve lists them)")
     assert third == texts[2]

@@ -10,9 +10,9 @@ from cli.apiserver import pod
 from cli.running import Kres
 
 from kubectl_kres.admission.base.outcome import LimitedResource, Server
-from kubectl_kres.admission.base.versions import AREAS, NEWEST, OLDEST, nearest
+from kubectl_kres.admission.base.versions import AREAS, NEWEST, OLDEST, nearest_version
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.target_version import described
+from kubectl_kres.cli.args.target_version import server_from_flags
 from kubectl_kres.errors import InputError
 
 #: What is said of a server beyond the rules.
@@ -34,8 +34,8 @@ BEYOND = f"; answers may differ in {', '.join(AREAS[:-1])} and {AREAS[-1]}"
     ],
 )
 def test_versions(said: str, used: tuple[int, int], assumed: str):
-    assert nearest(said) == (used, assumed)
-    assert described(Options())(said) == (Server(used), (assumed,) if assumed else ())
+    assert nearest_version(said) == (used, assumed)
+    assert server_from_flags(Options())(said) == (Server(used), (assumed,) if assumed else ())
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_versions(said: str, used: tuple[int, int], assumed: str):
     ],
 )
 def test_flags(options: Options, said: str, server: Server, assumptions: int):
-    found, assumed = described(options)(said)
+    found, assumed = server_from_flags(options)(said)
     assert (found, len(assumed)) == (server, assumptions)
 
 
 def test_gates_without_effect_are_said():
-    say = described(Options(feature_gates=("SidecarContainers=false,PodLevelResources=true",)))
+    say = server_from_flags(Options(feature_gates=("SidecarContainers=false,PodLevelResources=true",)))
     assert say("1.35")[1] == (
         "SidecarContainers=false has no effect: in Kubernetes 1.35 the gate can no longer be switched off",
     )
@@ -113,7 +113,7 @@ def test_admission_configuration(
 ):
     (tmp_path / "config.yaml").write_bytes(msgspec.yaml.encode(config))
     (tmp_path / "quota.yaml").write_bytes(msgspec.yaml.encode(QUOTA))
-    server, _ = described(Options(admission_config=str(tmp_path / "config.yaml")))("1.33")
+    server, _ = server_from_flags(Options(admission_config=str(tmp_path / "config.yaml")))("1.33")
     assert (server.limited_resources, server.disabled_plugins) == (limited, disabled)
 
 
@@ -135,7 +135,7 @@ def test_files_that_are_no_configuration(tmp_path: Path, text: str, message: str
     path = tmp_path / "config.yaml"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
-        described(Options(admission_config=str(path)))
+        server_from_flags(Options(admission_config=str(path)))
     assert caught.value.message.startswith(f"{path}:") and message in caught.value.message
 
 

@@ -23,7 +23,7 @@ from cluster.living import Cluster, Fault, living
 from kubectl_kres.cli.watch import loop as following
 from kubectl_kres.cluster.transport import deadline as backoff
 from kubectl_kres.cluster.watch import need_reader
-from kubectl_kres.render.text.line import since
+from kubectl_kres.render.text.line import age_text
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_an_event_that_comes_again_is_no_news_and_another_is(
     assert result.code == 130
     first, second = result.out.split("\n2026-", 1)
     assert ("FailedCreate 2x" in first, "no luck" in first) == (True, False)
-    ago = since("2026-11-21T10:00:09Z", datetime.now(UTC).isoformat())
+    ago = age_text("2026-11-21T10:00:09Z", datetime.now(UTC).isoformat())
     assert [text for text in then if text.format(ago=ago) not in second] == []
     assert second.partition("\n")[0].endswith(" after a change of Event/web.3")
 

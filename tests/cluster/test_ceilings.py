@@ -15,7 +15,7 @@ from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.transport import body
 from kubectl_kres.cluster.transport import body as stream
-from kubectl_kres.cluster.transport.deadline import unchunked
+from kubectl_kres.cluster.transport.deadline import split_chunks
 from kubectl_kres.errors import ClusterError, TimedOut, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.store.store import ReadRequest
@@ -119,12 +119,12 @@ def test_a_chunk_of_negative_size(server: Server, connection: Connection, size: 
 @pytest.mark.parametrize("size", ["-1", "zz", f"{17 * MIB:x}"])
 def test_a_chunk_of_a_watch_has_a_size(size: str) -> None:
     with pytest.raises(ValueError, match=r"chunk|invalid literal"):
-        unchunked(size.encode() + b"\r\nabc")
+        split_chunks(size.encode() + b"\r\nabc")
 
 
 def test_a_chunk_of_a_watch_without_a_size() -> None:
     with pytest.raises(ValueError, match="without a size"):
-        unchunked(b"1" * (1 << 17))
+        split_chunks(b"1" * (1 << 17))
 
 
 def endless() -> Iterator[list[bytes]]:

@@ -17,7 +17,7 @@ from cluster.loopback import Server, serving
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.commands import version
 from kubectl_kres.cli.program import Program
-from kubectl_kres.cli.source.live import connected
+from kubectl_kres.cli.source.live import open_connection
 from kubectl_kres.errors import KresError
 
 V1 = "client.authentication.k8s.io/v1"
@@ -778,7 +778,7 @@ def test_as_kubectl(case: Case, lab, place, tmp_path, monkeypatch, capsys):
         server.requests.clear()
     message = ""
     try:
-        _, connection = connected(parsed(flags, monkeypatch))
+        _, connection = open_connection(parsed(flags, monkeypatch))
         with connection:
             connection.get("/x")
     except KresError as error:

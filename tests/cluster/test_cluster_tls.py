@@ -69,7 +69,7 @@ def ssl_error(kind, **fields):
     ],
 )
 def test_failures_of_tls_are_one_line_each(error, words):
-    assert errors.failed(error, "https://h").message == f"Unable to connect to the server: {words}"
+    assert errors.connection_error(error, "https://h").message == f"Unable to connect to the server: {words}"
 
 
 @pytest.mark.parametrize("memory", [True, False])

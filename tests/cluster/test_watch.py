@@ -14,7 +14,7 @@ from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Targ
 from kubectl_kres.cluster.kubeconfig.types import ClusterEntry as Entry
 from kubectl_kres.cluster.transport import deadline as backoff
 from kubectl_kres.cluster.transport.body import split
-from kubectl_kres.cluster.transport.deadline import unchunked
+from kubectl_kres.cluster.transport.deadline import split_chunks
 from kubectl_kres.cluster.watch import events as watch
 from kubectl_kres.errors import ClusterError, Expired, Forbidden, StatusError, TimedOut, Unauthenticated, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
@@ -120,7 +120,7 @@ def test_chunks_do_not_depend_on_how_they_come(chunks, cuts):
     for cut in [*cuts, len(text)]:
         piece, text = text[:cut], text[cut:]
         if not over:
-            pieces, held, over = unchunked(held + piece)
+            pieces, held, over = split_chunks(held + piece)
             found += pieces
     assert (found, over) == (chunks, True)
 
@@ -128,7 +128,7 @@ def test_chunks_do_not_depend_on_how_they_come(chunks, cuts):
 @pytest.mark.parametrize("size", [b"x", b"-5", b"", b" "])
 def test_a_chunk_of_no_size(size):
     with pytest.raises(ValueError, match=r"chunk|invalid literal"):
-        unchunked(size + b"\r\nabc\r\n")
+        split_chunks(size + b"\r\nabc\r\n")
 
 
 def read_all(connection, silence=20.0):

@@ -17,7 +17,7 @@ from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.objects import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.policies.rules.chain import PolicyAnswer, PolicyObjects, create, world_of
 from kubectl_kres.policies.rules.change import change
-from kubectl_kres.policies.rules.objects import defaulted, pull_policy, template_of
+from kubectl_kres.policies.rules.objects import pull_policy, template_of, with_defaults
 from kubectl_kres.policies.rules.request import User
 
 COMPARED = (
@@ -113,7 +113,7 @@ def _world(request: Data, by_kind: Mapping[str, list[Data]], recorded: Data, ver
         params=params,
         version=version,
         user=ADMIN if user is None else User(user["user"], (*user.get("groups", ()), "system:authenticated")),
-        pods=[defaulted(pod) for pod in by_kind.get("Pod", ())],
+        pods=[with_defaults(pod) for pod in by_kind.get("Pod", ())],
     )
 
 

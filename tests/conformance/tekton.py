@@ -13,7 +13,7 @@ from conformance.systems import Data
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.documents import yaml_text
-from kubectl_kres.model.objects import LimitRange, decoded
+from kubectl_kres.model.objects import LimitRange, decode_object
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.provenance.journal import Problem, Source
@@ -75,7 +75,7 @@ def world(given: Data) -> RunWorld:
         _by_name(StepAction, given.get("stepActions", [])),
         _by_name(Pipeline, [given["pipeline"]] if "pipeline" in given else []),
     )
-    policies = policies_of([decoded(raw, LimitRange) for raw in given.get("limitRanges", ())], ())
+    policies = policies_of([decode_object(raw, LimitRange) for raw in given.get("limitRanges", ())], ())
     major, minor = re.match(r"(\d+)\.(\d+)", given.get("kubernetesVersion", "1.34")).groups()
     return world_of(policies, Server((int(major), int(minor))), configured(given), lookups)
 
@@ -95,7 +95,7 @@ def _by_name(struct: Any, raws: Sequence[Data]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for raw in raws:
         with suppress(msgspec.ValidationError):
-            found[raw["metadata"]["name"]] = decoded(to_v1(without_nulls(raw)), struct)
+            found[raw["metadata"]["name"]] = decode_object(to_v1(without_nulls(raw)), struct)
     return found
 
 
@@ -103,9 +103,9 @@ def said(given: Data) -> Sequence[Built | Problem]:
     """Each pod that is submitted, or each thing that is said instead."""
     around = world(given)
     for raw in (*given.get("stepActions", ()), *(given[key] for key in ("task", "pipeline") if key in given)):
-        if refusals := taskrun.sent(raw, around).refusals:
+        if refusals := taskrun.send_object(raw, around).refusals:
             return refusals
-    sent = taskrun.sent(given["taskRun"] if "taskRun" in given else given["pipelineRun"], around)
+    sent = taskrun.send_object(given["taskRun"] if "taskRun" in given else given["pipelineRun"], around)
     if sent.refusals:
         return sent.refusals
     item, fields = sent.item, None
@@ -115,13 +115,13 @@ def said(given: Data) -> Sequence[Built | Problem]:
         if planned.problem is not None:
             return (planned.problem,)
         task = next(one for one in planned.tasks if one.name == given["pipelineTask"])
-        if (problem := webhook.refused(task.run, around.config.flags)) is not None:
+        if (problem := webhook.task_run_problem(task.run, around.config.flags)) is not None:
             return (problem,)
         item, fields = task.run, task.fields
     if "createError" in given:
         error = given["createError"]
         kind = error.get("details", {}).get("kind", "")
-        return (creation.refused(item, error["code"], error["reason"], error["message"], kind),)
+        return (creation.refusal_problem(item, error["code"], error["reason"], error["message"], kind),)
     return _pods(item, around, fields)
 
 

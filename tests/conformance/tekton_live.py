@@ -15,7 +15,7 @@ from conformance.systems import Data
 from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model import objects as policy
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import PipelineRun, StepAction, Task, TaskRun
@@ -93,7 +93,7 @@ def _played(case: Data) -> Iterator[Played]:
     objects = [*given.get("limitRanges", ()), *given.get("quotas", ()), *given.get("objects", ())]
     start.replay([*CLASSES, *objects])
     raw = given["taskRun"] if "taskRun" in given else given["pipelineRun"]
-    sent = taskrun.sent(raw, _world(given, start))
+    sent = taskrun.send_object(raw, _world(given, start))
     if sent.refusals:
         yield from ((_rejected(one, start), [RunResult(problem=one)]) for one in sent.refusals)
         return
@@ -187,8 +187,11 @@ def _one(
 
 def _world(given: Data, namespace: Namespace) -> RunWorld:
     lookups = Lookups(
-        {raw["metadata"]["name"]: decoded(to_v1(raw), Task) for raw in ([given["task"]] if "task" in given else [])},
-        {raw["metadata"]["name"]: decoded(raw, StepAction) for raw in given.get("stepActions", ())},
+        {
+            raw["metadata"]["name"]: decode_object(to_v1(raw), Task)
+            for raw in ([given["task"]] if "task" in given else [])
+        },
+        {raw["metadata"]["name"]: decode_object(raw, StepAction) for raw in given.get("stepActions", ())},
     )
     labels = given.get("namespaceLabels")
     space = policy.Namespace(policy.ManagedMetadata(name="case", labels=labels))

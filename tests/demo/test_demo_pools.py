@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
-from kubectl_kres.capsule.replay.reconcile import settle
+from kubectl_kres.capsule.replay.reconcile import settle_world
 from kubectl_kres.capsule.replay.world import world_of
 from kubectl_kres.capsule.reports.common.claim_state import standing
 from kubectl_kres.quantity import parse
@@ -76,7 +76,7 @@ def test_all_pools_are_at_rest(store: Store):
     """Another reconcile of each changes nothing: neither pools and claims nor what the quotas allow."""
     kinds = ("Namespace", "ResourcePool", "ResourcePoolClaim", "ResourceQuota")
     world = world_of(*(store.all(kind) for kind in kinds))
-    [after] = settle(world, pools=world.pools)
+    [after] = settle_world(world, pools=world.pools)
     assert (after.pools, after.claims) == (world.pools, world.claims)
     assert {key: quota.spec for key, quota in after.quotas.items()} == {
         key: quota.spec for key, quota in world.quotas.items()

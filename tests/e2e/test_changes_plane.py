@@ -25,7 +25,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
 from kubectl_kres.simulate.cluster import Placed, carried_out
 from kubectl_kres.simulate.final_states import FinalState
-from kubectl_kres.simulate.live import lean
+from kubectl_kres.simulate.live import lean_converters
 from kubectl_kres.simulate.moves import Kubelet
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import World
@@ -151,7 +151,7 @@ def _played(watching: Watching, index: int) -> tuple[str, int]:
 
 def _read(space: Space) -> Store:
     """The namespace as the command reads it: no more is kept than a simulation needs."""
-    store, kept = Store(Origin("cluster")), lean()
+    store, kept = Store(Origin("cluster")), lean_converters()
     items = [item for kind in PATHS if kind != "Event" for item in ({"kind": kind, **one} for one in space.items(kind))]
     for raw in (*items, *_CLASSES):
         kind = BY_KIND[raw["kind"]]

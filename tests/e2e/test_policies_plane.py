@@ -22,7 +22,7 @@ from e2e.seed import COUNTS, SEED
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.model.objects import LimitRange, ResourceQuota, decoded
+from kubectl_kres.model.objects import LimitRange, ResourceQuota, decode_object
 
 pytestmark = pytest.mark.e2e
 
@@ -99,7 +99,7 @@ def test_policies(deciding: tuple[Asking, Server], request: pytest.FixtureReques
     assert asking.put({**quota.body, "status": hard}, "status").status == 200
     limited = PolicyRun(asking, server, name)
     limited.policies = policies_of(
-        [decoded(LIMITS, LimitRange)], [decoded({**QUOTA, "status": hard}, ResourceQuota)], (), ()
+        [decode_object(LIMITS, LimitRange)], [decode_object({**QUOTA, "status": hard}, ResourceQuota)], (), ()
     )
     plain.install(groups)
     limited.held = plain.held

@@ -17,7 +17,7 @@ from e2e.differential import Results, Run
 from e2e.generate import Setting
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decode_object
 from kubectl_kres.tekton.model import TaskRun
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.convert import V1
@@ -102,7 +102,7 @@ def test_what_the_server_stores_of_an_object_says_the_same(extended: ControlPlan
     sent = {**item, "metadata": {"name": item["metadata"]["name"]}, "spec": named(item["spec"])}
     status, stored = extended.request("POST", f"{kind.path('default')}?dryRun=All&fieldValidation=Strict", sent)
     assert status == 201, stored
-    assert decoded(stored, kind.struct).spec == decoded(sent, kind.struct).spec
+    assert decode_object(stored, kind.struct).spec == decode_object(sent, kind.struct).spec
 
 
 MOUNTS = {
@@ -120,7 +120,9 @@ def test_mounts_that_the_server_refuses(controlplane, namespace, name):
         for index, mounts in enumerate(MOUNTS[name])
     ]
     volumes = [{"name": "v", "emptyDir": {}}]
-    run = decoded({"metadata": {"name": name}, "spec": {"taskSpec": {"steps": steps, "volumes": volumes}}}, TaskRun)
+    run = decode_object(
+        {"metadata": {"name": name}, "spec": {"taskSpec": {"steps": steps, "volumes": volumes}}}, TaskRun
+    )
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",

@@ -24,7 +24,7 @@ from e2e.upgrades import World, worlds
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import NEWEST
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.reports.changes.upgrade import UpgradeChange, changes_in
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
@@ -105,7 +105,7 @@ def _store(world: World) -> Store:
         if one["kind"] == "ResourceQuota":
             hard = one["spec"]["hard"]
             raw["status"] = {"hard": hard, "used": dict.fromkeys(hard, "0")}
-        store.add(one["kind"], decoded(raw, BY_KIND[one["kind"]].struct))
+        store.add(one["kind"], decode_object(raw, BY_KIND[one["kind"]].struct))
     return store
 
 

@@ -12,7 +12,7 @@ from fleet.conftest import Fleet, documented
 
 from kubectl_kres.fleet.line import encode
 from kubectl_kres.fleet.status import ClusterStatus
-from kubectl_kres.fleet.supervisor import supervised
+from kubectl_kres.fleet.supervisor import run_tasks
 from kubectl_kres.fleet.task import FleetTask, status_of, task_of
 from kubectl_kres.snapshot import read as demo
 
@@ -75,6 +75,6 @@ def test_a_bug_of_the_supervisor_costs_one_cluster(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("kubectl_kres.fleet.supervisor.encode", fail)
     command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
     tasks = [FleetTask(name, "qos", name) for name in "abc"]
-    statuses = list(supervised(tasks, command, width=2))
+    statuses = list(run_tasks(tasks, command, width=2))
     assert sorted((status.cluster, status.state) for status in statuses) == [(name, "failed") for name in "abc"]
     assert all("ValueError: odd" in status.message for status in statuses)

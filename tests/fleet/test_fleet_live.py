@@ -13,7 +13,7 @@ from cli.apiserver import Api, Said, pod
 from fleet.conftest import Fleet, documented
 
 from kubectl_kres.cli.commands import fleet as command
-from kubectl_kres.fleet.supervisor import supervised
+from kubectl_kres.fleet.supervisor import run_tasks
 from kubectl_kres.fleet.task import FleetTask
 
 QUOTA = {
@@ -129,7 +129,7 @@ def test_a_cluster_that_never_answers_takes_its_own_time_and_no_other(servers: C
         )
         for name in ("hangs", "good", "late")
     ]
-    found = {one.cluster: one for one in supervised(tasks, command._command(), width=2)}
+    found = {one.cluster: one for one in run_tasks(tasks, command._command(), width=2)}
     goes_on.set()
     assert {name: one.state for name, one in found.items()} == {
         "hangs": "timed-out",

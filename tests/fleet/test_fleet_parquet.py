@@ -13,7 +13,7 @@ import pytest
 from fleet.conftest import Fleet, rows
 
 from kubectl_kres.cli.fleet import REPORTS, summary_of
-from kubectl_kres.fleet.rows import int64, written
+from kubectl_kres.fleet.rows import int64, open_writer
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 
 DOCS = Path(__file__).parents[2] / "docs" / "fleet.md"
@@ -54,7 +54,7 @@ def test_what_64_bits_do_not_hold_is_null_beside_the_exact_text(tmp_path: Path):
     requests = {"cpu": "9223372036854776k", "memory": "8Pi", "nvidia.com/gpu": "3"}
     limits = {"memory": "100E"}
     report = msgspec.convert({"namespace": "n", "requests": requests, "limits": limits}, NamespaceSums)
-    with written(str(tmp_path / "big.parquet"), str(tmp_path / "part"), "parquet", summary.row) as write:
+    with open_writer(str(tmp_path / "big.parquet"), str(tmp_path / "part"), "parquet", summary.row) as write:
         write(summary.add(report))
     (row,) = parquet.read_table(tmp_path / "big.parquet").to_pylist()
     assert (row["requests_memory"], row["requests_memory_bytes"]) == ("8Pi", 8 * 2**50)
@@ -67,7 +67,7 @@ def test_what_64_bits_do_not_hold_is_null_beside_the_exact_text(tmp_path: Path):
 def test_no_file_is_left_of_rows_that_cannot_be_written(tmp_path: Path):
     pytest.importorskip("pyarrow", reason=_EXTRA)
     file, part = str(tmp_path / "a.parquet"), str(tmp_path / "part")
-    with pytest.raises(RuntimeError), written(file, part, "parquet", summary_of("qos").row):
+    with pytest.raises(RuntimeError), open_writer(file, part, "parquet", summary_of("qos").row):
         raise RuntimeError
     assert list(tmp_path.iterdir()) == []
 

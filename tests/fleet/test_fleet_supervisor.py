@@ -14,7 +14,7 @@ from fleet.conftest import Fleet, documented, rows
 
 from kubectl_kres.cli.commands import fleet as command
 from kubectl_kres.fleet.status import ClusterStatus
-from kubectl_kres.fleet.supervisor import supervised
+from kubectl_kres.fleet.supervisor import run_tasks
 from kubectl_kres.fleet.task import FleetTask
 from kubectl_kres.snapshot import read as demo
 
@@ -32,7 +32,7 @@ def task(name: str, seconds: float = LONG, **more: str) -> FleetTask:
 
 
 def statuses(*tasks: FleetTask, width: int = 2) -> dict[str, ClusterStatus]:
-    return {one.cluster: one for one in supervised(tasks, ODD, width=width)}
+    return {one.cluster: one for one in run_tasks(tasks, ODD, width=width)}
 
 
 @pytest.mark.parametrize("width", [1, 3])
@@ -71,11 +71,11 @@ def test_a_worker_of_another_version_says_so():
 
 def test_workers_that_cannot_be_started_are_an_error():
     with pytest.raises(OSError, match="no/such/program"):
-        list(supervised([task("a")], ("no/such/program",), width=1))
+        list(run_tasks([task("a")], ("no/such/program",), width=1))
 
 
 def test_what_is_left_when_the_run_is_given_up_is_nothing():
-    running = supervised([task("a"), task("stopped"), task("b")], ODD, width=1)
+    running = run_tasks([task("a"), task("stopped"), task("b")], ODD, width=1)
     assert next(running).cluster == "a"
     running.close()
     assert [one for one in threading.enumerate() if one.name.endswith("(_work)")] == []

@@ -16,7 +16,7 @@ from hostile.random_objects import VALUES
 
 from kubectl_kres import api
 from kubectl_kres.errors import KresError
-from kubectl_kres.mcp.tools import LIMIT, TOOLS, answered, text_of
+from kubectl_kres.mcp.tools import LIMIT, TOOLS, answer_tool, text_of
 
 COUNT = int(os.environ.get("KRES_FUZZ", "") or 150)
 FIRST = int(os.environ.get("KRES_FUZZ_SEED", "") or 0)
@@ -56,7 +56,7 @@ def test_any_arguments_are_answered_or_refused() -> None:
         tool = random.choice(TOOLS)
         given = arguments(random, tool)
         try:
-            said = text_of(answered(tool.name, given, lambda _context: demo, ("demo",)))
+            said = text_of(answer_tool(tool.name, given, lambda _context: demo, ("demo",)))
         except KresError as error:
             said = error.message
             if "\n" in said:

@@ -7,7 +7,7 @@ import pytest
 from kubectl_kres.errors import InputError, InputErrors
 from kubectl_kres.manifests.overlay import holds_template, overlay
 from kubectl_kres.manifests.read import read
-from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.manifests.typed import decode_manifest, kind_of
 from kubectl_kres.model import kinds
 from kubectl_kres.model import objects as policy
 from kubectl_kres.model.objects import ObjectRef
@@ -20,7 +20,7 @@ def given(text):
 
 def one(text):
     (manifest,) = given(text)
-    return typed(manifest, kind_of(manifest))
+    return decode_manifest(manifest, kind_of(manifest))
 
 
 def test_quantities_stay_as_kubectl_would_send_them():
@@ -168,7 +168,7 @@ def test_policy_goes_into_the_store_and_workloads_are_left():
 
 def test_an_object_replaces_the_one_of_the_cluster():
     store = Store(Origin("cluster"))
-    store.add("PriorityClass", typed(*_priority(1)))
+    store.add("PriorityClass", decode_manifest(*_priority(1)))
     overlay(store, [_priority(2)[0]])
     assert [held.value for held in store.all("PriorityClass")] == [2]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_kres.policies.rules.newer import familiar
-from kubectl_kres.policies.rules.policy import Bound, bound
+from kubectl_kres.policies.rules.newer import known_bindings
+from kubectl_kres.policies.rules.policy import Bound, bind_policies
 
 PODS = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]}
 VALIDATING = {"matchConstraints": PODS, "validations": [{"expression": "true"}]}
@@ -22,7 +22,7 @@ def case(spec: dict[str, Any], *bindings: dict[str, Any]) -> Bound:
         {"metadata": {"name": f"b{place}"}, "spec": {"policyName": "rule", **binding}}
         for place, binding in enumerate(bindings)
     ]
-    [found] = bound([raw], raws, (1, 36))
+    [found] = bind_policies([raw], raws, (1, 36))
     return found
 
 
@@ -57,7 +57,7 @@ REFERENCE = {
     ],
 )
 def test_all_that_servers_serve_today_is_known(known: Bound) -> None:
-    assert familiar(known) == (known, [])
+    assert known_bindings(known) == (known, [])
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_all_that_servers_serve_today_is_known(known: Bound) -> None:
     ],
 )
 def test_nothing_is_computed_of_a_policy_with_a_part_that_is_not_known(more: dict[str, Any], place: str) -> None:
-    assert familiar(case({**VALIDATING, **more})) == (None, [f"it has {place}, which is newer than this program"])
+    assert known_bindings(case({**VALIDATING, **more})) == (None, [f"it has {place}, which is newer than this program"])
 
 
 def test_of_bindings_only_those_with_such_a_part_are_left_out() -> None:
-    left, gaps = familiar(case(VALIDATING, {"sampling": 5}, {}, {"validationActions": ["Deny", "Quarantine"]}))
+    left, gaps = known_bindings(case(VALIDATING, {"sampling": 5}, {}, {"validationActions": ["Deny", "Quarantine"]}))
     assert left is not None and [binding["metadata"]["name"] for binding in left.bindings] == ["b1"]
     assert gaps == [
         "its binding b0 has spec.sampling, which is newer than this program",
         'its binding b2 has spec.validationActions[1] "Quarantine", which is newer than this program',
     ]
-    assert familiar(case(VALIDATING, {"sampling": 5}))[0] is None
+    assert known_bindings(case(VALIDATING, {"sampling": 5}))[0] is None

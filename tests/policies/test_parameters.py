@@ -13,7 +13,7 @@ from kubectl_kres.manifests.overlay import overlay
 from kubectl_kres.model.admitting import Parameter, parameter_of
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.policies.cel.base.values import NotComputed
-from kubectl_kres.policies.rules.policy import finder
+from kubectl_kres.policies.rules.policy import build_param_finder
 from kubectl_kres.store.parameters import kind_need, parameter_need, parameters
 from kubectl_kres.store.store import READ, Coverage, Origin, Store
 
@@ -36,7 +36,7 @@ def store_of(state: Coverage | None, *items: dict[str, Any], reference: Any = NA
 
 
 def found(store: Store, reference: Any = NAMED) -> Any:
-    return finder(partial(parameters, store))(*CEILING, "ns", reference)
+    return build_param_finder(partial(parameters, store))(*CEILING, "ns", reference)
 
 
 def test_what_was_read_is_found_without_who_wrote_it():
@@ -58,7 +58,7 @@ def test_without_a_reference_it_is_asked_whether_the_kind_is_served():
     store = Store(Origin("cluster"))
     with pytest.raises(NotComputed, match="whether the server has its paramKind, Ceiling"):
         found(store, None)
-    assert finder(partial(parameters, store))("v1", "ConfigMap", "ns", None) == ()
+    assert build_param_finder(partial(parameters, store))("v1", "ConfigMap", "ns", None) == ()
     store.cover(kind_need(*CEILING), Coverage("denied"))
     with pytest.raises(NotComputed, match="whether the server has its paramKind, Ceiling"):
         found(store, None)
@@ -89,7 +89,7 @@ def test_secrets_are_neither_kept_nor_looked_up():
     overlay(store, [Manifest(secret)], namespace="ns")
     assert store.kinds() == ()
     with pytest.raises(NotComputed, match="Secrets, which are never read"):
-        finder(partial(parameters, store))("v1", "Secret", "ns", NAMED)
+        build_param_finder(partial(parameters, store))("v1", "Secret", "ns", NAMED)
 
 
 def test_a_selector_is_asked_as_the_server_takes_it():

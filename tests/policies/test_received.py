@@ -7,7 +7,7 @@ from typing import Any
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.policies.rules.chain import PolicyObjects, create
-from kubectl_kres.policies.rules.resources import received
+from kubectl_kres.policies.rules.resources import decoded_copy
 
 NONE = policies_of((), (), (), ())
 
@@ -19,7 +19,7 @@ def pod(metadata: Any = None, **spec: Any) -> dict[str, Any]:
 
 
 def test_empty_values_and_unknown_fields_are_gone_but_not_what_a_pointer_holds() -> None:
-    found = received(
+    found = decoded_copy(
         pod(
             {"labels": {}}, hostNetwork=False, hostUsers=False, nonsense=1, container={"env": [], "securityContext": {}}
         )
@@ -29,13 +29,13 @@ def test_empty_values_and_unknown_fields_are_gone_but_not_what_a_pointer_holds()
 
 
 def test_amounts_of_volumes_are_in_the_notation_of_the_server() -> None:
-    found = received(pod(volumes=[{"name": "v", "emptyDir": {"sizeLimit": "1024Mi"}}]))
+    found = decoded_copy(pod(volumes=[{"name": "v", "emptyDir": {"sizeLimit": "1024Mi"}}]))
     assert found["spec"]["volumes"][0]["emptyDir"] == {"sizeLimit": "1Gi"}
 
 
 def test_kinds_that_are_in_no_table_are_left_alone() -> None:
     whole = {"apiVersion": "example.com/v1", "kind": "Thing", "spec": {"empty": [], "off": False}}
-    assert received(whole) == whole
+    assert decoded_copy(whole) == whole
 
 
 def test_a_pod_that_waits_for_gates_is_stored_with_a_condition() -> None:

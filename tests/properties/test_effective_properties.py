@@ -15,7 +15,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.pod.aggregate import explain_total, of_pod
 from kubectl_kres.admission.request.new_pod import admit
-from kubectl_kres.quantity import Quantity, parse, stored
+from kubectl_kres.quantity import Quantity, parse, stored_quantity
 
 Raw = Mapping[str, Any]
 
@@ -91,7 +91,7 @@ def test_the_effective_request_never_falls_when_a_container_asks_for_more(raw, d
 def positive(requirement: Raw | None, side: str) -> dict[str, Fraction]:
     """cpu and memory above zero."""
     values = ((requirement or {}).get(side) or {}).items()
-    found = {name: Fraction(stored(text).nano) for name, text in values if name in {"cpu", "memory"}}
+    found = {name: Fraction(stored_quantity(text).nano) for name, text in values if name in {"cpu", "memory"}}
     return {name: amount for name, amount in found.items() if amount > 0}
 
 

@@ -17,7 +17,7 @@ from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.last_editor import FieldEdit
-from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, reach
+from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, find_reach
 from kubectl_kres.reports.qos.qos_sums import Adding
 
 SERVER = Server()
@@ -52,7 +52,7 @@ def test_the_edits_lead_to_the_class_and_none_can_be_spared(raw, held, server):
     for name in CLASSES:
         if name == class_of(draft):
             continue
-        found = reach(AdmittedPod(written, draft, held, server, lambda pod: admit(pod, held, server)), name)
+        found = find_reach(AdmittedPod(written, draft, held, server, lambda pod: admit(pod, held, server)), name)
         event(f"{class_of(draft)} to {name}: {len(found.edits)} edits{', refused' if found.refused else ''}")
         if not found.edits:
             continue

@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.quantity import Quantity, maximum, parse, quantity_of, stored, total
+from kubectl_kres.quantity import Quantity, maximum, parse, quantity_of, stored_quantity, total
 
 DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -17,7 +17,7 @@ numbers = st.from_regex(r"[+-]?[0-9]{1,24}(\.[0-9]{0,12})?", fullmatch=True)
 exponents = st.integers(-30, 60).map(lambda power: f"e{power}")
 suffixes = st.sampled_from(sorted(FACTORS))
 texts = st.builds(str.__add__, numbers, st.one_of(suffixes, suffixes, exponents))
-quantities = st.one_of(texts.map(parse), texts.map(stored))
+quantities = st.one_of(texts.map(parse), texts.map(stored_quantity))
 
 
 def amount(text: str) -> Fraction:

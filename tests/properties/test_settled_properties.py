@@ -13,7 +13,7 @@ from reports.stored import box, limits, made, owned_by, store_of, subject, templ
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.replicas import newest_set_name
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 
 Raw = dict[str, Any]
 LABELS = {"app": "web"}
@@ -83,7 +83,7 @@ def test_the_answer_is_the_same_with_and_without_replica_sets(objects: tuple[lis
     own, sets = objects
     without, about = store_of(*own, unread=("ReplicaSet",)), subject("Deployment/web")
     whole = store_of(*own, *sets)
-    assert "ReplicaSet" not in {need.kind for need in needs(without, about)}
+    assert "ReplicaSet" not in {need.kind for need in list_read_requests(without, about)}
     web = without.get("Deployment", "web", "ns")
     assert newest_set_name(without, web) == newest_set_name(whole, web) == "web-new"
     fast, slow = explain(without, about, EvaluationOptions()), explain(whole, about, EvaluationOptions())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.quantity import from_json, parse, stored
+from kubectl_kres.quantity import from_json, parse, stored_quantity
 
 HERE = Path(__file__).parent
 ROWS = json.loads((HERE / "recorded.json").read_text("utf-8"))
@@ -42,8 +42,8 @@ def test_text_is_read_as_the_library_reads_it(row):
     quantity = from_json(row["text"])
     assert str(quantity) == row["parsed"]
     assert quantity.format == row["format"]
-    assert str(quantity.rounded()) == str(stored(row["text"])) == row["stored"]
-    assert stored(row["text"]).milli_value() == row["milli"]
+    assert str(quantity.rounded()) == str(stored_quantity(row["text"])) == row["stored"]
+    assert stored_quantity(row["text"]).milli_value() == row["milli"]
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "error" in row], ids=lambda row: repr(row["text"]))
@@ -58,7 +58,7 @@ def test_text_is_refused_with_the_servers_sentence(row):
 def test_sums_and_differences_are_printed_as_the_library_prints_them():
     before = parse("1500m")
     for row in READ:
-        quantity = stored(row["text"])
+        quantity = stored_quantity(row["text"])
         assert (str(quantity + before), str(quantity - before)) == (row["plus"], row["minus"]), row["text"]
         before = quantity
 
@@ -69,10 +69,14 @@ def test_server_stores_or_refuses(case):
     assert given
     if case["expect"]["code"] == 400:
         with pytest.raises(QuantityError) as caught:
-            [stored(value) for value in given.values()]
+            [stored_quantity(value) for value in given.values()]
         assert case["expect"]["message"].endswith(": " + caught.value.message)
     elif case["expect"]["code"] == 422:  # refused for being negative, after it was read
-        assert all(f'"{stored(value)}": must be greater' in case["expect"]["message"] for value in given.values())
+        assert all(
+            f'"{stored_quantity(value)}": must be greater' in case["expect"]["message"] for value in given.values()
+        )
     else:
         kept = dict(amounts(case["expect"]["object"]))
-        assert {path: str(stored(value)) for path, value in given.items()} == {path: kept[path] for path in given}
+        assert {path: str(stored_quantity(value)) for path, value in given.items()} == {
+            path: kept[path] for path in given
+        }

@@ -7,7 +7,7 @@ import pytest
 
 from kubectl_kres import quantity as module
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.quantity import ZERO, Quantity, from_json, maximum, parse, quantity_of, stored, total
+from kubectl_kres.quantity import ZERO, Quantity, from_json, maximum, parse, quantity_of, stored_quantity, total
 
 FORMAT_ERROR = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
@@ -51,7 +51,7 @@ def test_value(text, nano):
 
 @pytest.mark.parametrize("text", ["0", "+1", "010", "5.", "1.500", "1.333", "1E3", "1e+3", "1e0", "0010Mi", "1.Mi"])
 def test_kept_as_written(text):
-    assert str(parse(text)) == str(stored(text)) == text
+    assert str(parse(text)) == str(stored_quantity(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_kept_as_written(text):
     ],
 )
 def test_canonical(text, kept):
-    assert str(parse(text)) == str(stored(text)) == kept
+    assert str(parse(text)) == str(stored_quantity(text)) == kept
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_canonical(text, kept):
     ],
 )
 def test_rounded_to_thousandths_away_from_zero(text, kept):
-    assert str(parse(text).rounded()) == str(stored(text)) == kept
+    assert str(parse(text).rounded()) == str(stored_quantity(text)) == kept
 
 
 def test_rounding_drops_a_kept_text_that_is_finer_than_a_thousandth():
-    assert (str(parse("1001u")), str(stored("1001u"))) == ("1001u", "2m")
-    assert (str(parse("+1.100100")), str(stored("+1.100100"))) == ("+1.100100", "1101m")
-    assert (str(parse("01.100")), str(stored("01.100"))) == ("01.100", "01.100")
+    assert (str(parse("1001u")), str(stored_quantity("1001u"))) == ("1001u", "2m")
+    assert (str(parse("+1.100100")), str(stored_quantity("+1.100100"))) == ("+1.100100", "1101m")
+    assert (str(parse("01.100")), str(stored_quantity("01.100"))) == ("01.100", "01.100")
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_whole_units_and_thousandths(text, whole, thousandths):
     ],
 )
 def test_milli_value_overflows_as_the_servers(text, result):
-    assert stored(text).milli_value() == result
+    assert stored_quantity(text).milli_value() == result
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_quantity_of():
     ],
 )
 def test_json_value(value, kept):
-    assert str(stored(value)) == kept
+    assert str(stored_quantity(value)) == kept
 
 
 def test_floats_are_written_as_json_writes_them():
@@ -257,7 +257,7 @@ def test_floats_are_written_as_json_writes_them():
 
 @pytest.mark.parametrize("value", [True, False, [], {}, (), object(), float("nan"), float("inf"), "\t1", "1\n", ""])
 def test_json_value_that_is_no_quantity(value):
-    for read in (from_json, stored):
+    for read in (from_json, stored_quantity):
         with pytest.raises(QuantityError) as caught:
             read(value)
         assert caught.value.message == FORMAT_ERROR
@@ -303,16 +303,16 @@ def test_cache_is_bounded_and_never_mixes_values_that_are_equal_in_python(monkey
     monkeypatch.setattr(module, "_parsed", {})
     monkeypatch.setattr(module, "_stored", {})
     for number in range(10):
-        assert stored(str(number)).value() == number
+        assert stored_quantity(str(number)).value() == number
         assert 0 < len(module._stored) <= 3
         assert 0 < len(module._parsed) <= 3
-    assert stored("9") is stored("9")
+    assert stored_quantity("9") is stored_quantity("9")
     assert parse("9") is parse("9")
     parse("0" * 100 + "1")
     assert all(len(text) <= 64 for text in module._parsed)
-    assert stored(1) == stored("1")
+    assert stored_quantity(1) == stored_quantity("1")
     with pytest.raises(QuantityError):
-        stored(True)
+        stored_quantity(True)
 
 
 def test_a_new_quantity_is_decimal_and_zero_is_printed_bare():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.render.text.line import capped, cells, plain
+from kubectl_kres.render.text.line import cells, sanitize_text, truncate_text
 
 HOSTILE = [
     *map(chr, range(0x20)),
@@ -31,21 +31,21 @@ HARMLESS = ["", "web-0", "größe", "日本", "e\u0301", "👩\u200d💻", "[bol
 
 @pytest.mark.parametrize("character", HOSTILE, ids=lambda character: f"U+{ord(character):04X}")
 def test_what_a_terminal_would_obey_is_replaced(character: str):
-    assert plain(f"a{character}b") == "a\ufffdb"
+    assert sanitize_text(f"a{character}b") == "a\ufffdb"
     kept = character in "\t\n"
-    assert plain(f"a{character}b", keep_newlines=True) == (f"a{character}b" if kept else "a\ufffdb")
+    assert sanitize_text(f"a{character}b", keep_newlines=True) == (f"a{character}b" if kept else "a\ufffdb")
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_harmless_text_is_left_alone(text: str):
-    assert plain(text) == text
+    assert sanitize_text(text) == text
 
 
 @given(st.text(alphabet=st.characters(codec=None)))
 def test_nothing_unsafe_is_left(text: str):
-    made = plain(text)
+    made = sanitize_text(text)
     assert len(made) == len(text)
-    assert plain(made) == made
+    assert sanitize_text(made) == made
     assert not {unicodedata.category(character) for character in made} & {"Cc", "Cs", "Zl", "Zp"}
     assert not {unicodedata.bidirectional(character) for character in made} & {"LRE", "RLO", "PDF", "LRI", "PDI"}
 
@@ -69,6 +69,6 @@ def test_cells(text: str, width: int):
 
 
 def test_a_long_text_is_capped_and_says_so():
-    assert capped("x" * 2000) == "x" * 2000
-    assert capped("x" * 2003) == "x" * 2000 + "… (3 more characters)"
-    assert capped("abcd", 3) == "abc… (1 more characters)"
+    assert truncate_text("x" * 2000) == "x" * 2000
+    assert truncate_text("x" * 2003) == "x" * 2000 + "… (3 more characters)"
+    assert truncate_text("abcd", 3) == "abc… (1 more characters)"

@@ -14,7 +14,15 @@ from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.pools import of_pool, queue_lines
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.bounds import Pair, bounds_lines, scale_lines
-from kubectl_kres.render.pictures.holders import LETTERS, Room, Stack, holders_lines, of_quota, ranked, stacked
+from kubectl_kres.render.pictures.holders import (
+    LETTERS,
+    Room,
+    Stack,
+    assign_letters,
+    draw_stack,
+    holders_lines,
+    of_quota,
+)
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, Explanation, ResourceValue, Verdict
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
@@ -30,7 +38,7 @@ def text(line):
 def test_a_bar_has_its_cells_and_every_part_one(parts, hard, wanted, cells, ascii_only):
     letters = (*LETTERS, "+")
     stack = Stack(list(zip(letters, parts, strict=False)), hard, wanted)
-    drawn = text(stacked(stack, cells, ascii_only=ascii_only))
+    drawn = text(draw_stack(stack, cells, ascii_only=ascii_only))
     assert len(drawn) == (cells if any((*parts, hard, wanted)) else 1)
     assert all(letter in drawn for letter, amount in stack.parts if amount)
     assert not wanted or ("#" if ascii_only else "▒") in drawn
@@ -38,11 +46,11 @@ def test_a_bar_has_its_cells_and_every_part_one(parts, hard, wanted, cells, asci
 
 
 def test_parts_keep_their_proportion():
-    assert text(stacked(Stack([("A", 6), ("B", 2)], 16, 8), 25, ascii_only=True)) == "AAAAAABB........|########"
+    assert text(draw_stack(Stack([("A", 6), ("B", 2)], 16, 8), 25, ascii_only=True)) == "AAAAAABB........|########"
 
 
 def test_the_end_stands_among_the_parts_where_they_hold_too_much():
-    assert text(stacked(Stack([("A", 6), ("B", 6)], 8), 13, ascii_only=True)) == "AAAAAABB|BBBB"
+    assert text(draw_stack(Stack([("A", 6), ("B", 6)], 8), 13, ascii_only=True)) == "AAAAAABB|BBBB"
 
 
 POOL = PoolReport(
@@ -61,7 +69,7 @@ POOL = PoolReport(
 def test_the_resource_that_somebody_waits_for_comes_first_and_gives_the_letters():
     rooms = of_pool(POOL)
     assert [room.name for room in rooms] == ["requests.cpu", "requests.memory"]
-    assert ranked(rooms) == {"train/nightly": "A", "serve/ranker": "B"}
+    assert assign_letters(rooms) == {"train/nightly": "A", "serve/ranker": "B"}
 
 
 def test_the_legend_says_what_each_holds_and_what_is_free_and_wanted():

@@ -12,7 +12,7 @@ from reports.stored import made, store_of, subject, template
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.errors import UsageError
-from kubectl_kres.render.pod.explain import counts, lines
+from kubectl_kres.render.pod.explain import count_line, lines
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.line import size
 from kubectl_kres.render.verdict.listed import PrintedTable, row_of
@@ -186,7 +186,7 @@ def test_a_table_is_cut_to_its_width(width: int):
     ],
 )
 def test_counts(words, text):
-    assert counts(words.split()) == text
+    assert count_line(words.split()) == text
 
 
 WEB = made("Deployment", "web", spec=template({"name": "app", "resources": {"limits": {"cpu": "1"}}}))

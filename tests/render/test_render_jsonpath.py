@@ -71,7 +71,7 @@ DATA: dict[str, Any] = {
     ],
 )
 def test_templates(template: str, text: str):
-    assert jsonpath.printed(jsonpath.parse(template), DATA) == text
+    assert jsonpath.render_template(jsonpath.parse(template), DATA) == text
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_as_kubectl_prints_them(template: str, tmp_path: Path):
         with pytest.raises(UsageError):
             jsonpath.parse(template)
         return
-    assert jsonpath.printed(jsonpath.parse(template), data) == theirs.stdout
+    assert jsonpath.render_template(jsonpath.parse(template), data) == theirs.stdout
 
 
 def test_columns():
@@ -153,5 +153,5 @@ def test_columns_that_cannot_be_read(text: str):
 
 def test_nothing_that_a_terminal_obeys_is_printed():
     data = {"message": "a\x1b[31mb\u202ec", "list": ["\x07"]}
-    assert "\x1b" not in jsonpath.printed(jsonpath.parse("{.message}{.list}"), data)
+    assert "\x1b" not in jsonpath.render_template(jsonpath.parse("{.message}{.list}"), data)
     assert "\u202e" not in "".join(jsonpath.table(jsonpath.columns("M:.message"), [data]))

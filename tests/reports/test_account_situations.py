@@ -12,7 +12,7 @@ from reports.stored import store_of
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.reports.account.account import steps_of
 from kubectl_kres.reports.check.conflicts import meant_name
@@ -288,7 +288,7 @@ def test_w1_a_claim_that_grows_costs_what_it_grows_by():
         ref = ObjectRef("PersistentVolumeClaim", "data", SPACE)
         grown = {**claim, "spec": {**claim["spec"], "resources": {"requests": {"storage": size}}}}
         before = store.get(*_key(ref))
-        store.add(ref.kind, decoded(grown, PersistentVolumeClaim), file="f.yaml")
+        store.add(ref.kind, decode_object(grown, PersistentVolumeClaim), file="f.yaml")
         store.beneath[ref] = before
         found = explain_policy(store, Subject(ref, BY_KIND[ref.kind], grown, "f.yaml"), ASK)
         assert found.verdict is not None

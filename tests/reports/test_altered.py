@@ -11,8 +11,8 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.changes.altered import Altered, altered
-from kubectl_kres.reports.changes.compare import compared, report
+from kubectl_kres.reports.changes.altered import Altered, altered_objects
+from kubectl_kres.reports.changes.compare import compare_sides, report
 from kubectl_kres.reports.changes.followed import namespace_needs, pool_needs
 from kubectl_kres.simulate.change import Delete, Patch, ScaleStep, Step
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, at_rest, carried_out
@@ -48,7 +48,7 @@ def held() -> Store:
 def after(store: Store, step: Step, space: str) -> tuple[Altered, ChangeOutcome]:
     steps = (Placed(step, space),)
     outcome = carried_out(store, steps, Server(), [space] if space else [])
-    return altered(store, steps, outcome, report(outcome)), outcome
+    return altered_objects(store, steps, outcome, report(outcome)), outcome
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -56,7 +56,7 @@ def test_what_is_left_is_at_rest_where_the_change_ended(held: Store, name: str):
     found, outcome = after(held, *STEPS[name])
     store = held.copied()
     found.applied(store)
-    again = compared(outcome.after, at_rest(store, Server(), outcome.after.spaces))
+    again = compare_sides(outcome.after, at_rest(store, Server(), outcome.after.spaces))
     assert (again.workloads, again.quotas, again.claims) == ((), (), ())
     assert found.refs
 

@@ -10,7 +10,7 @@ from reports.stored import box, made, store_of, subject, template
 from kubectl_kres.policies.reports import DECIDING
 from kubectl_kres.reports.common.explanation import Autoscaled, EvaluationOptions, Shortfall
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.needs import MOST, needs
+from kubectl_kres.reports.pod.needs import MOST, list_read_requests
 
 SETTLED = {
     "observedGeneration": 1,
@@ -84,7 +84,7 @@ def test_a_file_is_judged_with_the_autoscaler_beside_it():
     [({}, True), ({"readyReplicas": 1}, False), ({"updatedReplicas": 1}, False), ({"replicas": 1}, False)],
 )
 def test_it_is_read_in_place_of_events_where_nothing_is_missing(status: dict[str, int], read: bool):
-    found = needs(store_of(deployment(**status), quota("1", "2")), subject("Deployment/web"))
+    found = list_read_requests(store_of(deployment(**status), quota("1", "2")), subject("Deployment/web"))
     kinds = {need.kind for need in found}
     assert ("HorizontalPodAutoscaler" in kinds, "Event" in kinds) == (read, not read)
     assert len([need for need in found if need.kind not in {*DECIDING, "Namespace"}]) <= MOST
@@ -92,4 +92,4 @@ def test_it_is_read_in_place_of_events_where_nothing_is_missing(status: dict[str
 
 def test_it_is_not_read_where_no_quota_counts_pods():
     store = store_of(deployment(), made("ResourceQuota", "q", spec={"hard": {"services": "3"}}))
-    assert "HorizontalPodAutoscaler" not in {need.kind for need in needs(store, subject("Deployment/web"))}
+    assert "HorizontalPodAutoscaler" not in {need.kind for need in list_read_requests(store, subject("Deployment/web"))}

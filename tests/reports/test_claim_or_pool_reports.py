@@ -108,7 +108,7 @@ def test_every_recorded_state_has_its_word_and_every_answer_can_be_drawn(case: R
         assert "\n".join(render_claim.lines(report))
         assert "\n".join(render_pooled.claim_lines(explain_claim(scene, one.claim), steps=True))
         assert msgspec.json.encode(report)
-    assert render_claims.counts([report.state for report in reports])
+    assert render_claims.count_line([report.state for report in reports])
     for held in scene.pools.values():
         found = pool_report(scene, held)
         for use in found.uses:

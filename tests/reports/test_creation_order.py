@@ -9,7 +9,7 @@ from capsule.samples import claim, namespace, pool, world
 
 from kubectl_kres.capsule.replay.events import Create, replay_all
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
-from kubectl_kres.capsule.reports.simulate import undecided
+from kubectl_kres.capsule.reports.simulate import undecided_claims
 
 CPU = "requests.cpu"
 
@@ -29,7 +29,7 @@ CPU = "requests.cpu"
 def test_who_gets_in_by_order_alone(asks: dict[str, str], hard: str, open_: str, ordered: bool):
     begun = world(namespace("a"), pool("green", {CPU: hard}, ordered_queue=ordered))
     claims = [claim(name, {CPU: amount}) for name, amount in asks.items()]
-    found = undecided(begun, claims, replay_all(begun, [Create(one) for one in claims]))
+    found = undecided_claims(begun, claims, replay_all(begun, [Create(one) for one in claims]))
     worlds = [one for order in permutations(claims) for one in replay_all(begun, [Create(item) for item in order])]
     held = [{name for name in asks if standing(one.claims["a", name]).state in HELD} for one in worlds]
     assert {name for _, name in found} == set.union(*held) - set.intersection(*held)

@@ -11,10 +11,10 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import admit, policies_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota, decoded
+from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota, decode_object
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.replicas import scaled
+from kubectl_kres.reports.common.replicas import resolve_count
 from kubectl_kres.reports.quota.fit import Fit, fit
 
 SHOP = {"namespace": "shop"}
@@ -51,15 +51,16 @@ def found(objects, kind="Deployment") -> Fit:
 def one_after_the_other(template, quotas, ranges, most=60) -> int:
     """Admits pods until one is refused, with what was charged as the new status."""
     pod = Pod(
-        decoded({"metadata": {"name": "web", **SHOP}}, Pod).metadata, decoded({"spec": template}, PodTemplateSpec).spec
+        decode_object({"metadata": {"name": "web", **SHOP}}, Pod).metadata,
+        decode_object({"spec": template}, PodTemplateSpec).spec,
     )
     held = {raw["metadata"]["name"]: {**raw["status"]["used"]} for raw in quotas}
     for count in range(most):
         now = [
-            decoded({**raw, "status": {**raw["status"], "used": held[raw["metadata"]["name"]]}}, ResourceQuota)
+            decode_object({**raw, "status": {**raw["status"], "used": held[raw["metadata"]["name"]]}}, ResourceQuota)
             for raw in quotas
         ]
-        policies = policies_of([decoded(raw, LimitRange) for raw in ranges], now)
+        policies = policies_of([decode_object(raw, LimitRange) for raw in ranges], now)
         outcomes = admit(pod, policies, Server(), journal=False)
         if not outcomes[0].allowed:
             return count
@@ -182,10 +183,10 @@ def test_without_a_quota_any_number_fits():
     ],
 )
 def test_percentages_are_rounded_as_the_server_does(text, total, up, down):
-    assert (scaled(text, total, up=True), scaled(text, total, up=False)) == (up, down)
+    assert (resolve_count(text, total, up=True), resolve_count(text, total, up=False)) == (up, down)
 
 
 @pytest.mark.parametrize("text", ["", "x", "25", "-1%", "2.5%", "9999999%"])
 def test_texts_that_are_no_percentage(text):
     with pytest.raises(UsageError, match="neither a count nor a percentage"):
-        scaled(text, 4, up=True)
+        resolve_count(text, 4, up=True)

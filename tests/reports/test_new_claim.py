@@ -23,13 +23,13 @@ from reports.test_unblock_options import (
 
 from kubectl_kres.capsule.replay.events import Create, replay_all
 from kubectl_kres.capsule.replay.world import PoolWorld
-from kubectl_kres.capsule.reports.claim.sizing import growth, prospect
+from kubectl_kres.capsule.reports.claim.sizing import claim_prospect, growth
 from kubectl_kres.capsule.reports.common import pool_run
-from kubectl_kres.capsule.reports.common.amount_lists import shown
+from kubectl_kres.capsule.reports.common.amount_lists import amount_texts
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.unblock.actions import UnblockOption, asking
-from kubectl_kres.capsule.reports.unblock.options import ways
+from kubectl_kres.capsule.reports.unblock.actions import UnblockOption, resize_claim
+from kubectl_kres.capsule.reports.unblock.options import unblock_options
 from kubectl_kres.capsule.rules import allocation
 from kubectl_kres.quantity import parse
 from kubectl_kres.store.store import Coverage, ReadRequest
@@ -40,7 +40,7 @@ from kubectl_kres.store.store import Coverage, ReadRequest
 def test_a_new_claim_waits_if_and_only_if_it_is_said(world: PoolWorld, space: str, amount: int):
     scene = PoolIndex(store_of(world))
     green = scene.pools["green"]
-    met = prospect(scene, green, space, {CPU: parse(str(amount))})
+    met = claim_prospect(scene, green, space, {CPU: parse(str(amount))})
     for after in replay_all(world, [Create(claim("z", space, {CPU: amount}, 59))]):
         assert (standing(after.claims[space, "z"]).state not in HELD) == met.waits
     assert bool(met.closed) == bool(met.behind)
@@ -55,7 +55,7 @@ def test_the_claim_that_is_named_gets_more_at_once(world: PoolWorld, space: str,
     if found is None:
         return
     key = (found.claim.namespace, found.claim.name)
-    event = event_of(asking(scene.store.origin, key, shown(found.amounts), {}))
+    event = event_of(resize_claim(scene.store.origin, key, amount_texts(found.amounts), {}))
     for after in replay_all(world, [event]):
         assert standing(after.claims[key]).state in HELD
         [entry] = [one for one in after.pools["green"].status.claims[key[0]] if one.name == key[1]]
@@ -70,11 +70,11 @@ def closed() -> PoolIndex:
 
 def test_a_closed_queue_is_named_and_an_edit_goes_round_it():
     scene = closed()
-    met = prospect(scene, scene.pools["green"], "a", {CPU: parse("1")})
+    met = claim_prospect(scene, scene.pools["green"], "a", {CPU: parse("1")})
     assert (met.lacks, met.closed, [one.name for one in met.behind]) == ({}, (CPU,), ["waits"])
     found = growth(scene, scene.pools["green"], "a", {CPU: parse("1")})
     assert found is not None
-    assert (found.claim.name, shown(found.amounts)) == ("held", {CPU: "2"})
+    assert (found.claim.name, amount_texts(found.amounts)) == ("held", {CPU: "2"})
     assert growth(scene, scene.pools["green"], "b", {CPU: parse("1")}) is None
     assert growth(scene, scene.pools["green"], "a", {CPU: parse("4")}) is None
 
@@ -83,7 +83,7 @@ def test_without_the_claims_of_others_the_pool_says_that_it_is_closed():
     scene = closed()
     scene.store.cover(ReadRequest("ResourcePoolClaim"), Coverage("denied", "no"))
     scene = PoolIndex(scene.store)
-    met = prospect(scene, scene.pools["green"], "a", {CPU: parse("1")})
+    met = claim_prospect(scene, scene.pools["green"], "a", {CPU: parse("1")})
     assert (met.closed, met.behind) == ((CPU,), ())
 
 
@@ -99,7 +99,7 @@ def ways_with(scope: object, other: object) -> list[UnblockOption]:
     events.append(Create(claim("w", "a", {CPU: 2}, 1)))
     scene = PoolIndex(store_of(replay_all(spaces(), events)[0]))
     [one] = scene.claims
-    return [way for way in ways(scene, one.claim, one.standing) if way.kind == "pool"]
+    return [way for way in unblock_options(scene, one.claim, one.standing) if way.kind == "pool"]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_move_says_which_quota_goes_on_limiting():
     kept, waits = claim("kept", "a", {CPU: 1}, 0), claim("w", "a", {CPU: 2}, 1)
     scene = situation(Create(pool("other", {CPU: 8}, ordered=False)).item, kept, waits, hard={CPU: 2})
     one = next(one for one in scene.claims if one.claim.metadata.name == "w")
-    [way] = [way for way in ways(scene, one.claim, one.standing) if way.kind == "pool"]
+    [way] = [way for way in unblock_options(scene, one.claim, one.standing) if way.kind == "pool"]
     assert way.deeds[0].follows.startswith(f"quota capsule-pool-green still limits the namespace to {CPU} 1")
 
 
@@ -134,5 +134,5 @@ def test_a_place_deep_in_a_long_queue_costs_few_passes(monkeypatch: pytest.Monke
     scene = PoolIndex(store)
     one = scene.waiting("green")[-1]
     assert scene.place_of(one.claim) == 10_000
-    assert "raise" in {way.kind for way in ways(scene, one.claim, one.standing)}
+    assert "raise" in {way.kind for way in unblock_options(scene, one.claim, one.standing)}
     assert len(passes) <= 20

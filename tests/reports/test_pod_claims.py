@@ -10,7 +10,7 @@ from reports.stored import advised, event, limits, made, store_of, subject, temp
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.quota.fit import fit
 from kubectl_kres.store.store import ReadRequest
 
@@ -171,8 +171,8 @@ def test_a_refusal_that_would_pass_now_is_told_apart_from_one_of_a_webhook():
 )
 def test_claims_are_read_where_something_bounds_them(policies, read):
     store = store_of(stateful(DATA), *policies)
-    assert (CLAIMS in needs(store, subject("StatefulSet/db"))) is read
-    assert CLAIMS not in needs(store_of(stateful(), *policies), subject("StatefulSet/db"))
+    assert (CLAIMS in list_read_requests(store, subject("StatefulSet/db"))) is read
+    assert CLAIMS not in list_read_requests(store_of(stateful(), *policies), subject("StatefulSet/db"))
 
 
 def test_a_file_is_told_of_a_size_that_does_not_parse():
@@ -218,7 +218,7 @@ def test_a_claim_without_a_class_counts_for_the_default_one(classes, spec, allow
 )
 def test_storage_classes_are_read_where_the_default_one_decides(spec, hard, read):
     store = store_of(stateful(sized("data", "8Gi", **spec)), quota(**{hard: ("1Gi", "0")}))
-    assert (ReadRequest("StorageClass") in needs(store, subject("StatefulSet/db"))) is read
+    assert (ReadRequest("StorageClass") in list_read_requests(store, subject("StatefulSet/db"))) is read
 
 
 def test_storage_classes_that_could_not_be_read_are_in_the_word():

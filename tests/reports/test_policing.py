@@ -8,13 +8,13 @@ from reports.stored import box, made, owned_by, store_of, subject, template
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.admitting import parameter_of
-from kubectl_kres.policies.reports import DECIDING, _decides
+from kubectl_kres.policies.reports import DECIDING, _may_decide
 from kubectl_kres.policies.reports.apply import apply_policies
 from kubectl_kres.policies.reports.effects import policy_effects
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import analysis_of, explain
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.store.store import Coverage, ReadRequest
 
 ASK = EvaluationOptions(Server())
@@ -167,7 +167,7 @@ def test_a_service_account_that_is_there_decides_nothing(more):
     analysis = analysis_of(store, asked, ASK)
     run = apply_policies(store, asked, ASK, analysis)
     assert run is not analysis
-    assert not _decides(store, "ns", analysis.start.pod)
+    assert not _may_decide(store, "ns", analysis.start.pod)
     assert [one.refusal for one in run.outcomes] == [one.refusal for one in analysis.outcomes] == [None]
     assert [one.draft for one in run.outcomes] == [one.draft for one in analysis.outcomes]
     assert (run.assumed, run.unseen) == (analysis.assumed, analysis.unseen) == ((), ())
@@ -194,7 +194,7 @@ def test_what_may_not_be_read_is_said():
 
 def test_a_pod_that_exists_costs_no_read_more():
     store = store_of(made("Pod", "p", spec={"containers": [box()]}))
-    assert not DECIDING & {need.kind for need in needs(store, subject("Pod/p"))}
+    assert not DECIDING & {need.kind for need in list_read_requests(store, subject("Pod/p"))}
 
 
 def pod(name, *containers, **metadata):

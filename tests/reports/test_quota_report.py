@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec, decoded
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec, decode_object
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.resource_lists import scope_words
@@ -195,7 +195,7 @@ def test_hard_that_is_not_taken_over_yet():
     ],
 )
 def test_scopes_in_words(spec, words):
-    assert scope_words(decoded(spec, ResourceQuotaSpec)) == words
+    assert scope_words(decode_object(spec, ResourceQuotaSpec)) == words
 
 
 def test_values_that_no_server_stores():
@@ -217,4 +217,4 @@ def test_a_quota_is_what_json_says():
     found = report([quota({"pods": "4"}, {"pods": "3"})])
     shown = msgspec.to_builtins(found)["uses"]
     assert [*shown] == [{"name": "pods", "hard": "4", "used": "3", "left": "1", "percent": 75}]
-    assert isinstance(decoded(quota({"pods": "4"}), ResourceQuota), ResourceQuota)
+    assert isinstance(decode_object(quota({"pods": "4"}), ResourceQuota), ResourceQuota)

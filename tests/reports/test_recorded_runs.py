@@ -12,7 +12,7 @@ from reports.stored import store_of
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.render.pod import diff as render_diff
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.pod import qos as render_qos
@@ -107,7 +107,7 @@ def test_all_answers_can_be_told(given: dict[str, Any]):
     here = store(given)
     for kind in ("Task", "Pipeline"):
         if kind.lower() in given:
-            here.add(kind, decoded(to_v1(given[kind.lower()]), BY_KIND[kind].struct))
+            here.add(kind, decode_object(to_v1(given[kind.lower()]), BY_KIND[kind].struct))
     raw = given.get("taskRun") or given["pipelineRun"]
     asked = Subject(ObjectRef(raw["kind"], raw["metadata"]["name"], "case"), BY_KIND[raw["kind"]], raw)
     ask = EvaluationOptions(Server(), read_yaml=msgspec.yaml.decode, now="2026-11-20T03:10:00Z")

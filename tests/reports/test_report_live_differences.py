@@ -10,7 +10,7 @@ from kubectl_kres.model.pod import ManagedPod
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import EvaluationOptions, LastEdit
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.live_differences import injected, why_different
+from kubectl_kres.reports.pod.live_differences import injection_note, why_different
 
 PATH, NAMES = "spec.containers[0].resources.limits[cpu]", {"spec.containers[0]": "app"}
 RANGE = Source("LimitRange", "lr", "ns", "spec.limits[0].default[cpu]")
@@ -119,7 +119,7 @@ def test_nothing_is_said_of_limit_ranges_that_could_not_be_read():
     ],
 )
 def test_who_injected(pod, note):
-    assert injected(pod, "app", "spec.containers[0]") == note
+    assert injection_note(pod, "app", "spec.containers[0]") == note
 
 
 def explained(*objects):

@@ -22,7 +22,7 @@ SCOPED = made(
 
 def needs(store, about):
     """Without what tells what else admits, which is the same few lists for all."""
-    return tuple(need for need in reading.needs(store, about) if need.kind not in {*DECIDING, "Namespace"})
+    return tuple(need for need in reading.list_read_requests(store, about) if need.kind not in {*DECIDING, "Namespace"})
 
 
 def workload(kind: str, **spec) -> dict:

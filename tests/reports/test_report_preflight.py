@@ -8,7 +8,7 @@ from reports.stored import advised, made, store_of, subject, template
 from kubectl_kres.render.pod.explain import lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.remedies.words import NOTHING
 
 GOOD = {"name": "app", "image": "i"}
@@ -58,8 +58,10 @@ def test_a_workload_that_exists_is_not_counted_again():
 def test_it_is_looked_up_only_where_it_counts():
     raw = filed("Deployment", "web", GOOD)
     one = subject("Deployment/web", raw)
-    assert "Deployment" in {need.kind for need in needs(store_of(FULL), one)}
-    assert "Deployment" not in {need.kind for need in needs(store_of(quota("q", {"pods": "1"}, {"pods": "0"})), one)}
+    assert "Deployment" in {need.kind for need in list_read_requests(store_of(FULL), one)}
+    assert "Deployment" not in {
+        need.kind for need in list_read_requests(store_of(quota("q", {"pods": "1"}, {"pods": "0"})), one)
+    }
 
 
 def test_what_comes_after_the_count_is_said_too():

@@ -8,7 +8,7 @@ from admission.samples import container, limit_range, pod, policies, priority, q
 from kubectl_kres.admission.base.outcome import LimitedResource, Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.typos import near
+from kubectl_kres.reports.remedies.typos import suggest_quantity
 
 
 def told(given, ranges=(), quotas=(), server=None, **classes) -> tuple[str, ...]:
@@ -342,7 +342,7 @@ def test_a_quantity_that_does_not_parse(path, sentence):
     ],
 )
 def test_what_was_probably_meant(text, guess):
-    assert near(text) == guess
+    assert suggest_quantity(text) == guess
 
 
 @pytest.mark.parametrize("tenths", [11, 23, 41, 82, 161, 163, 321, 641, 651, 999])

@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import ManagedPod, Pod
-from kubectl_kres.reports.resize import patched
+from kubectl_kres.reports.resize import patch_pod
 
 STORED = {
     "metadata": {"name": "p", "namespace": "ns", "labels": {"a": "b"}},
@@ -31,7 +31,7 @@ STORED = {
 
 def laid(patch: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What differs from the stored pod, and what is ignored."""
-    new, ignored = patched(msgspec.convert(STORED, ManagedPod), patch)
+    new, ignored = patch_pod(msgspec.convert(STORED, ManagedPod), patch)
     assert isinstance(new, ManagedPod)
     assert (new.metadata.labels, new.status.qos_class, new.spec.node_name) == ({"a": "b"}, "Burstable", "n1")
     spec = msgspec.json.decode(msgspec.json.encode(new.spec))
@@ -100,7 +100,7 @@ def test_what_a_resize_leaves_out_is_named():
 )  # fmt: skip
 def test_bad_patches(patch: Any, message: str):
     with pytest.raises(UsageError) as caught:
-        patched(msgspec.convert(STORED, Pod), patch)
+        patch_pod(msgspec.convert(STORED, Pod), patch)
     assert caught.value.message == f"--resize: {message}"
     assert caught.value.hint != ""
 
@@ -122,7 +122,7 @@ def test_bad_patches(patch: Any, message: str):
 def test_a_strategic_merge_keeps_the_order_of_the_patch(sent: str, names: str):
     """What the patch does not name comes before what stood behind it; a server answers another order with 422."""
     stored = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": name} for name in "abc"]}}
-    new, _ = patched(msgspec.convert(stored, Pod), {"spec": {"containers": [{"name": name} for name in sent]}})
+    new, _ = patch_pod(msgspec.convert(stored, Pod), {"spec": {"containers": [{"name": name} for name in sent]}})
     assert "".join(one.name for one in new.spec.containers or ()) == names
 
 
@@ -130,5 +130,5 @@ def test_kubectl_edit_says_the_order_itself():
     stored = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": name} for name in "abc"]}}
     order = [{"name": name} for name in "abc"]
     spec = {"$setElementOrder/containers": order, "containers": [{"name": "c"}, {"name": "a"}]}
-    new, _ = patched(msgspec.convert(stored, Pod), {"spec": spec})
+    new, _ = patch_pod(msgspec.convert(stored, Pod), {"spec": spec})
     assert "".join(one.name for one in new.spec.containers or ()) == "abc"

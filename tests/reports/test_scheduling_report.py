@@ -19,7 +19,7 @@ from kubectl_kres.render.scheduling.nodes import report_lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.scheduling.node_info import gather_pods
 from kubectl_kres.store.store import READ, Coverage, Origin, ReadRequest, Store
 
@@ -190,13 +190,13 @@ def test_another_scheduler():
 def test_what_is_read_and_that_nothing_is_for_a_pod_that_does_not_wait():
     store = made(raw_pod(volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]))
     subject = Subject(ObjectRef("Pod", "web", "shop"), BY_KIND["Pod"])
-    read = {need.kind for need in needs(store, subject)}
+    read = {need.kind for need in list_read_requests(store, subject)}
     assert {scheduling.NODES, scheduling.BOUND_PODS, scheduling.CLAIMS, scheduling.VOLUMES} <= read
     assert scheduling.ATTACHMENTS not in read and scheduling.DEVICE_CLAIMS not in read
     pod = store.get("Pod", "web", "shop")
     assert isinstance(pod, Pod)
     store.add("Pod", replace(pod, status=replace(pod.status, conditions=None)))
-    assert not any("/" in need.kind for need in needs(store, subject))
+    assert not any("/" in need.kind for need in list_read_requests(store, subject))
     assert explain(store, subject, EvaluationOptions(Server())).scheduling is None
 
 

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact, LastEdit
-from kubectl_kres.reports.common.parts import Record, TektonPart, Waiting, steady
+from kubectl_kres.reports.common.parts import Record, TektonPart, Waiting, comparable_value
 
 SET = Source("ReplicaSet", "web-7", "shop")
 FACT = Fact("FailedCreate", 'Error creating: pods "web-7-a" is forbidden: no room', SET, "2026-11-21T10:00:00Z", 2)
@@ -42,4 +42,4 @@ class Seen(Record, frozen=True):
     ],
 )
 def test_only_what_says_something_new_is_another_report(before: Record, now: Record, same: bool):
-    assert (steady(before) == steady(now)) is same
+    assert (comparable_value(before) == comparable_value(now)) is same

@@ -17,9 +17,9 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanati
 from kubectl_kres.reports.common.parts import Admits, CreateObject, SetConfig, SetValue
 from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.qos.qos_report import QosAnswers, quality
-from kubectl_kres.reports.quota.denied import denied
+from kubectl_kres.reports.quota.denied import find_refusal
 from kubectl_kres.reports.quota.fit import fit
 from kubectl_kres.store.store import Coverage, ReadRequest
 
@@ -298,10 +298,10 @@ def test_what_does_not_decode_is_named_with_its_place(field: str, resources: Any
 
 def test_quota_denied_finds_runs_that_wait():
     store = store_of(BUSY, task("build", step("a", {"cpu": "1"})), run("w", status=WAITS), run("other"))
-    found = denied(store, subject("TaskRun/w"), ASK)
+    found = find_refusal(store, subject("TaskRun/w"), ASK)
     assert found is not None
     assert found.replicas is None
-    assert denied(store, subject("TaskRun/other"), ASK) is None
+    assert find_refusal(store, subject("TaskRun/other"), ASK) is None
 
 
 CUSTOM = {"taskRef": {"name": "t", "apiVersion": "x.io/v1", "kind": "Wait"}}
@@ -470,7 +470,7 @@ def test_configuration_stands_beside_the_webhook():
     objects = (definition, info("v1.0.0", "ours"), config(text, "ours"), config("", "theirs"), BUILD, run("r"))
     found = told("TaskRun/r", *objects)
     assert values(found)["prepare"] == (None, "7m", "tekton/config-default")
-    asked = [need for need in needs(store_of(*objects), subject("TaskRun/r")) if need.kind == "ConfigMap"]
+    asked = [need for need in list_read_requests(store_of(*objects), subject("TaskRun/r")) if need.kind == "ConfigMap"]
     assert {need.namespace for need in asked} == {"tekton-pipelines", "ours"}
 
 

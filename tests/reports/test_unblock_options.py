@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, WorldEvent, replay, replay_all
-from kubectl_kres.capsule.replay.reconcile import settle
+from kubectl_kres.capsule.replay.reconcile import settle_world
 from kubectl_kres.capsule.replay.world import PoolWorld, with_claims, world_of
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, standing
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
-from kubectl_kres.capsule.reports.unblock.options import ways
+from kubectl_kres.capsule.reports.unblock.options import unblock_options
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.reports.common.parts import Deed
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
@@ -115,7 +115,7 @@ def test_what_would_let_it_in_does(world: PoolWorld):
         if one.standing.state not in WAITING:
             continue
         key = (one.claim.metadata.namespace, one.claim.metadata.name)
-        for way in ways(scene, one.claim, one.standing):
+        for way in unblock_options(scene, one.claim, one.standing):
             assert way.replayed
             assert way.deeds
             assert in_after(world, way, key), way
@@ -127,7 +127,9 @@ def test_no_fewer_claims_do(world: PoolWorld):
     """Every smaller set, in any order that puts those first that only wait, leaves the claim out."""
     scene = PoolIndex(store_of(world))
     for one in scene.claims:
-        found = [way for way in ways(scene, one.claim, one.standing) if way.kind == "give way" and way.proven]
+        found = [
+            way for way in unblock_options(scene, one.claim, one.standing) if way.kind == "give way" and way.proven
+        ]
         if one.standing.state not in WAITING or not found:
             continue
         key = (one.claim.metadata.namespace, one.claim.metadata.name)
@@ -152,7 +154,7 @@ def situation(
 
 def ways_of(scene: PoolIndex, name: str, namespace: str = "a") -> dict[str, UnblockOption]:
     found = next(one for one in scene.claims if other_key(one) == (namespace, name))
-    return {way.kind: way for way in ways(scene, found.claim, found.standing)}
+    return {way.kind: way for way in unblock_options(scene, found.claim, found.standing)}
 
 
 CPU = "requests.cpu"
@@ -206,7 +208,7 @@ def test_a_claim_in_use_is_released_and_unused_ones_are_offered_beside():
     world = replay_all(world, events)[0]
     scene = PoolIndex(store_of(world))
     one = next(one for one in scene.claims if one.claim.metadata.name == "w")
-    first = ways(scene, one.claim, one.standing)[0]
+    first = unblock_options(scene, one.claim, one.standing)[0]
     assert [deed.verb for deed in first.deeds] == ["release"]
     assert in_after(world, first, ("a", "w"))
     # A deletion would have been refused.
@@ -236,7 +238,7 @@ def test_a_queue_of_a_thousand_takes_no_minutes():
         scene.store.all("Namespace"), scene.store.all("ResourcePool"), (), scene.store.all("ResourceQuota")
     )
     keyed = {("a", one.metadata.name): one for one in claims}
-    scene = PoolIndex(store_of(settle(with_claims(world, keyed), claims=tuple(keyed))[0]))
+    scene = PoolIndex(store_of(settle_world(with_claims(world, keyed), claims=tuple(keyed))[0]))
     found = ways_of(scene, "c0399")
     assert "raise" in found
     assert not found["raise"].proven
@@ -252,7 +254,7 @@ def crowd(held: int, others: int, asks: int) -> PoolIndex:
     claims += [claim(f"o{place:04}", "a", {CPU: 2}, 1) for place in range(others)]
     claims.append(claim("w", "a", {CPU: asks}, 2))
     keyed = {("a", one.metadata.name): one for one in claims}
-    return PoolIndex(store_of(settle(with_claims(world, keyed), claims=tuple(keyed))[0]))
+    return PoolIndex(store_of(settle_world(with_claims(world, keyed), claims=tuple(keyed))[0]))
 
 
 def test_many_of_a_thousand_give_way_to_one_that_waits_alone():

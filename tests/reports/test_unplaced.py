@@ -10,7 +10,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.store.store import ReadRequest
 
@@ -62,9 +62,9 @@ def test_a_namespace_that_may_not_be_read_is_taken_to_exist():
 
 def test_it_is_read_for_files_since_it_may_be_on_its_way_out():
     wanted = ReadRequest("Namespace", name="ns", required=False)
-    assert wanted in needs(store_of(), subject("Pod/a", POD, "a.yaml"))
-    assert wanted in needs(store_of(limits("l")), subject("Pod/a", POD, "a.yaml"))
-    assert wanted not in needs(store_of(made("Pod", "a", spec={"containers": []})), subject("Pod/a"))
+    assert wanted in list_read_requests(store_of(), subject("Pod/a", POD, "a.yaml"))
+    assert wanted in list_read_requests(store_of(limits("l")), subject("Pod/a", POD, "a.yaml"))
+    assert wanted not in list_read_requests(store_of(made("Pod", "a", spec={"containers": []})), subject("Pod/a"))
 
 
 @pytest.mark.parametrize("kind", ["Pod", "Deployment"])

@@ -8,7 +8,7 @@ from reports.stored import event, made, owned_by, store_of, subject, template
 from kubectl_kres.render.pod.explain import lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.quota.denied import denied
+from kubectl_kres.reports.quota.denied import find_refusal
 
 FAILING = [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "exceeded quota: q"}]
 FULL = made("ResourceQuota", "q", spec={"hard": {"pods": "3"}}, status={"hard": {"pods": "3"}, "used": {"pods": "3"}})
@@ -46,12 +46,12 @@ def test_new_pods_do_not_come_while_they_are_refused(held, failing: bool):
     assert next(lines(found)).startswith(
         ("refused: ",) if failing else ("full, but waits: ns/Deployment/web: not ready (2 of 2 pods); ",)
     )
-    assert (denied(store, subject("Deployment/web"), EvaluationOptions()) is not None) is failing
+    assert (find_refusal(store, subject("Deployment/web"), EvaluationOptions()) is not None) is failing
 
 
 def test_missing_pods_need_no_condition():
     store = store_of(deployment(existing=1), FULL)
-    row = denied(store, subject("Deployment/web"), EvaluationOptions())
+    row = find_refusal(store, subject("Deployment/web"), EvaluationOptions())
     assert row is not None
     assert row.replicas is not None
     assert (row.replicas.missing, row.replicas.failing) == (1, False)

@@ -8,7 +8,7 @@ import pytest
 from simulate.samples import limit_range, play, pods, quota, workload
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle
 from kubectl_kres.simulate.controllers import fenceposts
@@ -143,14 +143,16 @@ def test_a_set_of_the_same_look_is_not_taken_for_the_newest():
     """What is read of a template is not all of it: two sets of a Deployment may differ in their images alone."""
     store = Store(Origin("cluster"))
     deployment = workload("Deployment", "a", "500m", 2)
-    store.add("Deployment", decoded({**deployment, "metadata": {"name": "a", "namespace": "n"}}, Workload))
+    store.add("Deployment", decode_object({**deployment, "metadata": {"name": "a", "namespace": "n"}}, Workload))
     for name, revision, replicas in (("a-old", "1", 0), ("a-new", "2", 2)):
         owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a", "uid": "u", "controller": True}
         notes = {"deployment.kubernetes.io/revision": revision}
         metadata = {"name": name, "namespace": "n", "ownerReferences": [owner], "annotations": notes}
         item = {**workload("ReplicaSet", name, "500m", replicas), "metadata": metadata}
         item["spec"] = {**item["spec"], "template": deployment["spec"]["template"]}
-        store.add("ReplicaSet", decoded({**item, "metadata": {**metadata, "creationTimestamp": revision}}, Workload))
+        store.add(
+            "ReplicaSet", decode_object({**item, "metadata": {**metadata, "creationTimestamp": revision}}, Workload)
+        )
     world = world_of(store, "n")
     namespace = NamespaceSimulation(Server(), world)
     [(_, state)] = state_of(namespace, world, store, "n").workloads

@@ -11,7 +11,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.reports.changes.followed import FIRST
 from kubectl_kres.simulate.change import Apply, Patch, ScaleStep, Step
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
-from kubectl_kres.simulate.live import lean
+from kubectl_kres.simulate.live import lean_converters
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
 
@@ -49,7 +49,7 @@ def stateful_set(modes: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def played(modes: dict[str, Any], step: Step) -> ChangeOutcome:
-    store, kept = store_of(*stateful_set(modes)), lean()
+    store, kept = store_of(*stateful_set(modes)), lean_converters()
     for kind, keep in kept.items():
         for item in list(store.all(kind)):
             store.add(kind, keep(item))

@@ -13,7 +13,7 @@ from simulate.samples import limit_range, play, quota, workload
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.replay.world import PoolWorld
 from kubectl_kres.reports.changes import compare
-from kubectl_kres.reports.changes.compare import compared
+from kubectl_kres.reports.changes.compare import compare_sides
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
 from kubectl_kres.simulate.cluster import Side
 from kubectl_kres.simulate.moves import Kubelet, State
@@ -151,6 +151,6 @@ def test_what_is_not_asked_would_say_nothing(seed: int, monkeypatch: pytest.Monk
     rest = namespace.after([namespace.empty(World.of(()))], settled, Kubelet(), between=False)
     ends = namespace.after(rest.states[: rest.usual], [step], Kubelet(), between=False)
     sides = [Side({"space": (namespace, each)}, PoolWorld()) for each in (rest, ends)]
-    report = compared(*sides)
+    report = compare_sides(*sides)
     monkeypatch.setattr(compare, "circumstances", lambda _, state, keys: ((key, id(state)) for key in keys))
-    assert compared(*sides) == report
+    assert compare_sides(*sides) == report

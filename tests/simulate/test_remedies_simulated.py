@@ -14,7 +14,7 @@ from properties.remedied import applied
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND, KINDS
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import CreateObject, Remedy
 from kubectl_kres.reports.explain.explain import explain
@@ -84,7 +84,7 @@ def held(objects: list[Raw]) -> Store:
     store = empty()
     for raw in objects:
         running = {**raw, "status": {"phase": "Running"}} if raw["kind"] == "Pod" else raw
-        store.add(raw["kind"], decoded(running, BY_KIND[raw["kind"]].detail))
+        store.add(raw["kind"], decode_object(running, BY_KIND[raw["kind"]].detail))
     return store
 
 

@@ -13,7 +13,7 @@ from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.simulate.change import ScaleStep
 from kubectl_kres.simulate.cluster import Placed, carried_out
-from kubectl_kres.simulate.live import lean
+from kubectl_kres.simulate.live import lean_converters
 
 LABELS = {"app": "web"}
 APP = box("app", {"cpu": "500m"}, image="registry.example/web:1")
@@ -45,7 +45,7 @@ SETS = (
 def scaled(*objects: Any, kind: str = "Deployment", seen: bool = True, slim: bool = False) -> ChangeReport:
     store = store_of(*objects)
     if slim:
-        for each, convert in lean().items():
+        for each, convert in lean_converters().items():
             for item in list(store.all(each)):
                 store.add(each, convert(item))
     return report(carried_out(store, [Placed(ScaleStep(kind, "w", 9), "ns")], Server(), ["ns"], seen=seen))

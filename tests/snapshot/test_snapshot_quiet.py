@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.snapshot.write import quiet
+from kubectl_kres.snapshot.write import without_texts
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.variables import variables_of
@@ -36,8 +36,8 @@ def test_the_same_containers_are_added(chosen):
     workspaces = [{"name": "v"}, {"name": "w", "mountPath": "/mnt/place"}]
     spec = {"steps": chosen, "sidecars": [{"name": "s", "script": ""}], "workspaces": workspaces}
     params = [{"name": name, "value": value} for name, value in PARAMS.items()]
-    run = decoded({"metadata": {"name": "r"}, "spec": {"taskSpec": spec, "params": params}}, TaskRun)
-    kept = quiet(run)
+    run = decode_object({"metadata": {"name": "r"}, "spec": {"taskSpec": spec, "params": params}}, TaskRun)
+    kept = without_texts(run)
     for flags in (Flags(), Flags(results_from="sidecar-logs")):
         before, after = (
             [place.name for places in layout(one.spec.task_spec, None, flags, (1, 36), known) for place in places]
@@ -55,8 +55,8 @@ def test_a_matrix_still_counts():
     tasks = [{"name": "m", "taskSpec": {"steps": STEPS}, "matrix": {"params": params, "include": include}},
              {"name": "n", "when": [{"input": "x $(tasks.m.results.r) y", "values": ["z"]}]}]  # fmt: skip
     spec = {"pipelineSpec": {"tasks": tasks}, "params": [{"name": "list", "value": ["s3cret", "b"]}]}
-    run = decoded({"metadata": {"name": "r"}, "spec": spec}, PipelineRun)
-    kept = msgspec.json.decode(msgspec.json.encode(quiet(run)), type=PipelineRun)
+    run = decode_object({"metadata": {"name": "r"}, "spec": spec}, PipelineRun)
+    kept = msgspec.json.decode(msgspec.json.encode(without_texts(run)), type=PipelineRun)
     assert [one.number for one in plan(run, Lookups()).tasks] == [7, 1]
     for one in (run, kept):
         assert [(task.number, task.after) for task in plan(one, Lookups()).tasks] == [(7, ()), (1, ("m",))]
@@ -66,7 +66,7 @@ def test_a_matrix_still_counts():
 
 def test_what_is_not_tektons_is_left_alone():
     pod = Pod()
-    assert quiet(pod) is pod
+    assert without_texts(pod) is pod
     run = TaskRun()
-    assert quiet(run) is run
-    assert quiet(BY_KIND["PipelineRun"].detail()).metadata.managed_fields is None
+    assert without_texts(run) is run
+    assert without_texts(BY_KIND["PipelineRun"].detail()).metadata.managed_fields is None

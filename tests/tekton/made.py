@@ -9,7 +9,7 @@ import msgspec
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.model.objects import LimitRange, Namespace, ResourceQuota, decoded
+from kubectl_kres.model.objects import LimitRange, Namespace, ResourceQuota, decode_object
 from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
@@ -31,7 +31,7 @@ def taskrun(steps: Sequence[Raw] = ({"name": "a"},), *, name: str = "run", sidec
     }
     body = spec if "taskRef" in spec else {"taskSpec": task, **spec}
     meta = {"name": name, "namespace": "ns"}
-    return decoded({"metadata": meta, "spec": body, "status": status or {}}, TaskRun)
+    return decode_object({"metadata": meta, "spec": body, "status": status or {}}, TaskRun)
 
 
 def step(name: str, requests: Raw | None = None, limits: Raw | None = None, **more: Any) -> Raw:
@@ -90,7 +90,7 @@ def world(
 
 
 def _held(struct: Any, specs: Mapping[str, Raw] | None) -> dict[str, Any]:
-    return {name: decoded({"metadata": {"name": name, "namespace": "ns"}, "spec": spec}, struct)
+    return {name: decode_object({"metadata": {"name": name, "namespace": "ns"}, "spec": spec}, struct)
             for name, spec in (specs or {}).items()}  # fmt: skip
 
 
@@ -99,7 +99,9 @@ def pipelinerun(tasks: Sequence[Raw], last: Sequence[Raw] = (), status: Raw | No
     made = [[{"taskSpec": {"steps": [{"name": "s"}]}, **task} if "taskRef" not in task else dict(task)
              for task in group] for group in (tasks, last)]  # fmt: skip
     body = {"pipelineSpec": {"tasks": made[0], "finally": made[1], **spec.pop("pipeline", {})}, **spec}
-    return decoded({"metadata": {"name": "pr", "namespace": "ns"}, "spec": body, "status": status or {}}, PipelineRun)
+    return decode_object(
+        {"metadata": {"name": "pr", "namespace": "ns"}, "spec": body, "status": status or {}}, PipelineRun
+    )
 
 
 def results(run: TaskRun, around: RunWorld | None = None) -> tuple[RunResult, ...]:

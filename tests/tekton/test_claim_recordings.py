@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from tekton.made import config, world
 
-from kubectl_kres.model.objects import LimitRange, ManagedMetadata, Namespace, ResourceQuota, decoded
+from kubectl_kres.model.objects import LimitRange, ManagedMetadata, Namespace, ResourceQuota, decode_object
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, task_run
 from kubectl_kres.tekton.rules.controller.workspace_claims import claims_of
@@ -40,7 +40,7 @@ def around(case: dict[str, Any]) -> RunWorld:
 
 def run_of(case: dict[str, Any], kind: Any) -> Any:
     raw = case["run"]
-    return decoded({**raw, "metadata": {**raw["metadata"], "namespace": "case", "uid": case["uid"]}}, kind)
+    return decode_object({**raw, "metadata": {**raw["metadata"], "namespace": "case", "uid": case["uid"]}}, kind)
 
 
 def test_enough_worlds_were_recorded():

@@ -10,10 +10,10 @@ from tekton.made import config, pipelinerun, results, taskrun, world
 
 from kubectl_kres.tekton.rules.base.amounts import fault, go_text, seconds
 from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig
-from kubectl_kres.tekton.rules.controller.taskrun import alone
+from kubectl_kres.tekton.rules.controller.taskrun import default_task_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import pipeline_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import plan
-from kubectl_kres.tekton.rules.validation.webhook import admitted
+from kubectl_kres.tekton.rules.validation.webhook import admit_object
 
 STEP = {"name": "a", "image": "i"}
 TASK = {"steps": [STEP]}
@@ -25,7 +25,7 @@ def said(kind: str, spec: dict[str, Any], version: str = "v1", **flags: Any) -> 
     """The webhook's message; empty if it takes the object."""
     meta = {"name": "x", "namespace": "ns"}
     raw = {"apiVersion": f"tekton.dev/{version}", "kind": kind, "metadata": meta, "spec": spec}
-    return getattr(admitted(raw, Flags(**flags)), "message", "").removeprefix("validation failed: ")
+    return getattr(admit_object(raw, Flags(**flags)), "message", "").removeprefix("validation failed: ")
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_what_a_pipeline_gives_is_not_missed():
 def test_a_task_alone_has_what_it_needs():
     spec = {**TASK, "params": [{"name": "p"}], "workspaces": [{"name": "w"}]}
     around = world(tasks={"t": spec})
-    (one,) = results(alone(around.lookups.tasks["t"]), around)
+    (one,) = results(default_task_run(around.lookups.tasks["t"]), around)
     assert one.problem is None
 
 
@@ -286,7 +286,7 @@ def test_what_does_not_decode(kind, spec, stops):
 def test_names_of_v1_in_v1beta1_are_pruned():
     spec = {"taskSpec": TASK, "stepSpecs": [{"name": "a", "computeResources": {"requests": {"cpu": "1"}}}]}
     meta = {"name": "x", "namespace": "ns"}
-    run = admitted({"apiVersion": "tekton.dev/v1beta1", "kind": "TaskRun", "metadata": meta, "spec": spec}, Flags())
+    run = admit_object({"apiVersion": "tekton.dev/v1beta1", "kind": "TaskRun", "metadata": meta, "spec": spec}, Flags())
     assert run.spec.step_specs is None
 
 
@@ -303,7 +303,7 @@ def test_sidecars_that_v1beta1_lets_pass(sidecar, text):
     run = {"taskSpec": spec}
     assert not said("TaskRun", run, "v1beta1")
     raw = {"apiVersion": "tekton.dev/v1beta1", "kind": "TaskRun", "metadata": {"name": "run"}, "spec": run}
-    (one,) = results(admitted(raw, Flags()), world())
+    (one,) = results(admit_object(raw, Flags()), world())
     assert one.condition == ("False", "PodCreationFailed",
                              f'failed to create task run pod "run": {text}. Maybe invalid TaskSpec')  # fmt: skip
     answer = pipeline_run(pipelinerun([{"name": "a", "taskSpec": spec}]), world())
@@ -335,7 +335,7 @@ def test_a_sidecars_own_restart_policy(native, own):
 def test_faults_of_several_rules_keep_theirs():
     spec = {"taskSpec": {"steps": [{"name": "A", "image": "i"}, {"name": "b"}, {"name": "c"}]}}
     raw = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": "x"}, "spec": spec}
-    assert [(one.rule, one.text.partition("\n")[0]) for one in admitted(raw, Flags()).faults] == [
+    assert [(one.rule, one.text.partition("\n")[0]) for one in admit_object(raw, Flags()).faults] == [
         ("tekton/step-name", 'invalid value "A": spec.taskSpec.steps[0].name'),
         ("tekton/image", "missing field(s): spec.taskSpec.steps[1].Image, spec.taskSpec.steps[2].Image"),
     ]

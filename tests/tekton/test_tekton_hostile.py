@@ -8,9 +8,9 @@ from tekton.made import config, limit_range, world
 
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base.result import Gap
-from kubectl_kres.tekton.rules.controller.taskrun import alone, sent, task_run
+from kubectl_kres.tekton.rules.controller.taskrun import default_task_run, send_object, task_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import PipelineAnswer, pipeline_run
-from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import alone as pipeline_alone
+from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import default_pipeline_run as pipeline_alone
 
 KEYS = st.sampled_from([
     *("taskSpec", "taskRef", "steps", "stepTemplate", "sidecars", "name", "computeResources", "resources", "requests"),
@@ -80,11 +80,11 @@ def _of(kind, spec):
 @example(_of("PipelineRun", {"pipelineSpec": _TASKS}))
 @example(_of("StepAction", {"image": "x"}) | {"apiVersion": "tekton.dev/v1beta1"})
 def test_whatever_is_sent_is_answered(raw):
-    found = sent(raw, AROUND)
+    found = send_object(raw, AROUND)
     if found.refusals:
         assert all(one.text and one.rule for one in found.refusals)
     elif isinstance(found.item, Task | TaskRun):
-        run = alone(found.item) if isinstance(found.item, Task) else found.item
+        run = default_task_run(found.item) if isinstance(found.item, Task) else found.item
         results = task_run(run, AROUND)
         assert isinstance(results, Gap) or results
     elif isinstance(found.item, Pipeline | PipelineRun):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubectl_kres.tekton.rules.base.config import Flags
-from kubectl_kres.tekton.rules.validation.webhook import admitted
+from kubectl_kres.tekton.rules.validation.webhook import admit_object
 
 STEP = {"name": "a", "image": "i"}
 NOPE = "$(params.nope)"
@@ -22,7 +22,7 @@ def said(kind: str, spec: dict[str, Any], version: str = "v1") -> str:
     """The webhook's message; empty if it takes the object."""
     meta = {"name": "x", "namespace": "ns"}
     raw = {"apiVersion": f"tekton.dev/{version}", "kind": kind, "metadata": meta, "spec": spec}
-    return getattr(admitted(raw, Flags()), "message", "").removeprefix("validation failed: ")
+    return getattr(admit_object(raw, Flags()), "message", "").removeprefix("validation failed: ")
 
 
 def value(name: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import pytest
 from tekton.made import pipelinerun, quota, results, step, taskrun, world
 
 from kubectl_kres.provenance.journal import TooMuch
-from kubectl_kres.tekton.rules.controller.quota_retry import never_fits, next_try, time_left, waits
+from kubectl_kres.tekton.rules.controller.quota_retry import never_fits, next_try, time_left, waiting_condition
 
 SINCE = "2026-11-20T10:00:00Z"
 
@@ -35,7 +35,7 @@ def test_a_try_each_minute(now, then):
 )
 def test_no_next_try(run):
     assert next_try(run, at("10:00:00")) is None
-    assert waits(waiting("Pending")) is None
+    assert waiting_condition(waiting("Pending")) is None
 
 
 @pytest.mark.parametrize(

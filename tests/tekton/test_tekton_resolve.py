@@ -10,9 +10,9 @@ from kubectl_kres.provenance.journal import Assume, Set
 from kubectl_kres.tekton.model import ChildReference
 from kubectl_kres.tekton.rules.base.result import Gap
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
-from kubectl_kres.tekton.rules.controller.taskrun import alone, task_run
+from kubectl_kres.tekton.rules.controller.taskrun import default_task_run, task_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import pipeline_run
-from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import alone as pipeline_alone
+from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import default_pipeline_run as pipeline_alone
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import plan
 
 BUILD = {"steps": [{"name": "a", "computeResources": {"requests": {"cpu": "1"}}}]}
@@ -132,7 +132,7 @@ def _pipeline(name):
 
 def test_a_task_or_pipeline_alone_runs_with_defaults():
     around = world(tasks={"build": BUILD}, pipelines={"p": {"tasks": [{"name": "a", "taskRef": {"name": "build"}}]}})
-    (one,) = task_run(alone(around.lookups.tasks["build"]), around)
+    (one,) = task_run(default_task_run(around.lookups.tasks["build"]), around)
     assert one.submitted.spec.containers[0].resources.requests == {"cpu": "1"}
     answer = pipeline_run(pipeline_alone(around.lookups.pipelines["p"]), around)
     assert answer.results["a"][0].submitted.metadata.name == "p-a-pod"

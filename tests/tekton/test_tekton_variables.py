@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tekton.made import built, config, pipelinerun, taskrun, world
 
-from kubectl_kres.tekton.rules.base.variables import replaced
+from kubectl_kres.tekton.rules.base.variables import replace_variables
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import pipeline_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import plan
@@ -85,7 +85,7 @@ def test_how_long_the_tasks_may_take(timeouts, single, tasks, last):
 
 
 def test_what_is_no_name_of_ours_stays():
-    assert replaced("$(context.taskRun.name) $(HOME) $(params.a", {"params.a": "x"}) == (
+    assert replace_variables("$(context.taskRun.name) $(HOME) $(params.a", {"params.a": "x"}) == (
         "$(context.taskRun.name) $(HOME) $(params.a"
     )
 

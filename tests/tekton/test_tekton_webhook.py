@@ -13,9 +13,9 @@ from tekton.made import quota, world
 from kubectl_kres.tekton.model import PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.convert import to_v1
-from kubectl_kres.tekton.rules.controller.taskrun import sent
-from kubectl_kres.tekton.rules.validation.decoder import fault_in, fields_of, misnamed, table
-from kubectl_kres.tekton.rules.validation.webhook import admitted
+from kubectl_kres.tekton.rules.controller.taskrun import send_object
+from kubectl_kres.tekton.rules.validation.decoder import fault_in, fields_of, misnamed_fields, table
+from kubectl_kres.tekton.rules.validation.webhook import admit_object
 
 STEP = {"name": "a", "image": "i"}
 CPU = {"requests": {"cpu": "1"}}
@@ -43,7 +43,7 @@ def raw(kind: str, spec: dict[str, Any], *, beta: bool = False) -> dict[str, Any
     ],
 )  # fmt: skip
 def test_what_is_refused(kind, spec, message):
-    problem = admitted(raw(kind, spec), Flags())
+    problem = admit_object(raw(kind, spec), Flags())
     assert problem.message == f"validation failed: {message}"
     assert problem.text.startswith('admission webhook "validation.webhook.pipeline.tekton.dev" denied the request: ')
     assert (problem.stage, problem.object, problem.code) == ("validation", kind, 400)
@@ -92,7 +92,7 @@ def test_where_the_decoder_stops(item, fault):
     ],
 )  # fmt: skip
 def test_the_place_where_it_stops_is_known(item, path, observed):
-    problem = admitted(item, Flags())
+    problem = admit_object(item, Flags())
     assert (problem.field, problem.observed) == (path, observed)
 
 
@@ -120,7 +120,7 @@ def test_the_place_where_it_stops_is_known(item, path, observed):
     ],
 )  # fmt: skip
 def test_fields_of_the_other_version(item, found):
-    assert [*misnamed(item)] == found
+    assert [*misnamed_fields(item)] == found
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_null_in_a_list_is_an_empty_value(kind, spec, message, beta):
         item["spec"] = {**spec, "stepOverrides": spec["stepSpecs"]}
         del item["spec"]["stepSpecs"]
         message = message.replace("stepSpecs", "stepOverrides")
-    found = admitted(item, Flags())
+    found = admit_object(item, Flags())
     assert (found.message if message else found.metadata.name) == (message or "x")
 
 
@@ -162,7 +162,7 @@ def test_a_param_without_a_value_cannot_be_written_again(place, param, beta):
         "resolver": raw("TaskRun", {"taskRef": {"resolver": "git", "params": [param]}}, beta=beta),
         "matrix": raw("Pipeline", {"tasks": [task]}, beta=beta),
     }[place]
-    problem = admitted(item, Flags())
+    problem = admit_object(item, Flags())
     assert problem.message == (
         "mutation failed: cannot create patch for round tripped newBytes: cannot marshal interface: "
         f"json: error calling MarshalJSON for type {'v1beta1' if beta else 'v1'}.ParamValue: "
@@ -173,7 +173,7 @@ def test_a_param_without_a_value_cannot_be_written_again(place, param, beta):
 
 def test_what_cannot_be_read_comes_before_what_cannot_be_written():
     spec = {"params": [{"name": "p"}], "taskSpec": {"steps": [{**STEP, "image": 1}]}}
-    assert "cannot decode incoming new object" in admitted(raw("TaskRun", spec), Flags()).message
+    assert "cannot decode incoming new object" in admit_object(raw("TaskRun", spec), Flags()).message
 
 
 @pytest.mark.parametrize(
@@ -190,12 +190,12 @@ def test_what_cannot_be_read_comes_before_what_cannot_be_written():
 def test_conditions_of_a_pipeline_task(field, when, said):
     bare = {"name": "b", "taskSpec": {"steps": [STEP]}}
     held = {"tasks": [bare], field: [{**bare, "name": "a", "when": [when]}]}
-    found = admitted(raw("Pipeline", held), Flags())
+    found = admit_object(raw("Pipeline", held), Flags())
     assert getattr(found, "message", "") == (f"validation failed: {said}: spec.{field}[0].when[0]" if said else "")
 
 
 def test_a_wrong_type_is_a_refusal_too():
-    problem = admitted(raw("TaskRun", {"taskSpec": {"steps": "none"}}), Flags())
+    problem = admit_object(raw("TaskRun", {"taskSpec": {"steps": "none"}}), Flags())
     assert problem.message.startswith("mutation failed: cannot decode incoming new object: ")
     assert problem.text.startswith('admission webhook "webhook.pipeline.tekton.dev" denied the request: ')
 
@@ -208,7 +208,7 @@ BETA_TASK = {
 
 
 def test_v1beta1_becomes_v1():
-    run = admitted(
+    run = admit_object(
         raw(
             "PipelineRun",
             {
@@ -244,14 +244,14 @@ def test_v1beta1_becomes_v1():
 
 
 def test_other_kinds_and_versions_of_v1beta1():
-    assert isinstance(admitted(raw("Task", BETA_TASK, beta=True), Flags()), Task)
+    assert isinstance(admit_object(raw("Task", BETA_TASK, beta=True), Flags()), Task)
     assert isinstance(
-        admitted(raw("TaskRun", {"taskRef": {"name": "t"}, "resources": None}, beta=True), Flags()), TaskRun
+        admit_object(raw("TaskRun", {"taskRef": {"name": "t"}, "resources": None}, beta=True), Flags()), TaskRun
     )
     bundled = raw("TaskRun", {"taskRef": {"name": "t", "bundle": "b"}}, beta=True)
     assert to_v1(bundled)["spec"]["taskRef"]["resolver"] == "bundles"
-    assert admitted(bundled, Flags()).message == "validation failed: must not set the field(s): spec.taskRef.bundle"
-    retired = admitted(raw("TaskRun", {"taskRef": {"name": "t"}, "resources": {"inputs": []}}, beta=True), Flags())
+    assert admit_object(bundled, Flags()).message == "validation failed: must not set the field(s): spec.taskRef.bundle"
+    retired = admit_object(raw("TaskRun", {"taskRef": {"name": "t"}, "resources": {"inputs": []}}, beta=True), Flags())
     assert retired.message == "validation failed: must not set the field(s): spec.resources"
     action = {"apiVersion": "tekton.dev/v1beta1", "kind": "StepAction", "spec": {"script": "x"}}
     assert to_v1(action) is action
@@ -268,15 +268,15 @@ def test_conversion_leaves_wrong_types_to_the_decoder():
 @pytest.mark.parametrize(("flags", "refused"), [(Flags(), True), (Flags("stable"), True), (Flags("alpha"), False)])
 def test_breakpoints_are_alpha(flags, refused):
     run = raw("TaskRun", {"taskRef": {"name": "t"}, "debug": {"breakpoints": {"onFailure": "enabled"}}})
-    assert hasattr(admitted(run, flags), "rule") == refused
+    assert hasattr(admit_object(run, flags), "rule") == refused
 
 
 def test_quotas_count_the_objects_themselves():
     full = world(quota("q", {"count/taskruns.tekton.dev": "1"}, {"count/taskruns.tekton.dev": "1"}))
-    (problem,) = sent(raw("TaskRun", {"taskRef": {"name": "t"}}), full).refusals
+    (problem,) = send_object(raw("TaskRun", {"taskRef": {"name": "t"}}), full).refusals
     assert (problem.stage, problem.code, problem.reason) == ("object", 403, "Forbidden")
     assert problem.text.startswith('taskruns.tekton.dev "x" is forbidden: exceeded quota: q')
-    assert sent(raw("Task", {"steps": [STEP]}), full).item.metadata.name == "x"
+    assert send_object(raw("Task", {"steps": [STEP]}), full).item.metadata.name == "x"
 
 
 CRDS = Path(__file__).parents[1] / "crds"

@@ -12,8 +12,8 @@ from tekton.made import results, taskrun
 from kubectl_kres.tekton.model import Named, PodTemplate, Step, VolumeMount
 from kubectl_kres.tekton.rules.base.config import Flags, merge_templates
 from kubectl_kres.tekton.rules.controller.creation import unbuildable
-from kubectl_kres.tekton.rules.validation.variable_faults import dimmed, mentions
-from kubectl_kres.tekton.rules.validation.webhook import admitted
+from kubectl_kres.tekton.rules.validation.variable_faults import find_mentions, mask_text
+from kubectl_kres.tekton.rules.validation.webhook import admit_object
 
 CASES = json.loads(Path(__file__).with_name("webhook_recordings.json").read_text())
 
@@ -26,7 +26,7 @@ def ident(case: dict[str, Any]) -> str:
 def test_what_the_webhook_says(case):
     meta = {"name": "x", "namespace": "ns"}
     raw = {"apiVersion": f"tekton.dev/{case['version']}", "kind": case["kind"], "metadata": meta, "spec": case["spec"]}
-    said = getattr(admitted(raw, Flags()), "message", "")
+    said = getattr(admit_object(raw, Flags()), "message", "")
     assert said.removeprefix("validation failed: ") == case["message"]
 
 
@@ -41,15 +41,15 @@ def test_what_the_webhook_says(case):
     ],
 )
 def test_mentions(text, names):
-    assert [one.name for one in mentions(text, "params")] == names
+    assert [one.name for one in find_mentions(text, "params")] == names
 
 
 def test_a_long_line_of_openings_is_looked_at_once():
-    assert not list(mentions("$(params." * 200_000, "params"))
+    assert not list(find_mentions("$(params." * 200_000, "params"))
 
 
 def test_scripts_are_shown_to_nobody():
-    assert dimmed("curl -H token:x $(params.url) -d '$(params.b)'") == "...$(params.url)...$(params.b)'"
+    assert mask_text("curl -H token:x $(params.url) -d '$(params.b)'") == "...$(params.url)...$(params.b)'"
 
 
 def test_a_step_template_fills_texts():

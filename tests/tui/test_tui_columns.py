@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from tui.driving import ML, demo, drive, typed
 
-from kubectl_kres.render.text.line import plain
+from kubectl_kres.render.text.line import sanitize_text
 from kubectl_kres.tui.table import strips
 from kubectl_kres.tui.table.columns import GAP, Column, amount, laid_out
-from kubectl_kres.tui.table.strips import fitted, wrap_line
+from kubectl_kres.tui.table.strips import fit_text, wrap_line
 
 columns = st.builds(
     Column,
@@ -48,7 +48,7 @@ def test_more_room_never_shows_fewer_columns(pairs, room):
 
 @given(st.text(), st.integers(1, 30), st.booleans())
 def test_a_cell_has_its_width(text, width, right):
-    assert cell_len(fitted(text, width, right=right)) == width
+    assert cell_len(fit_text(text, width, right=right)) == width
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "bad"]), st.text(max_size=60)), max_size=3), st.integers(4, 30))
@@ -56,7 +56,7 @@ def test_folding_loses_nothing_but_blanks(line, width):
     pieces = list(wrap_line(line, width))
     assert all(sum(cell_len(text) for _, text in piece) <= width for piece in pieces)
     kept = "".join(text for piece in pieces for _, text in piece).replace(" ", "")
-    assert kept == "".join(plain(text) for _, text in line).replace(" ", "")
+    assert kept == "".join(sanitize_text(text) for _, text in line).replace(" ", "")
 
 
 @pytest.mark.parametrize("text", ["n", "e\u0301", "漢字", "word ", "👩\u200d🚀", "\u0301"], ids=ascii)

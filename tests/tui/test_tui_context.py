@@ -14,7 +14,7 @@ from tui.driving import LARGE, shop, strike, typed, until
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.terminal import live
 from kubectl_kres.tui.app import Kres
-from kubectl_kres.tui.commands import parse_command, start, words
+from kubectl_kres.tui.commands import completions, parse_command, start
 
 
 def kubeconfig(folder: Path, **urls: str) -> str:
@@ -70,7 +70,7 @@ def test_while_it_connects_escape_offers_another(tmp_path):
 
 def test_what_is_no_context_says_so(tmp_path):
     session = session_of(kubeconfig(tmp_path, east="http://127.0.0.1:1", west="http://127.0.0.1:1"))
-    assert list(words("ctx ", session)) == ["ctx east", "ctx west"]
+    assert list(completions("ctx ", session)) == ["ctx east", "ctx west"]
     assert parse_command("ctx wset", session).fault == 'no context "wset", near: west'
     assert parse_command("ctx", session).fault == "contexts: east, west"
     session.feed.close()

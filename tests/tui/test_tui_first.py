@@ -11,7 +11,7 @@ import termios
 import pytest
 from tui.test_tui_process import terminal
 
-from kubectl_kres.tui.splash import drawn
+from kubectl_kres.tui.splash import frame_lines
 
 __all__ = ["terminal"]
 
@@ -65,7 +65,7 @@ def test_a_terminal_without_positions_gets_none(terminal):
 @pytest.mark.parametrize("size", [(80, 24), (200, 50), (50, 15), (49, 15), (10, 3)])
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_it_fits(size, ascii_only):
-    said = drawn("context \x1b]0;bad\x07" + "x" * 300, "pods", size, ascii_only=ascii_only)
+    said = frame_lines("context \x1b]0;bad\x07" + "x" * 300, "pods", size, ascii_only=ascii_only)
     lines = re.findall(r"\x1b\[(\d+);1H([^\x1b]*)", said)
     assert bool(lines) == (size >= (50, 15))
     assert all(1 <= int(at) <= size[1] and len(text) < size[0] for at, text in lines)

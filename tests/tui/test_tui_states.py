@@ -12,7 +12,7 @@ from tui.driving import LARGE, ML, SMALL, demo, drive, press, settled, text, typ
 from tui.still import Still, session_on
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.base.versions import nearest
+from kubectl_kres.admission.base.versions import nearest_version
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import size
@@ -114,7 +114,9 @@ def test_the_footer_names_whole_keys(width):
 def test_the_rules_of_another_version_are_named():
     store = store_of()
     store.origin = Origin("snapshot", "old", "v1.20.3")
-    setting = Setting(lambda version: (Server(nearest(version)[0]), (nearest(version)[1],)), str, lambda _: bool)
+    setting = Setting(
+        lambda version: (Server(nearest_version(version)[0]), (nearest_version(version)[1],)), str, lambda _: bool
+    )
     shown = drive(Kres(Session(store, Still(), setting)), size=(300, 40))
     # The areas stand on the right; what has no room on an area's line stands on the next.
     right = [line.rpartition("│")[2] for line in shown.splitlines()]

@@ -18,7 +18,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.tui import whatif
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
-from kubectl_kres.tui.widgets.prompt import stepped
+from kubectl_kres.tui.widgets.prompt import step_value
 
 FIVE = ["s", "5", "enter"]
 #: Where a page of text has the 80 columns of a command that is not on a terminal.
@@ -137,7 +137,7 @@ def test_what_is_no_number_is_said(typed_text: str, said: str):
     stores: list[Any] = []
     drive(demo("deploy pricing", file=ML), (), lambda app: stores.append(app.session.store))
     with pytest.raises(UsageError, match=said):
-        whatif.tried(stores[0], ObjectRef("Deployment", "pricing", "checkout"), typed_text)
+        whatif.parse_step(stores[0], ObjectRef("Deployment", "pricing", "checkout"), typed_text)
 
 
 def test_screens_without_a_number_say_so():
@@ -182,4 +182,4 @@ def test_who_owns_the_quota_is_said_before_what_would_make_it_so(monkeypatch: py
     ],
 )
 def test_a_number_is_stepped_through(value: str, by: int, next_one: str):
-    assert stepped(value, by) == next_one
+    assert step_value(value, by) == next_one

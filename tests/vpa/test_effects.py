@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.store.store import Coverage, Origin, ReadRequest, Store
 from kubectl_kres.vpa.reports.effects import VpaEffects, vpa_effects
@@ -47,7 +47,7 @@ def store_of(*more: dict[str, Any], pods: int = 4, hooks: tuple[Any, ...] = (HOO
         *({**item, "metadata": {"name": "limits", **space}} for item in more),
     ]  # fmt: skip
     for item in items:
-        store.add(item["kind"], decoded(item, BY_KIND[item["kind"]].struct))
+        store.add(item["kind"], decode_object(item, BY_KIND[item["kind"]].struct))
     for kind in ("LimitRange", "ResourceQuota", "Pod", "VerticalPodAutoscaler", "Deployment"):
         store.cover(ReadRequest(kind, "shop"), Coverage("read"))
     store.cover(ReadRequest("MutatingWebhookConfiguration"), Coverage("read"))

@@ -8,10 +8,10 @@ import pytest
 from vpa.test_effects import HOOK, store_of
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.store.store import Coverage, Origin, ReadRequest, Store
 
 KIND, HOOKS = "VerticalPodAutoscaler", "MutatingWebhookConfiguration"
@@ -19,7 +19,7 @@ WEB = Subject(ObjectRef("Deployment", "web", "shop"), BY_KIND["Deployment"])
 
 
 def asks_for_autoscalers(store: Store) -> bool:
-    return ReadRequest(KIND, "shop", required=False) in needs(store, WEB)
+    return ReadRequest(KIND, "shop", required=False) in list_read_requests(store, WEB)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_an_amount_that_does_not_parse_is_left_out_in_one_line() -> None:
         "metadata": {"name": "web", "namespace": "shop"}, "spec": {"targetRef": {"kind": "Deployment", "name": "web"}},
         "status": {"recommendation": {"containerRecommendations": [broken]}},
     }  # fmt: skip
-    store.add(KIND, decoded(raw, BY_KIND[KIND].struct))
+    store.add(KIND, decode_object(raw, BY_KIND[KIND].struct))
     explanation = explained(store)
     assert values(explanation)[REQUEST] == "100m"
     (text,) = [assumed.text for assumed in explanation.assumptions if assumed.code == "policy/unparsable"]
@@ -105,7 +105,7 @@ def test_another_owner_is_let_alone() -> None:
         "kind": "Deployment", "metadata": {"name": "other", "namespace": "shop"},
         "spec": {"template": {"spec": {"containers": [{"name": "app", "image": "img"}]}}},
     }  # fmt: skip
-    store.add("Deployment", decoded(raw, BY_KIND["Deployment"].struct))
+    store.add("Deployment", decode_object(raw, BY_KIND["Deployment"].struct))
     explanation = explained(store, Subject(ObjectRef("Deployment", "other", "shop"), BY_KIND["Deployment"]))
     assert REQUEST not in values(explanation)
     assert not any(assumed.code.startswith("vpa/") for assumed in explanation.assumptions)

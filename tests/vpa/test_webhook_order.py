@@ -11,13 +11,13 @@ from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import Policies, admit, policies_of
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import LimitRange, decoded
+from kubectl_kres.model.objects import LimitRange, decode_object
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.store.store import Origin, Store
 
-POD = decoded({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "app", "image": "img"}]}}, Pod)
+POD = decode_object({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "app", "image": "img"}]}}, Pod)
 
 
 class Hook:
@@ -75,7 +75,7 @@ def test_all_that_want_it_are_asked_again_where_limitranger_changed_the_pod() ->
     """What a webhook sets can be what LimitRanger makes something else of: here a request without a default limit."""
     calls: list[str] = []
     item = {"type": "Container", "default": {"cpu": "2"}, "defaultRequest": {"cpu": "1"}}
-    limits = decoded({"metadata": {"name": "l"}, "spec": {"limits": [item]}}, LimitRange)
+    limits = decode_object({"metadata": {"name": "l"}, "spec": {"limits": [item]}}, LimitRange)
 
     class Dropping(Hook):
         def mutate(self, draft: Draft, journal: Any) -> bool:
@@ -105,7 +105,7 @@ def test_capsule_and_the_autoscaler_are_sorted_by_configuration() -> None:
             "spec": {"targetRef": {"kind": "Deployment", "name": "web"}},
         },
     ):  # fmt: skip
-        store.add(raw["kind"], decoded(raw, BY_KIND[raw["kind"]].struct))
+        store.add(raw["kind"], decode_object(raw, BY_KIND[raw["kind"]].struct))
     webhooks = policies(store, "shop").policies.webhooks
     assert [(webhook.configuration, webhook.again) for webhook in webhooks] == [
         ("capsule-mutating-webhook-configuration", True),

@@ -14,7 +14,7 @@ from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import items, text
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.provenance.journal import Entry, Set, Source
-from kubectl_kres.quantity import Quantity, from_json, read_back, stored
+from kubectl_kres.quantity import Quantity, from_json, read_back, stored_quantity
 
 Side = Literal["limits", "requests"]
 SIDES: tuple[Side, Side] = ("limits", "requests")
@@ -142,7 +142,7 @@ def parse_list(
     raw: Mapping[str, Any] | None,
     path: str,
     journal: list[Entry] | None = None,
-    read: Callable[[Any], Quantity] = stored,
+    read: Callable[[Any], Quantity] = stored_quantity,
 ) -> Quantities:
     """Return a resource list as the server decodes it: parsed, rounded up to thousandths, in canonical notation.
 
@@ -158,7 +158,7 @@ def parse_list(
         except QuantityError as error:
             raise Unparsable(f"{path}[{name}]", error) from error
         if journal is not None:
-            written, kept = ("0" if value is None else str(value)), str(stored(value))
+            written, kept = ("0" if value is None else str(value)), str(stored_quantity(value))
             if written != kept:
                 journal.append(Set(f"{path}[{name}]", "quantity/canonical", kept, written))
     return quantities
@@ -182,11 +182,11 @@ def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> D
     """Return the quantities of a pod as decoded, before any default and not rounded yet. Raises Unparsable."""
     spec = pod.spec
     containers = [
-        _slot(container, f"spec.containers[{index}]", "container", journal)
+        _build_slot(container, f"spec.containers[{index}]", "container", journal)
         for index, container in enumerate(spec.containers or ())
     ]
     inits = [
-        _slot(container, f"spec.initContainers[{index}]", _role(container, server), journal)
+        _build_slot(container, f"spec.initContainers[{index}]", _role(container, server), journal)
         for index, container in enumerate(spec.init_containers or ())
     ]
     level = None
@@ -217,7 +217,7 @@ def _role(container: Container, server: Server) -> SlotRole:
     return "init"
 
 
-def _slot(container: Container, path: str, role: SlotRole, journal: list[Entry] | None) -> Slot:
+def _build_slot(container: Container, path: str, role: SlotRole, journal: list[Entry] | None) -> Slot:
     if container.resources is None:
         return Slot(path, container.name, role, {}, {})
     return _resources(container.resources, path, container.name, role, journal)

@@ -92,7 +92,7 @@ class FieldError(Struct, frozen=True):
 
 def quote(text: str) -> str:
     """Return the text as Go's strconv.Quote prints it, which is what ``%q`` does."""
-    return f'"{"".join(map(_shown, text))}"'
+    return f'"{"".join(map(_escape_character, text))}"'
 
 
 def as_json(value: object) -> str:
@@ -101,7 +101,7 @@ def as_json(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _shown(char: str) -> str:
+def _escape_character(char: str) -> str:
     if char in _ESCAPES:
         return _ESCAPES[char]
     code = ord(char)
@@ -130,7 +130,7 @@ def number(field: str, value: int, detail: str, rule: str = "") -> FieldError:
     return FieldError(field, _INVALID, f"Invalid value: {shown}: {detail}", rule)
 
 
-def omitted(field: str, detail: str, rule: str = "") -> FieldError:
+def invalid_field(field: str, detail: str, rule: str = "") -> FieldError:
     """Of a value that is not shown."""
     return FieldError(field, _INVALID, f"Invalid value: {detail}", rule)
 
@@ -173,7 +173,7 @@ def not_found(field: str, value: str, detail: str = "", rule: str = "") -> Field
     return FieldError(field, "FieldValueNotFound", f"Not found: {quote(value)}{detail and f': {detail}'}", rule)
 
 
-def joined(texts: Iterable[str]) -> str:
+def join_messages(texts: Iterable[str]) -> str:
     """Return one text as it is, several in brackets; equal texts once. The server's order is arbitrary, ours is sorted.
 
     Source: apimachinery util/errors Aggregate.
@@ -296,11 +296,11 @@ def invalid_object(kind: str, name: str, errors: Sequence[FieldError], server: S
         causes = list(dict.fromkeys(causes))
     causes.sort(key=lambda cause: (cause.field, cause.message))
     findings = tuple(Finding(str(e), e.rule, e.field, e.resource, asked=e.value, limit=e.bound) for e in errors)
-    message = f'{kind} "{name}" is invalid: {joined(finding.text for finding in findings)}'
+    message = f'{kind} "{name}" is invalid: {join_messages(finding.text for finding in findings)}'
     return Refusal(422, "Invalid", message, findings, tuple(causes))
 
 
 def forbidden_object(resource: str, name: str, findings: Sequence[Finding]) -> Refusal:
     """403 of an admission plugin. ``resource`` is the plural with its group."""
-    message = f'{resource} "{name}" is forbidden: {joined(finding.text for finding in findings)}'
+    message = f'{resource} "{name}" is forbidden: {join_messages(finding.text for finding in findings)}'
     return Refusal(403, "Forbidden", message, tuple(findings))

@@ -142,7 +142,7 @@ def given_name(name: str, generate_name: str) -> str:
     return name or (f"{generate_name[:_LONGEST_BEGINNING]}{RANDOM}" if generate_name else "")
 
 
-def beginning(name: str) -> str:
+def mask_trailing_dash(name: str) -> str:
     """Return a name that may be the beginning of one, in which a hyphen at the end is none. Source:
     maskTrailingDash.
     """

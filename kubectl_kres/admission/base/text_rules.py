@@ -100,14 +100,14 @@ def local_errors(path: str, at: str, rule: str) -> Iterator[FieldError]:
         yield invalid(at, path, "must not start with '..'", rule)
 
 
-def selects(selector: Raw, labels: Raw) -> bool:
+def selector_matches(selector: Raw, labels: Raw) -> bool:
     """Of a selector that is valid."""
     if any(labels.get(key) != value for key, value in mapping(selector, "matchLabels").items()):
         return False
-    return all(_meets(item, labels) for item in items(selector, "matchExpressions"))
+    return all(_matches_expression(item, labels) for item in items(selector, "matchExpressions"))
 
 
-def _meets(expression: Raw, labels: Raw) -> bool:
+def _matches_expression(expression: Raw, labels: Raw) -> bool:
     key, listed = text(expression, "key"), texts(expression, "values")
     match text(expression, "operator"):
         case "In":

@@ -204,13 +204,13 @@ def parse(text: str) -> Version | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
-def nearest(text: str) -> tuple[Version, str]:
+def nearest_version(text: str) -> tuple[Version, str]:
     """Return the version whose rules are used for a server's ``gitVersion``, and what that supposes; empty if
     nothing.
     """
     asked = parse(text)
     if asked is None:
-        return NEWEST, f"the server's version is not known: the rules of Kubernetes {shown(NEWEST)} are used"
+        return NEWEST, f"the server's version is not known: the rules of Kubernetes {version_text(NEWEST)} are used"
     return max(OLDEST, min(NEWEST, asked)), beyond_rules(text)
 
 
@@ -220,7 +220,9 @@ def beyond_rules(text: str) -> str:
     if asked is None or OLDEST <= asked <= NEWEST:
         return ""
     age, used = ("older", OLDEST) if asked < OLDEST else ("newer", NEWEST)
-    text = f"Kubernetes {shown(asked)} is {age} than the rules known here: those of {shown(used)} are used"
+    text = (
+        f"Kubernetes {version_text(asked)} is {age} than the rules known here: those of {version_text(used)} are used"
+    )
     return f"{text}; answers may differ in {', '.join(AREAS[:-1])} and {AREAS[-1]}"
 
 
@@ -230,13 +232,13 @@ def binary(text: str) -> Version | None:
     return min(NEWEST, (int(own[1]), int(own[2]))) if emulated and own else None
 
 
-def emulating(git_version: str, major: str, minor: str) -> str:
+def with_emulation(git_version: str, major: str, minor: str) -> str:
     """Return a ``gitVersion`` with what the server says that it emulates, if that is another version."""
     numbers = f"{major}.{minor}"
     other = parse(git_version) is not None and parse(numbers) not in {None, parse(git_version)}
     return f"{git_version} (emulates {numbers})" if other else git_version
 
 
-def shown(version: Version) -> str:
+def version_text(version: Version) -> str:
     """``1.36``."""
     return f"{version[0]}.{version[1]}"

@@ -94,7 +94,7 @@ def _fault(value: Any, path: str) -> Iterator[Unparsable]:
 _DIGITS = re.compile(r"(\d+)")
 
 
-def strict(raw: Mapping[str, Any], kind: str, unknown: Sequence[str]) -> Refusal:
+def strict_refusal(raw: Mapping[str, Any], kind: str, unknown: Sequence[str]) -> Refusal:
     """400 of kubectl's default ``--validate=strict``; ``unknown``: the texts of ``unknown_fields``, at least one.
 
     Source: apiserver endpoints/handlers/create.go.

@@ -87,15 +87,15 @@ def better_place(kind: str, path: str) -> str:
     fields = table().types[types[-1]]
     within = [field for field, inner in fields.items() if name in table().types.get(inner, {})]
     if within:
-        return ".".join((*_joined(outer), within[0], name))
+        return ".".join((*_format_steps(outer), within[0], name))
     for depth in range(len(outer) - 1, -1, -1):
         if name in table().types[types[depth]]:
-            return ".".join((*_joined(outer[:depth]), name))
+            return ".".join((*_format_steps(outer[:depth]), name))
     alike = get_close_matches(name, fields, 1, 0.5)
-    return ".".join((*_joined(outer), alike[0])) if alike else ""
+    return ".".join((*_format_steps(outer), alike[0])) if alike else ""
 
 
-def _joined(steps: Sequence[tuple[str, str]]) -> list[str]:
+def _format_steps(steps: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{name}{index}" for name, index in steps]
 
 

@@ -227,7 +227,7 @@ def _positive(values: Quantities) -> Quantities:
     return {name: value for name, value in values.items() if name in CONSIDERED and value.nano > 0}
 
 
-def _sums(slots: Iterable[Slot], side: Side) -> Quantities:
+def _sum_slots(slots: Iterable[Slot], side: Side) -> Quantities:
     sums: Quantities = {}
     for slot in slots:
         for name, value in _positive(slot.side(side)).items():
@@ -235,7 +235,7 @@ def _sums(slots: Iterable[Slot], side: Side) -> Quantities:
     return sums
 
 
-def deciding(draft: Draft) -> tuple[Slot, ...]:
+def deciding_slots(draft: Draft) -> tuple[Slot, ...]:
     """Return what decides the class: the pod level, or all containers."""
     pod = draft.pod
     if pod is not None and (
@@ -252,18 +252,18 @@ def class_of(draft: Draft) -> str:
     pages and extended resources do not. From 1.37 on request and limit of each container are compared, negative ones,
     too; before, the sums of what is above zero. Source: apis/core/helper/qos ComputePodQOS.
     """
-    slots = deciding(draft)
+    slots = deciding_slots(draft)
     if draft.server.behaves("qos/each-value"):
-        shapes = {_shape(slot, name) for slot in slots for name in CONSIDERED} or {"BestEffort"}
+        shapes = {_find_resource_class(slot, name) for slot in slots for name in CONSIDERED} or {"BestEffort"}
         return shapes.pop() if len(shapes) == 1 else "Burstable"
-    requests, limits = _sums(slots, "requests"), _sums(slots, "limits")
+    requests, limits = _sum_slots(slots, "requests"), _sum_slots(slots, "limits")
     if not requests and not limits:
         return "BestEffort"
     complete = all(len(_positive(slot.limits)) == len(CONSIDERED) for slot in slots)
     return "Guaranteed" if complete and requests == limits else "Burstable"
 
 
-def _shape(slot: Slot, name: str) -> str:
+def _find_resource_class(slot: Slot, name: str) -> str:
     """Return the class that one resource of one container makes for. Source: qos.go resourceQOS."""
     request, limit = slot.requests.get(name, ZERO), slot.limits.get(name, ZERO)
     if request != limit:
@@ -280,7 +280,7 @@ def explain(draft: Draft, brought: str = "") -> QoS:
     name = class_of(draft)
     if brought and brought != name:
         return QoS(brought, f"the manifest brings status.qosClass, which is kept; its values alone are {name}")
-    slots = deciding(draft)
+    slots = deciding_slots(draft)
     if draft.pod is not None and draft.pod in slots:
         where = "spec.resources"
         if name == "BestEffort":

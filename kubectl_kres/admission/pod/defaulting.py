@@ -140,13 +140,13 @@ def without_unknown(pod: Pod, server: Server) -> Pod:
         spec=structs.replace(
             spec,
             resource_claims=spec.resource_claims if claims else None,
-            containers=_kept(spec.containers, claims=claims, rules=rules),
-            init_containers=_kept(spec.init_containers, claims=claims, rules=rules, init=True),
+            containers=_drop_disabled_fields(spec.containers, claims=claims, rules=rules),
+            init_containers=_drop_disabled_fields(spec.init_containers, claims=claims, rules=rules, init=True),
         ),
     )
 
 
-def _kept(
+def _drop_disabled_fields(
     containers: tuple[Container, ...] | None, *, claims: bool, rules: bool, init: bool = False
 ) -> tuple[Container, ...] | None:
     if containers is None:

@@ -147,13 +147,13 @@ def claim_errors(claims: Sequence[ResourceClaimEntry], path: str, declared: Sequ
         if not claim.name:
             yield required(at, rule=_CLAIM)
             continue
-        yield from _repeated(claim, at, seen)
+        yield from _claim_duplicate_errors(claim, at, seen)
         if claim.name not in declared:
             rest = f": {', '.join(sorted(set(declared)))}" if declared else " which is empty"
             yield not_found(at, claim.name, f"must be one of the names in pod.spec.resourceClaims{rest}", _CLAIM)
 
 
-def _repeated(claim: ResourceClaimEntry, at: str, seen: set[str]) -> Iterator[FieldError]:
+def _claim_duplicate_errors(claim: ResourceClaimEntry, at: str, seen: set[str]) -> Iterator[FieldError]:
     """Yield a claim as a whole overlaps with each of its requests. Takes the claim into ``seen``."""
     if claim.name in seen:
         yield duplicate(at, claim.name, _CLAIM)

@@ -161,8 +161,8 @@ def _of_webhooks(
     """Return every refusal of quotas that a webhook enforces: it asks one after the other, in any order."""
     refusals: list[Refusal] = []
     charges: list[QuotaCharge] = []
-    for quota in concerned(request, quotas):
-        delta = _delta(request, old if old and concerned(old, [quota]) else None)
+    for quota in matching_quotas(request, quotas):
+        delta = _delta(request, old if old and matching_quotas(old, [quota]) else None)
         refusal = _must_specify(request, quota, journal)
         if refusal is None and not counted:
             charge, exceeded = _charge(quota, delta)
@@ -191,7 +191,7 @@ def _of_plugin(
     counted: bool,
     old: QuotaRequest | None,
 ) -> QuotaVerdict:
-    matching = concerned(request, quotas)
+    matching = matching_quotas(request, quotas)
     unusable = tuple(
         refusal for quota in matching for refusal in (_must_specify(request, quota, journal), _status(request, quota))
         if refusal is not None
@@ -202,13 +202,13 @@ def _of_plugin(
     if negative:
         text = f"quota usage is negative for resource(s): {','.join(negative)}"
         return QuotaVerdict((_forbidden(request, [Finding(text, "quota/negative-usage")]),))
-    costs = [(quota, _delta(request, old if old and concerned(old, [quota]) else None)) for quota in matching]
+    costs = [(quota, _delta(request, old if old and matching_quotas(old, [quota]) else None)) for quota in matching]
     if not any(delta for _, delta in costs) and (matching or not _delta(request, old)):
         return QuotaVerdict()
-    uncovered = _uncovered(request, quotas, matching, limited)
+    uncovered = _refuse_uncovered(request, quotas, matching, limited)
     if uncovered is not None:
         return QuotaVerdict((uncovered,))
-    return QuotaVerdict() if counted else _charged(request, costs, journal)
+    return QuotaVerdict() if counted else _charge_quotas(request, costs, journal)
 
 
 def _delta(request: QuotaRequest, old: QuotaRequest | None) -> Quantities:
@@ -218,7 +218,7 @@ def _delta(request: QuotaRequest, old: QuotaRequest | None) -> Quantities:
     return {name: quantity for name, quantity in more.items() if quantity.nano > 0}
 
 
-def _charged(
+def _charge_quotas(
     request: QuotaRequest, costs: Sequence[tuple[Quota, Quantities]], journal: list[Entry] | None
 ) -> QuotaVerdict:
     over: list[Refusal] = []
@@ -226,7 +226,7 @@ def _charged(
     for quota, delta in costs:
         charge, exceeded = _charge(quota, delta)
         if exceeded:
-            over.append(_exceeded(request, quota, delta, exceeded))
+            over.append(_build_exceeded_refusal(request, quota, delta, exceeded))
         if charge is not None:
             quota_charges.append(charge)
         if journal is not None:
@@ -239,11 +239,11 @@ def charges(request: QuotaRequest, quotas: Sequence[Quota], old: QuotaRequest | 
     ``evaluate``.
     """
     if old is not None:
-        costs = ((quota, _delta(request, old if concerned(old, [quota]) else None)) for quota in quotas)
-        of_change = (_charge(quota, delta)[0] for quota, delta in costs if concerned(request, [quota]))
+        costs = ((quota, _delta(request, old if matching_quotas(old, [quota]) else None)) for quota in quotas)
+        of_change = (_charge(quota, delta)[0] for quota, delta in costs if matching_quotas(request, [quota]))
         return tuple(charge for charge in of_change if charge is not None)
     delta = {name: quantity for name, quantity in request.usage.items() if quantity}
-    quota_charges = (_charge(quota, delta)[0] for quota in concerned(request, quotas))
+    quota_charges = (_charge(quota, delta)[0] for quota in matching_quotas(request, quotas))
     return tuple(charge for charge in quota_charges if charge is not None)
 
 
@@ -253,7 +253,7 @@ def with_used(quotas: Iterable[Quota], costs: Iterable[QuotaCharge]) -> tuple[Qu
     return tuple(quota.using({**quota.used, **after.get(quota.name, {})}) for quota in quotas)
 
 
-def concerned(request: QuotaRequest, quotas: Sequence[Quota]) -> list[Quota]:
+def matching_quotas(request: QuotaRequest, quotas: Sequence[Quota]) -> list[Quota]:
     """Return the quotas that name something of the kind and whose scopes all match. Source: generic.Matches."""
     return [quota for quota in quotas if request.names(quota.hard) and all(map(request.in_scope, quota.scopes))]
 
@@ -304,7 +304,13 @@ def _charge(quota: Quota, delta: Quantities) -> tuple[QuotaCharge | None, list[s
     after = {name: used[name] + delta[name] for name in names}
     exceeded = [name for name in names if after[name] > quota.hard[name]]
     texts = {name: as_stored(after[name]) for name in names}
-    charge = QuotaCharge(quota.name, _shown(delta, names), _shown(used, names), texts, _shown(quota.hard, names))
+    charge = QuotaCharge(
+        quota.name,
+        _format_amounts(delta, names),
+        _format_amounts(used, names),
+        texts,
+        _format_amounts(quota.hard, names),
+    )
     return charge, exceeded
 
 
@@ -316,11 +322,11 @@ def as_stored(quantity: Quantity) -> str:
     return str(read_back(quantity.rounded()))
 
 
-def _shown(values: Mapping[str, Quantity], names: Sequence[str]) -> dict[str, str]:
+def _format_amounts(values: Mapping[str, Quantity], names: Sequence[str]) -> dict[str, str]:
     return {name: str(values[name]) for name in names}
 
 
-def _exceeded(request: QuotaRequest, quota: Quota, delta: Quantities, names: Sequence[str]) -> Refusal:
+def _build_exceeded_refusal(request: QuotaRequest, quota: Quota, delta: Quantities, names: Sequence[str]) -> Refusal:
     def shown(values: Mapping[str, Quantity]) -> str:
         return ",".join(f"{name}={values.get(name, ZERO)}" for name in names)
 
@@ -359,14 +365,14 @@ def _record(
         journal.append(entry)
 
 
-def _uncovered(
+def _refuse_uncovered(
     request: QuotaRequest, quotas: Sequence[Quota], matching: Sequence[Quota], limited: Sequence[LimitedResource]
 ) -> Refusal | None:
     """Resources and scopes that the server's configuration allows only under a quota that names them."""
     wanted = {
         name
         for entry in limited
-        if _qualified(entry) == request.resource
+        if _qualified_resource(entry) == request.resource
         for name, quantity in request.usage.items()
         if quantity.nano > 0 and any(part in name for part in entry.match_contains)
     }
@@ -385,7 +391,7 @@ def _uncovered(
     return None
 
 
-def _qualified(entry: LimitedResource) -> str:
+def _qualified_resource(entry: LimitedResource) -> str:
     return f"{entry.resource}.{entry.api_group}" if entry.api_group else entry.resource
 
 
@@ -394,7 +400,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 Names = Callable[[Iterable[str]], list[str]]
 
 
-def nowhere(_: ScopedRequirement) -> bool:
+def matches_no_scope(_: ScopedRequirement) -> bool:
     """No scope takes kinds other than pods and claims."""
     return False
 
@@ -432,7 +438,7 @@ def names_of(resource: str, server: Server, extended: Mapping[str, str] | None =
 def count_request(resource: str, name: str) -> QuotaRequest:
     """Any object without an evaluator of its own counts as one."""
     usage = {} if resource in IGNORED else object_usage(resource)
-    return QuotaRequest(resource, name, usage, lambda hard: [name for name in hard if name in usage], nowhere)
+    return QuotaRequest(resource, name, usage, lambda hard: [name for name in hard if name in usage], matches_no_scope)
 
 
 def claim_request(claim: PersistentVolumeClaim, server: Server) -> QuotaRequest:
@@ -449,7 +455,7 @@ def claim_request(claim: PersistentVolumeClaim, server: Server) -> QuotaRequest:
 
 
 def service_request(service: Service) -> QuotaRequest:
-    return QuotaRequest("services", _name(service.metadata), service_usage(service), service_names, nowhere)
+    return QuotaRequest("services", _name(service.metadata), service_usage(service), service_names, matches_no_scope)
 
 
 def device_request(claim: ResourceClaim, server: Server, extended: Mapping[str, str] | None = None) -> QuotaRequest:
@@ -460,7 +466,7 @@ def device_request(claim: ResourceClaim, server: Server, extended: Mapping[str, 
     from kubectl_kres.admission.quota.usage import device_usage
 
     usage = device_usage(claim, server, extended or {})
-    return QuotaRequest(RESOURCE_CLAIMS, name, usage, names_of(RESOURCE_CLAIMS, server, extended), nowhere)
+    return QuotaRequest(RESOURCE_CLAIMS, name, usage, names_of(RESOURCE_CLAIMS, server, extended), matches_no_scope)
 
 
 def pod_request(pod: Pod, server: Server, *, draft: Draft | None = None, now: datetime | None = None) -> QuotaRequest:

@@ -90,10 +90,10 @@ def _scope_errors(scopes: Sequence[str], standard: Sequence[str]) -> Iterator[Fi
         for name in standard:
             if scope in ALLOWED and name not in ALLOWED[scope]:
                 yield invalid("spec.scopes", shown, "unsupported scope applied to resource", _RULE)
-    yield from _conflicts(scopes, "spec.scopes", shown)
+    yield from _scope_conflict_errors(scopes, "spec.scopes", shown)
 
 
-def _conflicts(scopes: Sequence[str], path: str, shown: object) -> Iterator[FieldError]:
+def _scope_conflict_errors(scopes: Sequence[str], path: str, shown: object) -> Iterator[FieldError]:
     for pair in _PAIRS:
         if pair <= set(scopes):
             yield invalid(path, shown, "conflicting scopes", _RULE)
@@ -108,11 +108,11 @@ def _selector_errors(spec: ResourceQuotaSpec, selector: ScopeSelector, standard:
             yield invalid(f"{path}.scopeName", scope, "unsupported scope", _RULE, typed=True)
         for name in standard:
             if scope in ALLOWED and name not in ALLOWED[scope]:
-                yield invalid(path, _dump(selector), "unsupported scope applied to resource", _RULE)
+                yield invalid(path, _dump_selector(selector), "unsupported scope applied to resource", _RULE)
         yield from _operator_errors(expression, path)
     # The server shows spec.scopes here, null where only the selector is used.
     shown = list(spec.scopes) if spec.scopes is not None else None
-    yield from _conflicts([expression.scope_name for expression in expressions], path, shown)
+    yield from _scope_conflict_errors([expression.scope_name for expression in expressions], path, shown)
 
 
 def _operator_errors(expression: ScopedRequirement, path: str) -> Iterator[FieldError]:
@@ -136,7 +136,7 @@ def _operator_errors(expression: ScopedRequirement, path: str) -> Iterator[Field
         yield invalid(f"{path}.operator", operator, "not a valid selector operator", _RULE, typed=True)
 
 
-def _dump(selector: ScopeSelector) -> dict[str, Any]:
+def _dump_selector(selector: ScopeSelector) -> dict[str, Any]:
     """Return the selector as the server's internal type prints, with Go's field names."""
     return {
         "MatchExpressions": [

@@ -120,10 +120,10 @@ def claim_usage(
     storage = requests.get("storage")
     if storage is None:
         return usage
-    storage = _whole(storage)
+    storage = _round_up(storage)
     granted = allocated.get("storage")
     if granted is not None and granted > storage and server.on("RecoverVolumeExpansionFailure"):
-        storage = _whole(granted)
+        storage = _round_up(granted)
     usage["requests.storage"] = storage
     if storage_class:
         usage[f"{storage_class}{_STORAGE_CLASS}requests.storage"] = storage
@@ -138,7 +138,7 @@ def storage_class_of(claim: PersistentVolumeClaim) -> str:
     return annotations.get(BETA_STORAGE_CLASS, claim.spec.storage_class_name or "")
 
 
-def _whole(quantity: Quantity) -> Quantity:
+def _round_up(quantity: Quantity) -> Quantity:
     return quantity if quantity.nano % 10**9 == 0 else quantity_of(quantity.value(), quantity.format)
 
 
@@ -198,7 +198,7 @@ def matches_pod(requirement: ScopedRequirement, spec: PodSpec, priority_class: s
         case "NotBestEffort":
             return qos_class != "BestEffort"
         case "PriorityClass":
-            return _selects(requirement, (priority_class,) if priority_class else ())
+            return _matches_requirement(requirement, (priority_class,) if priority_class else ())
         case "CrossNamespacePodAffinity":
             return _crosses_namespaces(spec.affinity)
         case _:
@@ -217,10 +217,10 @@ def matches_claim(requirement: ScopedRequirement, claim: PersistentVolumeClaim) 
         claim.status.current_volume_attributes_class_name,
         target.target_volume_attributes_class_name if target else None,
     )
-    return _selects(requirement, tuple(name for name in names if name))
+    return _matches_requirement(requirement, tuple(name for name in names if name))
 
 
-def _selects(requirement: ScopedRequirement, names: Sequence[str]) -> bool:
+def _matches_requirement(requirement: ScopedRequirement, names: Sequence[str]) -> bool:
     """Label-selector semantics: NotIn and DoesNotExist also match an object without any name."""
     values = requirement.values or ()
     match requirement.operator:

@@ -91,7 +91,7 @@ def status_after(
     )
 
 
-def drift(
+def find_drifts(
     quota: ResourceQuota,
     counted: Quantities,
     unread: Iterable[str],
@@ -120,12 +120,14 @@ def drift(
         elif before is None or before < after:
             drifts.append(Drift(name, "resync", *texts))
         elif before > after:
-            suspects = _suspects(quota, pods, server, now) if suspects is None else suspects
-            drifts.append(_explained(name, texts, before - after, suspects))
+            suspects = _find_suspects(quota, pods, server, now) if suspects is None else suspects
+            drifts.append(_explain_drift(name, texts, before - after, suspects))
     return tuple(drifts)
 
 
-def _explained(name: str, texts: tuple[str | None, str | None], more: Quantity, suspects: Sequence[Suspect]) -> Drift:
+def _explain_drift(
+    name: str, texts: tuple[str | None, str | None], more: Quantity, suspects: Sequence[Suspect]
+) -> Drift:
     """``more``: what is used beyond what was counted."""
     for cause in ("finished", "resized"):
         quantities = {pod: usage[name] for why, pod, usage in suspects if why == cause and name in usage}
@@ -135,7 +137,7 @@ def _explained(name: str, texts: tuple[str | None, str | None], more: Quantity, 
     return Drift(name, "resync", *texts)
 
 
-def _suspects(quota: ResourceQuota, pods: Sequence[Pod], server: Server, now: datetime | None) -> list[Suspect]:
+def _find_suspects(quota: ResourceQuota, pods: Sequence[Pod], server: Server, now: datetime | None) -> list[Suspect]:
     """Pods in the quota's scopes that ended or were resized, with what they count for, or did while they ran."""
     scopes = requirements(quota.spec)
     pairs: list[Suspect] = []
@@ -143,13 +145,13 @@ def _suspects(quota: ResourceQuota, pods: Sequence[Pod], server: Server, now: da
         terminal = is_terminal(pod, now)
         if not terminal and pod.metadata.generation <= 1:
             continue
-        request = pod_request(_alive(pod) if terminal else pod, server)
+        request = pod_request(_build_running_pod(pod) if terminal else pod, server)
         if all(map(request.in_scope, scopes)):
             usage = {name: value for name, value in request.usage.items() if name != "count/pods"}
             pairs.append(("finished" if terminal else "resized", pod.metadata.name, usage))
     return pairs
 
 
-def _alive(pod: Pod) -> Pod:
+def _build_running_pod(pod: Pod) -> Pod:
     """Return the pod as if it still ran."""
     return Pod(Metadata(pod.metadata.name), pod.spec, PodStatus(phase="Running", qos_class=pod.status.qos_class))

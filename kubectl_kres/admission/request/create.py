@@ -30,7 +30,7 @@ from kubectl_kres.admission.quota.quota_admission import (
     service_request,
 )
 from kubectl_kres.admission.request.new_pod import Policies, admit
-from kubectl_kres.admission.request.policy_answer import answered, not_valid, undecodable
+from kubectl_kres.admission.request.policy_answer import answer_request, not_valid, undecodable
 from kubectl_kres.admission.request.volume_claims import admit_claim, create_claim
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of, owner_notices, tag_errors
 from kubectl_kres.admission.structure.pod_structure import annotation_errors, pod_errors, spec_errors
@@ -45,7 +45,7 @@ from kubectl_kres.admission.structure.workload_structure import (
     workload_warnings,
 )
 from kubectl_kres.model.kinds import WORKLOADS
-from kubectl_kres.model.objects import LimitRange, Raw, ResourceQuota, decoded, mapping, on_wire
+from kubectl_kres.model.objects import LimitRange, Raw, ResourceQuota, decode_object, mapping, on_wire
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.model.workload import template_in
@@ -63,7 +63,7 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     group = str(raw.get("apiVersion", "")).rpartition("/")[0]
     called = f"{kind}.{group}" if group else kind
     if kind not in WORKLOADS:
-        return _refused(invalid_object(called, name_of(raw), own, server), None) if own else None
+        return _build_refused_outcome(invalid_object(called, name_of(raw), own, server), None) if own else None
     try:
         draft = draft_pod(without_unknown(pod, server), server)
     except Unparsable:
@@ -89,7 +89,7 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
         structs.replace(finding, path=error.field)
         for finding, error in zip(refusal.findings, [*own, *errors], strict=True)
     )
-    return _refused(structs.replace(refusal, findings=findings), draft)
+    return _build_refused_outcome(structs.replace(refusal, findings=findings), draft)
 
 
 def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
@@ -97,7 +97,7 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
     Unparsable.
     """
     path, template = template_in(raw) or _without_containers(raw)
-    at, pod = ".".join(path), decoded(template, Pod)
+    at, pod = ".".join(path), decode_object(template, Pod)
     refused = invalid_workload(raw, at, mapping(template, "spec"), pod, server)
     if refused is not None:
         return (refused,)
@@ -105,9 +105,9 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
     round_up(draft)
     seen = pod_notices(with_known_volumes(template, server), template=True)
     notices = (*pod_warnings(draft), *seen, *template_notices(template))
-    warnings = [*(_placed(text, at) for text in notices), *workload_warnings(raw), *claim_warnings(raw)]
+    warnings = [*(_prefix_warning_paths(text, at) for text in notices), *workload_warnings(raw), *claim_warnings(raw)]
     stored = {"metadata": {"name": name_of(raw)}}
-    return answered(stored, counting_request(raw), policies, server, warnings=warnings)
+    return answer_request(stored, counting_request(raw), policies, server, warnings=warnings)
 
 
 def _without_containers(raw: Raw) -> tuple[tuple[str, ...], Raw]:
@@ -118,7 +118,7 @@ def _without_containers(raw: Raw) -> tuple[tuple[str, ...], Raw]:
     return path, result
 
 
-def _placed(warning: str, path: str) -> str:
+def _prefix_warning_paths(warning: str, path: str) -> str:
     """With each path in it as that of the template. Of files that overlap the server names no path."""
     return warning if warning.startswith('volume "') else f"{path}.{_PATH.sub(f' {path}.spec.', warning)}"
 
@@ -145,15 +145,15 @@ def counting_request(raw: Raw) -> QuotaRequest:
     return count_request(resource_of(str(raw.get("kind", "")), str(raw.get("apiVersion", "v1"))), name_of(raw))
 
 
-def uncounted(raw: Raw, policies: Policies, server: Server) -> Sequence[Outcome]:
+def quota_refusals(raw: Raw, policies: Policies, server: Server) -> Sequence[Outcome]:
     """403 of each quota that has no room for one more object of the kind; none if there is."""
     if "ResourceQuota" in server.disabled_plugins:
         return ()
     verdict = evaluate(counting_request(raw), policies.quotas, server.limited_resources)
-    return [_refused(refusal, None) for refusal in verdict.refusals]
+    return [_build_refused_outcome(refusal, None) for refusal in verdict.refusals]
 
 
-def _refused(refusal: Refusal, draft: Any) -> Outcome:
+def _build_refused_outcome(refusal: Refusal, draft: Any) -> Outcome:
     return Outcome(False, refusal.code, refusal, draft=draft)
 
 
@@ -199,7 +199,7 @@ def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tu
     undecoded = undecodable(raw)
     if undecoded is not None:
         return (undecoded,)
-    pod, unknown = decoded(raw, Pod), sorted((*unknown_fields(raw, "Pod"), *owner_notices(raw)))
+    pod, unknown = decode_object(raw, Pod), sorted((*unknown_fields(raw, "Pod"), *owner_notices(raw)))
     kept = with_known_volumes(raw, server)
     more = (*name_notices(name_of(raw)), *pod_notices(kept))
     return admit(pod, policies, server, decoded=unknown, warnings=more, faults=pod_errors(kept, server))
@@ -207,31 +207,31 @@ def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tu
 
 def _create_limit_range(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     name = name_of(raw)
-    limits = limitrange_object.parse(decoded(raw, LimitRange))
+    limits = limitrange_object.parse(decode_object(raw, LimitRange))
     errors = [*metadata_errors(raw, server), *limitrange_object.validate(limits)]
     if errors:
         return (not_valid("LimitRange", name, errors, server),)
     stored = {"metadata": {"name": name}, "spec": limitrange_object.stored_spec(limits)}
-    return answered(stored, count_request("limitranges", name), policies, server)
+    return answer_request(stored, count_request("limitranges", name), policies, server)
 
 
 def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     name = name_of(raw)
-    quota = decoded(raw, ResourceQuota)
+    quota = decode_object(raw, ResourceQuota)
     hard = parse_list(quota.spec.hard, "spec.hard")
     errors = [*metadata_errors(raw, server), *quota_object.validate(quota.spec, hard)]
     if errors:
         return (not_valid("ResourceQuota", name, errors, server),)
     stored = {"metadata": {"name": name}, "spec": quota_object.stored_spec(raw, hard)}
     warnings = [*quota_object.warnings(hard)]
-    return answered(stored, count_request("resourcequotas", name), policies, server, warnings=warnings)
+    return answer_request(stored, count_request("resourcequotas", name), policies, server, warnings=warnings)
 
 
 def _create_service(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     errors = [*service_errors(raw, server)]
     if errors:
         return (not_valid("Service", name_of(raw), errors, server),)
-    return admit_service(decoded(raw, Service), policies, server, [*service_notices(raw, server)])
+    return admit_service(decode_object(raw, Service), policies, server, [*service_notices(raw, server)])
 
 
 def admit_service(
@@ -240,18 +240,18 @@ def admit_service(
     """Return the quotas' answer to a Service that is valid."""
     name = given_name(service.metadata.name, service.metadata.generate_name)
     stored = {"metadata": {"name": name}, "spec": {"type": service.spec.type, "ports": len(service.spec.ports or ())}}
-    return answered(stored, service_request(service), policies, server, warnings=warnings)
+    return answer_request(stored, service_request(service), policies, server, warnings=warnings)
 
 
 def _create_device_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    request = device_request(decoded(raw, ResourceClaim), server, policies.extended)
-    return answered({"metadata": {"name": name_of(raw)}}, request, policies, server)
+    request = device_request(decode_object(raw, ResourceClaim), server, policies.extended)
+    return answer_request({"metadata": {"name": name_of(raw)}}, request, policies, server)
 
 
 def _create_counted(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     name = name_of(raw)
     resource = resource_of(str(raw.get("kind", "")), str(raw.get("apiVersion", "v1")))
-    return answered({"metadata": {"name": name}}, count_request(resource, name), policies, server)
+    return answer_request({"metadata": {"name": name}}, count_request(resource, name), policies, server)
 
 
 def _create_autoscaler(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:

@@ -189,7 +189,7 @@ def admit(
         return (Outcome(allowed=False, code=400, refusal=refusal),)
     beside = tuple(image_errors(draft) if faults is None else faults)
     run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), beside, counted=counted)
-    return distinct(
+    return distinct_outcomes(
         outcome for order, twin, entries in _after_webhooks(draft, ref, policies, steps, server)
         for outcome in run.outcomes(order, twin, entries)
     )  # fmt: skip
@@ -199,7 +199,7 @@ def _name(pod: Pod) -> str:
     return given_name(pod.metadata.name, pod.metadata.generate_name)
 
 
-def mutated(
+def defaulted_drafts(
     draft: Draft, policies: Policies, steps: list[Entry] | None, server: Server
 ) -> Iterator[tuple[tuple[str, ...], Draft, list[Entry] | None]]:
     """Yield the pod after the LimitRanges' defaults, once for every order that can matter."""
@@ -234,23 +234,23 @@ def _after_webhooks(
     Source: apiserver admission/reinvocation.go, plugin/webhook/mutating/dispatcher.go.
     """
     webhooks = policies.webhooks
-    for order, once, entries in mutated(draft, policies, steps, server):
-        changing = [place for place, webhook in enumerate(webhooks) if _called(webhook, once, ref, entries)]
+    for order, once, entries in defaulted_drafts(draft, policies, steps, server):
+        changing = [place for place, webhook in enumerate(webhooks) if _call_webhook(webhook, once, ref, entries)]
         if not changing:
             yield order, once, entries
             continue
         steps_of_first = None if entries is None else list(entries)
-        for _, twice, more in mutated(once.copy(), policies, steps_of_first, server):
+        for _, twice, more in defaulted_drafts(once.copy(), policies, steps_of_first, server):
             everyone = twice.values() != once.values()
             for place, webhook in enumerate(webhooks):
                 if webhook.again and (everyone or place < changing[-1]):
-                    _called(webhook, twice, ref, more)
+                    _call_webhook(webhook, twice, ref, more)
             if not server.on("PodLevelResources"):
                 drop_pod_level(twice, more)
             yield order, twice, more
 
 
-def _called(webhook: PodWebhook, draft: Draft, ref: ObjectRef, entries: list[Entry] | None) -> bool:
+def _call_webhook(webhook: PodWebhook, draft: Draft, ref: ObjectRef, entries: list[Entry] | None) -> bool:
     """Ask one webhook, default what it changed, and return whether it changed anything."""
     if not webhook.mutate(draft, entries):
         return False
@@ -338,7 +338,7 @@ class _Run:
         for refusal in verdict.refusals:
             yield self._refused(refusal, draft, order, entries, warnings)
         if not verdict.refusals:
-            yield self._admitted(draft, verdict, order, entries, warnings)
+            yield self._build_admitted_outcome(draft, verdict, order, entries, warnings)
 
     def _bounds(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
         """Yield one refusal for each violated LimitRange: any of them can be the one that answers."""
@@ -366,7 +366,7 @@ class _Run:
         journal = tuple(entries or ())
         return Outcome(False, refusal.code, refusal, warnings, journal=journal, order=order, draft=draft)
 
-    def _admitted(
+    def _build_admitted_outcome(
         self,
         draft: Draft,
         verdict: QuotaVerdict,
@@ -420,7 +420,7 @@ def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:
         metadata["annotations"] = {limitrange_admission.ANNOTATION: annotation}
     spec: dict[str, Any] = {}
     if draft.pod is not None:
-        spec["resources"] = _shown(draft.pod)
+        spec["resources"] = _format_resources(draft.pod)
     if draft.overhead:
         spec["overhead"] = {name: str(quantity) for name, quantity in draft.overhead.items()}
     if draft.priority_class:
@@ -439,7 +439,7 @@ def _container(slot: Slot, raw: Any) -> dict[str, Any]:
     # A server that knows no sidecars drops their policy.
     if raw.restart_policy and (slot.role != "init" or raw.restart_policy != "Always"):
         shown["restartPolicy"] = raw.restart_policy
-    resources = _shown(slot)
+    resources = _format_resources(slot)
     if raw.resources is not None and raw.resources.claims:
         resources["claims"] = shown_claims(raw.resources.claims)
     if resources:
@@ -459,12 +459,12 @@ def shown_policies(policies: Sequence[ResizePolicy]) -> list[dict[str, str]]:
     return [{"resourceName": policy.resource_name, "restartPolicy": policy.restart_policy} for policy in policies]
 
 
-def _shown(slot: Slot) -> dict[str, Any]:
+def _format_resources(slot: Slot) -> dict[str, Any]:
     sides = (("limits", slot.limits), ("requests", slot.requests))
     return {side: {name: str(quantity) for name, quantity in values.items()} for side, values in sides if values}
 
 
-def distinct(outcomes: Iterator[Outcome]) -> tuple[Outcome, ...]:
+def distinct_outcomes(outcomes: Iterator[Outcome]) -> tuple[Outcome, ...]:
     """Outcomes that differ in the answer or in the values behind it, each under the first order that leads to it."""
     every = tuple(outcomes)
     if len(every) == 1:

@@ -25,7 +25,7 @@ from kubectl_kres.admission.quota.quota_admission import (
 )
 from kubectl_kres.admission.request.made_objects import of_struct
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
-from kubectl_kres.model.objects import Metadata, decoded, mapping, on_wire
+from kubectl_kres.model.objects import Metadata, decode_object, mapping, on_wire
 from kubectl_kres.model.pod import Pod, PodSpec, claim_template_in
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim
 
@@ -90,7 +90,7 @@ def objects_of(pod: Pod, policies: Policies, server: Server) -> tuple[Creation, 
 
 
 def _volume_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Creation]:
-    from kubectl_kres.admission.request.volume_claims import classed, made_claim  # noqa: PLC0415 - few have such volumes
+    from kubectl_kres.admission.request.volume_claims import made_claim, with_default_class  # noqa: PLC0415 - few have such volumes
 
     for volume in ephemeral_volumes(pod.spec):
         if volume.spec is None:
@@ -99,10 +99,13 @@ def _volume_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
         metadata = {**volume.metadata, "name": name, "namespace": pod.metadata.namespace}
         raw = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": volume.spec}
         try:
-            claim, review = made_claim(decoded(raw, PersistentVolumeClaim), policies, server, raw)
+            claim, review = made_claim(decode_object(raw, PersistentVolumeClaim), policies, server, raw)
         except ValidationError:
             continue
-        request, path = claim_request(classed(claim, policies), server), f"{volume.path}.ephemeral.volumeClaimTemplate"
+        request, path = (
+            claim_request(with_default_class(claim, policies), server),
+            f"{volume.path}.ephemeral.volumeClaimTemplate",
+        )
         yield Creation("PersistentVolumeClaim", name, request, path, claim, review=review)
 
 
@@ -116,7 +119,7 @@ def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
         review = ObjectReview({})
         if policies.reviewer is not None:
             review = policies.review(of_struct(claim, "resource.k8s.io/v1", "ResourceClaim"), server)
-            claim = decoded(review.object, ResourceClaim)
+            claim = decode_object(review.object, ResourceClaim)
         request = device_request(claim, server, policies.extended)
         yield Creation("ResourceClaim", name, request, f"spec.resourceClaims[{index}]", claim, review=review)
 
@@ -151,15 +154,15 @@ def _refusals(creation: Creation, policies: Policies, server: Server) -> list[Re
         from kubectl_kres.admission.request.volume_claims import admit_claim, with_review  # noqa: PLC0415 - as above
 
         outcomes: Sequence[Outcome] = with_review(admit_claim(creation.object, policies, server), creation.review)
-        return [placed(outcome.refusal, creation.path) for outcome in outcomes if outcome.refusal is not None]
+        return [prefix_paths(outcome.refusal, creation.path) for outcome in outcomes if outcome.refusal is not None]
     if creation.review.refusals:
-        return [placed(refusal, creation.path) for refusal in creation.review.refusals]
+        return [prefix_paths(refusal, creation.path) for refusal in creation.review.refusals]
     if "ResourceQuota" in server.disabled_plugins:
         return []
     return list(evaluate(creation.request, policies.quotas, server.limited_resources).refusals)
 
 
-def placed(refusal: Refusal, path: str) -> Refusal:
+def prefix_paths(refusal: Refusal, path: str) -> Refusal:
     """With paths that lead from the pod, or the workload, to what the claim is made from."""
     findings = tuple(
         structs.replace(finding, path=f"{path}.{finding.path}" if finding.path else path)
@@ -170,5 +173,5 @@ def placed(refusal: Refusal, path: str) -> Refusal:
 
 __all__ = [
     "CLAIMS", "RESOURCE_CLAIMS", "Creation", "EphemeralVolume", "Unparsable", "ephemeral_volumes", "makes_objects",
-    "object_charges", "objects_of", "placed", "refusals_of", "template_names",
+    "object_charges", "objects_of", "prefix_paths", "refusals_of", "template_names",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.objects import Raw
 
 
-def answered(
+def answer_request(
     stored: Raw,
     request: QuotaRequest | None,
     policies: Policies,

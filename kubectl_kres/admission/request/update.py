@@ -18,13 +18,13 @@ from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.admission.quota.quota_admission import pod_request, service_request
 from kubectl_kres.admission.request.create import create_workload
 from kubectl_kres.admission.request.new_pod import Policies, stored_pod
-from kubectl_kres.admission.request.policy_answer import answered, not_valid, undecodable
-from kubectl_kres.admission.request.volume_claims import changed, update_claim
+from kubectl_kres.admission.request.policy_answer import answer_request, not_valid, undecodable
+from kubectl_kres.admission.request.volume_claims import has_changed, update_claim
 from kubectl_kres.admission.structure.metadata_structure import name_of
 from kubectl_kres.admission.structure.workload_structure import workload_errors
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.kinds import WORKLOADS
-from kubectl_kres.model.objects import LimitRange, ObjectRef, Raw, ResourceQuota, decoded
+from kubectl_kres.model.objects import LimitRange, ObjectRef, Raw, ResourceQuota, decode_object
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import Service
 from kubectl_kres.model.workload import template_in
@@ -72,34 +72,34 @@ def update(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outc
 
 def _update_limit_range(_old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """Checked like a new one; the whole spec is replaced."""
-    limits = limitrange_object.parse(decoded(new, LimitRange))
+    limits = limitrange_object.parse(decode_object(new, LimitRange))
     errors = limitrange_object.validate(limits)
     if errors:
         return (not_valid("LimitRange", name_of(new), errors, server),)
     stored = {"metadata": {"name": name_of(new)}, "spec": limitrange_object.stored_spec(limits)}
-    return answered(stored, None, policies, server, code=200)
+    return answer_request(stored, None, policies, server, code=200)
 
 
 def _update_quota(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """``hard`` may go below what is used; it counts once the controller has copied it."""
-    quota, before = (decoded(raw, ResourceQuota) for raw in (new, old))
+    quota, before = (decode_object(raw, ResourceQuota) for raw in (new, old))
     hard = parse_list(quota.spec.hard, "spec.hard")
     errors = quota_object.validate_update(quota.spec, hard, before.spec)
     if errors:
         return (not_valid("ResourceQuota", name_of(new), errors, server),)
     stored = {"metadata": {"name": name_of(new)}, "spec": quota_object.stored_spec(new, hard)}
-    return answered(stored, None, policies, server, code=200)
+    return answer_request(stored, None, policies, server, code=200)
 
 
 def _update_service(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    before, after = (decoded(raw, Service) for raw in (old, new))
+    before, after = (decode_object(raw, Service) for raw in (old, new))
     spec = {"type": after.spec.type, "ports": len(after.spec.ports or ())}
     stored = {"metadata": {"name": name_of(new)}, "spec": spec}
-    return answered(stored, service_request(after), policies, server, code=200, old=service_request(before))
+    return answer_request(stored, service_request(after), policies, server, code=200, old=service_request(before))
 
 
 def _update_counted(_old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    return answered({"metadata": {"name": name_of(new)}}, None, policies, server, code=200)
+    return answer_request({"metadata": {"name": name_of(new)}}, None, policies, server, code=200)
 
 
 def _update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
@@ -115,20 +115,22 @@ def _update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> 
         around = workload_errors(new, ".".join(place[0])) if place is not None else ()
         errors = [*around, *errors]
         if errors:
-            return (not_valid(_called(new), name_of(new), errors, server),)
-        return _stored(new, policies, server, ())
+            return (not_valid(_qualified_kind(new), name_of(new), errors, server),)
+        return _build_stored_outcomes(new, policies, server, ())
     # What a new one of its kind is checked for, and no quota asked: it is there already.
     created = create_workload(new, Policies(), server)
     refusals = [outcome for outcome in created if outcome.refusal is not None]
-    return tuple(refusals) if refusals else _stored(new, policies, server, created[0].warnings)
+    return tuple(refusals) if refusals else _build_stored_outcomes(new, policies, server, created[0].warnings)
 
 
-def _stored(new: Raw, policies: Policies, server: Server, warnings: Sequence[str]) -> tuple[Outcome, ...]:
+def _build_stored_outcomes(
+    new: Raw, policies: Policies, server: Server, warnings: Sequence[str]
+) -> tuple[Outcome, ...]:
     stored = {"metadata": {"name": name_of(new)}}
-    return answered(stored, None, policies, server, code=200, warnings=warnings)
+    return answer_request(stored, None, policies, server, code=200, warnings=warnings)
 
 
-def _called(raw: Raw) -> str:
+def _qualified_kind(raw: Raw) -> str:
     """Return the kind with its group, as errors name it."""
     kind, group = str(raw.get("kind", "")), str(raw.get("apiVersion", "")).rpartition("/")[0]
     return f"{kind}.{group}" if group else kind
@@ -137,7 +139,7 @@ def _called(raw: Raw) -> str:
 def _kept_template(old: Raw, new: Raw) -> tuple[str, ...] | None:
     """Return the path of the template, if the update leaves it as it is."""
     before, after = template_in(old), template_in(new)
-    if before is None or after is None or changed(before[1], after[1]):
+    if before is None or after is None or has_changed(before[1], after[1]):
         return None
     return after[0]
 
@@ -150,14 +152,14 @@ def _spec(raw: Raw) -> Mapping[str, Any]:
 def _workload_errors(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], server: Server) -> Iterator[FieldError]:
     if kind == "StatefulSet":
         yield from _stateful_errors(old, new, server)
-    if kind in _WITH_SELECTOR and changed(old.get("selector"), new.get("selector")):
+    if kind in _WITH_SELECTOR and has_changed(old.get("selector"), new.get("selector")):
         yield invalid("spec.selector", new.get("selector"), _IMMUTABLE, _RULE)
     if kind == "Job":
         yield from _job_errors(old, new)
 
 
 def _stateful_errors(old: Mapping[str, Any], new: Mapping[str, Any], server: Server) -> Iterator[FieldError]:
-    moved = [key for key in _KEPT if key in old and _differs(old[key], new.get(key))]
+    moved = [key for key in _KEPT if key in old and _is_different(old[key], new.get(key))]
     if new.get("volumeClaimTemplates") and not old.get("volumeClaimTemplates"):
         moved = sorted({*moved, "volumeClaimTemplates"}, key=_KEPT.index)
     if moved and not server.behaves("statefulset/each-immutable"):
@@ -166,14 +168,14 @@ def _stateful_errors(old: Mapping[str, Any], new: Mapping[str, Any], server: Ser
         yield from (invalid(f"spec.{key}", new.get(key), _IMMUTABLE, _RULE) for key in moved)
 
 
-def _differs(old: Any, new: Any) -> bool:
+def _is_different(old: Any, new: Any) -> bool:
     """Return whether what both say is not the same; of what was read some fields are not known, and defaults are not
     sent.
     """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        return any(_differs(value, new[key]) for key, value in old.items() if key in new)
+        return any(_is_different(value, new[key]) for key, value in old.items() if key in new)
     if isinstance(old, list) and isinstance(new, list):
-        return len(old) != len(new) or any(_differs(*pair) for pair in zip(old, new, strict=True))
+        return len(old) != len(new) or any(_is_different(*pair) for pair in zip(old, new, strict=True))
     if isinstance(old, list):
         return bool(old)
     return new is not None and _amount(old) != _amount(new)
@@ -189,14 +191,16 @@ def _amount(value: Any) -> Any:
 
 def _job_errors(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldError]:
     if old.get("completions") != new.get("completions") and new.get("completionMode") != "Indexed":
-        yield FieldError("spec.completions", "FieldValueInvalid", f"Invalid value: {_shown(new)}: {_IMMUTABLE}", _RULE)
-    if changed(old.get("selector"), new.get("selector")):
+        yield FieldError(
+            "spec.completions", "FieldValueInvalid", f"Invalid value: {_format_completions(new)}: {_IMMUTABLE}", _RULE
+        )
+    if has_changed(old.get("selector"), new.get("selector")):
         yield invalid("spec.selector", new.get("selector"), _IMMUTABLE, _RULE)
-    if changed(old.get("template"), new.get("template")) and not old.get("suspend"):
+    if has_changed(old.get("template"), new.get("template")) and not old.get("suspend"):
         yield invalid("spec.template", new.get("template"), _IMMUTABLE, _RULE)
 
 
-def _shown(spec: Mapping[str, Any]) -> str:
+def _format_completions(spec: Mapping[str, Any]) -> str:
     completions = spec.get("completions")
     return "null" if completions is None else str(completions)
 
@@ -212,7 +216,7 @@ def _update_pod(
     """
     name = name_of(new_raw)
     new_raw = _with_pod_level(old_raw, new_raw, server)
-    old, new = (decoded(raw, Pod) for raw in (old_raw, new_raw))
+    old, new = (decode_object(raw, Pod) for raw in (old_raw, new_raw))
     new = msgspec.structs.replace(new, status=old.status)
     before, after = decoded_draft(old, server), decoded_draft(new, server)
     errors = [error for error in validate_containers(after, server) if error.rule != "validation/ephemeral"]
@@ -224,7 +228,7 @@ def _update_pod(
     default_pod_level(after, ObjectRef("Pod", name), None)
     stored = stored_pod(new, after, old.status.qos_class or class_of(after))
     was = pod_request(old, server, draft=before)
-    return answered(stored, request if charged else None, policies, server, code=200, old=was)
+    return answer_request(stored, request if charged else None, policies, server, code=200, old=was)
 
 
 def _with_pod_level(old: Mapping[str, Any], new: Mapping[str, Any], server: Server) -> Mapping[str, Any]:
@@ -251,7 +255,7 @@ def _pod_errors(old: _Version, new: _Version) -> Iterator[FieldError]:
         return
     moved = old[1].values() != new[1].values() or (old[1].pod is None) != (new[1].pod is None)
     specs = [raw.get("spec") or {} for _, _, raw in (old, new)]
-    if moved or changed(*map(_fixed, specs)) or _grace_moves(*specs):
+    if moved or has_changed(*map(_immutable_fields, specs)) or _grace_moves(*specs):
         yield forbidden("spec", _MUTABLE, "update/pod-immutable")
 
 
@@ -273,10 +277,10 @@ def _grace_moves(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Return a negative period, which counts as 1, may be corrected to 1."""
     key = "terminationGracePeriodSeconds"
     corrected = new.get(key) == 1 and (old.get(key) or 0) < 0
-    return not corrected and changed(old.get(key), new.get(key))
+    return not corrected and has_changed(old.get(key), new.get(key))
 
 
-def _fixed(spec: Mapping[str, Any]) -> dict[str, Any]:
+def _immutable_fields(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return what must stay: no image, no deadline or tolerations; resources are compared as quantities elsewhere."""
     gated = {"nodeSelector", "affinity"} if spec.get("schedulingGates") else set()
     free = {"activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers", "resources", "overhead",

@@ -27,26 +27,26 @@ from kubectl_kres.admission.quota.quota_admission import claim_request
 from kubectl_kres.admission.quota.usage import BETA_STORAGE_CLASS, storage_class_of
 from kubectl_kres.admission.request.made_objects import of_struct
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
-from kubectl_kres.admission.request.policy_answer import answered, not_valid
+from kubectl_kres.admission.request.policy_answer import answer_request, not_valid
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of
 from kubectl_kres.admission.structure.volume_structure import claim_errors, size_errors
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import ZERO, Quantity, read_back
 
 
-def changed(old: Any, new: Any) -> bool:
+def has_changed(old: Any, new: Any) -> bool:
     """Return whether ``new`` says something else than the stored ``old``, both as JSON values.
 
     What ``new`` leaves out is no change: the server fills it in as it did before. Empty and absent are the same.
     """
     if isinstance(new, Mapping):
         result = old if isinstance(old, Mapping) else {}
-        return any(changed(result.get(key), value) for key, value in new.items())
+        return any(has_changed(result.get(key), value) for key, value in new.items())
     if isinstance(new, list | tuple):
         items = old if isinstance(old, list | tuple) else ()
-        return len(items) != len(new) or any(changed(*pair) for pair in zip(items, new, strict=True))
+        return len(items) != len(new) or any(has_changed(*pair) for pair in zip(items, new, strict=True))
     return bool(new != old and (new or old is not None) and new not in {None, ""})
 
 
@@ -57,15 +57,18 @@ _IMMUTABLE = "spec is immutable after creation except resources.requests and vol
 def create_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """Return every answer to a CREATE. A status that the request brings is dropped. Raises Unparsable."""
     spec = raw.get("spec")
-    faults = (*metadata_errors(raw, server), *claim_errors(_sourced(spec if isinstance(spec, Mapping) else {}), server))
-    return admit_claim(decoded(raw, PersistentVolumeClaim), policies, server, faults=faults)
+    faults = (
+        *metadata_errors(raw, server),
+        *claim_errors(_drop_invalid_source(spec if isinstance(spec, Mapping) else {}), server),
+    )
+    return admit_claim(decode_object(raw, PersistentVolumeClaim), policies, server, faults=faults)
 
 
 def admit_claim(
     claim: PersistentVolumeClaim, policies: Policies, server: Server, *, faults: Sequence[FieldError] = ()
 ) -> tuple[Outcome, ...]:
     """Return the same of a claim as decoded. ``faults``: what validation finds in what the struct leaves out."""
-    claim = classed(_without_class(msgspec.structs.replace(claim, status=ClaimStatus()), server), policies)
+    claim = with_default_class(_without_class(msgspec.structs.replace(claim, status=ClaimStatus()), server), policies)
     name, requests = given_name(claim.metadata.name, claim.metadata.generate_name), _requests(claim)
     errors = [*faults, *size_errors(requests.get("storage"))]
     if errors:
@@ -73,8 +76,8 @@ def admit_claim(
     warnings = sorted(_warnings(claim))
     refusals = [*_bounds(name, requests, policies, server)]
     if refusals:
-        return _refused(refusals, warnings)
-    return answered(_stored(claim), claim_request(claim, server), policies, server, warnings=warnings)
+        return _build_refused_outcomes(refusals, warnings)
+    return answer_request(_build_stored_claim(claim), claim_request(claim, server), policies, server, warnings=warnings)
 
 
 def made_claim(
@@ -84,13 +87,13 @@ def made_claim(
     if policies.reviewer is None:
         return claim, ObjectReview({})
     review = policies.review(raw or of_struct(claim, "v1", "PersistentVolumeClaim"), server)
-    return decoded(review.object, PersistentVolumeClaim), review
+    return decode_object(review.object, PersistentVolumeClaim), review
 
 
 def with_review(outcomes: tuple[Outcome, ...], review: ObjectReview) -> tuple[Outcome, ...]:
     """Return every answer to such a claim: policies are asked before quotas, and after what it is and LimitRanges."""
     late = all(outcome.allowed or is_late(outcome) for outcome in outcomes)
-    return _refused(review.refusals, ()) if review.refusals and late else outcomes
+    return _build_refused_outcomes(review.refusals, ()) if review.refusals and late else outcomes
 
 
 def is_late(outcome: Outcome) -> bool:
@@ -106,7 +109,7 @@ def update_claim(
 
     Source: validation.go ValidatePersistentVolumeClaimUpdate; plugin/pkg/admission/storage/persistentvolume/resize.
     """
-    old, new = (decoded(raw, PersistentVolumeClaim) for raw in (old_raw, new_raw))
+    old, new = (decode_object(raw, PersistentVolumeClaim) for raw in (old_raw, new_raw))
     new = msgspec.structs.replace(new, status=old.status)
     if old.spec.volume_attributes_class_name is None:
         new = _without_class(new, server)
@@ -120,12 +123,12 @@ def update_claim(
     if not refusals and "PersistentVolumeClaimResize" not in server.disabled_plugins:
         refusals = [*_growth(old, new, policies)]
     if refusals:
-        return _refused(refusals, warnings)
+        return _build_refused_outcomes(refusals, warnings)
     before, after = claim_request(old, server), claim_request(new, server)
-    return answered(_stored(new), after, policies, server, code=200, old=before, warnings=warnings)
+    return answer_request(_build_stored_claim(new), after, policies, server, code=200, old=before, warnings=warnings)
 
 
-def _sourced(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+def _drop_invalid_source(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     """Without a source that the older field does not take. Source: api/persistentvolumeclaim util.go."""
     source = spec.get("dataSource")
     if not isinstance(source, Mapping) or spec.get("dataSourceRef") is not None:
@@ -136,7 +139,7 @@ def _sourced(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     return spec if named else {key: value for key, value in spec.items() if key != "dataSource"}
 
 
-def classed(claim: PersistentVolumeClaim, policies: Policies) -> PersistentVolumeClaim:
+def with_default_class(claim: PersistentVolumeClaim, policies: Policies) -> PersistentVolumeClaim:
     """Return the claim with the default class, if it names none.
 
     Source: plugin/pkg/admission/storage/storageclass/setdefault/admission.go.
@@ -183,11 +186,11 @@ def _bounds(name: str, requests: Quantities, policies: Policies, server: Server)
             yield forbidden_object(_PLURAL, name, findings)
 
 
-def _refused(refusals: Sequence[Refusal], warnings: Sequence[str]) -> tuple[Outcome, ...]:
+def _build_refused_outcomes(refusals: Sequence[Refusal], warnings: Sequence[str]) -> tuple[Outcome, ...]:
     return tuple(Outcome(False, refusal.code, refusal, tuple(warnings)) for refusal in refusals)
 
 
-def _stored(claim: PersistentVolumeClaim) -> dict[str, Any]:
+def _build_stored_claim(claim: PersistentVolumeClaim) -> dict[str, Any]:
     """Return the claim as stored, pruned; what is empty is left out."""
     spec, resources = claim.spec, claim.spec.resources
     limits = parse_list(resources.limits, "spec.resources.limits") if resources else {}
@@ -222,11 +225,11 @@ def _update_errors(
         for persistent_volume_claim in (old, new)
     ]
     fixed = sizes[0] == sizes[1] and limits[0] == limits[1] and not (moved or rebound or _class_moves(old, new))
-    if not fixed or changed(*map(_rest, raws)):
+    if not fixed or has_changed(*map(_immutable_fields, raws)):
         yield forbidden("spec", _IMMUTABLE, "claim/immutable")
     size = after.get("storage", ZERO)
     if size < before.get("storage", ZERO):
-        yield from _shrinks(old, size, server)
+        yield from _shrink_errors(old, size, server)
     if attributes[0] != attributes[1] and server.on("VolumeAttributesClass") and not attributes[1]:
         current = old.status.current_volume_attributes_class_name
         what = "nil" if attributes[1] is None else "empty string"
@@ -235,7 +238,7 @@ def _update_errors(
             yield forbidden("spec.volumeAttributesClassName", text, "claim/immutable")
 
 
-def _rest(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _immutable_fields(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return what no update may change; the volume's name is set once, by the controller."""
     free = {"resources", "storageClassName", "volumeAttributesClassName", "volumeName"}
     return {key: value for key, value in (raw.get("spec") or {}).items() if key not in free}
@@ -263,7 +266,7 @@ def _class_moves(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> bool
     return was is not None or is_ is None or annotated not in {None, is_}
 
 
-def _shrinks(old: PersistentVolumeClaim, size: Quantity, server: Server) -> Iterator[FieldError]:
+def _shrink_errors(old: PersistentVolumeClaim, size: Quantity, server: Server) -> Iterator[FieldError]:
     """A size may go back to what the volume has, exclusively, so that a failed expansion can be given up."""
     path, rule = "spec.resources.requests.storage", "claim/shrunk"
     if not server.on("RecoverVolumeExpansionFailure"):

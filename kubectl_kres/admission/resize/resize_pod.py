@@ -24,7 +24,7 @@ from kubectl_kres.admission.base.outcome import (
 from kubectl_kres.admission.pod.aggregate import class_of, of_pod
 from kubectl_kres.admission.pod.defaulting import complete_pod_level, default_pod, default_pod_level
 from kubectl_kres.admission.quota.quota_admission import QuotaVerdict, evaluate, pod_request
-from kubectl_kres.admission.request.new_pod import Policies, distinct, mutated, stored_pod
+from kubectl_kres.admission.request.new_pod import Policies, defaulted_drafts, distinct_outcomes, stored_pod
 from kubectl_kres.admission.resize.resize_rules import PodVersion, resize_errors
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Container, Node, Pod, ResourceRequirements
@@ -43,11 +43,11 @@ def check_features(
     ``node`` as for ``check_node``. ``bounded``: LimitRanges of the namespace were applied.
     Source: plugin/pkg/admission/nodedeclaredfeatures, component-helpers nodedeclaredfeatures/features/inplacepodresize.
     """
-    needed = [*_needed(old, new, bounded=bounded)]
+    needed = [*_list_needed_gates(old, new, bounded=bounded)]
     if not needed or not pod.spec.node_name or node is None:
         return
     if not node.metadata.name:
-        yield _absent(pod)
+        yield _refuse_absent_node(pod)
         return
     source = Source("Node", pod.spec.node_name, field="status.declaredFeatures")
     declared = node.status.declared_features or ()
@@ -63,21 +63,21 @@ def check_features(
         yield forbidden_object("pods", pod.metadata.name, [finding])
 
 
-def _needed(old: Draft, new: Draft, *, bounded: bool) -> Iterator[str]:
+def _list_needed_gates(old: Draft, new: Draft, *, bounded: bool) -> Iterator[str]:
     if (old.pod is None) != (new.pod is None) or (
-        old.pod is not None and new.pod is not None and _sides(old.pod) != _sides(new.pod)
+        old.pod is not None and new.pod is not None and _slot_sides(old.pod) != _slot_sides(new.pod)
     ):
         yield _POD_LEVEL
     slots = zip(old.inits, new.inits, old.spec.init_containers or (), new.spec.init_containers or (), strict=False)
     for was, is_, before, after in slots:
         if was.role == "init" and (
-            _kept_by_node(was, before) != _kept_by_node(is_, after) or _emptied(is_, after, bounded=bounded)
+            _kept_by_node(was, before) != _kept_by_node(is_, after) or _has_emptied_side(is_, after, bounded=bounded)
         ):
             yield _INIT
             return
 
 
-def _emptied(slot: Slot, raw: Container, *, bounded: bool) -> bool:
+def _has_emptied_side(slot: Slot, raw: Container, *, bounded: bool) -> bool:
     """Return whether a side that holds nothing is empty instead of absent, as it is stored: to the server a difference.
 
     LimitRanges make both sides, whether or not they give them anything. Source: limitranger mergeContainerResources.
@@ -104,11 +104,11 @@ def _kept_by_node(slot: Slot, raw: Container) -> set[tuple[str, ...]]:
     return pairs
 
 
-def _sides(slot: Slot) -> tuple[Quantities, Quantities]:
+def _slot_sides(slot: Slot) -> tuple[Quantities, Quantities]:
     return slot.requests, slot.limits
 
 
-def _absent(pod: Pod) -> Refusal:
+def _refuse_absent_node(pod: Pod) -> Refusal:
     text = f'node "{pod.spec.node_name}" not found'
     finding = Finding(text, "resize/node-absent", "spec.nodeName", source=Source("Node", pod.spec.node_name))
     return forbidden_object("pods", pod.metadata.name, [finding])
@@ -130,17 +130,17 @@ def check_node(pod: Pod, draft: Draft, node: Node | None, journal: list[Entry] |
             journal.append(Assume("spec.nodeName", "resize/node-unknown", text))
         return
     if not node.metadata.name:
-        yield _absent(pod)
+        yield _refuse_absent_node(pod)
         return
     system = (node.metadata.labels or {}).get(_OS, "linux")
     if system != "linux":
         text = f'pod resize is only supported on linux nodes, node "{name}" is "{system}"'
         source = Source("Node", name, field=f"metadata.labels[{_OS}]")
-        yield _refused(pod, [Finding(text, "resize/node-platform", source=source)], "UnsupportedPlatform")
+        yield _build_refusal(pod, [Finding(text, "resize/node-platform", source=source)], "UnsupportedPlatform")
         return
     findings = [*_exceeding_requests(draft, node, journal)]
     if findings:
-        yield _refused(pod, findings, "NodeCapacity")
+        yield _build_refusal(pod, findings, "NodeCapacity")
 
 
 def _exceeding_requests(draft: Draft, node: Node, journal: list[Entry] | None) -> Iterator[Finding]:
@@ -149,7 +149,8 @@ def _exceeding_requests(draft: Draft, node: Node, journal: list[Entry] | None) -
     tests = [(name, requests.get(name, ZERO), allocatable.get(name, ZERO)) for name in ("cpu", "memory")]
     over = [test for test in tests if test[1] > test[2]]
     parts = "; ".join(
-        f"{name}, requested: {_shown(name, asked)}, allocatable: {_shown(name, room)}" for name, asked, room in over
+        f"{name}, requested: {_round_amount(name, asked)}, allocatable: {_round_amount(name, room)}"
+        for name, asked, room in over
     )
     text = f"node didn't have enough allocatable resources: {parts}"
     for name, asked, room in tests:
@@ -165,11 +166,11 @@ def _exceeding_requests(draft: Draft, node: Node, journal: list[Entry] | None) -
             yield Finding(text, "resize/node-capacity", "pod", name, asked=str(asked), limit=str(room), source=source)
 
 
-def _shown(name: str, quantity: Quantity) -> int:
+def _round_amount(name: str, quantity: Quantity) -> int:
     return quantity.milli_value() if name == "cpu" else quantity.value()
 
 
-def _refused(pod: Pod, findings: Sequence[Finding], reason: str) -> Refusal:
+def _build_refusal(pod: Pod, findings: Sequence[Finding], reason: str) -> Refusal:
     return replace(forbidden_object("pods", pod.metadata.name, findings), causes=(StatusCause("", reason, ""),))
 
 
@@ -205,13 +206,13 @@ def resize(
         return (Outcome(allowed=False, code=400, refusal=refusal),)
     bounded = replace(policies, limits=()) if old.metadata.deletion_timestamp else policies
     run = _Run(ref, PodVersion(old, stored), patched, bounded, server, node, tuple(decoded))
-    return distinct(
-        outcome for order, twin, entries in mutated(draft, bounded, steps, server)
+    return distinct_outcomes(
+        outcome for order, twin, entries in defaulted_drafts(draft, bounded, steps, server)
         for outcome in run.outcomes(order, twin, entries)
     )  # fmt: skip
 
 
-def _kept(old: Pod, patched: Pod, server: Server) -> Pod:
+def _drop_other_updates(old: Pod, patched: Pod, server: Server) -> Pod:
     """Return the pod that would be stored; containers that are not the same stay as sent, which validation then
     refuses.
 
@@ -219,9 +220,11 @@ def _kept(old: Pod, patched: Pod, server: Server) -> Pod:
     """
     if not _as_many(old, patched):
         return patched
-    spec = replace(old.spec, containers=_sized(old.spec.containers, patched.spec.containers))
+    spec = replace(old.spec, containers=_copy_container_sizes(old.spec.containers, patched.spec.containers))
     if server.on("SidecarContainers"):
-        spec = replace(spec, init_containers=_sized(old.spec.init_containers, patched.spec.init_containers))
+        spec = replace(
+            spec, init_containers=_copy_container_sizes(old.spec.init_containers, patched.spec.init_containers)
+        )
     if server.on("InPlacePodLevelResourcesVerticalScaling"):
         spec = replace(spec, resources=patched.spec.resources)
     return replace(old, spec=spec)
@@ -233,7 +236,7 @@ def _as_many(old: Pod, new: Pod) -> bool:
     return counts[0] == counts[1]
 
 
-def _sized(old: Sequence[Container] | None, new: Sequence[Container] | None) -> tuple[Container, ...]:
+def _copy_container_sizes(old: Sequence[Container] | None, new: Sequence[Container] | None) -> tuple[Container, ...]:
     if [was.name for was in old or ()] != [is_.name for is_ in new or ()]:
         return tuple(new or ())
     return tuple(
@@ -256,10 +259,10 @@ class _Run:
         decoded: tuple[str, ...],
     ) -> None:
         self.ref, self.old, self.policies, self.server, self.node = ref, old, policies, server, node
-        self.pod, self.decoded = _kept(old.pod, patched, server), decoded
+        self.pod, self.decoded = _drop_other_updates(old.pod, patched, server), decoded
 
     def outcomes(self, order: tuple[str, ...], draft: Draft, entries: list[Entry] | None) -> Iterator[Outcome]:
-        self._keep(draft)
+        self._restore_stored_fields(draft)
         complete_pod_level(draft, self.ref, entries)
         refusals = [*self._refusals(draft, entries)]
         verdict = QuotaVerdict() if refusals else self._quota(draft, entries)
@@ -274,7 +277,7 @@ class _Run:
         stored = stored_pod(self.pod, draft, self.old.pod.status.qos_class or class_of(draft))
         yield Outcome(True, 200, None, self.decoded, stored, verdict.charges, tuple(entries or ()), order, draft)
 
-    def _keep(self, draft: Draft) -> None:
+    def _restore_stored_fields(self, draft: Draft) -> None:
         """Take from the stored pod what a resize does not change."""
         stored = self.old.draft
         draft.spec, draft.overhead, draft.priority_class = self.pod.spec, dict(stored.overhead), stored.priority_class
@@ -293,7 +296,7 @@ class _Run:
             return
         bounds = [] if "LimitRanger" in self.server.disabled_plugins else [*self._bounds(draft, entries)]
         yield from bounds
-        if not bounds and self._changed(draft):
+        if not bounds and self._has_changed(draft):
             yield from self._of_node(draft, entries)
 
     def _of_node(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
@@ -314,7 +317,7 @@ class _Run:
             if findings:
                 yield forbidden_object("pods", self.ref.name, findings)
 
-    def _changed(self, draft: Draft) -> bool:
+    def _has_changed(self, draft: Draft) -> bool:
         """Return whether the generation would rise."""
         return draft.values() != self.old.draft.values() or (draft.pod is None) != (self.old.draft.pod is None)
 

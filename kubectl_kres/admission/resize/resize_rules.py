@@ -90,7 +90,7 @@ def _level_errors(old: PodVersion, new: PodVersion) -> Iterator[FieldError]:
         if before is not None and after is not None and before.side(side).keys() - after.side(side).keys():
             text = f"pod-level resource {side} cannot be removed"
             yield forbidden(f"spec.resources.{side}", text, "resize/removed")
-    if _others(before) != _others(after):
+    if _other_resources(before) != _other_resources(after):
         yield forbidden("spec", f"{_ONLY} at pod-level", "resize/immutable")
 
 
@@ -119,8 +119,10 @@ def _container_errors(old: PodVersion, new: PodVersion, server: Server) -> Itera
     slots = zip(old.draft.containers, new.draft.containers, strict=True)
     raws = zip(old.pod.spec.containers or (), new.pod.spec.containers or (), strict=True)
     for (was, is_), raw in zip(slots, raws, strict=True):
-        yield from _removed(was, is_)
-        if _others(was) != _others(is_) or _fixed(*raw, claims_lost=not server.behaves("resize/claims-kept")):
+        yield from _removal_errors(was, is_)
+        if _other_resources(was) != _other_resources(is_) or _has_other_changes(
+            *raw, claims_lost=not server.behaves("resize/claims-kept")
+        ):
             yield forbidden("spec", _ONLY, "resize/immutable")
 
 
@@ -129,14 +131,18 @@ def _init_errors(old: PodVersion, new: PodVersion, server: Server) -> Iterator[F
     slots = zip(old.draft.inits, new.draft.inits, strict=True)
     raws = zip(old.pod.spec.init_containers or (), new.pod.spec.init_containers or (), strict=True)
     for (was, is_), raw in zip(slots, raws, strict=True):
-        modified = was.requests != is_.requests or was.limits != is_.limits or _fixed(*raw, claims_lost=False)
+        modified = (
+            was.requests != is_.requests or was.limits != is_.limits or _has_other_changes(*raw, claims_lost=False)
+        )
         if is_.role != "sidecar" and not resizable:
             if modified:
                 text = "resources for non-sidecar init containers are immutable"
                 yield forbidden("spec", text, "resize/init")
             continue
-        yield from _removed(was, is_)
-        if _others(was) != _others(is_) or _fixed(*raw, claims_lost=not server.behaves("resize/claims-kept")):
+        yield from _removal_errors(was, is_)
+        if _other_resources(was) != _other_resources(is_) or _has_other_changes(
+            *raw, claims_lost=not server.behaves("resize/claims-kept")
+        ):
             text = "only cpu and memory resources for init or sidecar containers are mutable"
             yield forbidden(is_.path, text, "resize/immutable")
         if modified and is_.role != "sidecar":
@@ -146,21 +152,21 @@ def _init_errors(old: PodVersion, new: PodVersion, server: Server) -> Iterator[F
                     yield forbidden(is_.path, text, "resize/init")
 
 
-def _removed(was: Slot, is_: Slot) -> Iterator[FieldError]:
+def _removal_errors(was: Slot, is_: Slot) -> Iterator[FieldError]:
     for side in reversed(SIDES):
         if was.side(side).keys() - is_.side(side).keys():
             text = f"resource {side} cannot be removed"
             yield forbidden(f"{is_.path}.resources.{side}", text, "resize/removed")
 
 
-def _others(slot: Slot | None) -> list[Quantities]:
+def _other_resources(slot: Slot | None) -> list[Quantities]:
     """Return what of a stanza is not cpu or memory; an absent stanza holds nothing."""
     if slot is None:
         return [{}, {}]
     return [{name: value for name, value in slot.side(side).items() if name not in RESIZABLE} for side in SIDES]
 
 
-def _fixed(was: Container, is_: Container, *, claims_lost: bool = True) -> bool:
+def _has_other_changes(was: Container, is_: Container, *, claims_lost: bool = True) -> bool:
     """Return whether something besides quantities differs: the resize policy, or claims.
 
     ``claims_lost``: the server compares the new container without its claims, so that one with claims never passes; up
@@ -199,7 +205,7 @@ def changes(old: Pod, outcome: Outcome, server: Server) -> tuple[Change, ...]:
     }
     slots = zip((*before.containers, *before.inits), (*after.containers, *after.inits), strict=False)
     return tuple(
-        Change(is_.at(side, resource), is_.name, resource, side, _shown(values[0]), _shown(values[1]),
+        Change(is_.at(side, resource), is_.name, resource, side, _format_amount(values[0]), _format_amount(values[1]),
                policies.get((is_.name, resource), False))
         for was, is_ in slots for resource in RESIZABLE for side in reversed(SIDES)
         for values in [(_effective(before, was.side(side), side, resource),
@@ -215,5 +221,5 @@ def _effective(draft: Draft, values: Quantities, side: Side, resource: str) -> Q
     return own
 
 
-def _shown(quantity: Quantity | None) -> str | None:
+def _format_amount(quantity: Quantity | None) -> str | None:
     return None if quantity is None else str(quantity)

@@ -15,16 +15,16 @@ from kubectl_kres.admission.base.outcome import (
     as_json,
     duplicate,
     invalid,
+    invalid_field,
     not_supported,
     number,
-    omitted,
     quote,
     required,
     too_long,
     too_many,
 )
 from kubectl_kres.admission.base.resource_names import label_faults, qualified_faults, subdomain_faults
-from kubectl_kres.admission.base.text_rules import selects, shown_selector
+from kubectl_kres.admission.base.text_rules import selector_matches, shown_selector
 from kubectl_kres.admission.structure.metadata_structure import label_value_faults, name_of
 from kubectl_kres.admission.structure.placing_structure import selector_errors
 from kubectl_kres.model.objects import Raw, integer, items, mapping, pointer, text
@@ -158,9 +158,9 @@ def _rule_errors(spec: Raw, rule: Raw, path: str, names: set[str]) -> Iterator[F
         yield from (invalid(f"{at}.type", kind, fault, _POLICY_RULE) for fault in qualified_faults(kind))
         yield from _choice(text(pattern, "status") or "True", f"{at}.status", _STATES)
     if codes is not None and patterns:
-        yield omitted(path, "specifying both OnExitCodes and OnPodConditions is not supported", _POLICY_RULE)
+        yield invalid_field(path, "specifying both OnExitCodes and OnPodConditions is not supported", _POLICY_RULE)
     if codes is None and not patterns:
-        yield omitted(path, "specifying one of OnExitCodes and OnPodConditions is required", _POLICY_RULE)
+        yield invalid_field(path, "specifying one of OnExitCodes and OnPodConditions is required", _POLICY_RULE)
 
 
 def _code_errors(codes: Raw, path: str, names: set[str]) -> Iterator[FieldError]:
@@ -215,7 +215,7 @@ def _success_errors(rule: Mapping[str, object], completions: int, path: str) -> 
     count, indexes = integer(rule, "succeededCount"), rule.get("succeededIndexes")
     if count is None and not isinstance(indexes, str):
         yield required(path, "at least one of succeededCount or succeededIndexes must be specified", _POLICY_RULE)
-    total, fault = _counted(indexes, completions) if isinstance(indexes, str) else (0, "")
+    total, fault = _count_indexes(indexes, completions) if isinstance(indexes, str) else (0, "")
     if isinstance(indexes, str) and len(indexes.encode("utf-8", "surrogatepass")) > _LONGEST_INDEXES:
         yield too_long(f"{path}.succeededIndexes", _LONGEST_INDEXES, _POLICY_RULE)
     if fault:
@@ -233,7 +233,7 @@ def _success_errors(rule: Mapping[str, object], completions: int, path: str) -> 
         yield number(at, count, f"must be less than or equal to {total} ({what})", _POLICY_RULE)
 
 
-def _counted(text_: str, completions: int) -> tuple[int, str]:
+def _count_indexes(text_: str, completions: int) -> tuple[int, str]:
     """Return how many indexes a list of ranges names, or 0 and what is wrong with it. Source: validateIndexesFormat."""
     total, last = 0, -1
     for part in text_.split(",") if text_ else ():
@@ -391,7 +391,7 @@ def own_errors(raw: Raw) -> Iterator[FieldError]:
         yield required("spec.selector", rule=_SELECTOR)
     faults = [*selector_errors(selector, "spec.selector", _SELECTOR)]
     yield from faults
-    if not faults and (selector is None or not selects(selector, labels)):
+    if not faults and (selector is None or not selector_matches(selector, labels)):
         shown = None if manual and template.get("labels") is None else dict(sorted(labels.items()))
         text_ = "`selector` does not match template `labels`"
         yield invalid("spec.template.metadata.labels", shown, text_, _SELECTOR)
@@ -408,7 +408,7 @@ def _generated_errors(selector: Raw, labels: Raw, wanted: Mapping[str, str]) -> 
         if labels[key] != value:
             shown, path = as_json(dict(sorted(labels.items()))), f"spec.template.metadata.labels[{key}]"
             yield FieldError(path, "FieldValueInvalid", f"Invalid value: {shown}: must be '{value}'", _SELECTOR)
-    if not [*selector_errors(selector, "", _SELECTOR)] and not selects(selector, wanted):
+    if not [*selector_errors(selector, "", _SELECTOR)] and not selector_matches(selector, wanted):
         yield invalid("spec.selector", shown_selector(selector), "`selector` not auto-generated", _SELECTOR)
 
 

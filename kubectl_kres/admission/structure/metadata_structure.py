@@ -11,9 +11,9 @@ from typing import Any
 
 from kubectl_kres.admission.base.outcome import FieldError, Server, as_json, invalid, number, required, too_long
 from kubectl_kres.admission.base.resource_names import (
-    beginning,
     given_name,
     label_faults,
+    mask_trailing_dash,
     qualified_faults,
     subdomain_faults,
 )
@@ -87,7 +87,7 @@ def metadata_errors(
     head = text(metadata, "generateName")
     name = given_name(text(metadata, "name"), head)
     if head and kind not in _LABELS:
-        yield from (invalid("metadata.generateName", head, fault, _NAME) for fault in faults(beginning(head)))
+        yield from (invalid("metadata.generateName", head, fault, _NAME) for fault in faults(mask_trailing_dash(head)))
     if not name:
         yield required("metadata.name", "name or generateName is required", _NAME)
     else:
@@ -98,7 +98,7 @@ def metadata_errors(
     if generation is not None and generation < 0:
         yield number("metadata.generation", generation, "must be greater than or equal to 0", _NAME)
     yield from tag_errors(metadata, "metadata")
-    owners = _once(items(metadata, "ownerReferences"))
+    owners = _drop_repeated_owners(items(metadata, "ownerReferences"))
     yield from _owner_errors(owners, "metadata.ownerReferences", server)
     finalizers = texts(metadata, "finalizers")
     for finalizer in finalizers:
@@ -108,7 +108,7 @@ def metadata_errors(
         yield invalid("metadata.finalizers", finalizers, detail, _NAME)
 
 
-def _once(owners: list[Raw]) -> list[Raw]:
+def _drop_repeated_owners(owners: list[Raw]) -> list[Raw]:
     """Without those that are named again, which the server drops before."""
     return [owner for index, owner in enumerate(owners) if owner not in owners[:index]]
 
@@ -135,7 +135,7 @@ def _owner_errors(owners: list[Raw], path: str, server: Server) -> Iterator[Fiel
         yield from _field_errors(owner, at, indexed=indexed)
         if (version, kind) == ("v1", "Event"):
             detail = "/v1, Kind=Event is disallowed from being an owner"
-            yield FieldError(at, "FieldValueInvalid", f"Invalid value: {_shown(owner)}: {detail}", _OWNER)
+            yield FieldError(at, "FieldValueInvalid", f"Invalid value: {_format_owner(owner)}: {detail}", _OWNER)
         if owner.get("controller") is True:
             this = f"{kind}/{text(owner, 'name')}"
             if first:
@@ -143,7 +143,7 @@ def _owner_errors(owners: list[Raw], path: str, server: Server) -> Iterator[Fiel
                     'Only one reference can have Controller set to true. Found "true" in references for '
                     f"{first} and {this}"
                 )
-                shown = f"[{','.join(map(_shown, owners))}]"
+                shown = f"[{','.join(map(_format_owner, owners))}]"
                 yield FieldError(path, "FieldValueInvalid", f"Invalid value: {shown}: {detail}", _OWNER)
             else:
                 first = this
@@ -166,7 +166,7 @@ def _field_errors(owner: Raw, at: str, *, indexed: bool) -> Iterator[FieldError]
             )
 
 
-def _shown(owner: Raw) -> str:
+def _format_owner(owner: Raw) -> str:
     """As Go prints the struct."""
     fields = {key: text(owner, key) for key in ("apiVersion", "kind", "name", "uid")}
     flags = {key: owner[key] for key in ("controller", "blockOwnerDeletion") if isinstance(owner.get(key), bool)}

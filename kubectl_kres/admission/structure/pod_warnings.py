@@ -78,9 +78,9 @@ def pod_notices(raw: Raw, *, template: bool = False) -> Iterator[str]:
     yield from _profiles(mapping(metadata, "annotations"), spec)
     for key in _KEYS:
         yield from hidden_env(items(spec, key), f"spec.{key}")
-    yield from _placing(spec)
-    yield from _repeated(spec, "hostAliases", "ip")
-    yield from _repeated(spec, "imagePullSecrets", "name")
+    yield from _scheduling_warnings(spec)
+    yield from _duplicate_warnings(spec, "hostAliases", "ip")
+    yield from _duplicate_warnings(spec, "imagePullSecrets", "name")
     for index, secret in enumerate(items(spec, "imagePullSecrets")):
         if not secret.get("name"):
             yield f'spec.imagePullSecrets[{index}].name: invalid empty name ""'
@@ -147,7 +147,7 @@ def template_notices(raw: Raw) -> Iterator[str]:
         yield f"spec.terminationGracePeriodSeconds: {text}"
 
 
-def _placing(spec: Raw) -> Iterator[str]:
+def _scheduling_warnings(spec: Raw) -> Iterator[str]:
     for key in mapping(spec, "nodeSelector"):
         if key in _NODE_LABELS:
             yield f"spec.nodeSelector[{key}]: {_NODE_LABELS[key]}"
@@ -186,7 +186,7 @@ def _terms(term: Raw, path: str, *, values: bool) -> Iterator[str]:
             yield from (f"{at}.values[{place}]: {value} is invalid, {fault}" for fault in label_value_faults(value))
 
 
-def _repeated(spec: Raw, field: str, name: str) -> Iterator[str]:
+def _duplicate_warnings(spec: Raw, field: str, name: str) -> Iterator[str]:
     seen: set[Any] = set()
     for index, item in enumerate(items(spec, field)):
         value = str(item.get(name) or "")
@@ -258,7 +258,9 @@ def _overlapping_paths(volumes: Iterable[Raw]) -> Iterator[str]:
             if all(part.get(key) is None for key in _SOURCES):
                 yield f'volume "{name}" (Projected) has no sources provided'
         yield from _overlaps(
-            (file for part in items(source or {}, "sources") for file in _projected(part)), name, "Projected"
+            (file for part in items(source or {}, "sources") for file in _projected_source_rows(part)),
+            name,
+            "Projected",
         )
 
 
@@ -266,7 +268,7 @@ def _files(source: Raw, of: str = "") -> Iterator[_File]:
     yield from (_File(text(item, "path"), of) for item in items(source, "items"))
 
 
-def _projected(part: Raw) -> Iterator[_File]:
+def _projected_source_rows(part: Raw) -> Iterator[_File]:
     """Of the first source that has any, as the server looks for them."""
     for key, shown in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
         source = pointer(part, key)

@@ -9,7 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base.outcome import FieldError, Server, duplicate, invalid, not_supported, number, required
-from kubectl_kres.admission.base.resource_names import beginning, label_faults, qualified_faults, subdomain_faults
+from kubectl_kres.admission.base.resource_names import (
+    label_faults,
+    mask_trailing_dash,
+    qualified_faults,
+    subdomain_faults,
+)
 from kubectl_kres.admission.base.text_rules import backstep_errors, key_faults, variable_faults
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import Raw, items, text
@@ -37,7 +42,7 @@ def field_errors(reference: Raw, fields: tuple[str, ...], path: str) -> Iterator
     if not name:
         yield required(f"{path}.fieldPath", rule=RULE)
         return
-    head, key = _subscripted(name)
+    head, key = _split_subscript(name)
     why = ""
     if version != "v1":
         why = f"unsupported pod version: {version}"
@@ -56,7 +61,7 @@ def field_errors(reference: Raw, fields: tuple[str, ...], path: str) -> Iterator
             yield not_supported(f"{path}.fieldPath", name, fields, RULE, typed=False)
 
 
-def _subscripted(name: str) -> tuple[str, str | None]:
+def _split_subscript(name: str) -> tuple[str, str | None]:
     """Return the path before ``['KEY']`` and the key; None: there is none. Source: fieldpath
     SplitMaybeSubscriptedPath.
     """
@@ -133,7 +138,7 @@ def source_errors(reference: Raw, path: str) -> Iterator[FieldError]:
     if not name:
         yield required(f"{path}.name", rule=RULE)
     else:
-        yield from (invalid(f"{path}.name", name, fault, RULE) for fault in subdomain_faults(beginning(name)))
+        yield from (invalid(f"{path}.name", name, fault, RULE) for fault in subdomain_faults(mask_trailing_dash(name)))
 
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -153,7 +158,7 @@ def port_errors(spec: Raw, *, pod: bool) -> Iterator[FieldError]:
     filled = shared and pod
     for index, ports in _ports(spec, "containers", filled=filled):
         path = f"spec.containers[{index}].ports"
-        yield from _each(ports, path)
+        yield from _port_errors(ports, path)
         yield from _taken_twice(ports, path, taken)
         for place, port in enumerate(ports) if shared else ():
             own, host = port.get("containerPort"), _number(port, "hostPort")
@@ -161,7 +166,7 @@ def port_errors(spec: Raw, *, pod: bool) -> Iterator[FieldError]:
                 text = "must match `containerPort` when `hostNetwork` is true"
                 yield number(f"{path}[{place}].hostPort", host, text, _RULE)
     for index, ports in _ports(spec, "initContainers", filled=filled):
-        yield from _each(ports, f"spec.initContainers[{index}].ports")
+        yield from _port_errors(ports, f"spec.initContainers[{index}].ports")
         # The server looks at each of these by itself, and calls it the first.
         yield from _taken_twice(ports, "spec.initContainers[0].ports", set())
 
@@ -190,10 +195,10 @@ def _ports(spec: Raw, key: str, *, filled: bool) -> Iterator[tuple[int, Sequence
     """``filled``: a port that names none of the host gets its own number there."""
     for index, container in enumerate(items(spec, key)):
         ports = items(container, "ports")
-        yield index, [*map(_filled, ports)] if filled else ports
+        yield index, [*map(_default_host_port, ports)] if filled else ports
 
 
-def _filled(port: Raw) -> Raw:
+def _default_host_port(port: Raw) -> Raw:
     return port if port.get("hostPort") else {**port, "hostPort": port.get("containerPort")}
 
 
@@ -202,7 +207,7 @@ def _number(port: Raw, key: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _each(ports: Sequence[Raw], path: str) -> Iterator[FieldError]:
+def _port_errors(ports: Sequence[Raw], path: str) -> Iterator[FieldError]:
     names: set[str] = set()
     for index, port in enumerate(ports):
         at, name, protocol = f"{path}[{index}]", str(port.get("name") or ""), port.get("protocol")

@@ -52,7 +52,7 @@ def service_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
         yield from _port_errors(port, f"spec.ports[{index}]", names, several=len(ports) > 1)
         if kind == "ClusterIP" and port.get("nodePort"):
             yield forbidden(f"spec.ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'", _RULE)
-    yield from _repeated(ports)
+    yield from _duplicate_port_errors(ports)
 
 
 def _type_errors(spec: Raw, kind: str, ports: Sequence[Raw]) -> Iterator[FieldError]:
@@ -98,7 +98,7 @@ def _port_errors(port: Raw, path: str, names: set[str], *, several: bool) -> Ite
         yield from (number(f"{path}.targetPort", target, fault, _RULE) for fault in number_faults(target))
 
 
-def _repeated(ports: Sequence[Raw]) -> Iterator[FieldError]:
+def _duplicate_port_errors(ports: Sequence[Raw]) -> Iterator[FieldError]:
     """Yield the same number under the same protocol. What is shown of the port is the server's internal type."""
     taken: set[tuple[str, str, Any]] = set()
     for index, port in enumerate(ports):
@@ -108,7 +108,7 @@ def _repeated(ports: Sequence[Raw]) -> Iterator[FieldError]:
             if key == "nodePort" and not value:
                 continue
             if (key, protocol, value) in taken:
-                yield _twice(f"spec.ports[{index}]", key, protocol, value)
+                yield _build_duplicate_error(f"spec.ports[{index}]", key, protocol, value)
             taken.add((key, protocol, value))
 
 
@@ -125,7 +125,7 @@ def _allocated_twice(ports: Sequence[Raw]) -> Iterator[FieldError]:
             allocated[own] = wanted
 
 
-def _twice(path: str, key: str, protocol: str, value: Any) -> FieldError:
+def _build_duplicate_error(path: str, key: str, protocol: str, value: Any) -> FieldError:
     if key == "nodePort":
         shown, path = str(value), f"{path}.nodePort"
     else:
@@ -144,7 +144,7 @@ def service_notices(raw: Raw, server: Server) -> Iterator[str]:
     external, kind = spec.get("externalIPs") or (), spec.get("type") or "ClusterIP"
     headless = kind == "ClusterIP" and spec.get("clusterIP") == "None"
     if headless:
-        yield from _ignored(spec)
+        yield from _ignored_field_warnings(spec)
     for index, address in enumerate(external):
         yield from address_notices(str(address), f"spec.externalIPs[{index}]")
     if external and not headless and kind != "ExternalName" and server.version >= (1, 36):
@@ -159,7 +159,7 @@ def service_notices(raw: Raw, server: Server) -> Iterator[str]:
         yield 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
 
 
-def _ignored(spec: Raw) -> Iterator[str]:
+def _ignored_field_warnings(spec: Raw) -> Iterator[str]:
     """Yield what a headless Service says in vain."""
     for key in ("loadBalancerIP", "externalIPs"):
         if spec.get(key):

@@ -278,7 +278,7 @@ def _downward_file(item: Raw, path: str) -> Iterator[FieldError]:
     yield from _mode_errors(item, "mode", path)
 
 
-def _projected(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+def _projected_volume_errors(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     """Source: validation.go validateProjectionSources."""
     del server
     yield from _mode_errors(source, "defaultMode", path)
@@ -391,7 +391,7 @@ def _image(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
         yield not_supported(f"{path}.pullPolicy", policy, ("Always", "IfNotPresent", "Never"), RULE)
 
 
-def _unchecked(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+def _no_errors(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     del source, path, server
     yield from ()
 
@@ -401,30 +401,30 @@ _SOURCES: Mapping[str, tuple[str, Callable[[Raw, str, Server], Iterator[FieldErr
     "emptyDir": ("emptyDir", _empty_dir),
     "hostPath": ("hostPath", _host_path),
     "gitRepo": ("gitRepo", _git_repo),
-    "gcePersistentDisk": ("gcePersistentDisk", _unchecked),
-    "awsElasticBlockStore": ("awsElasticBlockStore", _unchecked),
+    "gcePersistentDisk": ("gcePersistentDisk", _no_errors),
+    "awsElasticBlockStore": ("awsElasticBlockStore", _no_errors),
     "secret": ("secret", _files("secretName")),
     "nfs": ("nfs", _nfs),
-    "iscsi": ("iscsi", _unchecked),
-    "glusterfs": ("glusterfs", _unchecked),
-    "flocker": ("flocker", _unchecked),
+    "iscsi": ("iscsi", _no_errors),
+    "glusterfs": ("glusterfs", _no_errors),
+    "flocker": ("flocker", _no_errors),
     "persistentVolumeClaim": ("persistentVolumeClaim", _claim),
-    "rbd": ("rbd", _unchecked),
-    "cinder": ("cinder", _unchecked),
-    "cephfs": ("cephFS", _unchecked),
-    "quobyte": ("quobyte", _unchecked),
+    "rbd": ("rbd", _no_errors),
+    "cinder": ("cinder", _no_errors),
+    "cephfs": ("cephFS", _no_errors),
+    "quobyte": ("quobyte", _no_errors),
     "downwardAPI": ("downwarAPI", _downward),
-    "fc": ("fc", _unchecked),
-    "flexVolume": ("flexVolume", _unchecked),
+    "fc": ("fc", _no_errors),
+    "flexVolume": ("flexVolume", _no_errors),
     "configMap": ("configMap", _files("name")),
-    "azureFile": ("azureFile", _unchecked),
-    "vsphereVolume": ("vsphereVolume", _unchecked),
-    "photonPersistentDisk": ("photonPersistentDisk", _unchecked),
-    "portworxVolume": ("portworxVolume", _unchecked),
-    "azureDisk": ("azureDisk", _unchecked),
-    "storageos": ("storageos", _unchecked),
-    "projected": ("projected", _projected),
-    "scaleIO": ("scaleIO", _unchecked),
+    "azureFile": ("azureFile", _no_errors),
+    "vsphereVolume": ("vsphereVolume", _no_errors),
+    "photonPersistentDisk": ("photonPersistentDisk", _no_errors),
+    "portworxVolume": ("portworxVolume", _no_errors),
+    "azureDisk": ("azureDisk", _no_errors),
+    "storageos": ("storageos", _no_errors),
+    "projected": ("projected", _projected_volume_errors),
+    "scaleIO": ("scaleIO", _no_errors),
     "csi": ("csi", _csi),
     "ephemeral": ("ephemeral", _ephemeral),
     "image": ("image", _image),

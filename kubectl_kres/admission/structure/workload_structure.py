@@ -8,7 +8,7 @@ from typing import Any
 
 from kubectl_kres.admission.base.outcome import FieldError, as_json, forbidden, invalid, not_supported, number, required
 from kubectl_kres.admission.base.resource_names import label_faults
-from kubectl_kres.admission.base.text_rules import selects, shown_selector
+from kubectl_kres.admission.base.text_rules import selector_matches, shown_selector
 from kubectl_kres.admission.structure.jobs import cron_errors, job_errors, own_errors
 from kubectl_kres.admission.structure.placing_structure import selector_errors
 from kubectl_kres.model.objects import Raw, integer, items, mapping, pointer, text
@@ -152,8 +152,8 @@ def _selector_errors(kind: str, selector: Raw | None, metadata: Raw, path: str) 
             error = invalid("spec.selector", shown, "invalid label selector", _RULE)
             whole = error.text.removesuffix(": invalid label selector")
             yield error if kind != "StatefulSet" else FieldError(error.field, error.reason, whole, _RULE)
-    elif selector is None or not selects(selector, mapping(metadata, "labels")):
-        yield _unlike(metadata, path)
+    elif selector is None or not selector_matches(selector, mapping(metadata, "labels")):
+        yield _label_mismatch_error(metadata, path)
 
 
 def _older_selector_errors(spec: Raw, template: Raw, path: str) -> Iterator[FieldError]:
@@ -164,11 +164,13 @@ def _older_selector_errors(spec: Raw, template: Raw, path: str) -> Iterator[Fiel
     selector = mapping(spec, "selector") or mapping(metadata, "labels")
     if not selector:
         yield required("spec.selector", rule=_RULE)
-    elif spec.get("template") is not None and not selects({"matchLabels": selector}, mapping(metadata, "labels")):
-        yield _unlike(metadata, path)
+    elif spec.get("template") is not None and not selector_matches(
+        {"matchLabels": selector}, mapping(metadata, "labels")
+    ):
+        yield _label_mismatch_error(metadata, path)
 
 
-def _unlike(metadata: Raw, path: str) -> FieldError:
+def _label_mismatch_error(metadata: Raw, path: str) -> FieldError:
     labels: Any = metadata.get("labels")
     shown = dict(sorted(mapping(metadata, "labels").items())) if labels is not None else None
     return invalid(f"{path}.metadata.labels", shown, "`selector` does not match template `labels`", _RULE)
@@ -194,7 +196,7 @@ def _deployment_errors(spec: Raw) -> Iterator[FieldError]:
                 f"{path}.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'", _RULE_ROLLOUT
             )
     elif kind == _ROLLING:
-        unavailable, surge = (_of(rolling or {}, key, "25%") for key in ("maxUnavailable", "maxSurge"))
+        unavailable, surge = (_read_rollout_value(rolling or {}, key, "25%") for key in ("maxUnavailable", "maxSurge"))
         at = f"{path}.rollingUpdate"
         yield from _share_errors(unavailable, f"{at}.maxUnavailable", whole=True)
         yield from _share_errors(surge, f"{at}.maxSurge", whole=False)
@@ -202,7 +204,7 @@ def _deployment_errors(spec: Raw) -> Iterator[FieldError]:
             yield _not_valid(f"{at}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0")
     else:
         shown = {"Type": kind, "RollingUpdate": None if rolling is None else _internal(rolling)}
-        yield _unsupported(path, shown, (_RECREATE, _ROLLING))
+        yield _unsupported_type_error(path, shown, (_RECREATE, _ROLLING))
     deadline, ready = integer(spec, "progressDeadlineSeconds"), integer(spec, "minReadySeconds") or 0
     at = "spec.progressDeadlineSeconds"
     if deadline is not None and deadline < 0:
@@ -226,9 +228,12 @@ def _daemon_set_errors(strategy: Raw) -> Iterator[FieldError]:
         return
     if kind != _ROLLING:
         shown = {"Type": kind, "RollingUpdate": None if rolling is None else _internal(rolling)}
-        yield _unsupported(path, shown, (_ROLLING, _ON_DELETE))
+        yield _unsupported_type_error(path, shown, (_ROLLING, _ON_DELETE))
         return
-    unavailable, surge = _of(rolling or {}, "maxUnavailable", 1), _of(rolling or {}, "maxSurge", 0)
+    unavailable, surge = (
+        _read_rollout_value(rolling or {}, "maxUnavailable", 1),
+        _read_rollout_value(rolling or {}, "maxSurge", 0),
+    )
     at = f"{path}.rollingUpdate"
     yield from _share_errors(unavailable, f"{at}.maxUnavailable", whole=True)
     yield from _share_errors(surge, f"{at}.maxSurge", whole=True)
@@ -279,7 +284,7 @@ def _unavailable_errors(value: Any, path: str) -> Iterator[FieldError]:
         yield _not_valid(path, value, "cannot be 0")
 
 
-def _of(rolling: Raw, key: str, default: Any) -> Any:
+def _read_rollout_value(rolling: Raw, key: str, default: Any) -> Any:
     value = rolling.get(key)
     return default if value is None else value
 
@@ -307,7 +312,7 @@ def _not_valid(path: str, value: Any, detail: str) -> FieldError:
     return FieldError(path, "FieldValueInvalid", f"Invalid value: {as_json(value)}: {detail}", _RULE_ROLLOUT)
 
 
-def _unsupported(path: str, value: Mapping[str, Any], choices: tuple[str, ...]) -> FieldError:
+def _unsupported_type_error(path: str, value: Mapping[str, Any], choices: tuple[str, ...]) -> FieldError:
     shown = ", ".join(f'"{choice}"' for choice in choices)
     text_ = f"Unsupported value: {as_json(value)}: supported values: {shown}"
     return FieldError(path, "FieldValueNotSupported", text_, _RULE_ROLLOUT)

@@ -15,14 +15,14 @@ from kubectl_kres.capsule.commands.select_pools import claims
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail, with_ways
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
 from kubectl_kres.capsule.reports.claim.claims import Claims
-from kubectl_kres.capsule.reports.claim.sizing import sizing, sizing_needs
+from kubectl_kres.capsule.reports.claim.sizing import size_claim, sizing_needs
 from kubectl_kres.capsule.reports.common.needs import failed_beside
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.simulate import Prediction, predicted
+from kubectl_kres.capsule.reports.simulate import Prediction, build_prediction
 from kubectl_kres.capsule.text import claim as render_claim
 from kubectl_kres.capsule.text import claims as render
 from kubectl_kres.capsule.text import sizing as text_sizing
-from kubectl_kres.cli.args.flags import explaining, same_source
+from kubectl_kres.cli.args.flags import explain_command, same_source
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
     EXIT_CODE,
@@ -40,11 +40,11 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.select.workloads import Selection, one_named
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.verdict.brief import about
+from kubectl_kres.render.verdict.brief import object_command
 from kubectl_kres.reports.common.explanation import Subject
 
 #: The claims that somebody has to look at come first; within a state they stay by namespace and name.
@@ -73,7 +73,7 @@ class ClaimsPage(Page):
 
     def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The claims of a turn, which is one for all of them."""
-        prediction = predicted(turn.store)
+        prediction = build_prediction(turn.store)
         making = Claims(PoolIndex(prediction.store))
         run_summary.assumes(prediction.supposed)
         for subject, report in self._answers(making, prediction, turn, run_summary):
@@ -81,7 +81,7 @@ class ClaimsPage(Page):
             self._reports.append(report)
             whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=turn.ask.now, gap=gap)
             if self.options.output == "brief":
-                whole = self.brief(render_claim.claim_brief(report, self._more(report.subject)))
+                whole = self.brief(render_claim.claim_brief(report, self._explain_command(report.subject)))
             yield ObjectAnswer(subject, report, whole)
             run_summary.meets("allocated", report.state in {"allocated", "in use"})
             run_summary.answered(
@@ -140,27 +140,27 @@ class ClaimsPage(Page):
         """The counts; the command that goes on from here is noted."""
         if not self._reports or self._whole or self.options.output in {"name", "brief"}:
             return
-        yield render.counts([report.state for report in self._reports], self.width)
-        waiting = sorted((report for report in self._reports if report.waits), key=_turn)
+        yield render.count_line([report.state for report in self._reports], self.width)
+        waiting = sorted((report for report in self._reports if report.waits), key=_queue_sort_key)
         if waiting:
             ref = waiting[0].subject
-            run_summary.note(f'What would unblock one: "{self._more(ref)}"')
+            run_summary.note(f'What would unblock one: "{self._explain_command(ref)}"')
 
-    def _more(self, ref: ObjectRef) -> str:
+    def _explain_command(self, ref: ObjectRef) -> str:
         """The command that gives the whole answer about a claim."""
         if self.options.filenames:
             ref = structs.replace(ref, namespace="")
-        return about("claims", ref, same_source(self.options), kind=False)
+        return object_command("claims", ref, same_source(self.options), kind=False)
 
 
-def _turn(report: ClaimReport) -> tuple[bool, int]:
+def _queue_sort_key(report: ClaimReport) -> tuple[bool, int]:
     """Who is named first: the first of a queue, before those that stand in none."""
     return report.place is None, report.place.place if report.place is not None else 0
 
 
 command = Command(
     "claims",
-    repeated(plan),
+    build_watch_runner(plan),
     text="""
         Show the claims on Capsule's resource pools: which have what they ask for, which wait at which place of the
         queue, and what is short, which kubectl get does not print.
@@ -222,19 +222,21 @@ class SizingPage(Page):
 
     def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The one workload."""
-        store = predicted(turn.store).store
-        for subject, item in run_summary.each(turn.found.subjects, lambda subject: sizing(store, subject, turn.ask)):
+        store = build_prediction(turn.store).store
+        for subject, item in run_summary.each(
+            turn.found.subjects, lambda subject: size_claim(store, subject, turn.ask)
+        ):
             drawn: Callable[[], Iterable[str]] = partial(text_sizing.lines, item, color=self.color, width=self.width)
             if self.options.output == "brief":
-                drawn = self.brief(text_sizing.brief(item, self._again(subject), self._ahead))
+                drawn = self.brief(text_sizing.brief(item, self._sizing_command(subject), self._claim_command))
             yield ObjectAnswer(subject, item, drawn)
             negative = self.options.exit_code and not all(pool.fits for pool in item.pools)
             run_summary.answered(item.unseen, complete=item.complete, negative=negative)
 
-    def _again(self, subject: Subject) -> str:
+    def _sizing_command(self, subject: Subject) -> str:
         """The command that gives the whole answer."""
-        return explaining(self.options, subject.ref, subject.file, command="claims --for")
+        return explain_command(self.options, subject.ref, subject.file, command="claims --for")
 
-    def _ahead(self, ref: ObjectRef) -> str:
+    def _claim_command(self, ref: ObjectRef) -> str:
         """The command that says why a claim waits."""
-        return about("claims", ref, same_source(self.options), kind=False)
+        return object_command("claims", ref, same_source(self.options), kind=False)

@@ -28,12 +28,12 @@ from kubectl_kres.capsule.reports.explain.explain_tenant import (
 )
 from kubectl_kres.capsule.text import claim_or_pool as render
 from kubectl_kres.capsule.text.claim_or_pool import tenant_brief, tenant_lines, tenant_summary, users_lines
-from kubectl_kres.cli.args.flags import explaining, same_source
+from kubectl_kres.cli.args.flags import explain_command, same_source
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.explainer import Explainer
 from kubectl_kres.cli.run.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunSummary
-from kubectl_kres.cli.select.workloads import chosen
+from kubectl_kres.cli.select.workloads import select_subjects
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, find
 from kubectl_kres.reports.common.explanation import Subject, Verdict
@@ -61,7 +61,7 @@ class ClaimOrPoolExplainer(Explainer):
         """All pools, or all claims, together, since each explains the others; and pools by name, of which some may not
         be read.
         """
-        return _chosen(options, words)
+        return _choose_subjects(options, words)
 
     @classmethod
     def by_value(cls, options: Options, words: Sequence[str]) -> Query | None:
@@ -83,13 +83,13 @@ class ClaimOrPoolExplainer(Explainer):
             yield from self._tenant(turn, subject, run_summary)
             return
         try:
-            result = self._explaining(turn, run_summary).explain(subject)
+            result = self._find_explaining(turn, run_summary).explain(subject)
         except KresError as error:
             run_summary.missed(error)
             return
         whole: Callable[[], Iterable[str]] = partial(_lines, self.page, result, now=turn.ask.now, many=turn.many)
         if self.page.options.output == "brief":
-            more = explaining(self.page.options, subject.ref, subject.file)
+            more = explain_command(self.page.options, subject.ref, subject.file)
             whole = self.page.brief(render.brief(result, more))
         yield ObjectAnswer(subject, result, whole), None
         unseen = unseen_in(result)
@@ -109,7 +109,7 @@ class ClaimOrPoolExplainer(Explainer):
         whole: Callable[[], Iterable[str]] = partial(_tenant_lines, self.page, tenant_explanation)
         if self.page.options.output == "brief":
             whole = self.page.brief(
-                tenant_brief(tenant_explanation, explaining(self.page.options, subject.ref, subject.file))
+                tenant_brief(tenant_explanation, explain_command(self.page.options, subject.ref, subject.file))
             )
         elif turn.many:
             whole = lambda: (tenant_summary(tenant_explanation, color=color),)  # noqa: E731
@@ -120,7 +120,7 @@ class ClaimOrPoolExplainer(Explainer):
             negative=self.page.options.exit_code and tenant_explanation.over,
         )
 
-    def _explaining(self, turn: AnswerBatch, run_summary: RunSummary) -> Explaining:
+    def _find_explaining(self, turn: AnswerBatch, run_summary: RunSummary) -> Explaining:
         """For all objects of a turn; what is assumed is noted."""
         if self._last is None or self._last[0] is not turn:
             explaining = Explaining(turn.store)
@@ -159,7 +159,7 @@ def _lines(page: Page, value: ClaimExplanation | PoolExplanation, *, now: str, m
     yield from [""] * many
 
 
-def _chosen(options: Options, words: Sequence[str]) -> Choose | None:
+def _choose_subjects(options: Options, words: Sequence[str]) -> Choose | None:
     if options.filenames:
         return None
     if words and all(find(head) == POOL and name for head, _, name in (word.partition("/") for word in words)):
@@ -173,11 +173,11 @@ def _chosen(options: Options, words: Sequence[str]) -> Choose | None:
 
 def query(options: Options, words: Sequence[str]) -> Query:
     """Of Tenants alone, each with all that counts in its namespaces."""
-    choose = partial(chosen, wants=_wants, takes=_is_tenant)
+    choose = partial(select_subjects, wants=_list_read_requests, takes=_is_tenant)
     return Query(partial(TenantUsersPage, options), tuple(words), choose, needed=True)
 
 
-def _wants(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+def _list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     return tuple(users_needs(store, subject, Server()))
 
 

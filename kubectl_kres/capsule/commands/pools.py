@@ -13,7 +13,7 @@ from kubectl_kres.capsule.reports.common.needs import failed_beside, is_whole, u
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, pool_glimpse, pool_tree, tree_needs
 from kubectl_kres.capsule.reports.pool.pools import pool_report
-from kubectl_kres.capsule.reports.simulate import predicted
+from kubectl_kres.capsule.reports.simulate import build_prediction
 from kubectl_kres.capsule.text import pools as render
 from kubectl_kres.cli.args.flags import same_source
 from kubectl_kres.cli.args.options import (
@@ -31,11 +31,11 @@ from kubectl_kres.cli.args.options import (
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
-from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.errors import UsageError
-from kubectl_kres.render.text.line import plain
-from kubectl_kres.render.verdict.brief import about
-from kubectl_kres.reports.common.explanation import EvaluationOptions, unread
+from kubectl_kres.render.text.line import sanitize_text
+from kubectl_kres.render.verdict.brief import object_command
+from kubectl_kres.reports.common.explanation import EvaluationOptions, find_unread
 from kubectl_kres.reports.quota.usage_tree import UsageNode
 from kubectl_kres.store.store import Store
 
@@ -61,7 +61,7 @@ class PoolsPage(Page):
 
     def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The pools of a turn, which is one for all of them."""
-        prediction = predicted(turn.store)
+        prediction = build_prediction(turn.store)
         context = PoolIndex(prediction.store)
         run_summary.assumes(prediction.supposed)
         if self.options.output == "metrics":
@@ -75,7 +75,7 @@ class PoolsPage(Page):
             self._shown += 1
             whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=turn.ask.now, first=self._shown == 1)
             if self.options.output == "brief":
-                more = about("pools", report.subject, same_source(self.options), kind=False)
+                more = object_command("pools", report.subject, same_source(self.options), kind=False)
                 whole = self.brief(render.pool_brief(report, more))
             yield ObjectAnswer(subject, report, whole)
             bad = report.exhausted or bool(report.queue) or report.ready is False
@@ -92,7 +92,7 @@ class PoolsPage(Page):
         if self.options.by:
             tree = pool_tree(context, pool, ask)
             unseen = tuple(
-                dict.fromkeys((*unseen, *unread(context.store, tree_needs(context.store, name, ask.server))))
+                dict.fromkeys((*unseen, *find_unread(context.store, tree_needs(context.store, name, ask.server))))
             )
         return structs.replace(pool_report(context, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
 
@@ -127,12 +127,12 @@ def _metrics(store: Store, names: set[str]) -> Iterator[str]:
         if name != last:
             yield f"# TYPE {name} gauge"
             last = name
-        yield plain(line)
+        yield sanitize_text(line)
 
 
 command = Command(
     "pools",
-    repeated(plan),
+    build_watch_runner(plan),
     text="""
         Show Capsule's resource pools: what they share out, what claims hold and pods use of it, what is left, and
         what is wrong with them.

@@ -8,7 +8,7 @@ from functools import partial
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.reports.common.needs import claims_needs, glimpse_needs, pooled_needs, pools_needs
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.pool.pool_report import glimpsed, tree_needs
+from kubectl_kres.capsule.reports.pool.pool_report import tree_needs, unread_pool_names
 from kubectl_kres.cli.args.arguments import fields_match, labels_match, name_of, refuse_selectors
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.select.workloads import Selection, complete, fault_of, in_files
@@ -17,7 +17,7 @@ from kubectl_kres.errors import ClusterError, Forbidden, KresError, NotFound, Us
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.store.store import ReadRequest, Store
 
 POOL, CLAIM = BY_KIND["ResourcePool"], BY_KIND["ResourcePoolClaim"]
@@ -34,7 +34,7 @@ def claims(
     del program
     if words:
         refuse_selectors(options)
-        yield _named(source, CLAIM, words)
+        yield _select_named(source, CLAIM, words)
     elif options.filenames:
         yield _in_files(source, given, CLAIM, options)
     else:
@@ -48,12 +48,12 @@ def pools(
     del program
     if words:
         refuse_selectors(options)
-        yield _with_users(source, _named(source, POOL, words), options)
+        yield _with_users(source, _select_named(source, POOL, words), options)
     elif options.filenames:
         yield _with_users(source, _in_files(source, given, POOL, options), options)
     else:
-        _fill(source, pools_needs)
-        yield _with_users(source, _listed(source, POOL, ("",), options), options)
+        _fill_store(source, pools_needs)
+        yield _with_users(source, _select_listed(source, POOL, ("",), options), options)
 
 
 def _with_users(source: ObjectSource, value: Selection, options: Options) -> Selection:
@@ -65,11 +65,13 @@ def _with_users(source: ObjectSource, value: Selection, options: Options) -> Sel
         ]
         for space in sorted({space for pool in pools_ for space in pool.status.namespaces or ()}):
             pods = (ObjectRef("Pod", pod.metadata.name, space) for pod in source.store.all("Pod", space))
-            complete(source, [Subject(ref, BY_KIND["Pod"]) for ref in pods], needs, scope=space, listed=True)
+            complete(
+                source, [Subject(ref, BY_KIND["Pod"]) for ref in pods], list_read_requests, scope=space, listed=True
+            )
     return value
 
 
-def _named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Selection:
+def _select_named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Selection:
     subjects: list[Subject] = []
     missing: list[KresError] = []
     for name in dict.fromkeys(name_of(kind, word, f"{kind.names[3]}-name") for word in words):
@@ -78,11 +80,11 @@ def _named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Selection:
         group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in places]
         source.fill(ReadRequest(kind.kind, subject.ref.namespace, name) for subject in group)
         there = [subject for subject in group if source.store.get(kind.kind, name, subject.ref.namespace) is not None]
-        if not there and name in _glimpsed(source, kind, name):
+        if not there and name in _find_unreadable_pools(source, kind, name):
             there = group
         subjects += there
         if not there:
-            missing.append(_hinted(fault_of(source, group), kind, name))
+            missing.append(_add_hint(fault_of(source, group), kind, name))
     complete(source, subjects, pooled_needs)
     return Selection(tuple(subjects), tuple(missing))
 
@@ -104,11 +106,11 @@ def _in_files(source: ObjectSource, given: Input, kind: Kind, options: Options) 
 
 def _claims(source: ObjectSource, options: Options) -> Selection:
     spaces = source.namespaces
-    _fill(source, partial(claims_needs, spaces=spaces))
-    return _listed(source, CLAIM, spaces or ("",), options)
+    _fill_store(source, partial(claims_needs, spaces=spaces))
+    return _select_listed(source, CLAIM, spaces or ("",), options)
 
 
-def _fill(source: ObjectSource, needs: Callable[[Store], Iterable[ReadRequest]]) -> None:
+def _fill_store(source: ObjectSource, needs: Callable[[Store], Iterable[ReadRequest]]) -> None:
     """Read until nothing more is needed."""
     tried: set[ReadRequest] = set()
     while new := [need for need in needs(source.store) if need not in tried]:
@@ -116,7 +118,7 @@ def _fill(source: ObjectSource, needs: Callable[[Store], Iterable[ReadRequest]])
         source.fill(need for need in new if source.store.wants(need))
 
 
-def _listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], options: Options) -> Selection:
+def _select_listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], options: Options) -> Selection:
     labels, fields = labels_match(options.selector), fields_match(options.field_selector, kind.kind)
     missing: list[KresError] = []
     subjects: list[Subject] = []
@@ -124,12 +126,12 @@ def _listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], options: Op
         coverage = source.store.covered(ReadRequest(kind.kind, space))
         if coverage.state == "absent":
             return Selection((), listed=True, reason=f"{_NONE_HERE} {kind.qualified}")
-        seen = [] if options.selector or options.field_selector else _glimpsed(source, kind)
+        seen = [] if options.selector or options.field_selector else _find_unreadable_pools(source, kind)
         if seen:
             subjects += [Subject(ObjectRef(kind.kind, name), kind) for name in seen]
             continue
         if not coverage.known:
-            missing.append(_hinted(fault_of(source, [Subject(ObjectRef(kind.kind, "", space), kind)]), kind))
+            missing.append(_add_hint(fault_of(source, [Subject(ObjectRef(kind.kind, "", space), kind)]), kind))
             continue
         subjects += [
             Subject(ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace), kind)
@@ -139,15 +141,15 @@ def _listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], options: Op
     return Selection(tuple(subjects), tuple(missing), listed=True)
 
 
-def _glimpsed(source: ObjectSource, kind: Kind, name: str = "") -> Sequence[str]:
+def _find_unreadable_pools(source: ObjectSource, kind: Kind, name: str = "") -> Sequence[str]:
     """Pools that may not be read, as far as the quotas and claims of the user's namespaces show them."""
     if kind is not POOL or source.store.covered(ReadRequest(kind.kind, name=name)).state != "denied":
         return ()
-    _fill(source, lambda _: glimpse_needs(source.namespaces))
-    return glimpsed(PoolIndex(source.store))
+    _fill_store(source, lambda _: glimpse_needs(source.namespaces))
+    return unread_pool_names(PoolIndex(source.store))
 
 
-def _hinted(error: ClusterError, kind: Kind, name: str = "") -> ClusterError:
+def _add_hint(error: ClusterError, kind: Kind, name: str = "") -> ClusterError:
     """Tenants may usually not read pools; their claims tell the most of it. ``name``: what is not there; the type said
     twice is a slip.
     """

@@ -20,24 +20,24 @@ from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, pool_of
 from kubectl_kres.capsule.replay import on_claim
 from kubectl_kres.capsule.replay import on_claim as on_pool
-from kubectl_kres.capsule.replay.on_claim import ENDING, gone
-from kubectl_kres.capsule.replay.reconcile import MOST_WORLDS, counted, settle
+from kubectl_kres.capsule.replay.on_claim import ENDING, remove_claims
+from kubectl_kres.capsule.replay.reconcile import MOST_WORLDS, recount_quota, settle_world
 from kubectl_kres.capsule.replay.world import (
     PoolWorld,
     WorldOutcome,
-    distinct,
-    dropped,
+    distinct_worlds,
     quotas_in,
     with_namespace,
     with_quotas,
     without_claims,
+    without_keys,
     without_quotas,
 )
 from kubectl_kres.capsule.rules.allocation import ClaimKey
-from kubectl_kres.capsule.rules.assignment import owns, selected
+from kubectl_kres.capsule.rules.assignment import refers_to_pool, selected_namespaces
 from kubectl_kres.capsule.rules.webhooks import is_orphan
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import Namespace, ResourceQuota, converted, on_wire
+from kubectl_kres.model.objects import Namespace, ResourceQuota, convert_value, on_wire
 from kubectl_kres.model.pod import Pod
 
 T = TypeVar("T")
@@ -49,13 +49,13 @@ def find_object(world: PoolWorld, kind: str, name: str, namespace: str) -> Any |
     return next((item for item in result if (item.kind, item.metadata.name) == (kind, name)), None)
 
 
-def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
+def create_object(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     """Return a pod or another object that quotas count: refused where one has no room, else counted.
 
     LimitRanges are no part of a world: what is created states all that it is to have.
     """
     if isinstance(item, ResourceQuota):
-        return tuple(WorldOutcome(pool_world) for pool_world in stored(world, item))
+        return tuple(WorldOutcome(pool_world) for pool_world in store_object(world, item))
     space = item.metadata.namespace
     raw = {"kind": item.kind, "apiVersion": item.api_version, **on_wire(item)}
     policies = policies_of((), quotas_in(world, space))
@@ -66,33 +66,33 @@ def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     if space not in world.objects:
         return tuple(
             WorldOutcome(pool_world)
-            for pool_world in _counted(_charged(world, space, answers[0].charges), world, space)
+            for pool_world in _settle_changed_quotas(_charge_quotas(world, space, answers[0].charges), world, space)
         )
-    whole = converted(merge(raw, answers[0].object or {}), Pod) if isinstance(item, Pod) else item
-    return tuple(WorldOutcome(pool_world) for pool_world in stored(world, whole))
+    whole = convert_value(merge(raw, answers[0].object or {}), Pod) if isinstance(item, Pod) else item
+    return tuple(WorldOutcome(pool_world) for pool_world in store_object(world, whole))
 
 
-def stored(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
+def store_object(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
     """Return the object as it is now; of a quota that a pool manages the pool undoes the change."""
     space, name = item.metadata.namespace, item.metadata.name
     if isinstance(item, ResourceQuota):
         old = world.quotas.get((space, name))
-        return _woken(with_quotas(world, {(space, name): counted(world, item)}), old, item)
+        return _settle_quota_pools(with_quotas(world, {(space, name): recount_quota(world, item)}), old, item)
     others = [entry for entry in world.objects.get(space, ()) if (entry.kind, entry.metadata.name) != (item.kind, name)]
-    return _recounted(world, space, (*others, item))
+    return _recount_quotas(world, space, (*others, item))
 
 
-def deleted(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
+def delete_object(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
     """The object is gone, and counts no more; a managed quota comes back."""
     space, name = item.metadata.namespace, item.metadata.name
     if isinstance(item, ResourceQuota):
-        return _woken(without_quotas(world, [(space, name)]), item)
-    return _recounted(world, space, tuple(entry for entry in world.objects.get(space, ()) if entry is not item))
+        return _settle_quota_pools(without_quotas(world, [(space, name)]), item)
+    return _recount_quotas(world, space, tuple(entry for entry in world.objects.get(space, ()) if entry is not item))
 
 
-def merged(item: T, patch: Mapping[str, Any]) -> T:
+def apply_merge_patch(item: T, patch: Mapping[str, Any]) -> T:
     """Return an object after a JSON merge patch. Raises WrongType for a value of a wrong type."""
-    return converted(merge(msgspec.to_builtins(item, enc_hook=str), patch), type(item))
+    return convert_value(merge(msgspec.to_builtins(item, enc_hook=str), patch), type(item))
 
 
 def merge(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,19 +109,19 @@ def merge(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _recounted(world: PoolWorld, space: str, objects: tuple[Any, ...]) -> tuple[PoolWorld, ...]:
+def _recount_quotas(world: PoolWorld, space: str, objects: tuple[Any, ...]) -> tuple[PoolWorld, ...]:
     now = structs.replace(world, objects={**world.objects, space: objects})
-    quotas = {(space, quota.metadata.name): counted(now, quota) for quota in quotas_in(now, space)}
-    return _counted(with_quotas(now, quotas), world, space)
+    quotas = {(space, quota.metadata.name): recount_quota(now, quota) for quota in quotas_in(now, space)}
+    return _settle_changed_quotas(with_quotas(now, quotas), world, space)
 
 
-def _counted(now: PoolWorld, before: PoolWorld, space: str) -> tuple[PoolWorld, ...]:
+def _settle_changed_quotas(now: PoolWorld, before: PoolWorld, space: str) -> tuple[PoolWorld, ...]:
     """Return the pools of quotas whose use has changed look again."""
     changed = [quota for quota in quotas_in(now, space) if quota.status != before.quotas[_key(quota)].status]
-    return settle(now, pools=[pool_of(quota) for quota in changed if pool_of(quota)])
+    return settle_world(now, pools=[pool_of(quota) for quota in changed if pool_of(quota)])
 
 
-def _charged(world: PoolWorld, space: str, charges: tuple[QuotaCharge, ...]) -> PoolWorld:
+def _charge_quotas(world: PoolWorld, space: str, charges: tuple[QuotaCharge, ...]) -> PoolWorld:
     """Return the quotas with what a request cost them."""
     resource_quotas: dict[ClaimKey, ResourceQuota] = {}
     for charge in charges:
@@ -131,13 +131,17 @@ def _charged(world: PoolWorld, space: str, charges: tuple[QuotaCharge, ...]) -> 
     return with_quotas(world, resource_quotas)
 
 
-def _woken(world: PoolWorld, *quotas: ResourceQuota | None) -> tuple[PoolWorld, ...]:
+def _settle_quota_pools(world: PoolWorld, *quotas: ResourceQuota | None) -> tuple[PoolWorld, ...]:
     """Pools look after the quotas that they own, whatever became of the labels."""
     resource_quotas = [quota for quota in quotas if quota is not None]
     named = {pool_of(resource_quota) for resource_quota in resource_quotas}
     owners = [owner for resource_quota in resource_quotas for owner in resource_quota.metadata.owner_references or ()]
-    woken = [name for name, pool in world.pools.items() if name in named or any(owns(owner, pool) for owner in owners)]
-    return settle(world, pools=woken)
+    woken = [
+        name
+        for name, pool in world.pools.items()
+        if name in named or any(refers_to_pool(owner, pool) for owner in owners)
+    ]
+    return settle_world(world, pools=woken)
 
 
 def _key(quota: ResourceQuota) -> ClaimKey:
@@ -154,38 +158,40 @@ def namespace_stored(world: PoolWorld, namespace: Namespace) -> tuple[PoolWorld,
     woken = [
         pool.metadata.name
         for pool in now.pools.values()
-        if name in (pool.status.namespaces or ()) or selected(pool, spaces)
+        if name in (pool.status.namespaces or ()) or selected_namespaces(pool, spaces)
     ]
-    return settle(now, pools=woken)
+    return settle_world(now, pools=woken)
 
 
-def ending(world: PoolWorld, namespace: Namespace) -> PoolWorld:
+def begin_deletion(world: PoolWorld, namespace: Namespace) -> PoolWorld:
     """Return the deletion begins, which wakes nobody: pools go on to list the namespace."""
     metadata = structs.replace(namespace.metadata, deletion_timestamp=ENDING)
     return with_namespace(world, structs.replace(namespace, metadata=metadata))
 
 
-def waited(world: PoolWorld) -> tuple[PoolWorld, ...]:
+def finish_deletions(world: PoolWorld) -> tuple[PoolWorld, ...]:
     """Namespaces that are ending are gone with all that was in them; so are claims whose pools are all gone."""
     worlds: tuple[PoolWorld, ...] = (world,)
     for name, namespace in world.namespaces.items():
         if namespace.metadata.deletion_timestamp:
-            worlds = distinct(pool_world for world in worlds for pool_world in _ended(world, name))
-    return distinct(pool_world for world in worlds for pool_world in _collected(world))
+            worlds = distinct_worlds(pool_world for world in worlds for pool_world in _end_namespace(world, name))
+    return distinct_worlds(pool_world for world in worlds for pool_world in _collect_orphans(world))
 
 
-def _ended(world: PoolWorld, name: str) -> tuple[PoolWorld, ...]:
+def _end_namespace(world: PoolWorld, name: str) -> tuple[PoolWorld, ...]:
     woken = [pool.metadata.name for pool in world.pools.values() if name in (pool.status.namespaces or ())]
     empty = without_claims(world, lambda claim: claim.metadata.namespace == name)
     empty = without_quotas(empty, [key for key in world.quotas if key[0] == name])
-    rest = structs.replace(empty, namespaces=dropped(world.namespaces, name), objects=dropped(world.objects, name))
-    return settle(rest, pools=woken)
+    rest = structs.replace(
+        empty, namespaces=without_keys(world.namespaces, name), objects=without_keys(world.objects, name)
+    )
+    return settle_world(rest, pools=woken)
 
 
-def _collected(world: PoolWorld) -> tuple[PoolWorld, ...]:
+def _collect_orphans(world: PoolWorld) -> tuple[PoolWorld, ...]:
     pools = tuple(world.pools.values())
     orphans = [claim for claim in world.claims.values() if is_orphan(claim, pools)]
-    return gone(world, orphans) if orphans else (world,)
+    return remove_claims(world, orphans) if orphans else (world,)
 
 
 #: So many claims are created at once in every order; more of them in the order of the queue, and with each of so many
@@ -238,15 +244,15 @@ def replay(world: PoolWorld, event: WorldEvent) -> tuple[WorldOutcome, ...]:
     """
     match event:
         case Wait():
-            return _of(waited(world))
+            return _build_outcomes(finish_deletions(world))
         case CreatedTogether():
-            return _together(world, event.claims)
+            return _create_claims_together(world, event.claims)
         case Create():
-            return _created(world, event.item)
+            return _create_object(world, event.item)
         case PatchEvent():
-            return _patched(world, event)
+            return _patch_object(world, event)
         case DeleteEvent():
-            return _deleted(world, event)
+            return _delete_object(world, event)
 
 
 def replay_all(world: PoolWorld, events: Iterable[WorldEvent]) -> tuple[PoolWorld, ...]:
@@ -254,15 +260,15 @@ def replay_all(world: PoolWorld, events: Iterable[WorldEvent]) -> tuple[PoolWorl
     worlds: tuple[PoolWorld, ...] = (world,)
     for event in events:
         pool_worlds = [outcome.world for world in worlds for outcome in replay(world, event)]
-        worlds = distinct(pool_worlds)[:MOST_WORLDS]
+        worlds = distinct_worlds(pool_worlds)[:MOST_WORLDS]
     return worlds
 
 
-def _of(worlds: Iterable[PoolWorld]) -> tuple[WorldOutcome, ...]:
+def _build_outcomes(worlds: Iterable[PoolWorld]) -> tuple[WorldOutcome, ...]:
     return tuple(WorldOutcome(world) for world in worlds)
 
 
-def _created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
+def _create_object(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     meta = item.metadata
     if _find_any(world, item.kind, meta.name, meta.namespace) is not None:
         message = f'{BY_KIND[item.kind].qualified} "{meta.name}" already exists'
@@ -272,42 +278,42 @@ def _created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     if isinstance(item, ResourcePoolClaim):
         return on_claim.claim_created(world, item)
     if isinstance(item, Namespace):
-        return _of(namespace_stored(world, item))
-    return created(world, item)
+        return _build_outcomes(namespace_stored(world, item))
+    return create_object(world, item)
 
 
-def _patched(world: PoolWorld, event: PatchEvent) -> tuple[WorldOutcome, ...]:
+def _patch_object(world: PoolWorld, event: PatchEvent) -> tuple[WorldOutcome, ...]:
     result = _find_any(world, event.kind, event.name, event.namespace)
     if result is None:
-        return (_missing(world, event.kind, event.name),)
-    item = merged(result, event.patch)
+        return (_build_not_found_outcome(world, event.kind, event.name),)
+    item = apply_merge_patch(result, event.patch)
     if isinstance(item, ResourcePool):
         return on_pool.pool_updated(world, result, item)
     if isinstance(item, ResourcePoolClaim):
         return on_claim.claim_updated(world, result, item)
     if isinstance(item, Namespace):
-        return _of(namespace_stored(world, item))
-    return _of(stored(world, item))
+        return _build_outcomes(namespace_stored(world, item))
+    return _build_outcomes(store_object(world, item))
 
 
-def _deleted(world: PoolWorld, event: DeleteEvent) -> tuple[WorldOutcome, ...]:
+def _delete_object(world: PoolWorld, event: DeleteEvent) -> tuple[WorldOutcome, ...]:
     result = _find_any(world, event.kind, event.name, event.namespace)
     if result is None:
-        return (_missing(world, event.kind, event.name),)
+        return (_build_not_found_outcome(world, event.kind, event.name),)
     if isinstance(result, ResourcePool):
-        return _of(on_pool.pool_deleted(world, result))
+        return _build_outcomes(on_pool.pool_deleted(world, result))
     if isinstance(result, ResourcePoolClaim):
         return on_claim.claim_deleted(world, result)
     if isinstance(result, Namespace):
-        return _of((ending(world, result),))
-    return _of(deleted(world, result))
+        return _build_outcomes((begin_deletion(world, result),))
+    return _build_outcomes(delete_object(world, result))
 
 
-def _together(world: PoolWorld, claims: tuple[Create, ...]) -> tuple[WorldOutcome, ...]:
+def _create_claims_together(world: PoolWorld, claims: tuple[Create, ...]) -> tuple[WorldOutcome, ...]:
     """Claims in every order of arrival; a refusal of one of them is not told."""
     if len(claims) <= _MOST_AT_ONCE:
         worlds = [pool_world for order in permutations(claims) for pool_world in replay_all(world, order)]
-        return _of(distinct(worlds))
+        return _build_outcomes(distinct_worlds(worlds))
     together = on_claim.created_together(world, [claim.item for claim in claims])
     if len(claims) > _MOST_FIRST:
         return together
@@ -316,7 +322,7 @@ def _together(world: PoolWorld, claims: tuple[Create, ...]) -> tuple[WorldOutcom
         rest = [claim.item for claim in claims if claim is not first]
         for begun in replay_all(world, [first]):
             worlds += [world_outcome.world for world_outcome in on_claim.created_together(begun, rest)]
-    return _of(distinct(worlds))
+    return _build_outcomes(distinct_worlds(worlds))
 
 
 _KINDS: Mapping[str, Callable[[PoolWorld, str, str], Any]] = {
@@ -333,7 +339,7 @@ def _find_any(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | N
     return find_object(world, kind, name, namespace)
 
 
-def _missing(world: PoolWorld, kind: str, name: str) -> WorldOutcome:
+def _build_not_found_outcome(world: PoolWorld, kind: str, name: str) -> WorldOutcome:
     known = BY_KIND.get(kind)
     message = f'{known.qualified if known else kind} "{name}" not found'
     return WorldOutcome(world, Refusal(404, "NotFound", message, ()))

@@ -56,13 +56,13 @@ def _of_namespaces(pool: ResourcePool, hard: Amounts) -> Iterator[str]:
     for space, lists in result.items():
         for resource, claimed in add_amounts(lists).items():
             labels = {"pool": pool.metadata.name, "resource": resource, "target_namespace": space}
-            total = _summed(claimed, [quantities[resource] for quantities in lists if resource in quantities])
+            total = _round_sum(claimed, [quantities[resource] for quantities in lists if resource in quantities])
             yield _line("pool_namespace_usage", labels, _value(total))
             if resource in hard:
                 yield _line("pool_namespace_usage_percentage", labels, _share(total, hard[resource]))
 
 
-def _summed(total: Quantity, parts: Sequence[Quantity]) -> Quantity:
+def _round_sum(total: Quantity, parts: Sequence[Quantity]) -> Quantity:
     """Return the sum as the server's library has it: in 64 bits, with the finest scale of the parts, where these
     are.
     """
@@ -132,11 +132,11 @@ def _share(part: Quantity, whole: Quantity) -> float:
 
 
 def _line(name: str, labels: Mapping[str, str], value: float) -> str:
-    shown = ",".join(f'{label}="{_escaped(text)}"' for label, text in sorted(labels.items()))
+    shown = ",".join(f'{label}="{_escape_text(text)}"' for label, text in sorted(labels.items()))
     return f"capsule_{name}{{{shown}}} {_float(value)}"
 
 
-def _escaped(text: str) -> str:
+def _escape_text(text: str) -> str:
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 

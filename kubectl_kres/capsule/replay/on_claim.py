@@ -12,18 +12,18 @@ from math import prod
 from msgspec import structs
 
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, ResourcePoolClaimStatus, ResourcePoolStatus
-from kubectl_kres.capsule.replay.reconcile import MOST_WORLDS, pools_of, reconcile, settle, unassigned
+from kubectl_kres.capsule.replay.reconcile import MOST_WORLDS, pools_of, reconcile, settle_world, unassigned_claims
 from kubectl_kres.capsule.replay.world import (
     PoolWorld,
     WorldOutcome,
-    distinct,
-    dropped,
+    distinct_worlds,
     unreadable,
     with_claims,
     with_pool,
+    without_keys,
     without_pool,
 )
-from kubectl_kres.capsule.rules.allocation import AmountFault, key_of, place, readable
+from kubectl_kres.capsule.rules.allocation import AmountFault, key_of, queue_key, readable
 from kubectl_kres.capsule.rules.assignment import assign
 from kubectl_kres.capsule.rules.webhooks import refuse_claim, refuse_deletion, refuse_pool, stored_claim, stored_pool
 from kubectl_kres.model.objects import ManagedMetadata, ObjectRef
@@ -39,8 +39,8 @@ def claim_created(world: PoolWorld, claim: ResourcePoolClaim) -> tuple[WorldOutc
         return (WorldOutcome(world, refusal),)
     return tuple(
         WorldOutcome(pool_world)
-        for resource_pool_claim in stored_claim(_new(claim), world.pools.values())
-        for pool_world in settle(
+        for resource_pool_claim in stored_claim(_build_new_claim(claim), world.pools.values())
+        for pool_world in settle_world(
             with_claims(world, {key_of(resource_pool_claim): resource_pool_claim}),
             claims=(key_of(resource_pool_claim),),
         )
@@ -53,10 +53,10 @@ def created_together(world: PoolWorld, claims: Sequence[ResourcePoolClaim]) -> t
     Of several pools that could be chosen for one the first by name is taken; claims that are refused are left out.
     """
     stored = {}
-    for claim in sorted(claims, key=place):
+    for claim in sorted(claims, key=queue_key):
         if _fault(claim) is None and refuse_claim(claim) is None:
-            stored[key_of(claim)] = stored_claim(_new(claim), world.pools.values())[0]
-    return tuple(WorldOutcome(pool_world) for pool_world in settle(with_claims(world, stored), claims=stored))
+            stored[key_of(claim)] = stored_claim(_build_new_claim(claim), world.pools.values())[0]
+    return tuple(WorldOutcome(pool_world) for pool_world in settle_world(with_claims(world, stored), claims=stored))
 
 
 def claim_updated(world: PoolWorld, old: ResourcePoolClaim, new: ResourcePoolClaim) -> tuple[WorldOutcome, ...]:
@@ -79,7 +79,9 @@ def claim_updated(world: PoolWorld, old: ResourcePoolClaim, new: ResourcePoolCla
         )
         key, now = key_of(stored), with_claims(world, {key_of(stored): stored})
         woken = pools_of(now, (old, stored))
-        world_outcomes += (WorldOutcome(rest) for rest in settle(now, claims=(key,) if changed else (), pools=woken))
+        world_outcomes += (
+            WorldOutcome(rest) for rest in settle_world(now, claims=(key,) if changed else (), pools=woken)
+        )
     return tuple(world_outcomes)
 
 
@@ -88,18 +90,18 @@ def claim_deleted(world: PoolWorld, claim: ResourcePoolClaim) -> tuple[WorldOutc
     refusal = refuse_deletion(claim)
     if refusal is not None:
         return (WorldOutcome(world, refusal),)
-    return tuple(WorldOutcome(pool_world) for pool_world in gone(world, (claim,)))
+    return tuple(WorldOutcome(pool_world) for pool_world in remove_claims(world, (claim,)))
 
 
-def gone(world: PoolWorld, claims: Sequence[ResourcePoolClaim]) -> tuple[PoolWorld, ...]:
+def remove_claims(world: PoolWorld, claims: Sequence[ResourcePoolClaim]) -> tuple[PoolWorld, ...]:
     """Return the worlds without some claims, whatever their state: the API server or its garbage collector removed
     them.
     """
-    kept = dropped(world.claims, *map(key_of, claims))
-    return distinct(settle(structs.replace(world, claims=kept), pools=pools_of(world, claims)))
+    kept = without_keys(world.claims, *map(key_of, claims))
+    return distinct_worlds(settle_world(structs.replace(world, claims=kept), pools=pools_of(world, claims)))
 
 
-def _new(claim: ResourcePoolClaim) -> ResourcePoolClaim:
+def _build_new_claim(claim: ResourcePoolClaim) -> ResourcePoolClaim:
     """As the server takes a new object: its status is dropped."""
     metadata = structs.replace(claim.metadata, generation=1)
     return structs.replace(claim, metadata=metadata, status=ResourcePoolClaimStatus())
@@ -124,7 +126,7 @@ def pool_created(world: PoolWorld, pool: ResourcePool) -> tuple[WorldOutcome, ..
         return (WorldOutcome(world, unreadable(fault)),)
     metadata = structs.replace(_generation(pool, 1), uid=_new_uid(world, pool))
     stored = stored_pool(structs.replace(pool, status=ResourcePoolStatus(), metadata=metadata))
-    return _settled(with_pool(world, stored), stored)
+    return _settle_pool(with_pool(world, stored), stored)
 
 
 def _new_uid(world: PoolWorld, pool: ResourcePool) -> str:
@@ -150,7 +152,7 @@ def pool_updated(world: PoolWorld, old: ResourcePool, new: ResourcePool) -> tupl
         return tuple(WorldOutcome(world, refusal) for refusal in refusals)
     if stored.spec != old.spec:
         stored = structs.replace(stored, metadata=_generation(stored, old.metadata.generation + 1))
-    return _settled(with_pool(world, stored), stored)
+    return _settle_pool(with_pool(world, stored), stored)
 
 
 def pool_deleted(world: PoolWorld, pool: ResourcePool) -> tuple[PoolWorld, ...]:
@@ -167,12 +169,14 @@ def pool_deleted(world: PoolWorld, pool: ResourcePool) -> tuple[PoolWorld, ...]:
             for pools in (after.pools, before.pools)
             for resource_pool_claim in assign(after.claims[key], pools)
         ]
-        for key in unassigned(after, spaces)
+        for key in unassigned_claims(after, spaces)
     }
-    return distinct(with_claims(after, dict(zip(texts, chosen, strict=True))) for chosen in _chosen([*texts.values()]))
+    return distinct_worlds(
+        with_claims(after, dict(zip(texts, chosen, strict=True))) for chosen in _combine_variants([*texts.values()])
+    )
 
 
-def _chosen(texts: Sequence[Sequence[ResourcePoolClaim]]) -> Iterator[Sequence[ResourcePoolClaim]]:
+def _combine_variants(texts: Sequence[Sequence[ResourcePoolClaim]]) -> Iterator[Sequence[ResourcePoolClaim]]:
     """Yield one of its variants for each claim, in every combination; of very many only those where all are reported
     the same.
     """
@@ -183,8 +187,8 @@ def _chosen(texts: Sequence[Sequence[ResourcePoolClaim]]) -> Iterator[Sequence[R
         yield [variants[min(position, len(variants) - 1)] for variants in texts]
 
 
-def _settled(world: PoolWorld, pool: ResourcePool) -> tuple[WorldOutcome, ...]:
-    return tuple(WorldOutcome(pool_world) for pool_world in settle(world, pools=(pool.metadata.name,)))
+def _settle_pool(world: PoolWorld, pool: ResourcePool) -> tuple[WorldOutcome, ...]:
+    return tuple(WorldOutcome(pool_world) for pool_world in settle_world(world, pools=(pool.metadata.name,)))
 
 
 def _pool_fault(pool: ResourcePool) -> AmountFault | None:

@@ -26,7 +26,14 @@ from kubectl_kres.capsule.model import (
     ResourcePoolStatus,
     quota_name,
 )
-from kubectl_kres.capsule.replay.world import PoolWorld, distinct, with_claims, with_pool, with_quotas, without_quotas
+from kubectl_kres.capsule.replay.world import (
+    PoolWorld,
+    distinct_worlds,
+    with_claims,
+    with_pool,
+    with_quotas,
+    without_quotas,
+)
 from kubectl_kres.capsule.rules import conditions
 from kubectl_kres.capsule.rules.allocation import (
     Allocation,
@@ -40,13 +47,20 @@ from kubectl_kres.capsule.rules.allocation import (
     in_order,
     in_use,
     key_of,
-    place,
+    queue_key,
     readable,
     texts,
     uid_of,
 )
-from kubectl_kres.capsule.rules.assignment import assign, belongs, is_assigned, is_writable, owns, selected
-from kubectl_kres.capsule.rules.managed import managed_quota, refused, sync_fault
+from kubectl_kres.capsule.rules.assignment import (
+    assign,
+    belongs_to_pool,
+    is_assigned,
+    is_writable,
+    refers_to_pool,
+    selected_namespaces,
+)
+from kubectl_kres.capsule.rules.managed import managed_quota, quota_refusal, sync_fault
 from kubectl_kres.capsule.rules.webhooks import disassociate, refuse_pool, wants_release
 from kubectl_kres.model.kinds import KINDS
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaStatus
@@ -55,21 +69,21 @@ from kubectl_kres.quantity import parse
 _COUNT = "count/"
 
 
-def counted(world: PoolWorld, quota: ResourceQuota) -> ResourceQuota:
+def recount_quota(world: PoolWorld, quota: ResourceQuota) -> ResourceQuota:
     """Return the quota with the status that the quota controller gives it. Without ``hard`` it has none."""
     if not quota.spec.hard:
         return structs.replace(quota, status=ResourceQuotaStatus())
     objects = world.objects.get(quota.metadata.namespace)
     if objects is None:
-        return _uncounted(quota)
+        return _set_unused_status(quota)
     try:
         requests = _requests(objects, quota, world.server)
         return structs.replace(quota, status=status_after(quota, requests, world.server))
     except Unparsable:
-        return _uncounted(quota)
+        return _set_unused_status(quota)
 
 
-def _uncounted(quota: ResourceQuota) -> ResourceQuota:
+def _set_unused_status(quota: ResourceQuota) -> ResourceQuota:
     """With the use that it has; a resource that is new to it counts as unused."""
     hard, used = quota.spec.hard or {}, quota.status.used or {}
     return structs.replace(quota, status=ResourceQuotaStatus(dict(hard), {name: used.get(name, "0") for name in hard}))
@@ -105,14 +119,14 @@ def reconcile(world: PoolWorld, name: str) -> Reconciled:
     """
     faults: list[AmountFault] = []
     pool = world.pools[name]
-    spaces = tuple(selected(pool, world.namespaces.values()))
+    spaces = tuple(selected_namespaces(pool, world.namespaces.values()))
     queue = _queue(world, pool, spaces, faults)
-    world = _cleaned(world, pool, spaces, queue)
-    allocation = _allocated(pool, queue, faults)
+    world = _clean_namespaces(world, pool, spaces, queue)
+    allocation = _allocate_pool(pool, queue, faults)
     world = with_claims(world, {key_of(turn.candidate.claim): _claim_with_turn(turn) for turn in allocation.turns})
     world, message = _with_quotas(world, pool, spaces, allocation.shares)
     if not message:
-        world = with_claims(world, _bound(world, pool, allocation.turns))
+        world = with_claims(world, _set_bound_conditions(world, pool, allocation.turns))
     if listable(allocation.shares):
         status = _status(pool, spaces, allocation, message)
         world = with_pool(world, structs.replace(pool, status=status)) if status != pool.status else world
@@ -147,13 +161,13 @@ def _queue(
     inside, result = frozenset(spaces), []
     for claim in world.claims.values():
         meta = claim.metadata
-        if belongs(claim, pool) and meta.namespace in inside and not wants_release(claim):
+        if belongs_to_pool(claim, pool) and meta.namespace in inside and not wants_release(claim):
             ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
             result.append(ClaimCandidate(claim, readable(claim.spec.claim, ref, "spec.claim", faults)))
     return in_order(result)
 
 
-def _allocated(pool: ResourcePool, queue: Sequence[ClaimCandidate], faults: list[AmountFault]) -> Allocation:
+def _allocate_pool(pool: ResourcePool, queue: Sequence[ClaimCandidate], faults: list[AmountFault]) -> Allocation:
     """Return the allocation of a pool. A claim that is not in the queue any more holds nothing."""
     ref = ObjectRef("ResourcePool", pool.metadata.name)
     hard = readable(pool.spec.quota.hard, ref, "spec.quota.hard", faults)
@@ -191,7 +205,9 @@ def _written_back(world: PoolWorld, name: str, allocation: Allocation) -> PoolWo
     return with_pool(world, structs.replace(new, metadata=structs.replace(pool.metadata, generation=generation)))
 
 
-def _cleaned(world: PoolWorld, pool: ResourcePool, spaces: Sequence[str], queue: Sequence[ClaimCandidate]) -> PoolWorld:
+def _clean_namespaces(
+    world: PoolWorld, pool: ResourcePool, spaces: Sequence[str], queue: Sequence[ClaimCandidate]
+) -> PoolWorld:
     """Without the quotas of namespaces that left; claims that are listed but take no part any more are let go."""
     name, present = quota_name(pool.metadata.name), {candidate.uid for candidate in queue}
     gone = [(space, name) for space in pool.status.namespaces or () if space not in spaces]
@@ -208,14 +224,14 @@ def _claim_with_turn(turn: ClaimTurn) -> ResourcePoolClaim:
     claim = turn.candidate.claim
     generation = claim.metadata.generation
     if turn.allocated:
-        return _with(claim, conditions.claimable(generation))
+        return _set_condition(claim, conditions.claimable(generation))
     reason = "QueueExhausted" if turn.result == "queue" else "PoolExhausted"
-    return _with(claim, conditions.exhausted(reason, turn.message(), generation))
+    return _set_condition(claim, conditions.exhausted(reason, turn.message(), generation))
 
 
-def _with(claim: ResourcePoolClaim, condition: CapsuleCondition) -> ResourcePoolClaim:
+def _set_condition(claim: ResourcePoolClaim, condition: CapsuleCondition) -> ResourcePoolClaim:
     """Return the claim with one condition written; the very same if nothing is new."""
-    capsule_conditions = conditions.put(claim.status.conditions, condition)
+    capsule_conditions = conditions.set_condition(claim.status.conditions, condition)
     if capsule_conditions is claim.status.conditions and claim.status.condition is None:
         return claim
     return structs.replace(claim, status=structs.replace(claim.status, conditions=capsule_conditions, condition=None))
@@ -234,15 +250,17 @@ def _with_quotas(
     for space in spaces:
         stored = world.quotas.get((space, name))
         wanted = managed_quota(pool, space, by_space.get(space, ()), stored)
-        refusal = refused(wanted, stored)
+        refusal = quota_refusal(wanted, stored)
         if refusal is None:
-            written[space, name] = counted(world, wanted)
+            written[space, name] = recount_quota(world, wanted)
         else:
             message = message or sync_fault(refusal)
     return with_quotas(world, written), message
 
 
-def _bound(world: PoolWorld, pool: ResourcePool, turns: Sequence[ClaimTurn]) -> dict[ClaimKey, ResourcePoolClaim]:
+def _set_bound_conditions(
+    world: PoolWorld, pool: ResourcePool, turns: Sequence[ClaimTurn]
+) -> dict[ClaimKey, ResourcePoolClaim]:
     """Return the claims with their Bound condition: waiting, unused, or needed for what is used in the namespace."""
     hard, name = tuple(pool.spec.quota.hard or ()), quota_name(pool.metadata.name)
     holders: dict[str, list[ClaimCandidate]] = {}
@@ -258,8 +276,8 @@ def _bound(world: PoolWorld, pool: ResourcePool, turns: Sequence[ClaimTurn]) -> 
     for turn in turns:
         claim = world.claims[key_of(turn.candidate.claim)]
         generation, used_now = claim.metadata.generation, turn.candidate.uid in needed
-        says = conditions.bound(generation, used=used_now) if turn.allocated else conditions.waiting(generation)
-        resource_pool_claims[key_of(claim)] = _with(claim, says)
+        says = conditions.bound(generation, used=used_now) if turn.allocated else conditions.not_bound(generation)
+        resource_pool_claims[key_of(claim)] = _set_condition(claim, says)
     return resource_pool_claims
 
 
@@ -274,7 +292,7 @@ def _status(pool: ResourcePool, spaces: Sequence[str], allocation: Allocation, m
         for name, exhausted in sorted(allocation.exhausted.items())
     }
     generation = pool.metadata.generation
-    capsule_conditions = conditions.put(pool.status.conditions, conditions.ready(message))
+    capsule_conditions = conditions.set_condition(pool.status.conditions, conditions.ready(message))
     return ResourcePoolStatus(
         observed_generation=generation,
         namespaces=tuple(spaces) or None,
@@ -283,7 +301,7 @@ def _status(pool: ResourcePool, spaces: Sequence[str], allocation: Allocation, m
         claims=pool_claims if pool_claims or pool.status.claims is not None else None,
         allocation=PoolAllocation(texts(allocation.hard), texts(allocation.used), texts(allocation.available)),
         exhaustions=exhaustions or None,
-        conditions=conditions.put(
+        conditions=conditions.set_condition(
             capsule_conditions, conditions.pool_exhausted(generation, exhausted=bool(exhaustions))
         ),
     )
@@ -309,7 +327,7 @@ class _Task(NamedTuple):
     looks: int = 0
 
 
-def settle(world: PoolWorld, claims: Iterable[ClaimKey] = (), pools: Iterable[str] = ()) -> tuple[PoolWorld, ...]:
+def settle_world(world: PoolWorld, claims: Iterable[ClaimKey] = (), pools: Iterable[str] = ()) -> tuple[PoolWorld, ...]:
     """Return every world at rest that this one can lead to, once its controllers look at these claims and pools.
 
     Assignments come before reconciles, in the order given: claims that became assignable together are served in the
@@ -319,12 +337,12 @@ def settle(world: PoolWorld, claims: Iterable[ClaimKey] = (), pools: Iterable[st
     while tasks:
         task = tasks.pop()
         if task.claims:
-            tasks += _assigned(task, MOST_WORLDS - len(tasks) - len(rest))
+            tasks += _assign_first_claim(task, MOST_WORLDS - len(tasks) - len(rest))
         elif task.pools:
-            tasks.append(_reconciled(task))
+            tasks.append(_reconcile_first_pool(task))
         else:
             rest.append(task.world)
-    return distinct(rest)
+    return distinct_worlds(rest)
 
 
 def pools_of(world: PoolWorld, claims: Sequence[ResourcePoolClaim | None]) -> tuple[str, ...]:
@@ -337,19 +355,19 @@ def pools_of(world: PoolWorld, claims: Sequence[ResourcePoolClaim | None]) -> tu
         if claim is not None
         for owner_reference in claim.metadata.owner_references or ()
     }
-    return tuple(name for name, pool in world.pools.items() if any(owns(owner, pool) for owner in owners))
+    return tuple(name for name, pool in world.pools.items() if any(refers_to_pool(owner, pool) for owner in owners))
 
 
-def unassigned(world: PoolWorld, namespaces: Iterable[str]) -> tuple[ClaimKey, ...]:
+def unassigned_claims(world: PoolWorld, namespaces: Iterable[str]) -> tuple[ClaimKey, ...]:
     """Return the claims without a pool in some namespaces, in the order of the queue."""
     spaces = frozenset(namespaces)
     resource_pool_claims = [
         claim for (space, _), claim in world.claims.items() if space in spaces and not is_assigned(claim)
     ]
-    return tuple(key_of(claim) for claim in sorted(resource_pool_claims, key=place))
+    return tuple(key_of(claim) for claim in sorted(resource_pool_claims, key=queue_key))
 
 
-def _assigned(task: _Task, most: int) -> list[_Task]:
+def _assign_first_claim(task: _Task, most: int) -> list[_Task]:
     """Return the first claim looked at; a task for each message that it can get. Last in the list is followed first."""
     key, rest = task.claims[0], task.claims[1:]
     claim = task.world.claims.get(key)
@@ -360,13 +378,13 @@ def _assigned(task: _Task, most: int) -> list[_Task]:
         task._replace(
             world=with_claims(task.world, {key: resource_pool_claim}),
             claims=rest,
-            pools=_more(task.pools, pools_of(task.world, (claim, resource_pool_claim))),
+            pools=_add_names(task.pools, pools_of(task.world, (claim, resource_pool_claim))),
         )
         for resource_pool_claim in reversed(resource_pool_claims)
     ]
 
 
-def _reconciled(task: _Task) -> _Task:
+def _reconcile_first_pool(task: _Task) -> _Task:
     name, rest = task.pools[0], task.pools[1:]
     before = task.world
     pool = before.pools.get(name)
@@ -385,14 +403,14 @@ def _reconciled(task: _Task) -> _Task:
     lowered = now.spec != pool.spec and task.looks < _MOST_LOOKS
     again = (name,) if moved and (lowered or not reconciled.allocation.settled) else ()
     others = (other for other in pools_of(world, changed) if other != name)
-    return _Task(world, _requeued(world, pool, now), _more(rest, (*again, *others)), task.looks + 1)
+    return _Task(world, _list_requeued_claims(world, pool, now), _add_names(rest, (*again, *others)), task.looks + 1)
 
 
-def _requeued(world: PoolWorld, before: ResourcePool, now: ResourcePool) -> tuple[ClaimKey, ...]:
+def _list_requeued_claims(world: PoolWorld, before: ResourcePool, now: ResourcePool) -> tuple[ClaimKey, ...]:
     """A change of a pool's namespaces makes claims without a pool be looked at, in the old and the new ones."""
     old, new = before.status.namespaces or (), now.status.namespaces or ()
-    return unassigned(world, (*old, *new)) if old != new else ()
+    return unassigned_claims(world, (*old, *new)) if old != new else ()
 
 
-def _more(names: Iterable[str], additions: Iterable[str]) -> tuple[str, ...]:
+def _add_names(names: Iterable[str], additions: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*names, *additions)))

@@ -86,10 +86,10 @@ def without_quotas(world: PoolWorld, gone: Iterable[ClaimKey]) -> PoolWorld:
 def without_pool(world: PoolWorld, name: str) -> PoolWorld:
     """Return the world in which the pool is gone; no other one gets its uid."""
     uids = {world.pools[name].metadata.uid} if name in world.pools else set()
-    return structs.replace(world, pools=dropped(world.pools, name), ended=world.ended | uids)
+    return structs.replace(world, pools=without_keys(world.pools, name), ended=world.ended | uids)
 
 
-def dropped(mapping: Mapping[K, V], *keys: K) -> dict[K, V]:
+def without_keys(mapping: Mapping[K, V], *keys: K) -> dict[K, V]:
     """Return a mapping without some keys."""
     gone = {*keys}
     return {key: value for key, value in mapping.items() if key not in gone}
@@ -100,7 +100,7 @@ def quotas_in(world: PoolWorld, namespace: str) -> Iterator[ResourceQuota]:
     return (quota for (space, _), quota in world.quotas.items() if space == namespace)
 
 
-def distinct(worlds: Iterable[PoolWorld]) -> tuple[PoolWorld, ...]:
+def distinct_worlds(worlds: Iterable[PoolWorld]) -> tuple[PoolWorld, ...]:
     """Return the worlds, equal ones once."""
     pool_worlds: list[PoolWorld] = []
     for world in worlds:

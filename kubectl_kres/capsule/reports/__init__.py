@@ -84,11 +84,11 @@ def _reads_of_pools(store: Store, namespace: str) -> Iterator[ReadRequest]:
 def _reads_of_policies(store: Store, namespace: str) -> Iterable[ReadRequest]:
     """Only where the namespace, its quotas or the webhooks that were read say that Capsule is there."""
     space = store.get("Namespace", namespace) if namespace else None
-    if not (tenant_name(space) if space is not None else _shows(store, namespace)):
+    if not (tenant_name(space) if space is not None else _has_capsule(store, namespace)):
         return ()
     from kubectl_kres.capsule.reports.common.tenancy import tenancy_needs
 
-    return tenancy_needs(store, namespace, decided=bears(store, namespace))
+    return tenancy_needs(store, namespace, decided=has_enforced_rules(store, namespace))
 
 
 def _reads_of_refused(store: Store, namespace: str) -> Iterator[ReadRequest]:
@@ -113,7 +113,7 @@ def _describe(store: Store, item: Any, now: str) -> ObjectDescription | None:
 
 def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> NamespaceRules:
     del limits
-    if not bears(store, namespace):
+    if not has_enforced_rules(store, namespace):
         return NamespaceRules()
     from kubectl_kres.capsule.reports.common.rule_summaries import summaries_of_namespace
 
@@ -121,11 +121,11 @@ def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -
 
 
 def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
-    if not bears(store, namespace):
+    if not has_enforced_rules(store, namespace):
         return ExtendedPolicies(policies)
-    from kubectl_kres.capsule.reports.common.tenancy import extended
+    from kubectl_kres.capsule.reports.common.tenancy import extend_policies
 
-    return ExtendedPolicies(*extended(store, namespace, policies), _COMPUTED)
+    return ExtendedPolicies(*extend_policies(store, namespace, policies), _COMPUTED)
 
 
 def kept_quotas(store: Store, namespace: str) -> Mapping[str, str]:
@@ -137,9 +137,9 @@ def kept_quotas(store: Store, namespace: str) -> Mapping[str, str]:
 def _explain_refusals(store: Store, namespace: str, findings: Iterable[Finding]) -> KeptQuotaAnswer:
     if not kept_quotas(store, namespace):
         return KeptQuotaAnswer()
-    from kubectl_kres.capsule.reports.pool.pool_trail import claiming, trails
+    from kubectl_kres.capsule.reports.pool.pool_trail import claim_remedies, trails
 
-    return KeptQuotaAnswer(trails(store, namespace, findings), claiming(store, namespace))
+    return KeptQuotaAnswer(trails(store, namespace, findings), claim_remedies(store, namespace))
 
 
 def _replace_raises(store: Store, ref: ObjectRef, edits: tuple[Edit, ...]) -> MoreRoom | None:
@@ -177,7 +177,7 @@ def _owner(metadata: Metadata) -> Ownership | None:
     if pool:
         text = f"Capsule owns it for pool {pool}: claim more from the pool instead"
         return Ownership(text, pool if metadata.name == quota_name(pool) else "")
-    text = kept(metadata) if isinstance(metadata, ManagedMetadata) else ""
+    text = distribution_sentence(metadata) if isinstance(metadata, ManagedMetadata) else ""
     return Ownership(text, distributed=True) if text else None
 
 
@@ -189,7 +189,7 @@ def _shared_reports(store: Store, namespace: str) -> Iterator[Record]:
     yield from shared_reports(store, namespace)
 
 
-def bears(store: Store, namespace: str) -> bool:
+def has_enforced_rules(store: Store, namespace: str) -> bool:
     """Return whether something was read that Capsule may enforce on pods of the namespace."""
     if any(True for _ in store.all("GlobalResourceQuota")) or any(True for _ in store.all("RuleStatus", namespace)):
         return True
@@ -197,7 +197,7 @@ def bears(store: Store, namespace: str) -> bool:
     return tenant is not None and any(rule.enforce is not None for rule in tenant.spec.rules or ())
 
 
-def _shows(store: Store, namespace: str) -> bool:
+def _has_capsule(store: Store, namespace: str) -> bool:
     """Return whether Capsule shows: by a label on a quota or LimitRange of the namespace, or by its webhooks."""
     for kind in ("ResourceQuota", "LimitRange"):
         for policy in store.all(kind, namespace or None):
@@ -227,7 +227,7 @@ MANAGER = "projectcapsule.dev/resource"
 _OF_TENANT = "controller"
 
 
-def kept(metadata: ManagedMetadata) -> str:
+def distribution_sentence(metadata: ManagedMetadata) -> str:
     """Return a sentence for a LimitRange or quota that Capsule distributes; empty for any other, and for quotas of
     pools.
 

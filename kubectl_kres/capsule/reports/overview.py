@@ -53,7 +53,7 @@ def claim_severity(report: ClaimReport) -> Severity:
     return CLAIM_STATES[report.state] or ("warn" if report.notes else "")
 
 
-def since(claim: ResourcePoolClaim, report: ClaimReport) -> str:
+def state_since(claim: ResourcePoolClaim, report: ClaimReport) -> str:
     """Return when the condition that decides came to be as it is; else when the claim was created."""
     decides = "Exhausted" if report.state in WAITING else "Ready"
     result = {condition.type: condition.last_transition_time for condition in claim.status.conditions or ()}
@@ -97,7 +97,7 @@ def _claim(claim: ResourcePoolClaim, report: ClaimReport) -> Problem:
         lacks=report.lacks,
         behind=behind if report.state == "queued" else (),
         reason=report.because if not report.lacks and report.state != "queued" else "",
-        since=since(claim, report) if report.waits else "",
+        since=state_since(claim, report) if report.waits else "",
     )
 
 

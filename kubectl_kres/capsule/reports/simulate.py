@@ -14,13 +14,13 @@ from kubectl_kres.admission.base.outcome import Refusal
 from kubectl_kres.capsule.model import ResourcePoolClaim
 from kubectl_kres.capsule.replay.events import Create, PatchEvent, WorldEvent, replay, replay_all
 from kubectl_kres.capsule.replay.on_claim import created_together
-from kubectl_kres.capsule.replay.world import PoolWorld, distinct, world_of
+from kubectl_kres.capsule.replay.world import PoolWorld, distinct_worlds, world_of
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
-from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of, place
+from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of, queue_key
 from kubectl_kres.model.objects import ManagedMetadata, Namespace, ObjectRef
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.simulate.cluster import difference
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.store.store import READ, ReadRequest, Store
@@ -62,51 +62,52 @@ class Prediction(NamedTuple):
         return structs.replace(report, predicted=True, certain=False, notes=(*report.notes, _UNDECIDED))
 
 
-def predicted(store: Store) -> Prediction:
+def build_prediction(store: Store) -> Prediction:
     """Return the very store if no file holds a pool or claim without status; one with a status is taken as it is."""
     made = {
         ref
         for ref in store.files
-        if ref.kind in _KINDS[1:] and (ref in store.beneath or _bare(store.get(ref.kind, ref.name, ref.namespace)))
+        if ref.kind in _KINDS[1:]
+        and (ref in store.beneath or _has_no_conditions(store.get(ref.kind, ref.name, ref.namespace)))
     }
     if not made:
         return Prediction(store)
-    supposed = [*_unlabelled(store, made)]
-    worlds: tuple[PoolWorld, ...] = (_world(store, made),)
+    supposed = [*_unread_namespace_remarks(store, made)]
+    worlds: tuple[PoolWorld, ...] = (_build_world(store, made),)
     refused: dict[ObjectRef, str] = {}
     begun, claims = worlds[0], list[ResourcePoolClaim]()
     order = {ref: number for number, ref in enumerate(store.files)}
     for ref in sorted(made, key=lambda object_ref: (_KINDS.index(object_ref.kind), order[object_ref])):
         begun = begun if claims else worlds[0]
         outcomes = [world_outcome for world in worlds for world_outcome in replay(world, _event(store, ref))]
-        text = next((_said(outcome.refusal) for outcome in outcomes if outcome.refusal is not None), "")
+        text = next((_format_refusal(outcome.refusal) for outcome in outcomes if outcome.refusal is not None), "")
         if text:
             refused[ref] = text
         elif ref.kind == "ResourcePoolClaim" and ref not in store.beneath:
             claims.append(_item(store, ref))
-        worlds = distinct(outcome.world for outcome in outcomes)[:_MOST]
+        worlds = distinct_worlds(outcome.world for outcome in outcomes)[:_MOST]
     if len(worlds) > 1:
         supposed.append(
             f"{len(worlds)} outcomes are possible, since the choice among equal pools is random: this is one"
         )
-    doubtful = frozenset(map(ref_of, undecided(begun, claims, worlds)))
+    doubtful = frozenset(map(ref_of, undecided_claims(begun, claims, worlds)))
     if doubtful:
         supposed.append(
             "the claims of the files come one after the other, in their order there, and each is looked at before the "
-            f"next one comes; else others may get in: {listed(sorted(ref.key for ref in doubtful), _NAMED)}"
+            f"next one comes; else others may get in: {join_words(sorted(ref.key for ref in doubtful), _NAMED)}"
         )
-    after = _with(store, worlds[0])
+    after = _build_store(store, worlds[0])
     new = frozenset(made) - refused.keys()
     return Prediction(after, new, refused, tuple(supposed), doubtful)
 
 
-def _said(refusal: Refusal) -> str:
+def _format_refusal(refusal: Refusal) -> str:
     """Return the server's words, and the field that it does not name."""
     paths = [finding.path for finding in refusal.findings if finding.path and finding.path not in refusal.message]
     return f"{refusal.message} ({', '.join(paths)})" if paths else refusal.message
 
 
-def _bare(item: Any) -> bool:
+def _has_no_conditions(item: Any) -> bool:
     return not (item.status.conditions or getattr(item.status, "condition", None))
 
 
@@ -124,7 +125,7 @@ def _item(store: Store, ref: ObjectRef) -> Any:
     return store.get(ref.kind, ref.name, ref.namespace)
 
 
-def _world(store: Store, made: Iterable[ObjectRef]) -> PoolWorld:
+def _build_world(store: Store, made: Iterable[ObjectRef]) -> PoolWorld:
     """Return what there is without the files: of a namespace that was not read the name alone is known."""
     gone = set(made)
 
@@ -136,27 +137,27 @@ def _world(store: Store, made: Iterable[ObjectRef]) -> PoolWorld:
             elif ref in store.beneath:
                 yield store.beneath[ref]
 
-    spaces = {namespace.metadata.name: namespace for namespace in map(_labelled, store.all("Namespace"))}
+    spaces = {namespace.metadata.name: namespace for namespace in map(_add_name_label, store.all("Namespace"))}
     for ref in made:
         if ref.namespace and ref.namespace not in spaces:
-            spaces[ref.namespace] = _labelled(Namespace(ManagedMetadata(ref.namespace)))
+            spaces[ref.namespace] = _add_name_label(Namespace(ManagedMetadata(ref.namespace)))
     return world_of(spaces.values(), there("ResourcePool"), there("ResourcePoolClaim"), there("ResourceQuota"))
 
 
-def _labelled(namespace: Namespace) -> Namespace:
+def _add_name_label(namespace: Namespace) -> Namespace:
     """With the label that the API server gives every namespace."""
     meta = namespace.metadata
     labels = {_NAME_LABEL: meta.name, **(meta.labels or {})}
     return structs.replace(namespace, metadata=structs.replace(meta, labels=labels))
 
 
-def _unlabelled(store: Store, made: Iterable[ObjectRef]) -> Iterable[str]:
+def _unread_namespace_remarks(store: Store, made: Iterable[ObjectRef]) -> Iterable[str]:
     names = sorted({ref.namespace for ref in made if ref.namespace and store.get("Namespace", ref.namespace) is None})
     if names:
         yield f"namespace {', '.join(names)} is taken to exist, without labels but its name: it was not read"
 
 
-def _with(store: Store, world: PoolWorld) -> Store:
+def _build_store(store: Store, world: PoolWorld) -> Store:
     """Return the objects of a world as a store, with what is known of the old one."""
     result = Store(store.origin)
     result.files.update(store.files)
@@ -177,7 +178,7 @@ def _with(store: Store, world: PoolWorld) -> Store:
     return result
 
 
-def undecided(
+def undecided_claims(
     world: PoolWorld, claims: Sequence[ResourcePoolClaim], after: Sequence[PoolWorld]
 ) -> tuple[ClaimKey, ...]:
     """Return those claims, in the queue's order.
@@ -187,10 +188,10 @@ def undecided(
     come: recorded were all of these for three claims of one file.
     """
     pairs: set[ClaimKey] = set()
-    base = _decided(after[0], claims)
+    base = _find_bound_claims(after[0], claims)
     for other in (*after[1:], *(_orders(world, claims) if len(claims) > 1 else ())):
-        pairs |= {key for key, item in _decided(other, claims).items() if item != base.get(key)}
-    return tuple(key_of(claim) for claim in sorted(claims, key=place) if key_of(claim) in pairs)
+        pairs |= {key for key, item in _find_bound_claims(other, claims).items() if item != base.get(key)}
+    return tuple(key_of(claim) for claim in sorted(claims, key=queue_key) if key_of(claim) in pairs)
 
 
 def _orders(world: PoolWorld, claims: Sequence[ResourcePoolClaim]) -> Iterator[PoolWorld]:
@@ -205,7 +206,7 @@ def _after(world: PoolWorld, claims: Iterable[ResourcePoolClaim]) -> Iterator[Po
     yield from replay_all(world, [Create(claim) for claim in claims])[:1]
 
 
-def _decided(world: PoolWorld, claims: Iterable[ResourcePoolClaim]) -> dict[ClaimKey, bool]:
+def _find_bound_claims(world: PoolWorld, claims: Iterable[ResourcePoolClaim]) -> dict[ClaimKey, bool]:
     keys = map(key_of, claims)
     return {
         key: standing(resource_pool_claim).state in HELD

@@ -94,14 +94,14 @@ def add_amounts(lists: Iterable[Amounts]) -> dict[str, Quantity]:
     return quantities
 
 
-def same(left: Amounts, right: Amounts) -> bool:
+def amounts_equal(left: Amounts, right: Amounts) -> bool:
     """Return whether both name the same resources with equal amounts, whatever the notation."""
     return left.keys() == right.keys() and all(left[name].nano == right[name].nano for name in left)
 
 
-def unchanged(left: Amounts, right: Amounts) -> bool:
+def amounts_unchanged(left: Amounts, right: Amounts) -> bool:
     """Return whether both are the same to the controller, to which ``1Gi`` and ``1073741824`` differ."""
-    return same(left, right) and all(left[name].format == right[name].format for name in left)
+    return amounts_equal(left, right) and all(left[name].format == right[name].format for name in left)
 
 
 ClaimKey = tuple[str, str]
@@ -182,7 +182,7 @@ class ClaimTurn(Struct, frozen=True, gc=False):
         sorted.
         """
         text = conditions.queued_text if self.result == "queue" else conditions.short_text
-        return conditions.joined(
+        return conditions.join_lines(
             text(comparison.resource, comparison.asked, comparison.room) for comparison in self.comparisons()
         )
 
@@ -221,7 +221,7 @@ def key_of(claim: ResourcePoolClaim) -> ClaimKey:
     return claim.metadata.namespace, claim.metadata.name
 
 
-def place(claim: ResourcePoolClaim) -> tuple[str, str, str]:
+def queue_key(claim: ResourcePoolClaim) -> tuple[str, str, str]:
     """Return what the queue is sorted by: time of creation in whole seconds, then name, then namespace."""
     meta = claim.metadata
     return meta.creation_timestamp or _NEVER, meta.name, meta.namespace
@@ -229,7 +229,7 @@ def place(claim: ResourcePoolClaim) -> tuple[str, str, str]:
 
 def in_order(candidates: Iterable[ClaimCandidate]) -> list[ClaimCandidate]:
     """Return the queue."""
-    return sorted(candidates, key=lambda candidate: place(candidate.claim))
+    return sorted(candidates, key=lambda candidate: queue_key(candidate.claim))
 
 
 def allocate(
@@ -309,12 +309,12 @@ class _Pass:
         """Return the next claim's."""
         share = self.shares.get(candidate.uid) if self.shares else None
         if share is not None:
-            if unchanged(share.amounts, candidate.asks):
+            if amounts_unchanged(share.amounts, candidate.asks):
                 self.add_up()
                 return ClaimTurn(candidate, "kept")
-            return self._changed(candidate, share)
+            return self._change_claim(candidate, share)
         if self._ordered and self._asked and not self._asked.keys().isdisjoint(candidate.asks):
-            return self._queued(candidate)
+            return self._build_queued_turn(candidate)
         room = self._room
         short = [name for name, asked in candidate.asks.items() if not (left := room.get(name)) or left < asked.nano]
         if short:
@@ -325,7 +325,7 @@ class _Pass:
     def exhausted(self) -> dict[str, Exhausted]:
         return {name: Exhausted(self._left[name], asked, self._first[name]) for name, asked in self._asked.items()}
 
-    def _changed(self, candidate: ClaimCandidate, share: ClaimShare) -> ClaimTurn:
+    def _change_claim(self, candidate: ClaimCandidate, share: ClaimShare) -> ClaimTurn:
         """Return the old amounts count as free for the new ones; if these do not fit, all is lost.
 
         Of a resource of which nothing is left, or that the pool has no more, the old amount is all there is.
@@ -356,7 +356,7 @@ class _Pass:
             if name in self._used:
                 self._used[name] -= sign * quantity.nano
 
-    def _queued(self, candidate: ClaimCandidate) -> ClaimTurn:
+    def _build_queued_turn(self, candidate: ClaimCandidate) -> ClaimTurn:
         if self._seen_asked is None:
             self._seen_asked = dict(self._asked)
         short = sorted(name for name in candidate.asks if name in self._asked)
@@ -395,11 +395,11 @@ def in_use(used: Amounts, hard: Collection[str], candidates: Sequence[ClaimCandi
     left = {name: used[name].nano for name in hard if name in used and used[name].nano > 0}
     asks = [{name: candidate.asks[name].nano for name in left if name in candidate.asks} for candidate in candidates]
     if any(nano < 0 for mapping in asks for nano in mapping.values()):
-        return [candidates[index] for index in _scanned(left, asks)]
-    return [candidates[index] for index in _heaped(left, asks)]
+        return [candidates[index] for index in _select_by_scan(left, asks)]
+    return [candidates[index] for index in _select_by_heap(left, asks)]
 
 
-def _heaped(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
+def _select_by_heap(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
     """Scores never grow while amounts are taken off, so that an old score bounds the new one."""
     heap = [(-score, index) for index, mapping in enumerate(asks) if (score := _score(left, mapping)) > 0]
     heapq.heapify(heap)
@@ -417,7 +417,7 @@ def _heaped(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
     return chosen
 
 
-def _scanned(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
+def _select_by_scan(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
     """With a claim of a negative amount every score has to be looked at each time."""
     open_, chosen = list(range(len(asks))), list[int]()
     while open_ and any(left.values()):

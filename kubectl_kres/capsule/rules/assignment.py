@@ -81,11 +81,11 @@ def assign(claim: ResourcePoolClaim, pools: Pools) -> tuple[ResourcePoolClaim, .
     if last.rule == "capsule/pool-name":
         return (claim,)
     if last.fault:
-        return tuple(_written(claim, message) for message in last.fault)
+        return tuple(_set_ready_condition(claim, message) for message in last.fault)
     pool = pools[claim.spec.pool]
-    meta = structs.replace(claim.metadata, owner_references=_owned(claim, pool))
+    meta = structs.replace(claim.metadata, owner_references=_replace_pool_owner(claim, pool))
     status = structs.replace(claim.status, pool=PoolRef(pool.metadata.name, pool.metadata.uid))
-    return (_written(structs.replace(claim, metadata=meta, status=status), ""),)
+    return (_set_ready_condition(structs.replace(claim, metadata=meta, status=status), ""),)
 
 
 def is_assigned(claim: ResourcePoolClaim) -> bool:
@@ -93,7 +93,7 @@ def is_assigned(claim: ResourcePoolClaim) -> bool:
     return claim.status.pool is not None
 
 
-def belongs(claim: ResourcePoolClaim, pool: ResourcePool) -> bool:
+def belongs_to_pool(claim: ResourcePoolClaim, pool: ResourcePool) -> bool:
     """Return whether the claim belongs to this pool: by UID where both have one, else by name."""
     ref = claim.status.pool
     if ref is None:
@@ -102,7 +102,7 @@ def belongs(claim: ResourcePoolClaim, pool: ResourcePool) -> bool:
     return ref.uid == uid if ref.uid and uid else ref.name == pool.metadata.name
 
 
-def owns(reference: OwnerReference, pool: ResourcePool) -> bool:
+def refers_to_pool(reference: OwnerReference, pool: ResourcePool) -> bool:
     """Return whether an owner reference is to this pool."""
     if reference.kind != "ResourcePool":
         return False
@@ -110,7 +110,7 @@ def owns(reference: OwnerReference, pool: ResourcePool) -> bool:
     return reference.uid == uid if reference.uid and uid else reference.name == pool.metadata.name
 
 
-def _owned(claim: ResourcePoolClaim, pool: ResourcePool) -> tuple[OwnerReference, ...]:
+def _replace_pool_owner(claim: ResourcePoolClaim, pool: ResourcePool) -> tuple[OwnerReference, ...]:
     """Return the claim's owners with this pool instead of any other."""
     others = tuple(
         owner_reference
@@ -121,11 +121,11 @@ def _owned(claim: ResourcePoolClaim, pool: ResourcePool) -> tuple[OwnerReference
     return (*others, OwnerReference("ResourcePool", meta.name, meta.uid, f"{GROUP}/{VERSION}"))
 
 
-def _written(claim: ResourcePoolClaim, message: str) -> ResourcePoolClaim:
+def _set_ready_condition(claim: ResourcePoolClaim, message: str) -> ResourcePoolClaim:
     """With the Ready condition; the condition of old versions goes with any write."""
     status = structs.replace(
         claim.status,
-        conditions=conditions.put(claim.status.conditions, conditions.ready(message)),
+        conditions=conditions.set_condition(claim.status.conditions, conditions.ready(message)),
         condition=None,
         observed_generation=claim.metadata.generation,
     )
@@ -137,7 +137,7 @@ _PREFIX = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-
 _LONGEST_PREFIX = 253
 
 
-def selected(pool: ResourcePool, namespaces: Iterable[Namespace]) -> dict[str, tuple[int, ...]]:
+def selected_namespaces(pool: ResourcePool, namespaces: Iterable[Namespace]) -> dict[str, tuple[int, ...]]:
     """Names of the namespaces that the pool selects, sorted, each with the places of the selectors that match it.
 
     A pool that is being deleted selects nothing; selectors without fields and those that do not parse do not either.
@@ -195,10 +195,10 @@ def fits(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
     wanted = selector.match_labels or {}
     if any(labels.get(key) != value for key, value in wanted.items()):
         return False
-    return all(_holds(match_expression, labels) for match_expression in selector.match_expressions or ())
+    return all(_matches_expression(match_expression, labels) for match_expression in selector.match_expressions or ())
 
 
-def _holds(expression: Requirement, labels: Mapping[str, str]) -> bool:
+def _matches_expression(expression: Requirement, labels: Mapping[str, str]) -> bool:
     value, values = labels.get(expression.key), expression.values or ()
     match expression.operator:
         case "In":

@@ -34,7 +34,7 @@ def exhausted(reason: str, message: str, generation: int) -> CapsuleCondition:
     return CapsuleCondition(EXHAUSTED, "True", reason, message, observed_generation=generation)
 
 
-def waiting(generation: int) -> CapsuleCondition:
+def not_bound(generation: int) -> CapsuleCondition:
     """Bound of a claim that waits."""
     return CapsuleCondition(BOUND, "False", "Failed", "claim causes exhaustions", observed_generation=generation)
 
@@ -65,7 +65,7 @@ def queued_text(resource: str, asked: Quantity, queued: Quantity) -> str:
     return f"requested: {resource}={asked}, queued: {resource}={queued}"
 
 
-def joined(lines: Iterable[str]) -> str:
+def join_lines(lines: Iterable[str]) -> str:
     """Return the lines of an Exhausted message as one text. See ``lines`` for the way back."""
     return "; ".join(lines)
 
@@ -79,7 +79,7 @@ def normalize_message(condition: CapsuleCondition) -> str:
     """Return the message; its queued lines sorted, which Capsule writes in another order with each reconcile."""
     if condition.reason != "QueueExhausted":
         return condition.message
-    return joined(sorted(lines(condition.message)))
+    return join_lines(sorted(lines(condition.message)))
 
 
 def not_found(pool: str) -> str:
@@ -117,7 +117,7 @@ def in_use(claim: ResourcePoolClaim) -> bool:
     return is_true(claim.status.conditions, BOUND)
 
 
-def put(conditions: Conditions | None, new: CapsuleCondition) -> Conditions:
+def set_condition(conditions: Conditions | None, new: CapsuleCondition) -> Conditions:
     """Return the conditions with a new one in the place of its type; the very same if it says what the old one said.
 
     A new condition has no time: it was computed, not observed.
@@ -125,24 +125,24 @@ def put(conditions: Conditions | None, new: CapsuleCondition) -> Conditions:
     capsule_conditions = conditions or ()
     for place, old in enumerate(capsule_conditions):
         if old.type == new.type:
-            if _says(old) == _says(new):
+            if _compared_fields(old) == _compared_fields(new):
                 return capsule_conditions
             kept = old.last_transition_time if old.status == new.status else None
-            return (*capsule_conditions[:place], _timed(new, kept), *capsule_conditions[place + 1 :])
+            return (*capsule_conditions[:place], _set_transition_time(new, kept), *capsule_conditions[place + 1 :])
     return (*capsule_conditions, new)
 
 
-def without(conditions: Conditions | None, kinds: Collection[str]) -> Conditions | None:
+def without_types(conditions: Conditions | None, kinds: Collection[str]) -> Conditions | None:
     """Return the conditions except those of some types; None if none is left."""
     return tuple(condition for condition in conditions or () if condition.type not in kinds) or None
 
 
-def _says(condition: CapsuleCondition) -> tuple[str, str, str, int]:
+def _compared_fields(condition: CapsuleCondition) -> tuple[str, str, str, int]:
     """Queued lines stand in any order, which is not news."""
     return condition.status, condition.reason, normalize_message(condition), condition.observed_generation
 
 
-def _timed(new: CapsuleCondition, time: str | None) -> CapsuleCondition:
+def _set_transition_time(new: CapsuleCondition, time: str | None) -> CapsuleCondition:
     if time is None:
         return new
     return CapsuleCondition(new.type, new.status, new.reason, new.message, time, new.observed_generation)

@@ -59,7 +59,7 @@ class _Words:
     def exceeded(self, quota: Quota, delta: Quantities) -> str:
         """Return what it says of every resource that is over its hard, be it asked for or not; empty: none is."""
         additions = {name: quantity for name, quantity in delta.items() if name in quota.hard and quantity.nano > 0}
-        details = "; ".join(_over(quota, additions)) if additions else ""
+        details = "; ".join(_find_excess(quota, additions)) if additions else ""
         return f'resource exceeds {KIND} "{quota.source.name}": {details}' if details else ""
 
     def must_specify(self, quota: Quota, missing: str) -> str:
@@ -73,7 +73,7 @@ class _Words:
 _WORDS = _Words()
 
 
-def _over(quota: Quota, additions: Mapping[str, Quantity]) -> Iterator[str]:
+def _find_excess(quota: Quota, additions: Mapping[str, Quantity]) -> Iterator[str]:
     for name, hard in sorted(quota.hard.items()):
         used, asked = quota.used.get(name, ZERO), additions.get(name, ZERO)
         projected = used + asked

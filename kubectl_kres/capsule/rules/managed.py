@@ -72,7 +72,7 @@ def managed_quota(
     owner = OwnerReference("ResourcePool", name, meta.uid, f"{GROUP}/{VERSION}", controller=True)
     metadata = structs.replace(resource_quota.metadata, labels=labels, owner_references=(owner,))
     written = structs.replace(resource_quota, metadata=metadata, spec=spec)
-    return stored if stored is not None and _says(stored) == _says(written) else written
+    return stored if stored is not None and _compared_fields(stored) == _compared_fields(written) else written
 
 
 def _without_blanks(pool: ResourcePool) -> ScopeSelector | None:
@@ -87,7 +87,7 @@ def _without_blanks(pool: ResourcePool) -> ScopeSelector | None:
     return structs.replace(selector, match_expressions=expressions or None)
 
 
-def _says(quota: ResourceQuota) -> tuple[object, ...]:
+def _compared_fields(quota: ResourceQuota) -> tuple[object, ...]:
     """Return what two quotas are compared by; equal amounts are equal in any notation."""
     meta, spec = quota.metadata, quota.spec
     hard = readable(spec.hard, ObjectRef("ResourceQuota", meta.name, meta.namespace), "spec.hard", None)
@@ -95,7 +95,7 @@ def _says(quota: ResourceQuota) -> tuple[object, ...]:
     return meta.labels, [(owner.kind, owner.uid) for owner in owners], hard, spec.scopes or (), spec.scope_selector
 
 
-def refused(quota: ResourceQuota, stored: ResourceQuota | None = None) -> Refusal | None:
+def quota_refusal(quota: ResourceQuota, stored: ResourceQuota | None = None) -> Refusal | None:
     """Return why the API server would not take the quota: names, negative amounts, scopes that do not fit or would
     change.
     """

@@ -14,7 +14,7 @@ from msgspec import Struct
 from kubectl_kres.admission.base.draft import Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Finding, Refusal
 from kubectl_kres.admission.pod.aggregate import class_of
-from kubectl_kres.capsule.rules.webhooks import denied
+from kubectl_kres.capsule.rules.webhooks import webhook_refusal
 from kubectl_kres.capsule.rules.workload_mutation import mutate_pod, ratio_limit
 from kubectl_kres.capsule.rules.workload_rules import CONTAINERS, INIT_CONTAINERS, POD, ResourcePolicy, WorkloadRule
 from kubectl_kres.provenance.journal import Check, Entry
@@ -35,7 +35,7 @@ class _Demand(Struct, frozen=True):
 
 def refuse_resources(draft: Draft, rules: Sequence[WorkloadRule], journal: list[Entry] | None) -> Finding | None:
     """Return the first request or limit that the rules refuse: the pod level's, then init containers', containers'."""
-    for slot, target in _places(draft):
+    for slot, target in _list_slots(draft):
         for side in _SIDES:
             names = sorted(
                 {name for rule in rules for name, policy in rule.side(side, target).items() if policy.policy in _HELD}
@@ -47,7 +47,7 @@ def refuse_resources(draft: Draft, rules: Sequence[WorkloadRule], journal: list[
     return None
 
 
-def _places(draft: Draft) -> Iterator[tuple[Slot, str]]:
+def _list_slots(draft: Draft) -> Iterator[tuple[Slot, str]]:
     yield draft.pod or Slot("spec", "", "pod", {}, {}), POD
     yield from ((slot, INIT_CONTAINERS) for slot in draft.inits)
     yield from ((slot, CONTAINERS) for slot in draft.containers)
@@ -75,7 +75,7 @@ def _judge(
         path = f'spec.resources.{side}["{name}"]'
     last: tuple[_Demand, str] | None = None
     for demand in demands:
-        met, detail = _meets(slot, side, name, demand.policy)
+        met, detail = _check_policy(slot, side, name, demand.policy)
         if journal is not None:
             shown = slot.side(side).get(name)
             observed = f"{word} {'-' if shown is None else shown}, {demand.action}"
@@ -115,7 +115,7 @@ def _judge(
     )
 
 
-def _meets(slot: Slot, side: Side, name: str, policy: ResourcePolicy) -> tuple[bool, str]:
+def _check_policy(slot: Slot, side: Side, name: str, policy: ResourcePolicy) -> tuple[bool, str]:
     """Return whether the value is as the policy wants it, and how it should be. Source: workloadResourceCompliant."""
     request, limit = slot.requests.get(name), slot.limits.get(name)
     if side == "requests":
@@ -199,4 +199,4 @@ class TenantWebhook(Struct, frozen=True):
         del name
         finding = refuse_resources(draft, self.rules, journal) if self.refuses else None
         finding = finding or refuse_class(class_of(draft), self.rules)
-        return () if finding is None else (denied(_VALIDATING, finding),)
+        return () if finding is None else (webhook_refusal(_VALIDATING, finding),)

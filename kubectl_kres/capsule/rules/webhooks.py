@@ -14,9 +14,9 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Finding, Refusal
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, ResourcePoolSpec
-from kubectl_kres.capsule.rules.allocation import Amounts, canonical, readable, same
-from kubectl_kres.capsule.rules.assignment import owns
-from kubectl_kres.capsule.rules.conditions import BOUND, EXHAUSTED, in_use, without
+from kubectl_kres.capsule.rules.allocation import Amounts, amounts_equal, canonical, readable
+from kubectl_kres.capsule.rules.assignment import refers_to_pool
+from kubectl_kres.capsule.rules.conditions import BOUND, EXHAUSTED, in_use, without_types
 from kubectl_kres.model.objects import LabelSelector, ObjectRef
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import ZERO
@@ -99,12 +99,14 @@ def disassociate(claim: ResourcePoolClaim, pool: ResourcePool) -> ResourcePoolCl
 
     Source: capsule internal/controllers/resourcepools/pool_controller.go handleClaimDisassociation.
     """
-    kept = without(claim.status.conditions, {BOUND, EXHAUSTED})
+    kept = without_types(claim.status.conditions, {BOUND, EXHAUSTED})
     released = structs.replace(claim, status=structs.replace(claim.status, pool=None, conditions=kept, condition=None))
     if pool.spec.config.delete_bound_resources and not wants_release(claim):
         return released
     owners = tuple(
-        owner_reference for owner_reference in claim.metadata.owner_references or () if not owns(owner_reference, pool)
+        owner_reference
+        for owner_reference in claim.metadata.owner_references or ()
+        if not refers_to_pool(owner_reference, pool)
     )
     freed = structs.replace(released, metadata=structs.replace(claim.metadata, owner_references=owners or None))
     return without_release(freed)
@@ -117,7 +119,7 @@ def is_orphan(claim: ResourcePoolClaim, pools: Collection[ResourcePool]) -> bool
     owners = claim.metadata.owner_references or ()
     if any(owner.kind != "ResourcePool" for owner in owners):
         return False
-    return bool(owners) and not any(owns(owner, pool) for owner in owners for pool in pools)
+    return bool(owners) and not any(refers_to_pool(owner, pool) for owner in owners for pool in pools)
 
 
 _POOLS = "resourcepools.validating.projectcapsule.dev"
@@ -150,7 +152,7 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
     before, after = (
         readable(resource_pool.spec.quota.hard, ref, "spec.quota.hard", None) for resource_pool in (old, new)
     )
-    if same(before, after):
+    if amounts_equal(before, after):
         return ()
     used = readable(old.status.allocation.used, ref, "status.allocation.used", None)
     refusals: list[Refusal] = []
@@ -164,7 +166,7 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
             )
             if claimed.nano:
                 finding = Finding(text, "capsule/remove-claimed", field, name, limit=str(claimed), source=source)
-                refusals.append(denied(_POOLS, finding))
+                refusals.append(webhook_refusal(_POOLS, finding))
         elif after[name] < claimed:
             text = (
                 f"can not reduce {name} usage to {after[name]} because quantity {claimed} is claimed . "
@@ -173,7 +175,7 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
             finding = Finding(
                 text, "capsule/shrink-claimed", field, name, asked=str(after[name]), limit=str(claimed), source=source
             )
-            refusals.append(denied(_POOLS, finding))
+            refusals.append(webhook_refusal(_POOLS, finding))
     return tuple(refusals)
 
 
@@ -211,7 +213,7 @@ def refuse_claim(new: ResourcePoolClaim, old: ResourcePoolClaim | None = None) -
         return None
     pool = _pool_name(old)
     text = f"cannot change the requested resources while claim is allocated to a resourcepool {pool}"
-    return denied(_CLAIMS, Finding(text, "capsule/immutable", "spec", source=_bound(old)))
+    return webhook_refusal(_CLAIMS, Finding(text, "capsule/immutable", "spec", source=_bound_condition_source(old)))
 
 
 def refuse_deletion(claim: ResourcePoolClaim) -> Refusal | None:
@@ -219,7 +221,7 @@ def refuse_deletion(claim: ResourcePoolClaim) -> Refusal | None:
     if not in_use(claim):
         return None
     text = f"cannot delete the pool while claim is used in resourcepool {_pool_name(claim)}"
-    return denied(_CLAIMS, Finding(text, "capsule/delete-used", source=_bound(claim)))
+    return webhook_refusal(_CLAIMS, Finding(text, "capsule/delete-used", source=_bound_condition_source(claim)))
 
 
 def _stored_selector(selector: LabelSelector) -> LabelSelector:
@@ -234,7 +236,7 @@ def _pool_name(claim: ResourcePoolClaim) -> str:
     return claim.status.pool.name if claim.status.pool else claim.spec.pool
 
 
-def _bound(claim: ResourcePoolClaim) -> Source:
+def _bound_condition_source(claim: ResourcePoolClaim) -> Source:
     meta = claim.metadata
     return Source("ResourcePoolClaim", meta.name, meta.namespace, "status.conditions[Bound]")
 
@@ -246,7 +248,7 @@ def _without_amounts(claim: ResourcePoolClaim) -> Refusal:
     return Refusal(422, "Invalid", message, (Finding(text, "capsule/claim-amounts", "spec.claim"),))
 
 
-def denied(webhook: str, finding: Finding) -> Refusal:
+def webhook_refusal(webhook: str, finding: Finding) -> Refusal:
     """Return the 403 that the API server makes of what a webhook answers."""
     message = f'admission webhook "{webhook}" denied the request: {finding.text}'
     return Refusal(403, "Forbidden", message, (finding,))

@@ -31,7 +31,7 @@ def mutate_pod(draft: Draft, rules: Sequence[WorkloadRule], journal: list[Entry]
     return changed
 
 
-def collected(rules: Sequence[WorkloadRule], side: Side, target: str) -> dict[str, ResourcePolicy]:
+def policies_by_resource(rules: Sequence[WorkloadRule], side: Side, target: str) -> dict[str, ResourcePolicy]:
     """Return the policy of each resource: of several rules the last one's, whatever their actions."""
     policies: dict[str, ResourcePolicy] = {}
     for rule in rules:
@@ -48,9 +48,9 @@ def ratio_limit(name: str, request: Quantity, ratio: Quantity) -> Quantity:
 def _mutate_slot(slot: Slot, rules: Sequence[WorkloadRule], target: str, journal: list[Entry] | None) -> bool:
     """Requests come before limits, which may be made from them."""
     changed = False
-    for name, policy in collected(rules, "requests", target).items():
+    for name, policy in policies_by_resource(rules, "requests", target).items():
         changed |= _apply(slot, "requests", name, policy, journal)
-    for name, policy in collected(rules, "limits", target).items():
+    for name, policy in policies_by_resource(rules, "limits", target).items():
         changed |= _apply(slot, "limits", name, policy, journal)
     return changed
 

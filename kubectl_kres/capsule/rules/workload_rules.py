@@ -79,7 +79,7 @@ class WorkloadRules(Struct, frozen=True):
 def rules_of_tenant(tenant: Tenant, labels: Mapping[str, str] | None) -> WorkloadRules:
     """Return the rules of a Tenant that apply to one of its namespaces, which has these labels; None: all of them."""
     name = tenant.metadata.name
-    return _parsed(
+    return _parse_rules(
         (rule, Source("Tenant", name, field=f"spec.rules[{place}]"))
         for place, rule in enumerate(tenant.spec.rules or ())
         if labels is None or is_selected(rule, labels)
@@ -88,7 +88,7 @@ def rules_of_tenant(tenant: Tenant, labels: Mapping[str, str] | None) -> Workloa
 
 def rules_of_status(rules: Sequence[NamespaceRule], source: Source) -> WorkloadRules:
     """Return the rules that a RuleStatus lists, all of which apply."""
-    return _parsed((rule, source.at(f"status.rules[{place}]")) for place, rule in enumerate(rules))
+    return _parse_rules((rule, source.at(f"status.rules[{place}]")) for place, rule in enumerate(rules))
 
 
 def is_selected(rule: TenantRule, labels: Mapping[str, str]) -> bool:
@@ -97,7 +97,7 @@ def is_selected(rule: TenantRule, labels: Mapping[str, str]) -> bool:
     return selector is None or (not fault(selector) and fits(selector, labels))
 
 
-def _parsed(rules: Iterator[tuple[NamespaceRule, Source]]) -> WorkloadRules:
+def _parse_rules(rules: Iterator[tuple[NamespaceRule, Source]]) -> WorkloadRules:
     assumed: list[Assume] = []
 
     def gap(source: Source, text: str) -> None:
@@ -130,11 +130,11 @@ def _rule(rule: NamespaceRule, source: Source, gap: _Gap) -> WorkloadRule | None
         elif key not in _FIELDS:
             gap(at.at(f"{at.field}.{key}"), "not known: left out")
     targets = _targets(workloads.get("targets"), at, gap)
-    sides = _sides(workloads.get("resources"), at, gap)
+    sides = _parse_sides(workloads.get("resources"), at, gap)
     return WorkloadRule(action, at, targets, *sides, _classes(workloads.get("qosClasses"), at, gap))
 
 
-def _sides(written: Any, at: Source, gap: _Gap) -> tuple[dict[str, ResourcePolicy], dict[str, ResourcePolicy]]:
+def _parse_sides(written: Any, at: Source, gap: _Gap) -> tuple[dict[str, ResourcePolicy], dict[str, ResourcePolicy]]:
     """Return the policies of requests and of limits."""
     sides: dict[str, dict[str, ResourcePolicy]] = {"requests": {}, "limits": {}}
     for side, policies in written.items() if isinstance(written, Mapping) else ():

@@ -12,14 +12,14 @@ from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
 from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.needs import claims_needs
 from kubectl_kres.capsule.reports.overview import CLAIM_STATES, claim_severity
-from kubectl_kres.capsule.reports.overview import since as waits_since
+from kubectl_kres.capsule.reports.overview import state_since as waits_since
 from kubectl_kres.capsule.screens.pool_data import rows_of
 from kubectl_kres.capsule.text import NO_CAPSULE
 from kubectl_kres.capsule.text.claim import amounts_table, remedy_lines, state_lines, status_lines
 from kubectl_kres.capsule.text.claims import TONES
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview.lines import SIGNS
-from kubectl_kres.render.text.line import Line, Tone, since, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
@@ -77,10 +77,10 @@ class ClaimEntry(Struct, eq=False, gc=False):
         report = self.report
         if not report.waits:
             return ""
-        return since(waits_since(self.claim, report), self._session.setting.now())
+        return age_text(waits_since(self.claim, report), self._session.setting.now())
 
 
-def sign(row: ClaimEntry) -> tuple[str, Tone]:
+def row_sign(row: ClaimEntry) -> tuple[str, Tone]:
     """``x``: it does not get what it asks for; ``!``: it waits behind another, or holds nothing."""
     return SIGNS[claim_severity(row.report)]
 
@@ -106,7 +106,7 @@ def _brief(name: str) -> str:
     return name.removeprefix("requests.")
 
 
-def _place(report: ClaimReport) -> str:
+def _format_queue_position(report: ClaimReport) -> str:
     if report.state not in WAITING:
         return ""
     return f"{report.place.place} of {report.place.of}" if report.place is not None else "not visible"
@@ -119,15 +119,15 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (Column("namespace", "NAMESPACE", where, where),)),
         Column("name", "NAME", name, name, most=48),
         Column("pool", "POOL", lambda row: _pool(row) or "-", most=30),
-        Column("state", "STATE", lambda row: row.report.state, _state_rank, _tone, width=10),
-        Column("short", "SHORT BY", lambda row: short(row.report), _short_rank, tone=lambda row: sign(row)[1], most=44),
-        Column("place", "PLACE", lambda row: _place(row.report), _place_rank, wide=True, most=11),
+        Column("state", "STATE", lambda row: row.report.state, _state_rank, _state_tone, width=10),
+        Column("short", "SHORT BY", lambda row: short(row.report), _short_rank, tone=lambda row: row_sign(row)[1], most=44),
+        Column("place", "PLACE", lambda row: _format_queue_position(row.report), _place_rank, wide=True, most=11),
         Column("waits", "WAITS", lambda row: row.waits, _waits_rank, right=True, width=5, searched=False),
         Column("asks", "ASKS FOR", lambda row: brief_words(row.report.asks), _asks_rank, wide=True),
     )  # fmt: skip
 
 
-def _tone(row: ClaimEntry) -> Tone:
+def _state_tone(row: ClaimEntry) -> Tone:
     return TONES[row.report.state]
 
 
@@ -180,7 +180,9 @@ def _detail(session: Session, row: ClaimEntry, width: int) -> Iterator[Line]:
     report = row.whole or row.report
     yield from state_lines(report, width)
     if lacks := short(report):
-        yield from toned("", wrapped(f"short by {lacks}" if report.lacks else lacks, width, first="  ", rest="    "))
+        yield from tone_lines(
+            "", wrap_text(f"short by {lacks}" if report.lacks else lacks, width, first="  ", rest="    ")
+        )
     if report.waits and row.whole is None:
         yield [("quiet", "enter: what would unblock it")]
     else:
@@ -188,14 +190,14 @@ def _detail(session: Session, row: ClaimEntry, width: int) -> Iterator[Line]:
     yield from amounts_table(report.amounts, width)
     yield from status_lines(report, width)
     for note in report.notes:
-        yield from toned("warn", wrapped(note, width, rest="  "))
+        yield from tone_lines("warn", wrap_text(note, width, rest="  "))
 
 
-def needs(namespace: str) -> tuple[ReadRequest, ...]:
+def list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
     return ReadRequest("ResourcePoolClaim", namespace), ReadRequest("ResourcePool", required=False)
 
 
-def also(session: Session, namespace: str) -> Iterable[ReadRequest]:
+def further_read_requests(session: Session, namespace: str) -> Iterable[ReadRequest]:
     """Return who else waits for the pools."""
     return claims_needs(session.store, (namespace,) if namespace else ())
 
@@ -205,13 +207,13 @@ LISTING = Listing(
     names=("claims", "claim", "resourcepoolclaims", "resourcepoolclaim"),
     about="claims on Capsule's resource pools: which have what they ask for, why the others wait",
     kinds=("ResourcePoolClaim", "ResourcePool"),
-    needs=needs,
-    also=also,
+    needs=list_read_requests,
+    also=further_read_requests,
     absent=NO_CAPSULE,
     columns=_columns,
     rows=_rows,
     row=_row,
-    sign=sign,
+    sign=row_sign,
     detail=_detail,
     opens=lambda row: Location("object", ref=row.ref),
     ref=lambda row: row.ref,

@@ -21,10 +21,10 @@ from kubectl_kres.capsule.text.claim_or_pool import claim_page, option_text
 from kubectl_kres.capsule.text.claims import TONES, short_words
 from kubectl_kres.capsule.text.pools import queue_lines
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.text.remarks import edited
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
+from kubectl_kres.render.text.remarks import last_edit_texts
 from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
@@ -44,7 +44,7 @@ class ClaimPane(OutlinePane):
     def ask(self) -> ClaimExplanation:
         claim: Any = self.session.get(self.ref)
         if claim is None:
-            raise missing(self.session.store, self.subject)
+            raise missing_error(self.session.store, self.subject)
         return explain_claim(scene_of(self.session), claim)
 
     @property
@@ -63,10 +63,10 @@ class ClaimPane(OutlinePane):
         report = self.report
         yield from state_lines(report, width)
         if lacks := short(report):
-            yield from toned("", wrapped(f"short by {lacks}" if report.lacks else lacks, width, rest="  "))
+            yield from tone_lines("", wrap_text(f"short by {lacks}" if report.lacks else lacks, width, rest="  "))
         yield from self.do_lines(width)
         if report.because != lacks:
-            yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
+            yield from tone_lines("", wrap_text(report.because, width, first="  ", rest="    "))
         yield from status_lines(report, width)
 
     def rows(self) -> Iterator[OutlineItem]:
@@ -79,14 +79,14 @@ class ClaimPane(OutlinePane):
         yield from sections.section(
             "pools of its namespace", map(_option, claim_explanation.options), detail=claim_explanation.chosen
         )
-        yield from sections.section("may it be", map(_may, report.may))
+        yield from sections.section("may it be", map(_permission_row, report.may))
         quota = report.quota
         if quota is not None:
             title = f"quota {quota.subject.name}"
             yield from sections.section(title, _quota(report), ("USED", "HARD", "CLAIMS"))
         yield from sections.section("conditions", map(condition_item, claim_explanation.conditions), ("STATUS",))
-        yield from sections.section("last changed", map(said_item, edited(report.edits)))
-        yield from sections.section("not visible", map(self._unseen, () if self.late else report.unseen))
+        yield from sections.section("last changed", map(said_item, last_edit_texts(report.edits)))
+        yield from sections.section("not visible", map(self._unseen_row, () if self.late else report.unseen))
 
     def _queue(self, claim_explanation: ClaimExplanation) -> Iterator[OutlineItem]:
         """Return who takes part before it; those that only keep what they hold are one line."""
@@ -121,7 +121,7 @@ class ClaimPane(OutlinePane):
         own = next((item for item in self._rows if item.tone == "strong" and not item.is_section), None)
         return own or super().opens_on()
 
-    def _unseen(self, unseen: Unseen) -> OutlineItem:
+    def _unseen_row(self, unseen: Unseen) -> OutlineItem:
         need = ReadRequest(unseen.kind, unseen.namespace, unseen.name, required=unseen.required)
         tone: Tone = "bad" if unseen.required else "quiet"
         return OutlineItem((), unseen.kind, said=unseen.message or unseen.state, sign="?", tone=tone,
@@ -167,7 +167,7 @@ def _amounts(report: ClaimReport) -> Iterator[OutlineItem]:
 
 def _amount_lines(amount: Amount, width: int) -> Iterator[Line]:
     text = short_words(amount) or f"{amount.name}: there is room for {amount.requested}"
-    yield from toned("", wrapped(text, width, rest="  "))
+    yield from tone_lines("", wrap_text(text, width, rest="  "))
 
 
 def _option(pool_option: PoolOption) -> OutlineItem:
@@ -181,10 +181,10 @@ def _option(pool_option: PoolOption) -> OutlineItem:
     text = option_text(pool_option)
     ref, label = ObjectRef("ResourcePool", pool_option.pool), f"{pool_option.pool}{' (named)' * pool_option.named}"
     return OutlineItem((), label, said=words, place=pool_place(pool_option.pool), ref=ref,
-                about=lambda width: toned("", wrapped(text, width, rest="  ")))  # fmt: skip
+                about=lambda width: tone_lines("", wrap_text(text, width, rest="  ")))  # fmt: skip
 
 
-def _may(value: May) -> OutlineItem:
+def _permission_row(value: May) -> OutlineItem:
     return OutlineItem(
         (),
         VERBS[value.verb],

@@ -10,7 +10,7 @@ from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import QueueTurn
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claim import nothing_helps, way_lines
 from kubectl_kres.capsule.text.claim_or_pool import RESULTS, compared_text
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.widgets.items import OutlineItem
 
@@ -20,12 +20,14 @@ def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
     for number, way in enumerate(report.ways):
         commands = "\n".join(deed.command for deed in way.deeds if deed.command)
         yield OutlineItem(
-            (), f"{'or ' if number else 'fix'} {way.text}{_then(way)}", about=partial(_lines, report, way, number),
+            (), f"{'or ' if number else 'fix'} {way.text}{_format_option_effects(way)}", about=partial(_lines, report, way, number),
             name="command", text=commands, remedy=True,
         )  # fmt: skip
     if not report.ways and report.waits:
         text = nothing_helps(report)
-        yield OutlineItem((), text, tone="warn", about=lambda width: toned("warn", wrapped(text, width)), remedy=True)
+        yield OutlineItem(
+            (), text, tone="warn", about=lambda width: tone_lines("warn", wrap_text(text, width)), remedy=True
+        )
 
 
 def _lines(report: ClaimReport, way: UnblockOption, number: int, width: int) -> Iterator[Line]:
@@ -34,7 +36,7 @@ def _lines(report: ClaimReport, way: UnblockOption, number: int, width: int) -> 
     yield from way_lines(report, way, "or   " if number else "fix  ", width)
 
 
-def _then(way: UnblockOption) -> str:
+def _format_option_effects(way: UnblockOption) -> str:
     """Return what becomes of the others, in a few words."""
     if not way.replayed:
         return ""
@@ -62,7 +64,7 @@ def turn_item(queue_turn: QueueTurn, place: int) -> OutlineItem:
 def _turn_lines(queue_turn: QueueTurn, width: int) -> Iterator[Line]:
     yield [("strong", queue_turn.subject.key), ("", f" {RESULTS[queue_turn.result]}")]
     for part in queue_turn.compared:
-        yield from toned("warn", wrapped(compared_text(part), width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(compared_text(part), width, first="  ", rest="    "))
     if queue_turn.created:
         yield [("quiet", f"  created {queue_turn.created}")]
 
@@ -82,6 +84,6 @@ def condition_item(says: Says) -> OutlineItem:
 
 def _condition(says: Says, width: int) -> Iterator[Line]:
     yield [("strong", says.type), ("", f" {says.status}"), ("quiet", f"  since {says.since}" if says.since else "")]
-    yield from toned("", wrapped(f"{says.reason}: {says.message}", width, first="  ", rest="    "))
+    yield from tone_lines("", wrap_text(f"{says.reason}: {says.message}", width, first="  ", rest="    "))
     if says.computed:
-        yield from toned("warn", wrapped(f"would now say: {says.computed}", width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(f"would now say: {says.computed}", width, first="  ", rest="    "))

@@ -40,15 +40,15 @@ class RowScene:
     def late(self, session: Session) -> bool:
         """Return whether something has changed since they were looked at, and it is not time yet for another look."""
         self.look(session)
-        return self._outdated(session)
+        return self._is_outdated(session)
 
-    def _outdated(self, session: Session) -> bool:
+    def _is_outdated(self, session: Session) -> bool:
         return self._stamp != session.store.revision(*KINDS)
 
     def look(self, session: Session) -> Claims:
         """Return all of them, looked at anew if it is time."""
         rested = perf_counter() - self._made >= _TIMES * self._cost
-        if self._claims is None or (rested and self._outdated(session)):
+        if self._claims is None or (rested and self._is_outdated(session)):
             began = thread_time()
             context = scene_of(session)
             # What any row asks for.

@@ -45,7 +45,7 @@ def pool_row(session: Session, pool: ResourcePool) -> PoolRow:
     return PoolRow(report, tight_use(report), session.setting.ascii_only)
 
 
-def sign(row: PoolRow) -> tuple[str, Tone]:
+def row_sign(row: PoolRow) -> tuple[str, Tone]:
     """``x``: claims hold more than there is, or its controller fails; ``!``: claims wait, or little is left."""
     return SIGNS[POOL_STATES[pool_state(row.report)]]
 
@@ -55,7 +55,7 @@ def state(row: PoolRow) -> str:
     return pool_state(row.report)
 
 
-def _tight(field: str) -> Column:
+def _amount_column(field: str) -> Column:
     def text(row: PoolRow) -> str:
         return str(getattr(row.tight, field)) if row.tight is not None else "-"
 
@@ -71,29 +71,29 @@ def use_bar(use: PoolUse, *, ascii_only: bool) -> str:
     return f"{fine_bar(use.percent, _BAR, ascii_only=ascii_only)}{shown:>5}"
 
 
-def _use(row: PoolRow) -> str:
+def _format_use(row: PoolRow) -> str:
     return use_bar(row.tight, ascii_only=row.ascii_only) if row.tight is not None else ""
 
 
-def _waits(row: PoolRow) -> str:
+def _format_waiting_count(row: PoolRow) -> str:
     return "?" if row.waiting is None else str(row.waiting or "-")
 
 
 def _columns(_namespace: str) -> tuple[Column, ...]:
     return (
         Column("name", "POOL", lambda row: row.report.subject.name, most=48),
-        Column("state", "STATE", state, tone=lambda row: sign(row)[1], width=12, wide=True),
+        Column("state", "STATE", state, tone=lambda row: row_sign(row)[1], width=12, wide=True),
         Column("namespaces", "NS", lambda row: str(len(row.report.namespaces)), lambda row: len(row.report.namespaces),
                right=True, down=True, wide=True),
         Column("claims", "HOLD", lambda row: str(row.report.claims or "-"), lambda row: row.report.claims,
                right=True, down=True, wide=True),
-        Column("waits", "WAIT", _waits, lambda row: row.waiting, lambda row: "warn" if row.waiting else "",
+        Column("waits", "WAIT", _format_waiting_count, lambda row: row.waiting, lambda row: "warn" if row.waiting else "",
                right=True, down=True),
         Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
-        _tight("claimed"),
-        _tight("hard"),
-        _tight("available"),
-        Column("use", "USE", _use, lambda row: row.tight.percent if row.tight else None, lambda row: sign(row)[1],
+        _amount_column("claimed"),
+        _amount_column("hard"),
+        _amount_column("available"),
+        Column("use", "USE", _format_use, lambda row: row.tight.percent if row.tight else None, lambda row: row_sign(row)[1],
                width=_BAR + 6, down=True, drawn=True),
         Column("warnings", "WARNINGS", lambda row: str(len(row.report.warnings) or "-"), right=True, wide=True),
     )  # fmt: skip
@@ -109,7 +109,7 @@ def _detail(session: Session, row: PoolRow, width: int) -> Iterator[Line]:
     yield from pool_lines(row.report, whole=False, ascii_only=session.setting.ascii_only, width=width)
 
 
-def _also(session: Session, _namespace: str) -> Iterable[ReadRequest]:
+def _further_read_requests(session: Session, _namespace: str) -> Iterable[ReadRequest]:
     return pools_needs(session.store)
 
 
@@ -122,11 +122,11 @@ LISTING = Listing(
     about="Capsule's resource pools: what they share out, who holds it, who waits",
     kinds=("ResourcePool", "ResourcePoolClaim", "ResourceQuota", "Namespace"),
     needs=lambda _namespace: (ReadRequest("ResourcePool"),),
-    also=_also,
+    also=_further_read_requests,
     absent=NO_CAPSULE,
     columns=_columns,
     rows=_rows,
-    sign=sign,
+    sign=row_sign,
     detail=_detail,
     opens=place_of,
     ref=lambda row: row.report.subject,

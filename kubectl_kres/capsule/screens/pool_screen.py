@@ -20,12 +20,12 @@ from kubectl_kres.capsule.text.claim_or_pool import pool_page
 from kubectl_kres.capsule.text.claims import TONES, asks_words
 from kubectl_kres.capsule.text.pools import of_pool, queue_lines
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.pictures.holders import holders_lines, named_bar, ranked
-from kubectl_kres.render.text.line import Line, Tone, clipped, since, toned, wrapped
-from kubectl_kres.render.text.remarks import edited
+from kubectl_kres.render.pictures.holders import assign_letters, holders_lines, named_bar
+from kubectl_kres.render.text.line import Line, Tone, age_text, clip_text, tone_lines, wrap_text
+from kubectl_kres.render.text.remarks import last_edit_texts
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
@@ -47,7 +47,7 @@ class PoolPane(OutlinePane):
     def ask(self) -> PoolExplanation:
         pool: Any = self.session.get(self.ref)
         if pool is None:
-            raise missing(self.session.store, self.subject)
+            raise missing_error(self.session.store, self.subject)
         return explain_pool(scene_of(self.session), pool)
 
     @property
@@ -66,23 +66,25 @@ class PoolPane(OutlinePane):
         waiting = unread if report.queue is None else f"{len(report.queue) or 'none'} wait"
         text = f"pool {report.subject.name}: {waiting}, {number or 'no'} claims allocated, {spaces} namespaces"
         tone: Tone = "bad" if report.ready is False else "warn" if report.exhausted else "good"
-        yield [(tone, clipped(text, width))]
+        yield [(tone, clip_text(text, width))]
         if report.queue:
             first = report.queue[0]
             state = f"lacks {brief_words(first.lacks)}" if first.lacks else f"is {first.state}"
-            yield from toned("", wrapped(f"{first.subject.key} {state}", width, rest="  "))
+            yield from tone_lines("", wrap_text(f"{first.subject.key} {state}", width, rest="  "))
         yield from self.do_lines(width)
         if report.message not in {"", "reconciled"}:
-            yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
+            yield from tone_lines(
+                "quiet", wrap_text(f"the controller says: {report.message}", width, first="  ", rest="    ")
+            )
         for option in report.options:
-            yield from toned("quiet", wrapped(option, width, first="  ", rest="    "))
+            yield from tone_lines("quiet", wrap_text(option, width, first="  ", rest="    "))
 
     def rows(self) -> Iterator[OutlineItem]:
         assert self.found is not None
         pool_explanation, report, sections = self.found, self.report, Sections()
-        first = self._first()
-        yield from sections.section("shares out", map(self._use, report.uses), ("CLAIMED", "HARD", "LEFT"))
-        yield from sections.section("who holds it", self._holds())
+        first = self._first_waiting_claim()
+        yield from sections.section("shares out", map(self._use_row, report.uses), ("CLAIMED", "HARD", "LEFT"))
+        yield from sections.section("who holds it", self._holder_rows())
         order = "in order" if report.ordered else "any claim that fits is served"
         yield from sections.section("queue", self._queue(first), ("AGE",), order)
         if first is not None:
@@ -99,15 +101,15 @@ class PoolPane(OutlinePane):
         yield from sections.section(
             "if it is deleted, which is never refused", map(said_item, pool_explanation.follows)
         )
-        yield from sections.section("last changed", map(said_item, edited(report.edits)))
+        yield from sections.section("last changed", map(said_item, last_edit_texts(report.edits)))
 
-    def _first(self) -> ClaimReport | None:
+    def _first_waiting_claim(self) -> ClaimReport | None:
         """Return the claim that waits first, with what would unblock it."""
         queue = self.report.queue
         claim: Any = self.session.get(queue[0].subject) if queue else None
         return claim_detail(Claims(scene_of(self.session)), claim) if claim is not None else None
 
-    def _use(self, use: PoolUse) -> OutlineItem:
+    def _use_row(self, use: PoolUse) -> OutlineItem:
         tone: Tone = (
             "bad" if use.over else "warn" if (use.percent or 0) >= NEARLY_FULL or use.wanted is not None else ""
         )
@@ -117,11 +119,11 @@ class PoolPane(OutlinePane):
         cells, sign = (use.claimed, use.hard, use.available), "x" if use.over else "!" if tone else ""
         return OutlineItem((), use.name, cells, text, sign, tone, partial(_use_lines, use, edit))
 
-    def _holds(self) -> Iterator[OutlineItem]:
+    def _holder_rows(self) -> Iterator[OutlineItem]:
         """Yield a bar a resource; the pane has the legend."""
         ascii_only = self.session.setting.ascii_only
         rooms = of_pool(self.report)
-        letters = ranked(rooms)
+        letters = assign_letters(rooms)
         about = partial(holders_lines, rooms, ascii_only=ascii_only)
         for room in rooms if letters else ():
             drawn = f"{named_bar(room, letters, _BAR, ascii_only=ascii_only)}|"
@@ -141,7 +143,7 @@ class PoolPane(OutlinePane):
             text = "claims are still being read" if self.late else "claims could not be read"
             yield OutlineItem((), "not visible", said=text, tone="warn")
         for queued in queue or ():
-            yield _queued(queued, since(queued.created, now))
+            yield _queued_row(queued, age_text(queued.created, now))
         if queue == ():
             yield OutlineItem((), "nobody waits", tone="quiet")
 
@@ -163,21 +165,23 @@ def _use_lines(use: PoolUse, edit: LastEdit | None, width: int) -> Iterator[Line
         yield [("", f"  pods use {use.used}")]
     if use.wanted is not None:
         text = f"claims that do not fit ask for {use.wanted} in sum, and were offered {use.offered or 'nothing'}"
-        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
     if use.default is not None:
         yield [("", f"  each namespace has {use.default} of it without a claim")]
     if edit is not None:
-        yield from toned("quiet", wrapped(f"hard last changed {_by(edit)}", width, first="  ", rest="    "))
+        yield from tone_lines(
+            "quiet", wrap_text(f"hard last changed {_format_editor(edit)}", width, first="  ", rest="    ")
+        )
 
 
-def _by(edit: LastEdit) -> str:
+def _format_editor(edit: LastEdit) -> str:
     return f"by {edit.manager}{f' at {edit.time}' if edit.time else ''}"
 
 
 def _namespace(pool_namespace: PoolNamespace) -> OutlineItem:
     shares = (f"{name} {value}{_percent(pool_namespace, name)}" for name, value in pool_namespace.claimed.items())
     ref = ObjectRef("Namespace", pool_namespace.name)
-    sign, tone = _sign(pool_namespace.note)
+    sign, tone = _note_sign(pool_namespace.note)
     return OutlineItem(
         (),
         pool_namespace.name,
@@ -191,7 +195,7 @@ def _namespace(pool_namespace: PoolNamespace) -> OutlineItem:
     )
 
 
-def _sign(note: str) -> tuple[str, Tone]:
+def _note_sign(note: str) -> tuple[str, Tone]:
     """Return the mark of a line that has something odd."""
     return ("!", "warn") if note else ("", "")
 
@@ -216,12 +220,12 @@ def _namespace_lines(pool_namespace: PoolNamespace, width: int) -> Iterator[Line
         )
         yield [("", f"  {name} {value}{_percent(pool_namespace, name)}{used}")]
     for selector in pool_namespace.chosen:
-        yield from toned("quiet", wrapped(f"chosen by {selector}", width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(f"chosen by {selector}", width, first="  ", rest="    "))
     if pool_namespace.note:
-        yield from toned("warn", wrapped(pool_namespace.note, width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(pool_namespace.note, width, first="  ", rest="    "))
 
 
-def _queued(queued: Queued, waits: str) -> OutlineItem:
+def _queued_row(queued: Queued, waits: str) -> OutlineItem:
     ref = queued.subject
     lacks = f"lacks {asks_words(queued.lacks)}" if queued.lacks else ""
     behind = f"behind for {', '.join(queued.behind)}" if queued.behind else ""
@@ -235,12 +239,12 @@ def _queued_lines(queued: Queued, width: int) -> Iterator[Line]:
         (TONES[queued.state], queued.state),
         ("", f"  {queued.subject.namespace}/{queued.subject.name}, place {queued.place}"),
     ]
-    yield from toned("", wrapped(f"asks for {asks_words(queued.asks)}", width, first="  ", rest="    "))
+    yield from tone_lines("", wrap_text(f"asks for {asks_words(queued.asks)}", width, first="  ", rest="    "))
     if queued.lacks:
-        yield from toned("bad", wrapped(f"lacks {asks_words(queued.lacks)}", width, first="  ", rest="    "))
+        yield from tone_lines("bad", wrap_text(f"lacks {asks_words(queued.lacks)}", width, first="  ", rest="    "))
     if queued.behind:
         text = f"blocked by an earlier claim in the queue, which asks for the same: {', '.join(queued.behind)}"
-        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
     yield [("quiet", f"  created {queued.created or 'at a time that is not known'}; enter: what would unblock it")]
 
 

@@ -18,9 +18,9 @@ from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.pool_data import scene_of
 from kubectl_kres.capsule.text.claim_or_pool import users_head, users_page
 from kubectl_kres.capsule.text.pools import pool_lines
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.reports.common.explanation import unread
-from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
+from kubectl_kres.reports.common.explanation import find_unread
+from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.reports.quota.usage_tree import setter_needs
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.screens.users import UsersPane
@@ -41,10 +41,10 @@ class PoolUsersPane(UsersPane):
     def ask(self) -> PoolReport:
         pool: Any = self.session.get(self.ref)
         if pool is None:
-            raise missing(self.session.store, self.subject)
+            raise missing_error(self.session.store, self.subject)
         context, store = scene_of(self.session), self.session.store
         needs = tree_needs(store, self.ref.name, self.session.server)
-        unseen = tuple(dict.fromkeys((*unseen_of_pool(context, pool), *unread(store, needs))))
+        unseen = tuple(dict.fromkeys((*unseen_of_pool(context, pool), *find_unread(store, needs))))
         tree = pool_tree(context, pool, self.session.ask)
         return replace(pool_report(context, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
 
@@ -58,7 +58,7 @@ class PoolUsersPane(UsersPane):
             used = f"pods use {use.used} of it" if use.used is not None else "what pods use is not known"
             text = f"{use.name}: {use.claimed} of {use.hard} claimed, {used}"
             tone: Tone = "bad" if use.over else ""
-            yield from toned(tone, wrapped(text, width, rest="  "))
+            yield from tone_lines(tone, wrap_text(text, width, rest="  "))
 
     def text_lines(self, tab: str, width: int) -> Iterable[Line]:
         del tab

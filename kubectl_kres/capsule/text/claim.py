@@ -8,12 +8,12 @@ from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport,
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claims import TONES, asks_words, short_words
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
-from kubectl_kres.render.text.remarks import edited, remarks
+from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size, tone_lines, wrap_text
+from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.remedy import BACK_OFF
 from kubectl_kres.reports.common.parts import Deed
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import join_words
 
 #: What one may do to a claim, as people say it.
 VERBS = {"change": "edit", "delete": "delete", "release": "release"}
@@ -58,7 +58,7 @@ def claim_lines(report: ClaimReport, width: int) -> Iterator[Line]:
     yield from may_lines(report.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", report.notes),
-        ("quiet", "changed", tuple(edited(report.edits))),
+        ("quiet", "changed", tuple(last_edit_texts(report.edits))),
     )
     yield from remarks(groups, (), report.unseen, width)
 
@@ -66,8 +66,8 @@ def claim_lines(report: ClaimReport, width: int) -> Iterator[Line]:
 def head(report: ClaimReport, width: int) -> Iterator[Line]:
     """State, name, pool, place and why."""
     yield from state_lines(report, width)
-    yield from toned("", wrapped(f"asks for {asks_words(report.asks)}", width, first="  ", rest="    "))
-    yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
+    yield from tone_lines("", wrap_text(f"asks for {asks_words(report.asks)}", width, first="  ", rest="    "))
+    yield from tone_lines("", wrap_text(report.because, width, first="  ", rest="    "))
     yield from status_lines(report, width)
 
 
@@ -76,24 +76,26 @@ def state_lines(report: ClaimReport, width: int) -> Iterator[Line]:
     ref = report.subject
     pool = f" of pool {report.pool}" if report.pool else f", names pool {report.wanted_pool}" * bool(report.wanted_pool)
     state = f"would be {report.state}" if report.predicted else report.state
-    first, *rest = wrapped(f"{state}: {ref.key}{pool}", width, rest="  ")
+    first, *rest = wrap_text(f"{state}: {ref.key}{pool}", width, rest="  ")
     yield [(TONES[report.state], first[: len(state)]), ("", first[len(state) :])]
-    yield from toned("", rest)
+    yield from tone_lines("", rest)
 
 
 def status_lines(report: ClaimReport, width: int) -> Iterator[Line]:
     """Yield what the controller says, and the place in the queue."""
     place = report.place
     if report.message and report.message != "reconciled":
-        yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
+        yield from tone_lines(
+            "quiet", wrap_text(f"the controller says: {report.message}", width, first="  ", rest="    ")
+        )
     if place is not None:
         kind = "ordered queue" if place.ordered else "queue; any claim that fits is served, whatever the place"
-        ahead = f", behind {listed((object_ref.key for object_ref in place.ahead), _NAMED)}" if place.ahead else ""
+        ahead = f", behind {join_words((object_ref.key for object_ref in place.ahead), _NAMED)}" if place.ahead else ""
         text = f"place {place.place} of {place.of} in the {kind}{ahead}"
-        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
     if report.old:
         text = "Capsule before 0.13 wrote this status: whether pods use the claim is not in it"
-        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
 
 
 def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
@@ -105,20 +107,20 @@ def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
         (amount.requested, amount.available or ("-" if amount.offered else "none"), amount.lacks or "-")
         for amount in amounts
     ]
-    cells = [[clipped(cell, _CELL) for cell in row] for row in rows]
+    cells = [[clip_text(cell, _CELL) for cell in row] for row in rows]
     widths = [max(size(head), *(size(row[at]) for row in cells)) for at, head in enumerate(heads)]
     label = min(_LABEL, max(8, *(size(amount.name) for amount in amounts)))
     yield [("", "")]
-    yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, heads, widths))}".rstrip())]
+    yield [("quiet", f"  {pad_text('RESOURCE', label)}  {'  '.join(map(pad_text, heads, widths))}".rstrip())]
     for amount, row in zip(amounts, cells, strict=True):
         bad = amount.lacks is not None or not amount.offered
         tone: Tone = "bad" if bad else "warn" if amount.behind is not None else ""
-        text = "  ".join(map(padded, row, widths)).rstrip()
+        text = "  ".join(map(pad_text, row, widths)).rstrip()
         closed = f"  blocked by earlier claims for {amount.behind}" if amount.behind is not None else ""
         if size(amount.name) <= label:
-            yield [("", f"  {padded(amount.name, label)}  "), (tone, text), ("quiet", closed)]
+            yield [("", f"  {pad_text(amount.name, label)}  "), (tone, text), ("quiet", closed)]
         else:
-            yield from toned("", wrapped(amount.name, width, first="  ", rest="    "))
+            yield from tone_lines("", wrap_text(amount.name, width, first="  ", rest="    "))
             yield [("", " " * (label + 4)), (tone, text), ("quiet", closed)]
 
 
@@ -127,29 +129,29 @@ def ways_lines(report: ClaimReport, width: int, *, texts: bool = False) -> Itera
     if not report.ways:
         if report.waits and not texts:
             yield [("", "")]
-            yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
+            yield from tone_lines("warn", wrap_text(nothing_helps(report), width, rest="  "))
         return
     yield [("", "")]
     yield [("strong", "fixes, the smallest change first")]
     for number, way in enumerate(report.ways, 1):
         yield from way_lines(report, way, f"  {number}. ", width)
-    yield from toned("quiet", wrapped(BACK_OFF, width, first="  ", rest="    "))
+    yield from tone_lines("quiet", wrap_text(BACK_OFF, width, first="  ", rest="    "))
 
 
 def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
     """Yield what would unblock it, without a heading: first the smallest change, then other ones."""
     if not report.ways and report.waits:
-        yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
+        yield from tone_lines("warn", wrap_text(nothing_helps(report), width, rest="  "))
     for number, way in enumerate(report.ways):
         yield from way_lines(report, way, "or   " if number else "fix  ", width)
 
 
 def way_lines(report: ClaimReport, way: UnblockOption, lead: str, width: int) -> Iterator[Line]:
     """Yield one of the ways: what to do, as something to type, and what becomes of the others."""
-    yield from toned("", wrapped(way.text, width, first=lead, rest=" " * len(lead)))
+    yield from tone_lines("", wrap_text(way.text, width, first=lead, rest=" " * len(lead)))
     indent = " " * max(_WAY, len(lead))
     for deed in way.deeds:
-        yield from _deed(deed, width, indent, named=len(way.deeds) > 1 or bool(deed.holds))
+        yield from _deed_lines(deed, width, indent, named=len(way.deeds) > 1 or bool(deed.holds))
     yield from _after(way, width, indent, others=report.place is not None and report.place.of > 1)
 
 
@@ -160,42 +162,44 @@ def nothing_helps(report: ClaimReport) -> str:
     if any(unseen.kind in {"ResourcePool", "ResourcePoolClaim"} for unseen in report.unseen):
         return "no fix is known without what could not be read (below)"
     if any(not amount.offered for amount in report.amounts):
-        names = listed(amount.name for amount in report.amounts if not amount.offered)
+        names = join_words(amount.name for amount in report.amounts if not amount.offered)
         return f"add {names} to hard of its pool, then change the spec of the claim"
     return "no pool that serves its namespace has all that it asks for, and room for it"
 
 
-def _deed(deed: Deed, width: int, indent: str, *, named: bool) -> Iterator[Line]:
+def _deed_lines(deed: Deed, width: int, indent: str, *, named: bool) -> Iterator[Line]:
     if named:
         state = f", {deed.state}" if deed.state else ""
         holds = f": holds {asks_words(deed.holds) or 'nothing'}" if deed.verb in {"delete", "release"} else ""
         what = "" if holds else "pool " if deed.subject.kind == "ResourcePool" else "claim "
         text = f"{what}{deed.subject.key}{state}{holds}"
-        yield from toned("", wrapped(text, width, first=indent, rest=f"{indent}  "))
+        yield from tone_lines("", wrap_text(text, width, first=indent, rest=f"{indent}  "))
     if deed.command:
         yield [("", indent), ("command", deed.command)]
     if deed.follows:
-        yield from toned("quiet", wrapped(deed.follows, width, first=indent, rest=f"{indent}  "))
+        yield from tone_lines("quiet", wrap_text(deed.follows, width, first=indent, rest=f"{indent}  "))
 
 
 def _after(way: UnblockOption, width: int, indent: str, *, others: bool) -> Iterator[Line]:
     parts = []
     if way.also:
-        parts.append(f"{_some(way.also, way.gained)} {'is' if len(way.also) == 1 else 'are'} then allocated too")
+        parts.append(f"{_format_refs(way.also, way.gained)} {'is' if len(way.also) == 1 else 'are'} then allocated too")
     if way.out:
-        parts.append(f"{listed((ref.key for ref in way.out), _NAMED)} lose{'s' * (len(way.out) == 1)} what it holds")
+        parts.append(
+            f"{join_words((ref.key for ref in way.out), _NAMED)} lose{'s' * (len(way.out) == 1)} what it holds"
+        )
     if way.waits:
-        parts.append(f"still waiting: {_some(way.waits, way.waiting)}")
+        parts.append(f"still waiting: {_format_refs(way.waits, way.waiting)}")
     if parts:
-        yield from toned("quiet", wrapped("; ".join(parts), width, first=indent, rest=f"{indent}  "))
+        yield from tone_lines("quiet", wrap_text("; ".join(parts), width, first=indent, rest=f"{indent}  "))
     elif way.replayed and others:
         yield [("quiet", f"{indent}then nobody waits any more")]
 
 
-def _some(refs: Sequence[ObjectRef], count: int) -> str:
+def _format_refs(refs: Sequence[ObjectRef], count: int) -> str:
     """Return the first of so many claims."""
     if count <= _NAMED + 1:
-        return listed((ref.key for ref in refs), _NAMED)
+        return join_words((ref.key for ref in refs), _NAMED)
     return f"{', '.join(ref.key for ref in refs[:_NAMED])} and {count - _NAMED} more"
 
 
@@ -207,28 +211,28 @@ def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
         text = (
             f"quota {name} is not there: the pool's controller has not written it, or the namespace is not the pool's"
         )
-        yield from toned("warn", wrapped(text, width, rest="  "))
+        yield from tone_lines("warn", wrap_text(text, width, rest="  "))
         return
     if not quota.lines:
         text = f"quota {name} is empty: it limits nothing in this namespace"
-        yield from toned("warn", wrapped(text, width, rest="  "))
+        yield from tone_lines("warn", wrap_text(text, width, rest="  "))
         return
     heads = ("USED", "HARD")
     rows = [(line.used or "-", line.hard) for line in quota.lines]
-    cells = [[clipped(cell, _CELL) for cell in row] for row in rows]
+    cells = [[clip_text(cell, _CELL) for cell in row] for row in rows]
     widths = [max(size(head), *(size(row[at]) for row in cells)) for at, head in enumerate(heads)]
     label = min(_LABEL, max(8, *(size(line.name) for line in quota.lines)))
     yield [("strong", f"quota {name}"), ("", f" in {quota.subject.namespace}")]
-    yield [("quiet", f"  {padded('NAME', label)}  {'  '.join(map(padded, heads, widths))}".rstrip())]
+    yield [("quiet", f"  {pad_text('NAME', label)}  {'  '.join(map(pad_text, heads, widths))}".rstrip())]
     for line, row in zip(quota.lines, cells, strict=True):
         parts = [f"claims {line.claimed}"] if line.claimed is not None else []
         parts += [f"default {line.default}"] if line.default is not None else []
-        name, figures = f"  {padded(clipped(line.name, label), label)}  ", "  ".join(map(padded, row, widths))
+        name, figures = f"  {pad_text(clip_text(line.name, label), label)}  ", "  ".join(map(pad_text, row, widths))
         over: Tone = "bad" if line.over else ""
         tail = f"  {' + '.join(parts)}" if parts else ""
         yield [("", name), (over, figures), ("quiet", tail), (over, "  over" if line.over else "")]
     if quota.note:
-        yield from toned("warn", wrapped(quota.note, width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(quota.note, width, first="  ", rest="    "))
 
 
 def may_lines(permissions: Sequence[May], width: int) -> Iterator[Line]:
@@ -240,4 +244,4 @@ def may_lines(permissions: Sequence[May], width: int) -> Iterator[Line]:
         word, tone = ("yes", "") if item.allowed else ("no", "warn")
         label = f"can {VERBS[item.verb]}: "
         text = f"{word}{f'; {item.follows}' if item.follows else ''}{f': {item.said}' if item.said else ''}"
-        yield from toned("warn" if tone else "", wrapped(text, width, first=label, rest="  "))
+        yield from tone_lines("warn" if tone else "", wrap_text(text, width, first=label, rest="  "))

@@ -24,12 +24,12 @@ from kubectl_kres.capsule.text.rules import rule_lines
 from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.quota.quota_blocks import tree_lines
-from kubectl_kres.render.text.labels import LABEL, command_lines, labelled
-from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
-from kubectl_kres.render.text.remarks import edited, remarks
+from kubectl_kres.render.text.labels import LABEL, command_lines, labelled_lines
+from kubectl_kres.render.text.line import Line, Tone, draw, pad_text, size, tone_lines, wrap_text
+from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.verdict.brief import Brief
-from kubectl_kres.reports.common.resource_lists import listed
-from kubectl_kres.reports.quota.usage_tree import above
+from kubectl_kres.reports.common.resource_lists import join_words
+from kubectl_kres.reports.quota.usage_tree import parent_node
 
 #: Resources that are named of those of which more is used than there is.
 _OVER = 2
@@ -53,15 +53,19 @@ def summary(value: ClaimExplanation | PoolExplanation, *, color: bool = False) -
         claim = value.claim
         rest = claim.ways[0].text if claim.ways else claim.because if claim.waits else ""
         name = claim.subject.full
-        return draw([(TONES[claim.state], padded(claim.state, 11)), ("", f"{padded(name, 40)} {rest}")], color=color)
+        return draw(
+            [(TONES[claim.state], pad_text(claim.state, 11)), ("", f"{pad_text(name, 40)} {rest}")], color=color
+        )
     pool = value.pool
     if pool.glimpse:
         waits = len(pool.queue or ())
         rest = f"as your namespaces show it: {pool.claims} of their claims allocated, {waits} wait{'s' * (waits == 1)}"
-        return draw([("warn", padded("not seen", 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
+        return draw(
+            [("warn", pad_text("not seen", 11)), ("", f"{pad_text(str(pool.subject), 40)} {rest}")], color=color
+        )
     word, tone = pool_word(pool)
     rest = pool.warnings[0] if pool.warnings else ""
-    return draw([(tone, padded(word, 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
+    return draw([(tone, pad_text(word, 11)), ("", f"{pad_text(str(pool.subject), 40)} {rest}")], color=color)
 
 
 def brief(value: ClaimExplanation | PoolExplanation, more: str) -> Brief:
@@ -95,25 +99,25 @@ def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int) 
     claim = claim_explanation.claim
     name = claim.subject.key
     state = f"would be {claim.state}" if claim.predicted else claim.state
-    first, *rest = wrapped(f"{state}: {name}: {claim.because}", width, rest="  ")
+    first, *rest = wrap_text(f"{state}: {name}: {claim.because}", width, rest="  ")
     yield [(TONES[claim.state], first[: len(state)]), ("", first[len(state) :])]
-    yield from toned("", rest)
+    yield from tone_lines("", rest)
     yield from _remedies(claim_explanation, width)
     yield [("", "")]
-    yield from _titled("pool", [claim_explanation.chosen] if claim_explanation.chosen else [], width)
+    yield from _titled_lines("pool", [claim_explanation.chosen] if claim_explanation.chosen else [], width)
     for option in claim_explanation.options:
-        yield from toned("", wrapped(option_text(option), width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(option_text(option), width, first="  ", rest="    "))
     yield from _checks(claim_explanation.checks, width)
-    yield from _turns(claim_explanation.turns, steps=steps, width=width)
+    yield from _turn_lines(claim_explanation.turns, steps=steps, width=width)
     yield from _conditions(claim_explanation.conditions, width)
     if claim.quota is not None:
         yield from quota_lines(claim.quota, width)
-        yield from _sums(claim_explanation.sums, width) if steps else ()
+        yield from _sum_lines(claim_explanation.sums, width) if steps else ()
     yield from ways_lines(claim, width, texts=True)
     yield from may_lines(claim.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", claim.notes),
-        ("quiet", "changed", tuple(edited(claim.edits))),
+        ("quiet", "changed", tuple(last_edit_texts(claim.edits))),
     )
     yield from remarks(groups, (), claim.unseen, width)
 
@@ -122,17 +126,17 @@ def _remedies(claim_explanation: ClaimExplanation, width: int) -> Iterator[Line]
     claim = claim_explanation.claim
     if not claim.ways and not claim.waits:
         return
-    yield from labelled("fix", claim.ways[0].text if claim.ways else nothing_helps(claim), width)
+    yield from labelled_lines("fix", claim.ways[0].text if claim.ways else nothing_helps(claim), width)
     for command in (deed.command for deed in claim.ways[0].deeds if deed.command) if claim.ways else ():
         # Something to type is not broken.
         yield [("", " " * LABEL), ("command", command)]
 
 
-def _titled(title: str, texts: Sequence[str], width: int) -> Iterator[Line]:
+def _titled_lines(title: str, texts: Sequence[str], width: int) -> Iterator[Line]:
     if texts:
         yield [("strong", title)]
     for text in texts:
-        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
 
 
 def option_text(pool_option: PoolOption) -> str:
@@ -140,10 +144,12 @@ def option_text(pool_option: PoolOption) -> str:
     named = " (named)" if pool_option.named else ""
     if pool_option.missing:
         chance = ", which of the two is seen first is random" if pool_option.verdict == "either" else ""
-        return f"pool {pool_option.pool}{named} serves the namespace but has no {listed(pool_option.missing)}{chance}"
+        return (
+            f"pool {pool_option.pool}{named} serves the namespace but has no {join_words(pool_option.missing)}{chance}"
+        )
     scopes = "".join(f"; it counts {phrase}" for phrase in pool_option.scopes)
     if pool_option.short:
-        short = listed(pool_option.short)
+        short = join_words(pool_option.short)
         return f"pool {pool_option.pool}{named} serves the namespace and has too little {short} left{scopes}"
     return f"pool {pool_option.pool}{named} serves the namespace and has room{scopes}"
 
@@ -157,13 +163,13 @@ def _checks(checks: Sequence[Check], width: int) -> Iterator[Line]:
         rule = RULES.get(check.rule)
         title = rule.title if rule is not None else check.rule
         if check.passed:
-            yield from toned("", wrapped(f"passes: {title}", width, first="  ", rest="    "))
+            yield from tone_lines("", wrap_text(f"passes: {title}", width, first="  ", rest="    "))
         else:
             text = f"refuses: {title.removesuffix('.')}: {check.message}"
-            yield from toned("bad", wrapped(text, width, first="  ", rest="    "))
+            yield from tone_lines("bad", wrap_text(text, width, first="  ", rest="    "))
 
 
-def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[Line]:
+def _turn_lines(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[Line]:
     if not turns:
         return
     yield [("", "")]
@@ -183,12 +189,12 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
     places = len(str(len(numbers)))
     for queue_turn in shown:
         number = f"{numbers[id(queue_turn)]:>{places}}." if id(queue_turn) in numbers else " " * (places + 1)
-        head = f"  {number} {padded(queue_turn.subject.key, label)}  {RESULTS[queue_turn.result]}"
+        head = f"  {number} {pad_text(queue_turn.subject.key, label)}  {RESULTS[queue_turn.result]}"
         since = f"  {queue_turn.created}" if steps and queue_turn.created else ""
         yield [("strong" if queue_turn.own else "", head), ("quiet", since)]
         for compared in queue_turn.compared:
             indent = " " * (places + 6)
-            yield from toned("warn", wrapped(compared_text(compared), width, first=indent, rest=f"{indent}  "))
+            yield from tone_lines("warn", wrap_text(compared_text(compared), width, first=indent, rest=f"{indent}  "))
 
 
 def compared_text(compared: Compared) -> str:
@@ -214,18 +220,18 @@ def _conditions(conditions_told: Sequence[Says], width: int) -> Iterator[Line]:
     label = max(size(says.type) for says in conditions_told)
     status = max(size(says.status) for says in conditions_told)
     for says in conditions_told:
-        head = f"  {padded(says.type, label)}  {padded(says.status, status)}  "
-        yield from toned("", wrapped(f"{says.reason}: {says.message}", width, first=head, rest=" " * size(head)))
+        head = f"  {pad_text(says.type, label)}  {pad_text(says.status, status)}  "
+        yield from tone_lines("", wrap_text(f"{says.reason}: {says.message}", width, first=head, rest=" " * size(head)))
         if says.computed:
             text = f"would now say: {says.computed}"
-            yield from toned("warn", wrapped(text, width, first=" " * size(head), rest=" " * size(head)))
+            yield from tone_lines("warn", wrap_text(text, width, first=" " * size(head), rest=" " * size(head)))
 
 
-def _sums(sums: Sequence[Derive], width: int) -> Iterator[Line]:
+def _sum_lines(sums: Sequence[Derive], width: int) -> Iterator[Line]:
     for derive in sums:
         terms = " + ".join(f"{_term(term.path)} {term.value}" for term in derive.terms)
         text = f"{derive.path} = {derive.value}: {terms}"
-        yield from toned("quiet", wrapped(text, width, first="    ", rest="      "))
+        yield from tone_lines("quiet", wrap_text(text, width, first="    ", rest="      "))
 
 
 def _term(path: str) -> str:
@@ -238,19 +244,19 @@ def pool_page(pool_explanation: PoolExplanation, *, steps: bool, ascii_only: boo
     if pool_explanation.pool.glimpse:
         return
     if steps:
-        yield from _turns(pool_explanation.turns, steps=True, width=width)
+        yield from _turn_lines(pool_explanation.turns, steps=True, width=width)
     yield from _conditions(pool_explanation.conditions, width)
     yield [("", "")]
     yield [("strong", "managed quotas")]
     for quota in pool_explanation.quotas:
         total = ", ".join(f"{derive.path.partition('[')[2].removesuffix(']')} {derive.value}" for derive in quota.sums)
         text = f"{quota.subject.namespace}: {total or 'empty, which limits nothing'}"
-        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
         if steps:
-            yield from _sums(quota.sums, width)
+            yield from _sum_lines(quota.sums, width)
     yield [("", "")]
-    yield from _titled("can it be changed", pool_explanation.bounds, width)
-    yield from _titled("if it is deleted, which is never refused", pool_explanation.follows, width)
+    yield from _titled_lines("can it be changed", pool_explanation.bounds, width)
+    yield from _titled_lines("if it is deleted, which is never refused", pool_explanation.follows, width)
 
 
 def tenant_lines(tenant_explanation: TenantExplanation, *, color: bool = False, width: int = 80) -> Iterator[str]:
@@ -277,34 +283,37 @@ def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
     count, limited = len(tenant_users.namespaces), len(tenant_users.tree)
     with_quotas = "" if limited == count else f", {limited or 'none'} with quotas"
     text = f"{tenant_users.tenant}: {count} namespace{'s' * (count != 1)}{with_quotas}"
-    yield from toned("strong", wrapped(text, width, rest="  "))
-    sums = above(tenant_users.tree, "").usage
+    yield from tone_lines("strong", wrap_text(text, width, rest="  "))
+    sums = parent_node(tenant_users.tree, "").usage
     used = ", ".join(f"{name} {sums[name]}" for name in tenant_users.names if name in sums)
-    yield from toned("", wrapped(f"in use: {used or 'nothing that quotas count'}", width, rest="  "))
+    yield from tone_lines("", wrap_text(f"in use: {used or 'nothing that quotas count'}", width, rest="  "))
 
 
 def tenant_summary(tenant_explanation: TenantExplanation, *, color: bool = False) -> str:
     """Return one line for one of many."""
-    tone, word = _word(tenant_explanation)
+    tone, word = _verdict_word(tenant_explanation)
     return draw(
-        [(tone, padded(word, 11)), ("", f"{padded(str(tenant_explanation.tenant), 40)} {_about(tenant_explanation)}")],
+        [
+            (tone, pad_text(word, 11)),
+            ("", f"{pad_text(str(tenant_explanation.tenant), 40)} {_format_tenant(tenant_explanation)}"),
+        ],
         color=color,
     )
 
 
 def tenant_brief(tenant_explanation: TenantExplanation, more: str) -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
-    tone, word = _word(tenant_explanation)
-    return Brief(tone, word, f": {tenant_explanation.tenant}: {_about(tenant_explanation)}", next=more)
+    tone, word = _verdict_word(tenant_explanation)
+    return Brief(tone, word, f": {tenant_explanation.tenant}: {_format_tenant(tenant_explanation)}", next=more)
 
 
-def _word(tenant_explanation: TenantExplanation) -> tuple[Tone, str]:
+def _verdict_word(tenant_explanation: TenantExplanation) -> tuple[Tone, str]:
     if not tenant_explanation.items:
         return "", "no quota"
     return ("bad", "over") if tenant_explanation.over else ("good", "ok")
 
 
-def _about(tenant_explanation: TenantExplanation) -> str:
+def _format_tenant(tenant_explanation: TenantExplanation) -> str:
     count = len(tenant_explanation.namespaces)
     spaces, number = f"{count} namespace{'s' * (count != 1)}", len(tenant_explanation.rules)
     rules = f", {number} rule{'s' * (number != 1)} about pods" if number else ""
@@ -314,16 +323,18 @@ def _about(tenant_explanation: TenantExplanation) -> str:
         f"{use.resource} {use.used} of {use.hard}" for item in tenant_explanation.items for use in item.uses if use.over
     ]
     return f"{spaces}, resourceQuotas of scope {tenant_explanation.scope}{rules}" + (
-        f"; uses {listed(over, _OVER)}" if over else ""
+        f"; uses {join_words(over, _OVER)}" if over else ""
     )
 
 
 def tenant_head(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
     """Yield whether a Tenant is within its quotas, its namespaces, and what is over."""
-    tone, word = _word(tenant_explanation)
-    first, *rest = wrapped(f"{word}: {tenant_explanation.tenant}: {_about(tenant_explanation)}", width, rest="  ")
+    tone, word = _verdict_word(tenant_explanation)
+    first, *rest = wrap_text(
+        f"{word}: {tenant_explanation.tenant}: {_format_tenant(tenant_explanation)}", width, rest="  "
+    )
     yield [(tone, word), ("", first.removeprefix(word))]
-    yield from toned("", rest)
+    yield from tone_lines("", rest)
 
 
 def _page(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
@@ -334,7 +345,7 @@ def _page(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
         yield from _item_lines(tenant_explanation, item)
     if any(use.excess for item in tenant_explanation.items for use in item.uses):
         yield []
-        yield from toned("", wrapped(_LATE, width))
+        yield from tone_lines("", wrap_text(_LATE, width))
         command = f"kubectl kres migrate tenant/{quote(tenant_explanation.tenant.name)}"
         yield from command_lines("next", "the same with pools, which share out once", [command], width)
     yield from rule_lines(tenant_explanation.rules, width)
@@ -352,10 +363,10 @@ def _item_lines(tenant_explanation: TenantExplanation, item: TenantItem) -> Iter
         yield [("bad" if use.over else "", f"  {use.resource}: {use_text(tenant_explanation, use)}")]
         for share in use.namespaces:
             if share.used is None:
-                yield [("quiet", f"    {padded(share.namespace, size)}  no such quota")]
+                yield [("quiet", f"    {pad_text(share.namespace, size)}  no such quota")]
                 continue
             allowed = f" of {share.hard}" if share.hard is not None else ", not limited there"
-            yield [("", f"    {padded(share.namespace, size)}  used {share.used}{allowed}")]
+            yield [("", f"    {pad_text(share.namespace, size)}  used {share.used}{allowed}")]
 
 
 def use_text(tenant_explanation: TenantExplanation, use: TenantUse) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport
 from kubectl_kres.capsule.reports.common.claim_state import STUCK
 from kubectl_kres.capsule.reports.pool.pool_trail import waiting_words
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.reports.common.parts import ClaimState, PoolTrail
 
 _CLAIM, _POOL = 40, 24
@@ -38,12 +38,12 @@ def table(reports: Sequence[ClaimReport], *, color: bool = False, width: int = 8
         yield draw(line, color=color)
 
 
-def counts(states: Sequence[ClaimState], width: int = 80) -> str:
+def count_line(states: Sequence[ClaimState], width: int = 80) -> str:
     """``9 claims: 3 in use, 2 allocated, 4 queued``."""
     counter = Counter(states)
     shown = ", ".join(f"{counter[state]} {state}" for state in TONES if counter[state])
     text = f"{len(states)} claim{'s' * (len(states) != 1)}{f': {shown}' if shown else ''}"
-    return "\n".join(wrapped(text, width, rest="  "))
+    return "\n".join(wrap_text(text, width, rest="  "))
 
 
 def asks_words(asks: Mapping[str, str]) -> str:
@@ -57,13 +57,13 @@ def _table(reports: Sequence[ClaimReport], width: int) -> Iterator[Line]:
     several = len({report.subject.namespace for report in reports}) > 1
     rows = [_cells(report, several=several) for report in reports]
     widths = [max(size(_HEADS[at]), *(size(row[at]) for row in rows)) for at in range(4)]
-    yield [("quiet", "  ".join((*map(padded, _HEADS[:4], widths), _HEADS[4])))]
+    yield [("quiet", "  ".join((*map(pad_text, _HEADS[:4], widths), _HEADS[4])))]
     column = sum(widths) + 2 * len(widths)
     for report, row in zip(reports, rows, strict=True):
-        state, *others = map(_filled, row, widths)
+        state, *others = map(_pad_text, row, widths)
         yield from _row(report, state, f"  {'  '.join(others)}", column, width)
-        for tone, text in why(report):
-            yield from toned(tone, _broken(text, width, "    ", "      "))
+        for tone, text in reason_lines(report):
+            yield from tone_lines(tone, _broken(text, width, "    ", "      "))
 
 
 def _row(report: ClaimReport, state: str, tail: str, column: int, width: int) -> Iterator[Line]:
@@ -71,17 +71,17 @@ def _row(report: ClaimReport, state: str, tail: str, column: int, width: int) ->
     asks, tone = asks_words(report.asks), TONES[report.state]
     if column + _ASKS > width and size(asks) + column > width:
         yield [(tone, state), ("", tail.rstrip())]
-        yield from toned("", wrapped(asks, width, first="    asks for ", rest="      "))
+        yield from tone_lines("", wrap_text(asks, width, first="    asks for ", rest="      "))
         return
     indent = " " * column
     first, *rest = _broken(asks, width, indent, indent)
     yield [(tone, state), ("", f"{tail}  {first[column:]}")]
-    yield from toned("", rest)
+    yield from tone_lines("", rest)
 
 
-def _filled(text: str, width: int) -> str:
+def _pad_text(text: str, width: int) -> str:
     """As ``padded``, which is slow for many."""
-    return text.ljust(width) if text.isascii() else padded(text, width)
+    return text.ljust(width) if text.isascii() else pad_text(text, width)
 
 
 def _broken(text: str, width: int, first: str, rest: str) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _broken(text: str, width: int, first: str, rest: str) -> Iterator[str]:
     if text.isascii() and text.isprintable() and len(first) + len(text) <= width and "  " not in text:
         yield f"{first}{text}"
     else:
-        yield from wrapped(text, width, first=first, rest=rest)
+        yield from wrap_text(text, width, first=first, rest=rest)
 
 
 def _cells(report: ClaimReport, *, several: bool) -> tuple[str, str, str, str]:
@@ -98,13 +98,13 @@ def _cells(report: ClaimReport, *, several: bool) -> tuple[str, str, str, str]:
     pool = report.pool or report.wanted_pool or "-"
     return (
         f"{report.state}{' *' if report.predicted else ''}",
-        clipped(name, _CLAIM),
-        clipped(pool, _POOL),
+        clip_text(name, _CLAIM),
+        clip_text(pool, _POOL),
         f"{place.place} of {place.of}" if place is not None else "-",
     )
 
 
-def why(report: ClaimReport) -> Iterator[tuple[Tone, str]]:
+def reason_lines(report: ClaimReport) -> Iterator[tuple[Tone, str]]:
     """Yield what is short, or the controller's own words, and what does not fit together."""
     short = list(filter(None, map(short_words, report.amounts)))
     if short:
@@ -142,35 +142,35 @@ def trail_lines(trail: PoolTrail, width: int) -> Iterator[Line]:
     lacks = ", ".join(f"{name} {amount}" for name, amount in trail.lacks.items())
     kept = f"quota {trail.quota} is kept by Capsule for pool {trail.pool}"
     text = f"{kept}: it is what claims add up to; it lacks {lacks}"
-    yield from toned("", wrapped(text, width, rest="  "))
+    yield from tone_lines("", wrap_text(text, width, rest="  "))
     if trail.grow is not None:
         amounts = asks_words(trail.grow.amounts)
         text = f"claim {trail.grow.subject.name} is unused: if it asks for {amounts}, it gets that at once"
-        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
         # Something to type is not broken.
         yield [("strong", f"    {trail.grow.command}")]
     words = waiting_words(trail)
     if words:
-        yield from toned("warn", wrapped(words, width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(words, width, first="  ", rest="    "))
     if not trail.known:
-        yield from toned("quiet", wrapped(_UNKNOWN, width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(_UNKNOWN, width, first="  ", rest="    "))
     later = (
         "once that is claimed, the workload's controller tries again by itself, with growing pauses of up to minutes"
     )
-    yield from toned("quiet", wrapped(later, width, first="  ", rest="    "))
+    yield from tone_lines("quiet", wrap_text(later, width, first="  ", rest="    "))
     if trail.claims is None:
         yield [("quiet", "  the claims of the namespace could not be read")]
         return
     if not trail.claims:
         yield [("warn", "  the namespace has no claim on it yet")]
         return
-    names = [clipped(claim.subject.name, 40) for claim in trail.claims[:_SHOWN]]
+    names = [clip_text(claim.subject.name, 40) for claim in trail.claims[:_SHOWN]]
     label = max(map(size, names))
     for claim, name in zip(trail.claims, names, strict=False):
-        head = f"  {padded(claim.state, 10)}  {padded(name, label)}  "
-        first, *rest = wrapped(asks_words(claim.asks), width, first=head, rest=" " * size(head))
-        yield [("", "  "), (TONES[claim.state], padded(claim.state, 10)), ("", first[12:])]
-        yield from toned("", rest)
+        head = f"  {pad_text(claim.state, 10)}  {pad_text(name, label)}  "
+        first, *rest = wrap_text(asks_words(claim.asks), width, first=head, rest=" " * size(head))
+        yield [("", "  "), (TONES[claim.state], pad_text(claim.state, 10)), ("", first[12:])]
+        yield from tone_lines("", rest)
     if len(trail.claims) > _SHOWN:
         space = trail.claims[0].subject.namespace
         command = f"kubectl kres claims --pool {trail.pool} -n {space}"

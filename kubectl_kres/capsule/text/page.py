@@ -14,11 +14,11 @@ from kubectl_kres.capsule.text.claims import asks_words
 from kubectl_kres.capsule.text.pools import head_lines, lacks_text, uses_lines
 from kubectl_kres.capsule.text.pools import pool_lines as whole_pool_lines
 from kubectl_kres.capsule.text.rules import rule_text
-from kubectl_kres.render.text.labels import LABEL, command_lines, labelled, more_line
-from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
-from kubectl_kres.render.text.remarks import edited, unseen_text
+from kubectl_kres.render.text.labels import LABEL, command_lines, labelled_lines, more_line
+from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
+from kubectl_kres.render.text.remarks import last_edit_texts, unseen_text
 from kubectl_kres.reports.common.explanation import LastEdit, Unseen
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import join_words
 
 #: Ways, claims of a queue and resources that are shown; the rest is counted.
 _WAYS, _HOLDERS, _QUEUE, _RESOURCES = 2, 5, 3, 5
@@ -56,50 +56,52 @@ def _tenant(report: TenantExplanation, source: str, width: int) -> Iterator[Line
         texts = [item.fault] if item.fault else [f"{use.resource}: {use_text(report, use)}" for use in uses]
         tone: Tone = "bad" if item.fault or any(use.over for use in uses) else ""
         texts = [f"{item.quota}: {texts[0]}", *texts[1:]] if texts else [f"{item.quota} limits nothing"]
-        yield from _capped("quota", texts, _USES, "resource", width, tone=tone)
-    yield from _capped("", [""] * (len(report.items) - _REMARKS), 0, "quota", width)
-    yield from _capped("rules", [rule_text(rule) for rule in report.rules], _REMARKS, "rule", width)
+        yield from _limited_lines("quota", texts, _USES, "resource", width, tone=tone)
+    yield from _limited_lines("", [""] * (len(report.items) - _REMARKS), 0, "quota", width)
+    yield from _limited_lines("rules", [rule_text(rule) for rule in report.rules], _REMARKS, "rule", width)
     if report.items:
         command = f"kubectl kres explain tenant/{quote(report.tenant.name)} --by value {source}".strip()
         yield from command_lines("next", "who uses the quotas", [command], width)
     for assumption in report.assumptions[:_EDITS]:
-        yield from labelled("assumed", assumption.text, width, tone="quiet")
+        yield from labelled_lines("assumed", assumption.text, width, tone="quiet")
     unread = [f"ResourceQuotas of {unseen.namespace}" for unseen in report.unseen]
-    yield from _capped("unread", unread, _REMARKS, "namespace", width, tone="bad")
+    yield from _limited_lines("unread", unread, _REMARKS, "namespace", width, tone="bad")
     shares = ["what each namespace uses of each quota"] * bool(report.items)
     if more := [*shares, *["the field of each rule"] * bool(report.rules)]:
         yield from more_line(more, width)
 
 
-def _capped(label: str, texts: Sequence[str], most: int, noun: str, width: int, *, tone: Tone = "") -> Iterator[Line]:
+def _limited_lines(
+    label: str, texts: Sequence[str], most: int, noun: str, width: int, *, tone: Tone = ""
+) -> Iterator[Line]:
     """Yield the first texts, the first behind the label, and how many more there are."""
     for at, text in enumerate(texts[:most]):
-        yield from labelled("" if at else label, text, width, tone=tone)
+        yield from labelled_lines("" if at else label, text, width, tone=tone)
     if (count := len(texts) - most) > 0:
-        yield from labelled("", f"and {count} more {noun}{'s' * (count != 1)}", width, tone=tone)
+        yield from labelled_lines("", f"and {count} more {noun}{'s' * (count != 1)}", width, tone=tone)
 
 
 def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[Line]:
     yield from state_lines(report, width)
-    yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
+    yield from tone_lines("", wrap_text(report.because, width, first="  ", rest="    "))
     place = report.place
     if place is not None:
-        ahead = f", behind {listed((ref.key for ref in place.ahead), _AHEAD)}" if place.ahead else ""
+        ahead = f", behind {join_words((ref.key for ref in place.ahead), _AHEAD)}" if place.ahead else ""
         kind = "ordered queue" if place.ordered else "queue, where any claim that fits is served"
         text = f"place {place.place} of {place.of} in the {kind}{ahead}"
-        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
     yield [("", "")]
     if report.waits or report.ways:
         yield from _way_lines(report, source, width)
     else:
-        yield from labelled("asks", asks_words(report.asks), width)
+        yield from labelled_lines("asks", asks_words(report.asks), width)
     if report.quota is not None and report.quota.lines and not report.waits:
         used = [_quota_text(line) for line in report.quota.lines[:_RESOURCES]]
-        yield from labelled("quota", f"{report.quota.subject.name}: {', '.join(used)}", width)
+        yield from labelled_lines("quota", f"{report.quota.subject.name}: {', '.join(used)}", width)
     if report.message and report.message != "reconciled" and not (report.waits and report.amounts):
-        yield from labelled("server", report.message, width, tone="quiet")
+        yield from labelled_lines("server", report.message, width, tone="quiet")
     if report.quota is not None and report.quota.note:
-        yield from labelled("warning", report.quota.note, width, tone="warn")
+        yield from labelled_lines("warning", report.quota.note, width, tone="warn")
     yield from _remarks(report.notes, report.unseen, report.edits, now, width)
     more = len(report.ways) - _WAYS
     others = [f"{more} other fix{'es' * (more > 1)}"] if more > 0 else []
@@ -112,7 +114,7 @@ def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
         label = f"fix {number}" if len(report.ways) > 1 else "fix"
         yield from way_lines(report, way, f"{label:<{LABEL}}", width)
     if not report.ways:
-        yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
+        yield from tone_lines("warn", wrap_text(nothing_helps(report), width, rest="  "))
     pool = report.pool or report.wanted_pool
     if pool:
         command = f"kubectl kres pools {pool} {source}".strip()
@@ -131,12 +133,12 @@ def _pool(report: PoolReport, now: str, *, ascii_only: bool, width: int) -> Iter
         return
     yield from head_lines(report, width)
     if report.ready is False and report.message:
-        yield from labelled("server", report.message, width, tone="bad")
+        yield from labelled_lines("server", report.message, width, tone="bad")
     yield from uses_lines(report.uses[:_RESOURCES], ascii_only=ascii_only, width=width)
     yield [("", "")]
     if report.holders:
         names = [f"{holder.subject.key} ({holder.state or 'not read'})" for holder in report.holders]
-        yield from labelled("held by", listed(names, _HOLDERS), width)
+        yield from labelled_lines("held by", join_words(names, _HOLDERS), width)
     yield from _queue_lines(report, width)
     yield from _remarks(report.warnings, report.unseen, report.edits, now, width)
     yield from more_line(["namespaces and which selector chose each, every claim"], width)
@@ -145,23 +147,23 @@ def _pool(report: PoolReport, now: str, *, ascii_only: bool, width: int) -> Iter
 def _queue_lines(report: PoolReport, width: int) -> Iterator[Line]:
     """Yield what the first claim of the queue waits for, and who stands behind it."""
     if report.queue is None:
-        yield from labelled("queue", "not known, since claims could not be read", width, tone="warn")
+        yield from labelled_lines("queue", "not known, since claims could not be read", width, tone="warn")
     elif report.queue:
         first, *others = report.queue
         why = lacks_text(first)
-        yield from labelled("queue", f"{first.subject.key} {first.state}{f', {why}' if why else ''}", width)
+        yield from labelled_lines("queue", f"{first.subject.key} {first.state}{f', {why}' if why else ''}", width)
         if others:
-            names = listed([f"{queued.subject.key} {queued.state}" for queued in others], _QUEUE)
-            yield from labelled("", f"then {names}", width)
+            names = join_words([f"{queued.subject.key} {queued.state}" for queued in others], _QUEUE)
+            yield from labelled_lines("", f"then {names}", width)
 
 
 def _remarks(
     warnings: Sequence[str], unseen: Sequence[Unseen], edits: Mapping[str, LastEdit], now: str, width: int
 ) -> Iterator[Line]:
     for text in warnings[:_REMARKS]:
-        yield from labelled("warning", text, width, tone="warn")
-    yield from _capped("", [""] * (len(warnings) - _REMARKS), 0, "warning", width, tone="warn")
+        yield from labelled_lines("warning", text, width, tone="warn")
+    yield from _limited_lines("", [""] * (len(warnings) - _REMARKS), 0, "warning", width, tone="warn")
     for gap in unseen:
-        yield from labelled("unread", unseen_text(gap), width, tone="bad")
-    for text in list(edited(edits, now, most=_EDITS))[:_EDITS]:
-        yield from labelled("changed", text, width, tone="quiet")
+        yield from labelled_lines("unread", unseen_text(gap), width, tone="bad")
+    for text in list(last_edit_texts(edits, now, most=_EDITS))[:_EDITS]:
+        yield from labelled_lines("changed", text, width, tone="quiet")

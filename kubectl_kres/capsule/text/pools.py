@@ -13,8 +13,8 @@ from kubectl_kres.capsule.text.claims import TONES, asks_words
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pictures.holders import Room, holders_lines
 from kubectl_kres.render.quota.quota_blocks import tree_lines
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, gauge, padded, size, toned, wrapped
-from kubectl_kres.render.text.remarks import edited, remarks
+from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, gauge, pad_text, size, tone_lines, wrap_text
+from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 
@@ -41,19 +41,22 @@ def queue_lines(report: PoolReport, ways: Sequence[UnblockOption], width: int, *
     cells = max(_LEAST, min(_MOST, width - label - behind - 4))
     yield [("strong", "who waits")]
     for use in awaited:
-        yield [("", f"  {padded(use.name, label)}  "), *_bar(use, queue, cells, ascii_only=ascii_only)]
+        yield [("", f"  {pad_text(use.name, label)}  "), *_bar(use, queue, cells, ascii_only=ascii_only)]
     for queued in queue:
-        yield from toned(_tone(queued), wrapped(_said(queued, awaited), width, first=f"  {queued.place} ", rest="    "))
+        yield from tone_lines(
+            _queued_tone(queued),
+            wrap_text(_format_queued(queued, awaited), width, first=f"  {queued.place} ", rest="    "),
+        )
     if more := len(report.queue or ()) - len(queue):
         yield [("quiet", f"  and {more} more")]
     places = {queued.subject: queued.place for queued in queue}
     for number, way in enumerate(way for way in ways if way.replayed):
         admitted = sorted(places[ref] for ref in (queue[0].subject, *way.also) if ref in places)
         left = sorted(places[ref] for ref in way.waits if ref in places)
-        parts = [f"{_listed(admitted)} get in" if len(admitted) > 1 else f"{_listed(admitted)} gets in"]
-        parts += [f"{_listed(left)} wait{'s' * (len(left) == 1)}"] if left else []
+        parts = [f"{_join_positions(admitted)} get in" if len(admitted) > 1 else f"{_join_positions(admitted)} gets in"]
+        parts += [f"{_join_positions(left)} wait{'s' * (len(left) == 1)}"] if left else []
         lead = "fix  " if number == 0 else "or   "
-        yield from toned("", wrapped(f"{way.text}: {', '.join(parts)}", width, first=lead, rest="   "))
+        yield from tone_lines("", wrap_text(f"{way.text}: {', '.join(parts)}", width, first=lead, rest="   "))
 
 
 def _bar(use: PoolUse, queue: Sequence[Queued], cells: int, *, ascii_only: bool) -> Line:
@@ -65,7 +68,10 @@ def _bar(use: PoolUse, queue: Sequence[Queued], cells: int, *, ascii_only: bool)
     room = cells - len(asks) - 1
     line: list[tuple[Tone, str]] = [("quiet", _FREE[ascii_only] * _queue_share(free, total, room))]
     for queued, amount in asks:
-        line += [("quiet", _END[ascii_only]), (_tone(queued), str(queued.place) * _queue_share(amount, total, room))]
+        line += [
+            ("quiet", _END[ascii_only]),
+            (_queued_tone(queued), str(queued.place) * _queue_share(amount, total, room)),
+        ]
     return [*line, ("quiet", _END[ascii_only]), ("", f" {use.available} free")]
 
 
@@ -73,11 +79,11 @@ def _queue_share(amount: int, total: int, cells: int) -> int:
     return max(1, amount * cells // total) if amount and total else 0
 
 
-def _tone(queued: Queued) -> Tone:
+def _queued_tone(queued: Queued) -> Tone:
     return "bad" if queued.lacks else "warn"
 
 
-def _said(queued: Queued, awaited: Sequence[PoolUse]) -> str:
+def _format_queued(queued: Queued, awaited: Sequence[PoolUse]) -> str:
     asks = ", ".join(f"{use.name} {queued.asks[use.name]}" for use in awaited if use.name in queued.asks)
     lacks = ", ".join(f"{name} {amount}" for name, amount in queued.lacks.items())
     why = (
@@ -88,7 +94,7 @@ def _said(queued: Queued, awaited: Sequence[PoolUse]) -> str:
     return f"{queued.subject.key} asks for {asks or 'nothing of it'}{f'; {why}' if why else ''}"
 
 
-def _listed(places: Sequence[int]) -> str:
+def _join_positions(places: Sequence[int]) -> str:
     return ", ".join(map(str, places)) or "nobody"
 
 
@@ -126,24 +132,24 @@ def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int)
     """Yield the same, not drawn yet."""
     yield from head_lines(report, width)
     if report.glimpse:
-        yield from _glimpse(report, width)
+        yield from _partial_report_lines(report, width)
         return
     yield from uses_lines(report.uses, ascii_only=ascii_only, width=width)
     if whole:
-        yield from _picture(report, ascii_only=ascii_only, width=width)
+        yield from _holder_bar_lines(report, ascii_only=ascii_only, width=width)
         if report.tree:
             yield from tree_lines(report.tree, [use.name for use in report.uses], width)
         else:
             yield from _namespaces(report, width)
             yield from _holders(report, width)
         yield from _queue(report, width)
-    edits = tuple(edited(report.edits)) if whole else ()
+    edits = tuple(last_edit_texts(report.edits)) if whole else ()
     unseen = report.unseen if whole else ()
     if whole:
         yield from remarks((("warn", "warning", report.warnings), ("quiet", "changed", edits)), (), unseen, width)
     else:
         for text in report.warnings:
-            yield from toned("warn", wrapped(text, width, first="  warning  ", rest="    "))
+            yield from tone_lines("warn", wrap_text(text, width, first="  warning  ", rest="    "))
 
 
 def pool_word(report: PoolReport) -> tuple[str, Tone]:
@@ -166,11 +172,11 @@ def pool_brief(report: PoolReport, more: str) -> Brief:
         texts.append(f"first in the queue is {report.queue[0].subject.key}")
     warned = [f"and {len(report.warnings)} warning{'s' * (len(report.warnings) != 1)}"] * bool(report.warnings)
     failing = [report.message] * (report.ready is False and bool(report.message))
-    text = f": {report.subject}: {_counts(report)}; {', '.join([*failing, *texts, *warned])}".removesuffix("; ")
+    text = f": {report.subject}: {_format_counts(report)}; {', '.join([*failing, *texts, *warned])}".removesuffix("; ")
     return Brief(tone, word, text, next=more)
 
 
-def _counts(report: PoolReport) -> str:
+def _format_counts(report: PoolReport) -> str:
     """Return how many namespaces and claims it has."""
     count, spaces = report.claims, len(report.namespaces)
     parts = [
@@ -190,14 +196,14 @@ def head_lines(report: PoolReport, width: int) -> Iterator[Line]:
     """Yield how many namespaces and claims it has, its options and what it counts."""
     tone: Tone = "bad" if report.ready is False else "strong"
     would = " would have" if report.predicted else ", as your namespaces show it:" if report.glimpse else ":"
-    yield [(tone, f"pool {report.subject.name}"), ("", f"{would} {_counts(report)}")]
+    yield [(tone, f"pool {report.subject.name}"), ("", f"{would} {_format_counts(report)}")]
     for option in report.options:
-        yield from toned("quiet", wrapped(option, width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(option, width, first="  ", rest="    "))
     for phrase in report.scopes:
-        yield from toned("quiet", wrapped(f"counts {phrase}", width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(f"counts {phrase}", width, first="  ", rest="    "))
 
 
-def _picture(report: PoolReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
+def _holder_bar_lines(report: PoolReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
     """Return who holds how much of what."""
     drawn = list(holders_lines(of_pool(report), width, ascii_only=ascii_only, figures=False))
     if drawn:
@@ -205,7 +211,7 @@ def _picture(report: PoolReport, *, ascii_only: bool, width: int) -> Iterator[Li
         yield from drawn
 
 
-def _glimpse(report: PoolReport, width: int) -> Iterator[Line]:
+def _partial_report_lines(report: PoolReport, width: int) -> Iterator[Line]:
     """Yield what its quotas and the claims of some namespaces say, and that this is not all."""
     for namespace in report.namespaces:
         yield from _quota(namespace, width)
@@ -217,8 +223,8 @@ def _glimpse(report: PoolReport, width: int) -> Iterator[Line]:
 
 def _quota(pool_namespace: PoolNamespace, width: int) -> Iterator[Line]:
     if pool_namespace.quota is None:
-        yield from toned(
-            "quiet", wrapped(f"{pool_namespace.name}: {pool_namespace.note}", width, first="  ", rest="    ")
+        yield from tone_lines(
+            "quiet", wrap_text(f"{pool_namespace.name}: {pool_namespace.note}", width, first="  ", rest="    ")
         )
         return
     used = pool_namespace.used or {}
@@ -228,7 +234,7 @@ def _quota(pool_namespace: PoolNamespace, width: int) -> Iterator[Line]:
         if parts
         else f"{pool_namespace.name}: its quota there is empty and limits nothing"
     )
-    yield from toned("", wrapped(text, width, first="  ", rest="    "))
+    yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
 
 
 def uses_lines(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iterator[Line]:
@@ -236,22 +242,24 @@ def uses_lines(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iter
     if not uses:
         yield [("quiet", "  shares out nothing")]
         return
-    rows = [[clipped(cell, _CELL) for cell in (use.claimed, use.hard, use.available, use.used or "-")] for use in uses]
+    rows = [
+        [clip_text(cell, _CELL) for cell in (use.claimed, use.hard, use.available, use.used or "-")] for use in uses
+    ]
     widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS)]
     label = min(_LABEL, max(12, *(size(use.name) for use in uses)))
-    yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, _HEADS, widths))}".rstrip())]
+    yield [("quiet", f"  {pad_text('RESOURCE', label)}  {'  '.join(map(pad_text, _HEADS, widths))}".rstrip())]
     for use, row in zip(uses, rows, strict=True):
-        text = f"  {'  '.join(map(padded, row, widths))}"
+        text = f"  {'  '.join(map(pad_text, row, widths))}"
         tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= NEARLY_FULL else ""
         drawn = (tone, gauge(use.percent, width - label - 2 - size(text), over=use.over, ascii_only=ascii_only))
         if size(use.name) <= label:
-            yield [("", f"  {padded(use.name, label)}{text}"), drawn]
+            yield [("", f"  {pad_text(use.name, label)}{text}"), drawn]
         else:
             yield [("", f"  {use.name}")]
             yield [("", f"{' ' * (label + 2)}{text}"), drawn]
         if use.wanted is not None:
             words = f"waiting claims ask for {use.wanted} together"
-            yield from toned("warn", wrapped(words, width, first="      ", rest="        "))
+            yield from tone_lines("warn", wrap_text(words, width, first="      ", rest="        "))
 
 
 def _namespaces(report: PoolReport, width: int) -> Iterator[Line]:
@@ -259,18 +267,18 @@ def _namespaces(report: PoolReport, width: int) -> Iterator[Line]:
     if not report.namespaces:
         yield [("warn", "no namespaces")]
         for text in report.selectors:
-            yield from toned("quiet", wrapped(f"selector {text}", width, first="  ", rest="    "))
+            yield from tone_lines("quiet", wrap_text(f"selector {text}", width, first="  ", rest="    "))
         return
     yield [("strong", "namespaces")]
     label = min(_LABEL, max(size(namespace.name) for namespace in report.namespaces))
     for namespace in report.namespaces:
-        head = f"  {padded(clipped(namespace.name, label), label)}  "
-        yield from toned("", wrapped(_share(namespace), width, first=head, rest=" " * size(head)))
+        head = f"  {pad_text(clip_text(namespace.name, label), label)}  "
+        yield from tone_lines("", wrap_text(_share(namespace), width, first=head, rest=" " * size(head)))
         chosen = " and by ".join(namespace.chosen)
         if chosen:
-            yield from toned("quiet", wrapped(f"chosen by {chosen}", width, first="      ", rest="        "))
+            yield from tone_lines("quiet", wrap_text(f"chosen by {chosen}", width, first="      ", rest="        "))
         if namespace.note:
-            yield from toned("warn", wrapped(namespace.note, width, first="      ", rest="        "))
+            yield from tone_lines("warn", wrap_text(namespace.note, width, first="      ", rest="        "))
 
 
 def _share(pool_namespace: PoolNamespace) -> str:
@@ -289,15 +297,15 @@ def _holders(report: PoolReport, width: int) -> Iterator[Line]:
     yield [("", "")]
     yield [("strong", "claims that hold something")]
     shown = report.holders[:_HOLDERS]
-    names = [clipped(holder.subject.key, 40) for holder in shown]
+    names = [clip_text(holder.subject.key, 40) for holder in shown]
     label = max(map(size, names))
     for holder, name in zip(shown, names, strict=True):
-        state = padded(holder.state or "?", 9)
-        head = f"  {state}  {padded(name, label)}  "
-        first, *rest = wrapped(asks_words(holder.holds), width, first=head, rest=" " * size(head))
+        state = pad_text(holder.state or "?", 9)
+        head = f"  {state}  {pad_text(name, label)}  "
+        first, *rest = wrap_text(asks_words(holder.holds), width, first=head, rest=" " * size(head))
         tone: Tone = TONES[holder.state] if holder.state is not None else "quiet"
         yield [("", "  "), (tone, state), ("", first[2 + len(state) :])]
-        yield from toned("", rest)
+        yield from tone_lines("", rest)
     if len(report.holders) > _HOLDERS:
         yield [("quiet", f"  and {len(report.holders) - _HOLDERS} more; -o json has all")]
 
@@ -317,21 +325,21 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
     )
     kind = "those that could be seen; their places are not known" if report.glimpse else kind
     yield [("strong", "queue"), ("quiet", f", {kind}")]
-    names = [clipped(queued.subject.key, 40) for queued in report.queue[:_HOLDERS]]
+    names = [clip_text(queued.subject.key, 40) for queued in report.queue[:_HOLDERS]]
     label = max(map(size, names))
     places = len(str(len(report.queue)))
     for queued, name in zip(report.queue, names, strict=False):
-        state = padded(queued.state, 9)
+        state = pad_text(queued.state, 9)
         number = f"{queued.place:>{places}}." if queued.place else " -"
-        head = f"  {number} {state}  {padded(name, label)}  "
-        first, *rest = wrapped(asks_words(queued.asks), width, first=head, rest=" " * size(head))
+        head = f"  {number} {state}  {pad_text(name, label)}  "
+        first, *rest = wrap_text(asks_words(queued.asks), width, first=head, rest=" " * size(head))
         lead = 3 + len(number)
         yield [("", first[:lead]), (TONES[queued.state], state), ("", first[lead + len(state) :])]
-        yield from toned("", rest)
+        yield from tone_lines("", rest)
         text = lacks_text(queued)
         if text:
             indent = " " * lead
-            yield from toned("quiet", wrapped(text, width, first=indent, rest=f"{indent}  "))
+            yield from tone_lines("quiet", wrap_text(text, width, first=indent, rest=f"{indent}  "))
     if len(report.queue) > _HOLDERS:
         command = f"kubectl kres claims --pool {report.subject.name} -A"
         yield [("quiet", f"  and {len(report.queue) - _HOLDERS} more: {command}")]

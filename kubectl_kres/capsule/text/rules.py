@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.reports.common.parts import RuleSummary
 
 
@@ -15,8 +15,8 @@ def rule_lines(rules: Sequence[RuleSummary], width: int) -> Iterator[Line]:
     yield []
     yield [("strong", "rules about pods; of several about one value the last decides")]
     for rule in rules:
-        yield from toned("", wrapped(rule_text(rule), width, first="  ", rest="    "))
-        yield from toned("quiet", wrapped(str(rule.source), width, first="    ", rest="      "))
+        yield from tone_lines("", wrap_text(rule_text(rule), width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(str(rule.source), width, first="    ", rest="      "))
 
 
 def rule_text(rule: RuleSummary) -> str:

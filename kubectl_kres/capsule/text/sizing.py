@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from kubectl_kres.capsule.reports.claim.sizing import SizedPool, Sizing
 from kubectl_kres.capsule.text.claims import asks_words
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import PARTLY
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import join_words
 
 _LABEL, _CELL = 32, 20
 _NOTHING = "nothing to claim"
@@ -21,7 +21,7 @@ _HEADS = ("A POD", "ALL", "PEAK", "HARD", "USED", "CLAIM", "POOL LEFT")
 
 def lines(sizing: Sizing, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Yield every line of the answer."""
-    for line in _all(sizing, width):
+    for line in _sizing_lines(sizing, width):
         yield draw(line, color=color)
 
 
@@ -36,7 +36,7 @@ def brief(sizing: Sizing, more: str, ahead: Callable[[ObjectRef], str]) -> Brief
         word = _NOTHING if sizing.complete else f"{_NOTHING}{PARTLY}"
         return Brief("good" if sizing.complete else "warn", word, f": {sizing.subject.full}: {room}", next=more)
     claim = f"{asks_words(pool.claim)} of pool {pool.pool}"
-    because = "; ".join(filter(None, (claim, _lacking(pool), _behind(pool))))
+    because = "; ".join(filter(None, (claim, _format_pool_shortage(pool), _format_queue_ahead(pool))))
     brief = Brief(
         "warn" if pool.fits else "bad",
         "to claim" if pool.fits else "would wait",
@@ -49,23 +49,23 @@ def brief(sizing: Sizing, more: str, ahead: Callable[[ObjectRef], str]) -> Brief
     return brief._replace(remedy="apply the claim that the next command prints" if pool.fits else "")
 
 
-def _lacking(pool: SizedPool) -> str:
+def _format_pool_shortage(pool: SizedPool) -> str:
     """Return what the pool has not left; empty: nothing."""
     lacks = {amount.name: amount.lacks for amount in pool.amounts if amount.lacks is not None}
     words = ", ".join(f"{resource} {amount}" for resource, amount in lacks.items())
     return f"the pool lacks {words}" if lacks else ""
 
 
-def _behind(pool: SizedPool) -> str:
+def _format_queue_ahead(pool: SizedPool) -> str:
     """Return who comes first in its queue; empty: nobody."""
     if not pool.closed:
         return ""
     names = [object_ref.key for object_ref in pool.behind]
-    waits = f"{listed(names, 3)} wait{'s' * (len(names) == 1)}" if names else "earlier claims in the queue wait"
-    return f"in its ordered queue {waits} for {listed(pool.closed)}"
+    waits = f"{join_words(names, 3)} wait{'s' * (len(names) == 1)}" if names else "earlier claims in the queue wait"
+    return f"in its ordered queue {waits} for {join_words(pool.closed)}"
 
 
-def _all(sizing: Sizing, width: int) -> Iterator[Line]:
+def _sizing_lines(sizing: Sizing, width: int) -> Iterator[Line]:
     ref = sizing.subject
     replicas = sizing.replicas
     parts = [f"{ref.full}, from {sizing.start}"]
@@ -75,9 +75,9 @@ def _all(sizing: Sizing, width: int) -> Iterator[Line]:
             parts.append(f"{replicas.surge} more during a rolling update")
     elif ref.kind == "Pod" and sizing.start.startswith("the live pod"):
         parts.append("it is counted already: this is for one more like it")
-    yield from toned("strong", wrapped("; ".join(parts), width, rest="  "))
+    yield from tone_lines("strong", wrap_text("; ".join(parts), width, rest="  "))
     if not sizing.pools:
-        yield from toned("warn", wrapped(f"{_UNSERVED}: nothing has to be claimed", width, rest="  "))
+        yield from tone_lines("warn", wrap_text(f"{_UNSERVED}: nothing has to be claimed", width, rest="  "))
     for pool in sizing.pools:
         yield from _pool(pool, ref.namespace, ref.name, width)
     doubts = (sizing.doubt,) if sizing.doubt else ()
@@ -87,10 +87,10 @@ def _all(sizing: Sizing, width: int) -> Iterator[Line]:
 def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
     yield [("", "")]
     if not pool.counts:
-        yield from toned("quiet", wrapped(f"pool {pool.pool}: its scopes leave such pods out", width, rest="  "))
+        yield from tone_lines("quiet", wrap_text(f"pool {pool.pool}: its scopes leave such pods out", width, rest="  "))
         return
     if not pool.amounts:
-        yield from toned("quiet", wrapped(f"pool {pool.pool} limits nothing of it", width, rest="  "))
+        yield from tone_lines("quiet", wrap_text(f"pool {pool.pool} limits nothing of it", width, rest="  "))
         return
     seen = "" if pool.known else ", of which only the quota could be seen"
     yield [("strong", f"pool {pool.pool}"), ("", seen)]
@@ -98,14 +98,17 @@ def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
     if not pool.claim:
         yield [("good", "  nothing more has to be claimed")]
         return
-    follows = {_lacking(pool): "such a claim would wait", _behind(pool): "such a claim would wait behind, room or not"}
+    follows = {
+        _format_pool_shortage(pool): "such a claim would wait",
+        _format_queue_ahead(pool): "such a claim would wait behind, room or not",
+    }
     for text, then in follows.items():
         if text:
-            yield from toned("bad", wrapped(f"{text}: {then}", width, first="  ", rest="    "))
+            yield from tone_lines("bad", wrap_text(f"{text}: {then}", width, first="  ", rest="    "))
     if pool.grow is not None:
         amounts = asks_words(pool.grow.amounts)
         text = f"claim {pool.grow.subject.name} is unused: if it asks for {amounts} instead, it gets that at once"
-        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
         # Something to type is not broken.
         yield [("strong", f"    {pool.grow.command}")]
     yield [("", "  or a claim of its own:" if pool.grow is not None else "  claim:")]
@@ -115,23 +118,23 @@ def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
 def _table(pool: SizedPool) -> Iterator[Line]:
     rows = [
         [
-            clipped(cell or "-", _CELL)
+            clip_text(cell or "-", _CELL)
             for cell in (amount.each, amount.all, amount.peak, amount.hard, amount.used, amount.claim, amount.left)
         ]
         for amount in pool.amounts
     ]
     widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS)]
     label = min(_LABEL, max(8, *(size(amount.name) for amount in pool.amounts)))
-    yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, _HEADS, widths))}".rstrip())]
+    yield [("quiet", f"  {pad_text('RESOURCE', label)}  {'  '.join(map(pad_text, _HEADS, widths))}".rstrip())]
     for amount, row in zip(pool.amounts, rows, strict=True):
-        name = padded(clipped(amount.name, label), label)
+        name = pad_text(clip_text(amount.name, label), label)
         tone: Tone = "bad" if amount.lacks is not None else ""
-        yield [("", f"  {name}  "), (tone, "  ".join(map(padded, row, widths)).rstrip())]
+        yield [("", f"  {name}  "), (tone, "  ".join(map(pad_text, row, widths)).rstrip())]
 
 
 def _manifest(pool: SizedPool, space: str, name: str) -> Iterator[Line]:
     """Yield a claim that kubectl apply takes."""
-    yield from toned(
+    yield from tone_lines(
         "",
         (
             "    apiVersion: capsule.clastix.io/v1beta2",

@@ -28,7 +28,7 @@ class NamedObjects(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-def asked(
+def parse_named_objects(
     words: Sequence[str], *, program: str = "kubectl kres explain", listing: bool = True
 ) -> tuple[NamedObjects, ...]:
     """Return what the words ask for, in their order. ``listing``: a type alone is enough.
@@ -136,7 +136,7 @@ def labels_match(selector: str) -> Test:
 
     Raises UsageError for a text that is none. Source: apimachinery labels.Parse, Requirement.Matches.
     """
-    tests = tuple(_requirement(part, selector) for part in _parts(selector))
+    tests = tuple(_requirement(part, selector) for part in _split_requirements(selector))
     return lambda labels: all(test(labels) for test in tests)
 
 
@@ -147,7 +147,7 @@ def fields_match(selector: str, kind: str) -> Callable[[Any], bool]:
     """
     fields = {**_EVERYWHERE, **_FIELDS.get(kind, {})}
     tests: list[tuple[Callable[[Any], str], bool, str]] = []
-    for part in _parts(selector):
+    for part in _split_requirements(selector):
         match = _FIELD.fullmatch(part)
         if match is None:
             raise UsageError(f"invalid field selector \"{selector}\": can't understand '{part.strip()}'")
@@ -158,7 +158,7 @@ def fields_match(selector: str, kind: str) -> Callable[[Any], bool]:
     return lambda item: all((read(item) == value) == wanted for read, wanted, value in tests)
 
 
-def _parts(selector: str) -> Iterator[str]:
+def _split_requirements(selector: str) -> Iterator[str]:
     """Yield the requirements, split at the commas outside of parentheses."""
     if not selector.strip():
         return
@@ -192,10 +192,10 @@ def _test(key: str, operator: str, value: str) -> Test:
             return lambda labels: labels.get(key) in values
         case "notin":
             return lambda labels: labels.get(key) not in values
-    return lambda labels: _compares(labels.get(key, ""), operator, int(value))
+    return lambda labels: _matches_comparison(labels.get(key, ""), operator, int(value))
 
 
-def _compares(text: str, operator: str, bound: int) -> bool:
+def _matches_comparison(text: str, operator: str, bound: int) -> bool:
     if not re.fullmatch(r"[+-]?[0-9]+", text):
         return False
     return int(text) > bound if operator == ">" else int(text) < bound

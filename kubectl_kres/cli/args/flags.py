@@ -60,7 +60,7 @@ def split(
         if not _is_flag(word):
             words.append(word)
         elif word.startswith("--"):
-            given.append(_long(word, rest, known, ctx))
+            given.append(_read_long_flag(word, rest, known, ctx))
         else:
             given += _short(word, rest, known, ctx)
     return CommandLine(tuple(given), tuple(words))
@@ -98,15 +98,15 @@ def _is_flag(word: str) -> bool:
     return word.startswith("-") and word != "-"
 
 
-def _long(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: click.Context) -> GivenFlag:
+def _read_long_flag(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: click.Context) -> GivenFlag:
     name, equals, value = word.partition("=")
     flag = known.get(name)
     if flag is None:
-        _refuse(name, ctx)
+        _refuse_flag(name, ctx)
         raise unknown(name, (known_name for known_name in known if known_name.startswith("--")), ctx)
     if equals:
-        return _given(flag, value, ctx)
-    return _given(flag, _value(flag, rest, f"flag needs an argument: {name}", ctx), ctx)
+        return _build_given_flag(flag, value, ctx)
+    return _build_given_flag(flag, _value(flag, rest, f"flag needs an argument: {name}", ctx), ctx)
 
 
 def _short(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: click.Context) -> list[GivenFlag]:
@@ -117,12 +117,14 @@ def _short(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: c
     for at, letter in enumerate(word[1:], start=1):
         flag = known.get(f"-{letter}")
         if flag is None:
-            _refuse(f"-{letter}", ctx)
+            _refuse_flag(f"-{letter}", ctx)
             raise click.UsageError(f"unknown shorthand flag: '{letter}' in {word}", ctx)
         tail = word[at + 1 :]
         if tail.startswith("=") or (tail and not flag.is_flag):
-            return [*given, _given(flag, tail.removeprefix("="), ctx)]
-        given.append(_given(flag, _value(flag, rest, f"flag needs an argument: '{letter}' in {word}", ctx), ctx))
+            return [*given, _build_given_flag(flag, tail.removeprefix("="), ctx)]
+        given.append(
+            _build_given_flag(flag, _value(flag, rest, f"flag needs an argument: '{letter}' in {word}", ctx), ctx)
+        )
     return given
 
 
@@ -137,14 +139,14 @@ def _value(flag: click.Option, rest: list[str], missing: str, ctx: click.Context
     return rest.pop()
 
 
-def _given(flag: click.Option, value: str, ctx: click.Context) -> GivenFlag:
+def _build_given_flag(flag: click.Option, value: str, ctx: click.Context) -> GivenFlag:
     if flag.is_flag and value not in _TRUE | _FALSE:
         names = ", ".join(flag.opts)
         raise click.UsageError(f'invalid argument "{value}" for "{names}" flag: true or false is expected', ctx)
     return GivenFlag(flag.name or "", flag.opts[-1], value in _TRUE if flag.is_flag else value)
 
 
-def _refuse(name: str, ctx: click.Context) -> None:
+def _refuse_flag(name: str, ctx: click.Context) -> None:
     if name in REFUSED:
         raise click.UsageError(f"{name} {REFUSED[name]}", ctx)
 
@@ -183,16 +185,16 @@ def same_source(options: Options) -> str:
     return text if alone else f"{text} {access_flags(options)}".strip()
 
 
-def explaining(options: Options, ref: ObjectRef, file: str = "", *, command: str = "explain") -> str:
+def explain_command(options: Options, ref: ObjectRef, file: str = "", *, command: str = "explain") -> str:
     """Return the command that gives the whole answer about an object; about one of a file by its file. Empty where that
     was standard input.
     """
     if "-" in options.filenames:
         return ""
     if not file:
-        from kubectl_kres.render.verdict.brief import about  # --help must stay fast
+        from kubectl_kres.render.verdict.brief import object_command  # --help must stay fast
 
-        return about(command, ref, same_source(options))
+        return object_command(command, ref, same_source(options))
     spaced = f"-n {shlex.quote(options.namespaces[0])}" if len(options.namespaces) == 1 else ""
     return " ".join(filter(None, [f"kubectl kres {command}", spaced, same_source(options)]))
 

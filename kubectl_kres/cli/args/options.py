@@ -110,7 +110,7 @@ class Options(NamedTuple):
         return f"Options({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
-def _whole(highest: int | None = None) -> Callable[[click.Context, click.Parameter, str], int]:
+def _whole_number_reader(highest: int | None = None) -> Callable[[click.Context, click.Parameter, str], int]:
     """Read a whole number from 0 to ``highest``, if that is given."""
 
     def read(ctx: click.Context, param: click.Parameter, value: str) -> int:
@@ -133,7 +133,7 @@ class OneOf(NamedTuple):
         raise _invalid(value, param, ctx, f"one of {', '.join(filter(None, self.words))} is expected")
 
 
-def _word(*words: str) -> OneOf:
+def _build_word_choice(*words: str) -> OneOf:
     return OneOf(words)
 
 
@@ -157,7 +157,7 @@ def _printable(ctx: click.Context, _param: click.Parameter, value: str) -> str:
     raise click.UsageError(message, ctx)
 
 
-def _named(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+def _select_named_namespaces(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Return the namespaces that are named: as in kubectl an empty text, of a variable that is not set, names none."""
     return tuple(filter(None, values))
 
@@ -174,7 +174,7 @@ def _flag(field: str, *names: str, metavar: str = "", text: str, **settings: Any
     return click.Option([*names, field], default=default, metavar=metavar or None, help=text, **settings)
 
 
-def _hidden(*arguments: str, **settings: Any) -> click.Option:
+def _hidden_flag(*arguments: str, **settings: Any) -> click.Option:
     return _flag(*arguments, hidden=True, **settings)
 
 
@@ -186,7 +186,7 @@ CONNECTION = (
         "--namespace",
         metavar="NAME",
         text="The namespace to look in; may be repeated.",
-        callback=_named,
+        callback=_select_named_namespaces,
     ),
     _flag("context", "--context", metavar="NAME", text="The kubeconfig context to use."),
     _flag("kubeconfig", "--kubeconfig", metavar="FILE", text="The kubeconfig file to use."),
@@ -194,37 +194,43 @@ CONNECTION = (
 
 #: Where to connect and as whom, with kubectl's meaning.
 ACCESS = (
-    _hidden("server", "-s", "--server", metavar="URL", text="The API server, instead of the context's."),
-    _hidden("cluster", "--cluster", metavar="NAME", text="The kubeconfig cluster to use, instead of the context's."),
-    _hidden("user", "--user", metavar="NAME", text="The kubeconfig user to use, instead of the context's."),
-    _hidden("token", "--token", metavar="TOKEN", text="The bearer token. A token file of the kubeconfig wins over it."),
-    _hidden("client_certificate", "--client-certificate", metavar="FILE", text="The client certificate, in PEM."),
-    _hidden("client_key", "--client-key", metavar="FILE", text="The key of the client certificate, in PEM."),
-    _hidden(
+    _hidden_flag("server", "-s", "--server", metavar="URL", text="The API server, instead of the context's."),
+    _hidden_flag(
+        "cluster", "--cluster", metavar="NAME", text="The kubeconfig cluster to use, instead of the context's."
+    ),
+    _hidden_flag("user", "--user", metavar="NAME", text="The kubeconfig user to use, instead of the context's."),
+    _hidden_flag(
+        "token", "--token", metavar="TOKEN", text="The bearer token. A token file of the kubeconfig wins over it."
+    ),
+    _hidden_flag("client_certificate", "--client-certificate", metavar="FILE", text="The client certificate, in PEM."),
+    _hidden_flag("client_key", "--client-key", metavar="FILE", text="The key of the client certificate, in PEM."),
+    _hidden_flag(
         "certificate_authority",
         "--certificate-authority",
         metavar="FILE",
         text="The certificate that the server's descends from, in PEM.",
     ),
-    _hidden(
+    _hidden_flag(
         "insecure",
         "--insecure-skip-tls-verify",
         text="Do not verify the server's certificate. Whoever listens on the way can read and change everything.",
     ),
-    _hidden(
+    _hidden_flag(
         "tls_server_name", "--tls-server-name", metavar="NAME", text="The name that the server's certificate is for."
     ),
-    _hidden("disable_compression", "--disable-compression", text="Do not ask the server for compressed answers."),
-    _hidden("impersonate", "--as", metavar="USER", text="Act as this user."),
-    _hidden("impersonate_groups", "--as-group", metavar="GROUP", text="Act as a member; may be repeated. Needs --as."),
-    _hidden("impersonate_uid", "--as-uid", metavar="UID", text="Act as the user with this UID. Needs --as."),
-    _hidden(
+    _hidden_flag("disable_compression", "--disable-compression", text="Do not ask the server for compressed answers."),
+    _hidden_flag("impersonate", "--as", metavar="USER", text="Act as this user."),
+    _hidden_flag(
+        "impersonate_groups", "--as-group", metavar="GROUP", text="Act as a member; may be repeated. Needs --as."
+    ),
+    _hidden_flag("impersonate_uid", "--as-uid", metavar="UID", text="Act as the user with this UID. Needs --as."),
+    _hidden_flag(
         "impersonate_extra",
         "--as-user-extra",
         metavar="KEY=VALUE",
         text="Act with this attribute; may be repeated. Needs --as.",
     ),
-    _hidden(
+    _hidden_flag(
         "kuberc",
         "--kuberc",
         metavar="FILE",
@@ -234,36 +240,36 @@ ACCESS = (
 
 #: What every command takes, listed by ``kubectl kres options``.
 GLOBAL = (
-    _hidden(
+    _hidden_flag(
         "color",
         "--color",
         metavar="WHEN",
-        callback=_word("auto", "always", "never"),
+        callback=_build_word_choice("auto", "always", "never"),
         text="Colour the output: always, never, or auto, on a terminal unless NO_COLOR is set.",
     ),
-    _hidden(
+    _hidden_flag(
         "verbosity",
         "-v",
         "--v",
-        callback=_whole(9),
+        callback=_whole_number_reader(9),
         metavar="N",
         text="Say more on stderr. 1 (also -v alone): what is read. 6: who asks whom, and each request with its time. "
         "8: its headers, secrets masked. 9: tracebacks.",
     ),
-    _hidden(
+    _hidden_flag(
         "request_timeout",
         "--request-timeout",
         metavar="TIME",
         text="The time for one request, retries included, in seconds or as 1m30s. 0: no limit.",
     ),
-    _hidden(
+    _hidden_flag(
         "chunk_size",
         "--chunk-size",
-        callback=_whole(),
+        callback=_whole_number_reader(),
         metavar="N",
         text="How many objects a list asks for at a time. 0: all at once.",
     ),
-    _hidden("cache_dir", "--cache-dir", metavar="DIR", text="Accepted as kubectl does; nothing is cached."),
+    _hidden_flag("cache_dir", "--cache-dir", metavar="DIR", text="Accepted as kubectl does; nothing is cached."),
     *ACCESS,
 )
 
@@ -276,14 +282,18 @@ WHOLE = _flag("whole", "--all", text="Show all: every value with its origin, eve
 CONTAINER = _flag("container", "-c", "--container", metavar="NAME", text="Answer for this container only.")
 RESIZE = _flag("resize", "--resize", metavar="PATCH", text="Answer for a resize: a patch, @FILE or -.")
 CGROUP = _flag(
-    "cgroup", "--cgroup", metavar="V", text="Show the cgroups of version v1 or v2.", callback=_word("", "v1", "v2")
+    "cgroup",
+    "--cgroup",
+    metavar="V",
+    text="Show the cgroups of version v1 or v2.",
+    callback=_build_word_choice("", "v1", "v2"),
 )
 DRIVER = _flag(
     "driver",
     "--driver",
     metavar="NAME",
     text="The cgroup driver: systemd, the default, or cgroupfs.",
-    callback=_word("", "systemd", "cgroupfs"),
+    callback=_build_word_choice("", "systemd", "cgroupfs"),
 )
 UNBOUNDED = _flag("unbounded", "--open", text="Containers without cpu or memory request or limit, by workload.")
 SUMMARY = _flag("summary", "--summary", text="Pods by class, requests and limits, of each namespace.")
@@ -299,14 +309,14 @@ BY = _flag(
     "by",
     "--by",
     metavar="WHOM",
-    callback=_word("", "workload", "pod", "priority", "value"),
+    callback=_build_word_choice("", "workload", "pod", "priority", "value"),
     text="Show who uses it, by workload, pod or priority; by value also what set each of them.",
 )
 BY_VALUE = _flag(
     "by",
     "--by",
     metavar="value",
-    callback=_word("", "value"),
+    callback=_build_word_choice("", "value"),
     text="Show who uses what is shared out, by value.",
 )
 FIT = _flag("fit", "--fit", metavar="TYPE/NAME", text="How many more pods of this template fit.")
@@ -323,7 +333,7 @@ WATCHING = (
         "until",
         "--until",
         metavar="WORD",
-        callback=_word("", "admitted", "exist", "ready", "fits", "allocated"),
+        callback=_build_word_choice("", "admitted", "exist", "ready", "fits", "allocated"),
         text="With -w: end once this is so: admitted, exist, ready, fits, allocated.",
     ),
     _flag(
@@ -368,7 +378,7 @@ FLEET = (
     _flag(
         "workers",
         "--workers",
-        callback=_whole(1024),
+        callback=_whole_number_reader(1024),
         metavar="N",
         text="Clusters at a time: 16 unless given, of snapshots as many as there are CPUs.",
     ),
@@ -392,7 +402,9 @@ INPUT = (
     _flag("offline", "--offline", text="Read the files given with -f and nothing else."),
     SNAPSHOT,
     DEMO,
-    _hidden("ignore_not_found", "--ignore-not-found", text="End with 0 if an object that was named does not exist."),
+    _hidden_flag(
+        "ignore_not_found", "--ignore-not-found", text="End with 0 if an object that was named does not exist."
+    ),
 )
 
 #: Which rules are checked, and what comes of their findings.
@@ -405,7 +417,7 @@ CHECKED = (
         "fail_on",
         "--fail-on",
         metavar="SEVERITY",
-        callback=_word("error", "warning", "note", "never"),
+        callback=_build_word_choice("error", "warning", "note", "never"),
         text="End with 1 at findings of this severity or worse: error, the default, warning, note, or never.",
     ),
     _flag("baseline", "--baseline", metavar="FILE", text="Findings that do not count: what -o json printed earlier."),
@@ -428,7 +440,7 @@ SIMULATED = (
         "rollouts",
         "--rollouts",
         metavar="N",
-        callback=_whole(99),
+        callback=_whole_number_reader(99),
         text="Restart so many workloads at once: do their rollouts complete? 1 by default; 0: not asked.",
     ),
     _flag("before", "--from", metavar="FILE", text="Compare with this snapshot instead of playing steps."),

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import LOCKED, LimitedResource, Server
-from kubectl_kres.admission.base.versions import GATES, binary, nearest, parse, shown
+from kubectl_kres.admission.base.versions import GATES, binary, nearest_version, parse, version_text
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.errors import InputError, UsageError
 
@@ -50,7 +50,7 @@ class _Configuration(Struct, frozen=True, rename="camel", forbid_unknown_fields=
 ServerOf = Callable[[str], tuple[Server, tuple[str, ...]]]
 
 
-def described(options: Options) -> ServerOf:
+def server_from_flags(options: Options) -> ServerOf:
     """Return the server that the flags describe, once it is known which version it says of itself, empty if it does
     not.
 
@@ -62,10 +62,12 @@ def described(options: Options) -> ServerOf:
             f'invalid argument "{options.kube_version}" for "--kube-version" flag: a version such as 1.33 is expected'
         )
     gates = dict(_gates(options.feature_gates))
-    limited, disabled = _configured(options.admission_config) if options.admission_config else ((), frozenset[str]())
+    limited, disabled = (
+        _read_configuration(options.admission_config) if options.admission_config else ((), frozenset[str]())
+    )
 
     def server_of(git_version: str) -> tuple[Server, tuple[str, ...]]:
-        version, assumed = nearest(options.kube_version or git_version)
+        version, assumed = nearest_version(options.kube_version or git_version)
         own = None if options.kube_version else binary(git_version)
         server = Server(version, gates, limited, disabled, own)
         return server, ((assumed,) if assumed else ()) + tuple(_without_effect(server))
@@ -92,28 +94,28 @@ def _without_effect(server: Server) -> Iterator[str]:
             continue
         locked = server.version[1] >= LOCKED.get(name, server.version[1] + 1)
         why = "can no longer be switched off" if locked else "does not exist"
-        yield f"{name}={str(value).lower()} has no effect: in Kubernetes {shown(server.version)} the gate {why}"
+        yield f"{name}={str(value).lower()} has no effect: in Kubernetes {version_text(server.version)} the gate {why}"
 
 
-def _configured(file: str) -> tuple[tuple[LimitedResource, ...], frozenset[str]]:
+def _read_configuration(file: str) -> tuple[tuple[LimitedResource, ...], frozenset[str]]:
     """Limited resources and disabled plugins of a configuration file."""
-    data = _loaded(file)
+    data = _load_yaml(file)
     kind = data.get("kind", "")
     if kind == "ResourceQuotaConfiguration":
-        return _converted(data, _QuotaConfiguration, file).limited_resources, frozenset()
+        return _convert_data(data, _QuotaConfiguration, file).limited_resources, frozenset()
     if kind != "AdmissionConfiguration":
         raise InputError(f'an {_FORMS} is expected, not kind "{kind}"', file=file)
-    configuration = _converted(data, _Configuration, file)
+    configuration = _convert_data(data, _Configuration, file)
     limited: tuple[LimitedResource, ...] = ()
     for plugin in configuration.plugins:
         if plugin.name != _QUOTA:
             continue
-        own = _loaded(str(Path(file).parent / plugin.path)) if plugin.path else plugin.configuration
-        limited = _converted(own or {}, _QuotaConfiguration, plugin.path or file).limited_resources
+        own = _load_yaml(str(Path(file).parent / plugin.path)) if plugin.path else plugin.configuration
+        limited = _convert_data(own or {}, _QuotaConfiguration, plugin.path or file).limited_resources
     return limited, frozenset(configuration.disabled_plugins)
 
 
-def _loaded(file: str) -> Mapping[str, Any]:
+def _load_yaml(file: str) -> Mapping[str, Any]:
     import yaml
 
     from kubectl_kres.manifests.read import content
@@ -135,7 +137,7 @@ def _loaded(file: str) -> Mapping[str, Any]:
     return data
 
 
-def _converted(data: Any, form: type[Form], file: str) -> Form:
+def _convert_data(data: Any, form: type[Form], file: str) -> Form:
     try:
         return msgspec.convert(data, form)
     except msgspec.ValidationError as error:

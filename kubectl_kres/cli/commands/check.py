@@ -18,7 +18,7 @@ from kubectl_kres.cli.run.run_loop import (
     Query,
     RunContext,
     RunSummary,
-    answering,
+    build_runner,
     gc_disabled,
     read_yaml,
 )
@@ -31,9 +31,9 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render import check as sarif
 from kubectl_kres.render import check as text
 from kubectl_kres.render.text import data
-from kubectl_kres.reports.check.check import UNREAD, against, check, worst_first
+from kubectl_kres.reports.check.check import UNREAD, check, mark_known, worst_first
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
-from kubectl_kres.reports.check.registry import chosen
+from kubectl_kres.reports.check.registry import select_codes
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.system import answers_about
 
@@ -46,7 +46,7 @@ _NEVER = "never"
 def run(options: Options, words: tuple[str, ...]) -> int:
     """All findings of a cluster or of files."""
     with gc_disabled():
-        return answering(plan)(options, words)
+        return build_runner(plan)(options, words)
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -56,7 +56,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
             f"check looks at all of a namespace, or of files; it takes no names, not {on_one_line(words[0])}",
             hint="kubectl kres explain TYPE/NAME answers about one object",
         )
-    codes = chosen(options.select, options.ignore, ("--select", "--ignore"))
+    codes = select_codes(options.select, options.ignore, ("--select", "--ignore"))
     baseline = _baseline(options.baseline) if options.baseline else frozenset()
     return Query(partial(CheckPage, options, codes, baseline), words)
 
@@ -110,7 +110,7 @@ class CheckPage(Page):
         spaces = objects = 0
         for context in check_contexts(source, given, self.options, ask):
             spaces, objects = spaces + bool(context.namespace), objects + len(context.subjects)
-            for check_finding in against(check(context, self._codes), self._known):
+            for check_finding in mark_known(check(context, self._codes), self._known):
                 if len(kept[check_finding.severity]) < MOST:
                     kept[check_finding.severity].append(located(check_finding))
                 else:
@@ -120,7 +120,7 @@ class CheckPage(Page):
         run_summary.leaves_out(given.left_out)
         run_summary.saw((), complete=not source.skipped)
         self._complete = run_summary.complete
-        self._looked_at = f"{_counted(objects, 'workload')} of {_counted(spaces, 'namespace')}"
+        self._looked_at = f"{_format_count(objects, 'workload')} of {_format_count(spaces, 'namespace')}"
         check_findings = worst_first(check_finding for name in SEVERITIES for check_finding in kept[name])
         self._beyond += len(check_findings[MOST:])
         failing = SEVERITIES[: SEVERITIES.index(self.options.fail_on) + 1] if self.options.fail_on != _NEVER else ()
@@ -147,10 +147,10 @@ class CheckPage(Page):
             if check_finding.counts:
                 yield from self.brief(text.brief(check_finding))()
         yield from [""] * any(check_finding.counts for check_finding in check_findings)
-        yield text.counted(check_findings, self._looked_at, self._beyond)
+        yield text.count_line(check_findings, self._looked_at, self._beyond)
 
 
-def _counted(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 

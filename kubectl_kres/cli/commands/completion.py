@@ -53,7 +53,7 @@ def _install() -> int:
         click.echo(f"Already installed: {text}")
         return 0
     program = _program()
-    link = _place(program)
+    link = _find_link_path(program)
     target = PROGRAM if link.parent == program.parent else str(program)
     try:
         if os.name == "nt":
@@ -62,7 +62,7 @@ def _install() -> int:
         else:
             link.symlink_to(target)
     except OSError as error:
-        raise _failed("make", link, error, target) from error
+        raise _build_link_error("make", link, error, target) from error
     click.echo(f"Installed: {link}\n{_SHELL}")
     if link.parent == program.parent and _of_krew(program):
         click.echo(
@@ -78,14 +78,14 @@ def _uninstall() -> int:
     if not there:
         click.echo(f"Not installed: {beside} does not exist")
         return 0
-    ours = [link for link in there if _ours(link, program)]
+    ours = [link for link in there if _is_own_link(link, program)]
     if not ours:
         raise UsageError(f"{there[0]} is not a link that --install made", hint="it goes with what it was installed by")
     for link in ours:
         try:
             link.unlink()
         except OSError as error:
-            raise _failed("remove", link, error) from error
+            raise _build_link_error("remove", link, error) from error
         click.echo(f"Removed: {link}")
     return 0
 
@@ -104,7 +104,7 @@ def _on_path(name: str) -> list[Path]:
     return [Path(folder).absolute() / name for folder in folders if folder]
 
 
-def _place(program: Path) -> Path:
+def _find_link_path(program: Path) -> Path:
     """Where the link is to be: beside the program, unless krew is harmed by it.
 
     krew takes a folder with programs and without receipts for that of an older krew, and refuses every command. That is
@@ -133,14 +133,14 @@ def _of_krew(program: Path) -> bool:
     return program.parent.name == "bin" and (root / "receipts").is_dir() and (root / "store").is_dir()
 
 
-def _ours(link: Path, program: Path) -> bool:
+def _is_own_link(link: Path, program: Path) -> bool:
     """Whether it is what ``_install`` makes, wherever that leads by now."""
     if os.name == "nt":
         return link.read_bytes() == _BATCH.encode()
     return link.is_symlink() and link.readlink() in {Path(PROGRAM), program}
 
 
-def _failed(verb: str, link: Path, error: OSError, target: str = PROGRAM) -> UsageError:
+def _build_link_error(verb: str, link: Path, error: OSError, target: str = PROGRAM) -> UsageError:
     why = (error.strerror or str(error)).lower()
     return UsageError(f"cannot {verb} {link}: {why}", hint=f"ln -s {target} {link}" if verb == "make" else "")
 

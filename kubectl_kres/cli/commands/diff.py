@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from kubectl_kres.cli.args.flags import explaining
+from kubectl_kres.cli.args.flags import explain_command
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, INPUT, NO_SEEN, OUTPUT, SERVER, Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, width
-from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary, answering
-from kubectl_kres.cli.select.workloads import chosen
+from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary, build_runner
+from kubectl_kres.cli.select.workloads import select_subjects
 from kubectl_kres.cli.simulation.files_applied import FilesApplied
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.model.kinds import Kind
@@ -29,7 +29,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     return Query(
         partial(DiffPage, options, after_change=after_change),
         words,
-        partial(chosen, wants=_wants, beside=_is_counted, changed=True),
+        partial(select_subjects, wants=_list_read_requests, beside=_is_counted, changed=True),
         needed=True,
     )
 
@@ -39,7 +39,7 @@ def _is_counted(kind: Kind) -> bool:
     return answers_about(kind).counted
 
 
-def _wants(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+def _list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     if not _is_counted(subject.kind):
         return needs_with_rivals(store, subject)
     from kubectl_kres.reports.namespace.explain_policy import policy_needs
@@ -96,7 +96,7 @@ class DiffPage(Page):
         """What draws it in few words, where that is asked for."""
         if self.options.output != "brief":
             return None
-        more = explaining(self.options, subject.ref, subject.file, command="diff")
+        more = explain_command(self.options, subject.ref, subject.file, command="diff")
         return self.brief(render.brief(difference, more))
 
     def _pods(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
@@ -147,7 +147,7 @@ def _difference(batch: AnswerBatch, subject: Subject) -> Difference | None:
 
 command = Command(
     "diff",
-    answering(plan),
+    build_runner(plan),
     text="""
         Compare a manifest or a template as it is written with what the API server would store; compare a live pod with
         what it would get today. Each changed line says which rule of which object changed it.

@@ -25,11 +25,11 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, named, speaks_unicode
+from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, qualified_name, speaks_unicode
 from kubectl_kres.cli.run.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunContext, RunSummary
-from kubectl_kres.cli.select.workloads import chosen
+from kubectl_kres.cli.select.workloads import select_subjects
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
 from kubectl_kres.model.objects import ObjectRef
@@ -68,7 +68,9 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         return resize.plan(options, words)
     if options.by:
         return _by_value(options, words)
-    choose = _listed(options, words) or partial(chosen, wants=_wants, takes=is_explained, changed=True)
+    choose = _find_explainer_choice(options, words) or partial(
+        select_subjects, wants=_list_read_requests, takes=is_explained, changed=True
+    )
     after_change = bool(words and options.filenames)
     return Query(partial(ExplainPage, options, after_change=after_change), words, choose, needed=True)
 
@@ -94,13 +96,13 @@ def _by_value(options: Options, words: tuple[str, ...]) -> Query:
     return result
 
 
-def _listed(options: Options, words: tuple[str, ...]) -> Choose | None:
+def _find_explainer_choice(options: Options, words: tuple[str, ...]) -> Choose | None:
     kind = find(words[0].partition("/")[0]) if words else None
     explainer = _explainer(kind)
     return explainer.choose(options, words) if explainer is not None else None
 
 
-def _wants(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+def _list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     explainer = _explainer(subject.kind)
     if explainer is not None:
         return explainer.needs(store, subject)
@@ -165,9 +167,9 @@ class ExplainPage(Page):
             and not applied.after_change
             and applied.fresh(batch.store)
         ):
-            from kubectl_kres.reports.changes.together import together
+            from kubectl_kres.reports.changes.together import evaluate_together
 
-            self._together = together(batch.store, applied.files, batch.ask.server)
+            self._together = evaluate_together(batch.store, applied.files, batch.ask.server)
         asked = [subject.ref for subject in batch.found.subjects]
         edited = any(batch.store.get(ref.kind, ref.name, ref.namespace) is not None for ref in asked)
         if self._given is not None and self._together is None and edited and not applied.after_change:
@@ -185,7 +187,9 @@ class ExplainPage(Page):
         for subject in batch.found.subjects:
             explainer = _explainer(subject.kind)
             if explainer is not None:
-                yield from self._explained(explainer, batch if explainer.judges_files else read, subject, run_summary)
+                yield from self._explain_subject(
+                    explainer, batch if explainer.judges_files else read, subject, run_summary
+                )
                 continue
             try:
                 result, answered = self._answer(batch, subject)
@@ -196,17 +200,17 @@ class ExplainPage(Page):
             verdict = result.verdict
             state = getattr(result, "run_state", None)
             refused = verdict is not None and is_negative(verdict)
-            conflicts = verdict is None and self._conflicts(result)
+            conflicts = verdict is None and self._has_conflict(result)
             if verdict is not None:
                 run_summary.meets("admitted", not refused, complete=result.complete)
                 if self.options.until:
-                    self._reached(run_summary, result, state)
+                    self._record_pod_states(run_summary, result, state)
             negative = self.options.exit_code and (refused or conflicts or is_held_up(state))
             run_summary.answered(result.unseen, complete=result.complete, negative=negative)
             if not batch.many and self._whole:
                 run_summary.shows(result.unseen)
 
-    def _reached(self, run_summary: RunSummary, result: Any, state: RunState | None) -> None:
+    def _record_pod_states(self, run_summary: RunSummary, result: Any, state: RunState | None) -> None:
         """Whether its pods exist and are ready, which ``--until`` may wait for."""
         from kubectl_kres.reports.run_state.workload_state import is_ready, is_there
 
@@ -225,7 +229,7 @@ class ExplainPage(Page):
         options = self.options
         return options.output in {"text", "wide"} and not (options.container or options.question)
 
-    def _explained(
+    def _explain_subject(
         self, explainer: type[Explainer], batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         own = self._explainers.get(explainer) or self._explainers.setdefault(explainer, explainer(self))
@@ -243,13 +247,13 @@ class ExplainPage(Page):
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterator[str]:
         """A table of the objects, and what is drawn in another way."""
-        return self._drawn(answers, more=False)
+        return self._render_answers(answers, more=False)
 
     def piece(self, answers: Sequence[ObjectAnswer]) -> Iterator[str]:
         """The next rows of a long table."""
-        return self._drawn(answers, more=True)
+        return self._render_answers(answers, more=True)
 
-    def _drawn(self, answers: Sequence[ObjectAnswer], *, more: bool) -> Iterator[str]:
+    def _render_answers(self, answers: Sequence[ObjectAnswer], *, more: bool) -> Iterator[str]:
         rows = [(answered.subject, answered.row) for answered in answers if answered.row is not None]
         by_ref = {row.ref: subject for subject, row in rows if subject is not None}
         kinds = {subject.kind.qualified for subject in by_ref.values()}
@@ -262,7 +266,7 @@ class ExplainPage(Page):
         several = len(kinds | self._plain) > 1
 
         def name(ref: ObjectRef) -> str:
-            return named(by_ref[ref]) if several and ref in by_ref else ref.name
+            return qualified_name(by_ref[ref]) if several and ref in by_ref else ref.name
 
         if self._table is not None:
             yield from self._table.lines([row for _, row in rows], name, more=more)
@@ -293,7 +297,7 @@ class ExplainPage(Page):
             from kubectl_kres.render.pod.explain import brief
 
             return explanation, ObjectAnswer(
-                subject, explanation, self.brief(brief(explanation, self._more(subject), batch.ask.now))
+                subject, explanation, self.brief(brief(explanation, self._explain_command(subject), batch.ask.now))
             )
         return explanation, ObjectAnswer(
             subject, explanation, self._explanation_lines(explanation, now=batch.ask.now, many=batch.many)
@@ -304,7 +308,7 @@ class ExplainPage(Page):
         from kubectl_kres.cli.output.documents import Alike, Shaped
         from kubectl_kres.render.text import data
         from kubectl_kres.reports.common.system import likeness_of
-        from kubectl_kres.reports.explain.value_query import narrowed
+        from kubectl_kres.reports.explain.value_query import narrow_explanation
 
         options = self.options
         drawn = batch.many and options.output == "json" and not (options.watch or isinstance(options.output, Shaped))
@@ -314,7 +318,7 @@ class ExplainPage(Page):
             return known[0], ObjectAnswer(subject, known[1])
         explanation = explain(batch.store, subject, batch.ask)
         whole = explanation if options.steps else structs.replace(explanation, journal=())
-        report = narrowed(whole, options.container, options.question)
+        report = narrow_explanation(whole, options.container, options.question)
         if like is None or any(unseen.required for unseen in explanation.unseen):
             return explanation, ObjectAnswer(subject, report)
         item = data.item(report)
@@ -354,10 +358,10 @@ class ExplainPage(Page):
                 raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
         if self.options.output == "brief":
             return policy_explanation, ObjectAnswer(
-                subject, policy_explanation, self.brief(drawn.brief(policy_explanation, self._more(subject)))
+                subject, policy_explanation, self.brief(drawn.brief(policy_explanation, self._explain_command(subject)))
             )
         if batch.many:
-            self._line(drawn.word(policy_explanation)[0])
+            self._line(drawn.policy_word(policy_explanation)[0])
             return policy_explanation, self._row(subject, policy_explanation, partial(drawn.row_of, policy_explanation))
         gap = [""] * (self._blocks > 0)
         self._blocks = 1
@@ -373,11 +377,11 @@ class ExplainPage(Page):
             )
         return policy_explanation, ObjectAnswer(subject, policy_explanation, lambda: [*gap, *whole()])
 
-    def _conflicts(self, value: Any) -> bool:
+    def _has_conflict(self, value: Any) -> bool:
         """Whether policies contradict each other, or more is used than they let."""
-        from kubectl_kres.render.quota.policy import word
+        from kubectl_kres.render.quota.policy import policy_word
 
-        return word(value)[0] in {"conflict", "over"}
+        return policy_word(value)[0] in {"conflict", "over"}
 
     def _explanation_lines(self, explanation: Explanation, *, now: str, many: bool) -> Callable[[], list[str]]:
         options = self.options
@@ -397,17 +401,17 @@ class ExplainPage(Page):
         )
         return lambda: [*gap, *whole(), *[""] * many]
 
-    def _more(self, subject: Subject) -> str:
+    def _explain_command(self, subject: Subject) -> str:
         """The command that gives the whole answer."""
-        from kubectl_kres.cli.args.flags import explaining
+        from kubectl_kres.cli.args.flags import explain_command
 
-        return explaining(self.options, subject.ref, subject.file)
+        return explain_command(self.options, subject.ref, subject.file)
 
     def closing(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts, and what of the files nothing looks at."""
         del run_summary
         if self._lined:
-            yield render.counts(self._words)
+            yield render.count_line(self._words)
         if self._together is not None and self.options.output in {"text", "wide"}:
             from kubectl_kres.render.changes import change_report as together
 
@@ -419,7 +423,7 @@ class ExplainPage(Page):
 
 command = Command(
     "explain",
-    repeated(plan),
+    build_watch_runner(plan),
     text="""
         Explain why pods get the requests and limits that they get: whether they are admitted, what to change if they
         are not, and which rule of which object set each value.

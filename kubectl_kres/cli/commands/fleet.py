@@ -15,8 +15,8 @@ from kubectl_kres.cli.args.options import ALLOW_PARTIAL, EXIT_CODE, FLEET, Optio
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.fleet import REPORTS, answer_line, summed_by
 from kubectl_kres.cli.output.documents import Items
-from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.output.printer import DOCUMENTS, Progress, colored, put, width
+from kubectl_kres.cli.output.exit_codes import print_stderr
+from kubectl_kres.cli.output.printer import DOCUMENTS, Progress, print_lines, wants_color, width
 from kubectl_kres.cli.output.signals import Ended
 from kubectl_kres.cli.program import FLEET_WORKER
 from kubectl_kres.errors import UsageError
@@ -25,7 +25,7 @@ from kubectl_kres.fleet.dask_engine import SCHEME, dask_available, on_dask
 from kubectl_kres.fleet.results import Results
 from kubectl_kres.fleet.rows import parquet_available
 from kubectl_kres.fleet.status import ClusterStatus, exit_code, total, worst_first
-from kubectl_kres.fleet.supervisor import supervised
+from kubectl_kres.fleet.supervisor import run_tasks
 from kubectl_kres.fleet.task import FleetTask
 from kubectl_kres.render import fleet as render
 from kubectl_kres.store.store import Origin
@@ -65,11 +65,11 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     results = _results(options, report)
     for cluster in clusters:
         if cluster.also:
-            say(render.same_cluster(cluster.name, cluster.also, cluster.server))
+            print_stderr(render.same_cluster(cluster.name, cluster.also, cluster.server))
     kept = {
         cluster.name: cluster_status
         for cluster in clusters
-        if options.resume and (cluster_status := _kept(results, cluster))
+        if options.resume and (cluster_status := _find_stored_status(results, cluster))
     }
     left = [cluster for cluster in clusters if cluster.name not in kept]
     cluster_statuses = dict(kept)
@@ -80,12 +80,12 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     except (KeyboardInterrupt, Ended) as end:
         stopped = end
         working.close()
-        say(render.interrupted(len(cluster_statuses), len(clusters), kept=results is not None))
+        print_stderr(render.interruption_text(len(cluster_statuses), len(clusters), kept=results is not None))
     rows = [
         cluster_statuses.get(cluster.name) or ClusterStatus(cluster.name, "stopped", cluster.source)
         for cluster in clusters
     ]
-    _show(options, report, worst_first(rows))
+    _print_statuses(options, report, worst_first(rows))
     if stopped is not None:
         raise stopped
     return exit_code(rows, allow_partial=options.allow_partial, negative=options.exit_code)
@@ -111,11 +111,11 @@ def _report(options: Options, words: tuple[str, ...]) -> str:
             raise UsageError(f"{flag} names one server or user; fleet takes those of each context")
     if not options.out and (options.resume or options.output == "parquet"):
         raise UsageError(f"{'--resume' if options.resume else '-o parquet'} goes with --out DIR")
-    _installed(options)
+    _check_extras(options)
     return words[0]
 
 
-def _installed(options: Options) -> None:
+def _check_extras(options: Options) -> None:
     """Raises UsageError for an engine that does not exist, and where an extra is not installed."""
     if options.output == "parquet":
         parquet_available()
@@ -160,7 +160,7 @@ def _results(options: Options, report: str) -> Results | None:
     return results
 
 
-def _kept(results: Results | None, cluster: FleetCluster) -> ClusterStatus | None:
+def _find_stored_status(results: Results | None, cluster: FleetCluster) -> ClusterStatus | None:
     return None if results is None else results.kept(cluster)
 
 
@@ -174,7 +174,7 @@ def _answers(
     tasks = [_task(options, report, cluster, results, seconds) for cluster in clusters]
     width_ = options.workers or (_LIVE if options.contexts else _cpus())
     if options.engine == "local":
-        yield from supervised(tasks, _command(), width=width_)
+        yield from run_tasks(tasks, _command(), width=width_)
     else:
         yield from on_dask(tasks, options.engine.removeprefix(SCHEME), answer_line)
 
@@ -229,7 +229,7 @@ def _gather(
         progress.clear()
 
 
-def _show(options: Options, report: str, cluster_statuses: Sequence[ClusterStatus]) -> None:
+def _print_statuses(options: Options, report: str, cluster_statuses: Sequence[ClusterStatus]) -> None:
     if options.output in DOCUMENTS:
         with Items(options.output) as items:
             for cluster_status in cluster_statuses:
@@ -241,12 +241,16 @@ def _show(options: Options, report: str, cluster_statuses: Sequence[ClusterStatu
         return
     answered = [cluster_status for cluster_status in cluster_statuses if cluster_status.answered]
     sums = total(answered, summed_by(report)) if len(answered) > 1 else {}
-    put(render.table(cluster_statuses, sums, color=colored(options.color), width=width(wide=options.output == "wide")))
-    put([render.counts(cluster_statuses)])
+    print_lines(
+        render.table(
+            cluster_statuses, sums, color=wants_color(options.color), width=width(wide=options.output == "wide")
+        )
+    )
+    print_lines([render.count_line(cluster_statuses)])
     for cluster_status in answered:
         if cluster_status.state == "partial" or options.verbosity:
             for note in cluster_status.notes:
-                say(f"{cluster_status.cluster}: {note}")
+                print_stderr(f"{cluster_status.cluster}: {note}")
     _same_origin(options, answered)
 
 
@@ -257,7 +261,7 @@ def _same_origin(options: Options, cluster_statuses: Sequence[ClusterStatus]) ->
         servers.setdefault(cluster_status.server, []).append(cluster_status.cluster)
     for server, names in servers.items():
         if server and len(names) > 1:
-            say(render.same_origin(names, server))
+            print_stderr(render.same_origin(names, server))
 
 
 command = Command(

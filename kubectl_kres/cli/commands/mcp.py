@@ -55,9 +55,9 @@ def _cluster(options: Options, context: str) -> Cluster:
     if options.snapshot:
         return api.open_snapshot(Path(options.snapshot))
     from kubectl_kres.api.live import Live
-    from kubectl_kres.cli.source.live import connected  # a quarter of a second
+    from kubectl_kres.cli.source.live import open_connection  # a quarter of a second
 
-    target, connection = connected(options._replace(context="" if context == _INSIDE else context))
+    target, connection = open_connection(options._replace(context="" if context == _INSIDE else context))
     return Live(connection, target.namespace, target.context)
 
 

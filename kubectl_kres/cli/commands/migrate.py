@@ -7,12 +7,12 @@ from functools import partial
 
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, DEMO, HEADROOM, SERVER, SNAPSHOT, VERIFY, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, answering
+from kubectl_kres.cli.output.exit_codes import print_stderr
+from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, build_runner
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text.data import to_yaml
-from kubectl_kres.render.text.line import plain
+from kubectl_kres.render.text.line import sanitize_text
 from kubectl_kres.reports.changes.followed import plugin_needs
 from kubectl_kres.reports.changes.migration import (
     Migration,
@@ -64,48 +64,48 @@ class MigratePage(Page):
         if self.options.verify:
             checked = verification(source.store, tenant)
             run_summary.answered((), complete=True, negative=bool(checked.open))
-            yield ObjectAnswer(None, checked, partial(_verified, checked))
+            yield ObjectAnswer(None, checked, partial(_verification_lines, checked))
             return
         result = migration(source.store, tenant, self._headroom, server)
         for problem in result.problems:
-            say(f"Warning: {problem}")
+            print_stderr(f"Warning: {problem}")
         if result.stalling:
             names = ", ".join(f"{ref.namespace}/{ref}" for ref in result.stalling)
-            say(f"Note: the next rollout would stall with what is claimed (--headroom leaves room): {names}")
+            print_stderr(f"Note: the next rollout would stall with what is claimed (--headroom leaves room): {names}")
         run_summary.answered((), complete=True, negative=bool(result.problems))
         yield ObjectAnswer(None, result, partial(_script, result))
 
 
 def _script(migration: Migration) -> Iterator[str]:
     """YAML in the order in which it is applied, with the commands as comments."""
-    yield plain(
+    yield sanitize_text(
         f"# Pools and claims for the quotas of {migration.tenant}, scope {migration.scope}. Apply all of it at once:"
     )
     yield "# kubectl apply -f FILE (claims stand before their pools: nobody is refused meanwhile)"
     for raw in migration.objects:
         yield "---"
-        yield from plain(to_yaml(dict(raw)), keep_newlines=True).rstrip("\n").split("\n")
+        yield from sanitize_text(to_yaml(dict(raw)), keep_newlines=True).rstrip("\n").split("\n")
     yield "---"
     if migration.idle:
-        yield plain(
+        yield sanitize_text(
             f"# Without a claim, since they use nothing; they claim before they use: {', '.join(migration.idle)}"
         )
     yield "# Once kubectl kres claims shows all of them allocated, the Tenant lets its quotas go:"
-    yield plain(f"#   {migration.patch}")
-    yield plain(f"# Then check: kubectl kres migrate tenant/{migration.tenant.name} --verify")
+    yield sanitize_text(f"#   {migration.patch}")
+    yield sanitize_text(f"# Then check: kubectl kres migrate tenant/{migration.tenant.name} --verify")
     yield "# The way back:"
-    yield from (plain(f"#   {command}") for command in migration.back)
+    yield from (sanitize_text(f"#   {command}") for command in migration.back)
 
 
-def _verified(checked: Verification) -> Iterator[str]:
+def _verification_lines(checked: Verification) -> Iterator[str]:
     if not checked.open:
-        yield plain(f"{checked.tenant} is migrated: its quotas are gone, and every namespace holds its claims")
-    yield from (plain(f"open: {text}") for text in checked.open)
+        yield sanitize_text(f"{checked.tenant} is migrated: its quotas are gone, and every namespace holds its claims")
+    yield from (sanitize_text(f"open: {text}") for text in checked.open)
 
 
 command = Command(
     "migrate",
-    answering(plan),
+    build_runner(plan),
     text="""
         Write the pools and claims that take the place of a Capsule Tenant's resourceQuotas, sized from what its
         namespaces use now, with the patch of the Tenant and the way back. The migration is played before it is

@@ -23,14 +23,14 @@ from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, each_pod, read_yaml
 from kubectl_kres.cli.select.workloads import complete
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
-from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.overview import lines as render
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.all_states import PodStates
 from kubectl_kres.reports.overview import Overview, overview, overview_needs
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.qos.qos_sums import Adding, NamespaceSums
 from kubectl_kres.reports.quota.denied import needs_of_systems, subjects_of
 
@@ -61,9 +61,9 @@ class OverviewPage(Page):
             source.fill(overview_needs(space))
             source.fill(need for need in needs_of_systems(source.store, space) if source.store.wants(need))
             states = PodStates(source.store, now)
-            sums = self._sums(source, space, Adding(server), states, run_summary)
+            sums = self._sum_pods(source, space, Adding(server), states, run_summary)
             # Only now: of pods that are read page by page none stays.
-            complete(source, subjects_of(source.store, space), needs, scope=space, listed=True)
+            complete(source, subjects_of(source.store, space), list_read_requests, scope=space, listed=True)
             result = overview(source.store, space, ask, sums, states)
             whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
             if options.output == "brief":
@@ -75,7 +75,7 @@ class OverviewPage(Page):
                 run_summary.shows(result.unseen)
         run_summary.saw((), complete=not source.skipped)
 
-    def _sums(
+    def _sum_pods(
         self, source: ObjectSource, space: str, adding: Adding, states: PodStates, run_summary: RunSummary
     ) -> list[NamespaceSums] | None:
         """Of the pods; None where they may not be read, which is told."""
@@ -96,7 +96,7 @@ class OverviewPage(Page):
 
 command = Command(
     "overview",
-    repeated(plan),
+    build_watch_runner(plan),
     text="""
         Show at a glance what there is and how it fares: workloads whose pods are refused, quotas, pods by QoS class,
         LimitRanges, and pools, claims and runs where they are installed. Below stands what is worst, each with what

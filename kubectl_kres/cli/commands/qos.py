@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from kubectl_kres.admission.kubelet import Driver
-from kubectl_kres.cli.args.flags import explaining, same_source
+from kubectl_kres.cli.args.flags import explain_command, same_source
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
     CGROUP,
@@ -23,18 +23,18 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.output.printer import DOCUMENTS, named
+from kubectl_kres.cli.output.printer import DOCUMENTS, qualified_name
 from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
-from kubectl_kres.cli.select.workloads import chosen
-from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.cli.select.workloads import select_subjects
+from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod import qos as render
 from kubectl_kres.render.pod import qos_page as short
-from kubectl_kres.render.text.line import wrapped
+from kubectl_kres.render.text.line import wrap_text
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.system import makes_one_pod
 from kubectl_kres.reports.pod.needs import needs_with_node
-from kubectl_kres.reports.qos.qos_report import LikeReaches, QosAnswers, Quality, quality, unclassed
+from kubectl_kres.reports.qos.qos_report import LikeReaches, QosAnswers, Quality, no_class_reason, quality
 
 #: What gives the whole answer, and what says why a pod is refused.
 _ASKED = ("qos", "explain")
@@ -56,7 +56,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         return summary.plan(options, words)
     asked = words if words or options.filenames else ("pods",)
     wants = partial(needs_with_node, seen=not options.no_seen)
-    return Query(partial(QosPage, options), asked, partial(chosen, wants=wants))
+    return Query(partial(QosPage, options), asked, partial(select_subjects, wants=wants))
 
 
 class QosPage(Page):
@@ -80,8 +80,8 @@ class QosPage(Page):
         def answer(subject: Subject) -> Quality:
             quality = self._quality(batch, subject) if whole else brief.quality(subject)
             if quality is None:
-                text = f"{subject.ref}: no class, since {unclassed(subject)}"
-                raise UsageError(text, hint=f"kubectl kres explain {_asked(options, subject)}")
+                text = f"{subject.ref}: no class, since {no_class_reason(subject)}"
+                raise UsageError(text, hint=f"kubectl kres explain {_explain_arguments(options, subject)}")
             return quality
 
         for subject, pod_quality in run_summary.each(batch.found.subjects, answer):
@@ -92,7 +92,7 @@ class QosPage(Page):
                 self._figures = self._figures or render.has_figures(pod_quality)
             drawn: Callable[[], Iterable[str]] = partial(self._lines, pod_quality, many=batch.many, whole=whole)
             if options.output == "brief":
-                more, explained = (explaining(options, subject.ref, subject.file, command=name) for name in _ASKED)
+                more, explained = (explain_command(options, subject.ref, subject.file, command=name) for name in _ASKED)
                 drawn = self.brief(render.brief(pod_quality, more, explained))
             yield ObjectAnswer(subject, pod_quality, drawn)
             run_summary.meets("admitted", not pod_quality.refused, complete=pod_quality.complete)
@@ -116,22 +116,26 @@ class QosPage(Page):
         """The counts."""
         del run_summary
         if self._classes:
-            yield render.counts(self._classes, self._refused, self._differing)
+            yield render.count_line(self._classes, self._refused, self._differing)
         if self._figures:
-            yield from wrapped(render.SHORT_SAID, self.width, rest="  ")
+            yield from wrap_text(render.SHORT_SAID, self.width, rest="  ")
 
 
-def _asked(options: Options, subject: Subject) -> str:
+def _explain_arguments(options: Options, subject: Subject) -> str:
     """The words with which explain is asked about the same object."""
     if subject.file:
         return same_source(options._replace(filenames=(subject.file,), recursive=False))
-    words = (named(subject), f"-n {subject.ref.namespace}" if subject.ref.namespace else "", same_source(options))
+    words = (
+        qualified_name(subject),
+        f"-n {subject.ref.namespace}" if subject.ref.namespace else "",
+        same_source(options),
+    )
     return " ".join(filter(None, words))
 
 
 command = Command(
     "qos",
-    repeated(plan),
+    build_watch_runner(plan),
     text="""
         Show the QoS class of pods: which container and resource decides it, the smallest change that leads to another
         class, and oom_score_adj, which says whom the kernel ends first. Workloads are answered for by the next pod of

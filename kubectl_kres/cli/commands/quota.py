@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from kubectl_kres.cli.args.flags import explaining, same_source
+from kubectl_kres.cli.args.flags import explain_command, same_source
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
     ASCII,
@@ -24,9 +24,9 @@ from kubectl_kres.cli.args.options import (
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary
-from kubectl_kres.cli.select.quotas import fitted, quotas, workloads
+from kubectl_kres.cli.select.quotas import quotas, select_fit_subject, workloads
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.objects import ResourceQuota
@@ -34,7 +34,7 @@ from kubectl_kres.render.describe import describe_policy
 from kubectl_kres.render.quota import fit as render_fit
 from kubectl_kres.render.quota import quota_blocks as render
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.quota.denied import Denied, denied
+from kubectl_kres.reports.quota.denied import Denied, find_refusal
 from kubectl_kres.reports.quota.describe import quota_block
 from kubectl_kres.reports.quota.fit import Fit, fit
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports, shared_reports
@@ -45,16 +45,16 @@ _UNREAD = (*WORKLOADS, "ControllerRevision")
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Quotas, or with ``--fit`` and ``--denied`` another answer each."""
-    _refuse(options)
+    _refuse_flag_conflicts(options)
     if options.fit:
-        return Query(partial(FitPage, options), words, fitted)
+        return Query(partial(FitPage, options), words, select_fit_subject)
     if options.denied:
         return Query(partial(DeniedPage, options), words, workloads)
     counted = words or options.filenames or options.recount or options.by
     return Query(partial(QuotaPage, options), words, quotas, unread=() if counted else _UNREAD)
 
 
-def _refuse(options: Options) -> None:
+def _refuse_flag_conflicts(options: Options) -> None:
     """Raises UsageError for flags that exclude each other."""
     flags = {"--fit": options.fit, "--denied": options.denied, "--recount": options.recount, "--by": options.by}
     given = [flag for flag, value in flags.items() if value]
@@ -81,7 +81,7 @@ class QuotaPage(Page):
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The quotas of a turn."""
         if batch.found.shared is not None:
-            yield from self._beside(batch, run_summary)
+            yield from self._shared_quota_answers(batch, run_summary)
             return
         spaces: dict[str, list[Subject]] = {}
         for subject in batch.found.subjects:
@@ -92,22 +92,22 @@ class QuotaPage(Page):
             try:
                 reports = quota_reports(batch.store, result, batch.ask, recounted=recounted, by=by)
                 for subject, quota, report in zip(subjects, result, reports, strict=True):
-                    yield self._answered(subject, quota, report)
+                    yield self._build_answer(subject, quota, report)
                     bad = any(use.over or use.drift is not None for use in report.uses)
                     _count(self.options, run_summary, report, negative=bad)
             except KresError as error:
                 run_summary.missed(error)
 
-    def _beside(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
+    def _shared_quota_answers(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Capsule's quotas of a namespace, or of all, which kubectl describe knows nothing of."""
         if self.options.output == "describe":
             return
         reports = shared_reports(batch.store, batch.found.shared or "")
         for subject, report in zip(batch.found.subjects, reports, strict=True):
-            yield self._answered(subject, None, report)
+            yield self._build_answer(subject, None, report)
             _count(self.options, run_summary, report, negative=any(use.over for use in report.uses))
 
-    def _answered(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> ObjectAnswer:
+    def _build_answer(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> ObjectAnswer:
         if self.options.output == "brief":
             return ObjectAnswer(subject, report, self.brief(render.brief(report, same_source(self.options))))
         self._shown += 1
@@ -167,7 +167,7 @@ class DeniedPage(Page):
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The refused workloads of a turn."""
         for subject, item in run_summary.each(
-            batch.found.subjects, lambda subject: denied(batch.store, subject, batch.ask)
+            batch.found.subjects, lambda subject: find_refusal(batch.store, subject, batch.ask)
         ):
             if item is None:
                 run_summary.answered((), complete=True, negative=False)
@@ -193,7 +193,7 @@ def _count(options: Options, run_summary: RunSummary, value: QuotaReport | Fit |
 
 def _explain(options: Options, subject: Subject) -> str:
     """The command that explains an object of these answers."""
-    return explaining(options, subject.ref, subject.file)
+    return explain_command(options, subject.ref, subject.file)
 
 
 def _key(subject: Subject) -> tuple[str, str, str]:
@@ -202,7 +202,7 @@ def _key(subject: Subject) -> tuple[str, str, str]:
 
 command = Command(
     "quota",
-    repeated(plan),
+    build_watch_runner(plan),
     text="""
         Show what the quotas of a namespace limit, in which scopes, what is used and what is left. Only quotas are
         read; objects only where they are counted.

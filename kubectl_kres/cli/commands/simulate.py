@@ -12,7 +12,7 @@ from typing import Any
 import click
 from msgspec import structs
 
-from kubectl_kres.cli.args.flags import explaining
+from kubectl_kres.cli.args.flags import explain_command
 from kubectl_kres.cli.args.options import (
     ALL_NAMESPACES,
     ALLOW_PARTIAL,
@@ -24,36 +24,36 @@ from kubectl_kres.cli.args.options import (
     SIMULATED,
     Options,
 )
-from kubectl_kres.cli.args.target_version import described
+from kubectl_kres.cli.args.target_version import server_from_flags
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.documents import Items
-from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.output.printer import DOCUMENTS, colored, put, width
+from kubectl_kres.cli.output.exit_codes import print_stderr
+from kubectl_kres.cli.output.printer import DOCUMENTS, print_lines, wants_color, width
 from kubectl_kres.cli.run.run_loop import RunSummary, gc_disabled
-from kubectl_kres.cli.simulation.steps import given_steps, placed, with_kinds
-from kubectl_kres.cli.source.object_source import ObjectSource, current_time, opened
+from kubectl_kres.cli.simulation.steps import assign_namespaces, given_steps, with_kinds
+from kubectl_kres.cli.source.object_source import ObjectSource, current_time, open_source
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.render.verdict import brief
-from kubectl_kres.reports.changes.compare import Rollouts, compared, report_of
+from kubectl_kres.reports.changes.compare import Rollouts, compare_sides, report_of
 from kubectl_kres.reports.changes.followed import (
     GivenStep,
     enforced_beside,
-    followed,
     namespace_needs,
     plugin_needs,
     policies_of,
     pool_needs,
     remarks,
+    split_followed_steps,
 )
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, find_unread
 from kubectl_kres.simulate.change import key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Course, Placed, at_rest
-from kubectl_kres.simulate.live import OF_CLUSTER, lean
+from kubectl_kres.simulate.live import OF_CLUSTER, lean_converters
 from kubectl_kres.simulate.plugins import parameters_of
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
@@ -72,9 +72,9 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
         return run_upgrade(options)
     with Items(options.output) as items:
-        run_summary = RunSummary(options, say)
+        run_summary = RunSummary(options, print_stderr)
         if options.before or options.after:
-            return _between(options, items, run_summary)
+            return _compare_snapshots(options, items, run_summary)
         return _change(options, items, run_summary)
 
 
@@ -99,7 +99,7 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
         )
     if options.offline and not options.filenames:
         raise UsageError("--offline needs the files to read, given with -f")
-    server_of = described(options)
+    server_of = server_from_flags(options)
     stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
     with gc_disabled(), _source(options) as source:
         wanted = given_steps(options, flags, source.kind, stdin)
@@ -110,17 +110,21 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
         )
         wanted = with_kinds(wanted, source)
         texts = (*remarks(wanted), *enforced_beside(store, spaces))
-        wanted, left = followed(wanted, store, default, source.serves)
-        steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
-        looked = spaces if options.all_namespaces or not flags or _is_wide(wanted, store) else _own(steps, default)
+        wanted, left = split_followed_steps(wanted, store, default, source.serves)
+        steps = list(assign_namespaces(wanted, store, spaces, default, everywhere=options.all_namespaces))
+        looked = (
+            spaces
+            if options.all_namespaces or not flags or _is_wide(wanted, store)
+            else _list_step_namespaces(steps, default)
+        )
         seen = not options.no_seen
         course = Course(store, steps, ask.server, looked, emptied=True, seen=seen)
         change_report = report_of(course, _rollouts(options, flags))
         if _concerns_runs(wanted):
-            runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
+            runs_in = spaces if options.all_namespaces or _configures(wanted) else _list_step_namespaces(steps, default)
             change_report = _with_runs(source, change_report, steps, runs_in, ask)
-        change_report = _noted(change_report, store, spaces, (*assumptions, *texts), left)
-        return _shown(options, items, run_summary, source, change_report, store.origin)
+        change_report = _add_notes(change_report, store, spaces, (*assumptions, *texts), left)
+        return _print_report(options, items, run_summary, source, change_report, store.origin)
 
 
 @contextmanager
@@ -131,7 +135,7 @@ def _source(options: Options) -> Iterator[ObjectSource]:
 
         yield OfflineSource(options, Store(Origin("files", ", ".join(options.filenames))))
         return
-    with opened(options._replace(filenames=(), recursive=False), lean=lean()) as (source, _):
+    with open_source(options._replace(filenames=(), recursive=False), lean=lean_converters()) as (source, _):
         yield source
 
 
@@ -176,7 +180,7 @@ def _is_wide(wanted: Sequence[GivenStep], store: Store) -> bool:
     )
 
 
-def _own(steps: Sequence[object], default: str) -> tuple[str, ...]:
+def _list_step_namespaces(steps: Sequence[object], default: str) -> tuple[str, ...]:
     named = {getattr(step, "namespace", "") for step in steps} - {""}
     return tuple(sorted(named)) or (default,)
 
@@ -202,7 +206,7 @@ def _read(options: Options, source: ObjectSource, wanted: Sequence[GivenStep]) -
     source.fill(needs)
     spaces, default = asked, asked[0] if asked else "default"
     if wide:
-        spaces = tuple(dict.fromkeys(item.metadata.namespace for item in _all(source.store)))
+        spaces = tuple(dict.fromkeys(item.metadata.namespace for item in _list_objects(source.store)))
         default = spaces[0] if len(spaces) == 1 else "default"
     _read_policies(source, spaces, wanted, default)
     return source.store, spaces, default
@@ -222,7 +226,7 @@ def _moves_quotas(wanted: Sequence[GivenStep]) -> bool:
     return any(wanted.kind is not None and wanted.kind.kind in {"ResourcePool", "Namespace"} for wanted in wanted)
 
 
-def _all(store: Store) -> list[Any]:
+def _list_objects(store: Store) -> list[Any]:
     result: list[Any] = []
     for kind in (
         "LimitRange", "ResourceQuota", "Deployment", "StatefulSet", "Job", "DaemonSet", "ReplicaSet", "Pod", *_RUNS
@@ -231,7 +235,7 @@ def _all(store: Store) -> list[Any]:
     return result
 
 
-def _noted(
+def _add_notes(
     change_report: ChangeReport,
     store: Store,
     spaces: Sequence[str],
@@ -239,8 +243,8 @@ def _noted(
     left: Sequence[Unseen] = (),
 ) -> ChangeReport:
     """``left``: objects of the change that are not followed."""
-    whole = tuple(unread(store, (need for need in namespace_needs([""]) if need.required)))
-    unseen = tuple(unread(store, (need for need in namespace_needs(spaces) if need.required))) if whole else ()
+    whole = tuple(find_unread(store, (need for need in namespace_needs([""]) if need.required)))
+    unseen = tuple(find_unread(store, (need for need in namespace_needs(spaces) if need.required))) if whole else ()
     autoscalers = (need for space in ("", *spaces) for need in namespace_needs([space]) if need.kind == _AUTOSCALER)
     lacking = [need for need in autoscalers if store.covered(need).state in {"denied", "failed"}]
     texts = [f"{_AUTOSCALER}s could not be read: how far they get is not shown"] * bool(lacking)
@@ -250,7 +254,7 @@ def _noted(
     )
 
 
-def _between(options: Options, items: Items, run_summary: RunSummary) -> int:
+def _compare_snapshots(options: Options, items: Items, run_summary: RunSummary) -> int:
     """Two moments: what changed, and which workloads lost by it."""
     if not options.before:
         raise UsageError("--to goes with --from FILE")
@@ -258,10 +262,14 @@ def _between(options: Options, items: Items, run_summary: RunSummary) -> int:
         raise UsageError("--from compares two moments: steps do not go with it")
     if options.after and (options.demo or options.snapshot):
         raise UsageError(f"--to and {'--demo' if options.demo else '--snapshot'} both name the later moment")
-    server_of = described(options)
+    server_of = server_from_flags(options)
     old = options._replace(snapshot=options.before, demo=False)
     new = options._replace(snapshot=options.after) if options.after else options
-    with gc_disabled(), opened(old, lean=lean()) as (before, _), opened(new, lean=lean()) as (after, given):
+    with (
+        gc_disabled(),
+        open_source(old, lean=lean_converters()) as (before, _),
+        open_source(new, lean=lean_converters()) as (after, given),
+    ):
         del given
         sides = []
         for source in (before, after):
@@ -270,15 +278,17 @@ def _between(options: Options, items: Items, run_summary: RunSummary) -> int:
         server, assumptions = server_of(after.version())
         # What was read on one side alone would have come or gone.
         spaces = after.namespaces or before.namespaces
-        spaces = spaces or tuple({item.metadata.namespace for side in (before, after) for item in _all(side.store)})
+        spaces = spaces or tuple(
+            {item.metadata.namespace for side in (before, after) for item in _list_objects(side.store)}
+        )
         seen = not options.no_seen
         sides = [at_rest(source.store, server, spaces, seen=seen) for source in (before, after)]
-        change_report = compared(sides[0], sides[1], _rollouts(options, sides))
-        noted = _noted(change_report, after.store, after.namespaces or ("",), assumptions)
-        return _shown(options, items, run_summary, after, noted, after.store.origin)
+        change_report = compare_sides(sides[0], sides[1], _rollouts(options, sides))
+        noted = _add_notes(change_report, after.store, after.namespaces or ("",), assumptions)
+        return _print_report(options, items, run_summary, after, noted, after.store.origin)
 
 
-def _shown(
+def _print_report(
     options: Options,
     items: Items,
     run_summary: RunSummary,
@@ -292,23 +302,29 @@ def _shown(
         items.add(change_report)
         items.write("Change", origin, complete=run_summary.complete, kube_version=options.kube_version)
     elif options.output == "diff":
-        put(render.difference(change_report))
+        print_lines(render.difference(change_report))
         for step in change_report.steps:
             if not step.allowed:
-                say(f"step {step.number} is refused: {step.message}")
+                print_stderr(f"step {step.number} is refused: {step.message}")
     elif options.output == "brief":
-        put(brief.lines(render.brief(change_report, partial(_more, options)), color=colored(options.color)))
+        print_lines(
+            brief.lines(
+                render.brief(change_report, partial(_explain_command, options)), color=wants_color(options.color)
+            )
+        )
     else:
-        shown = render.lines(change_report, color=colored(options.color), width=width(wide=options.output == "wide"))
-        put(run_summary.watched(shown))
+        shown = render.lines(
+            change_report, color=wants_color(options.color), width=width(wide=options.output == "wide")
+        )
+        print_lines(run_summary.watched(shown))
     return run_summary.code(source)
 
 
-def _more(options: Options, ref: ObjectRef) -> str:
+def _explain_command(options: Options, ref: ObjectRef) -> str:
     """The command that explains a workload after the change; empty where none can make it."""
     if any(getattr(options, name) for name in (*_STEPS, "before") if name != "filenames"):
         return ""
-    return explaining(options, ref)
+    return explain_command(options, ref)
 
 
 command = Command(

@@ -11,7 +11,7 @@ from msgspec import structs
 from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.output.exit_codes import may_i, say
+from kubectl_kres.cli.output.exit_codes import may_i, print_stderr
 from kubectl_kres.cli.output.printer import Progress, WaitingNotice
 from kubectl_kres.cli.run.run_loop import gc_disabled
 from kubectl_kres.cli.source.object_source import current_time
@@ -73,7 +73,7 @@ _Read = Callable[[Kind, ReadRequest, list[str]], Iterator[tuple[str, list[Any]]]
 
 def run(options: Options, words: tuple[str, ...]) -> int:
     """Writes the file; 4 if something that answers need could not be read."""
-    from kubectl_kres.cli.source.live import connected
+    from kubectl_kres.cli.source.live import open_connection
     from kubectl_kres.cluster.read import fill_store
 
     if words:
@@ -90,30 +90,35 @@ def run(options: Options, words: tuple[str, ...]) -> int:
             return
         whole = structs.replace(kind, struct=with_text(kind.detail))
         view = BY_KIND[BESIDE[need.kind]] if need.kind in BESIDE else None
-        for page in fill_store.listing(connection, whole, need, options.chunk_size, beside=view):
+        for page in fill_store.read_list_pages(connection, whole, need, options.chunk_size, beside=view):
             skipped.extend(line for line in page.skipped if line not in skipped)
             if page.items:
                 yield need.kind, page.items
             if view is not None:
                 yield from find_views(need.kind, page.beside, everywhere=not need.namespace)
 
-    target, connection = connected(options)
+    target, connection = open_connection(options)
     connection.waiting = WaitingNotice()
     spaces = ("",) if options.all_namespaces else tuple(dict.fromkeys(options.namespaces)) or (target.namespace,)
     now = current_time()
     coverage: dict[ReadRequest, Coverage] = {}
     with gc_disabled(), connection:
         header = Header(origin=target.server, time=now, server=fill_store.version(connection), context=target.context)
-        installed = _installed(connection, coverage)
+        installed = _find_installed_kinds(connection, coverage)
         small = Store(Origin("cluster", version=header.server))
         pairs = _pages(
-            pages, partial(_needs, spaces, installed), partial(_absent, connection), coverage, options, small
+            pages,
+            partial(_list_read_requests, spaces, installed),
+            partial(_is_absent_kind, connection),
+            coverage,
+            options,
+            small,
         )
         count = write_stream(header, pairs, options.out, coverage=lambda: coverage)
     for warning in connection.warnings:
-        say(f"Warning: {warning}")
-    gaps = _tell(coverage, access_flags(options))
-    say(f"{options.out}: {count} objects")
+        print_stderr(f"Warning: {warning}")
+    gaps = _report_unread(coverage, access_flags(options))
+    print_stderr(f"{options.out}: {count} objects")
     return Exit.PARTIAL if gaps and not options.allow_partial else 0
 
 
@@ -129,26 +134,26 @@ def _parameters(connection: Connection, kind: Kind, need: ReadRequest) -> list[A
     return items
 
 
-def _absent(connection: Connection, kind: Kind, error: ClusterError) -> bool:
+def _is_absent_kind(connection: Connection, kind: Kind, error: ClusterError) -> bool:
     """Whether the server has no such kind, ``error`` being what it answered."""
     from kubectl_kres.cluster.read import fill_store
 
     if not isinstance(error, NotFound):
         return False
-    return kind.struct is Parameter or fill_store.absent(connection, kind, error)
+    return kind.struct is Parameter or fill_store.is_absent_kind(connection, kind, error)
 
 
-def _installed(connection: Connection, coverage: dict[ReadRequest, Coverage]) -> tuple[str, ...]:
+def _find_installed_kinds(connection: Connection, coverage: dict[ReadRequest, Coverage]) -> tuple[str, ...]:
     """The kinds of ``INSTALLED`` that the server has. Of the others it is known that there are none."""
-    from kubectl_kres.cluster.read.discovery import served
+    from kubectl_kres.cluster.read.discovery import find_served_kinds
 
     wanted = [BY_KIND[kind] for kind in INSTALLED]
     try:
-        kinds = tuple(kind.kind for kind in served(connection, wanted))
+        kinds = tuple(kind.kind for kind in find_served_kinds(connection, wanted))
     except (Unreachable, TimedOut, Unauthenticated, ConfigError):
         raise
     except ClusterError as error:
-        coverage.update({ReadRequest(kind.kind): _gap(error, named=False) for kind in wanted})
+        coverage.update({ReadRequest(kind.kind): _classify_error(error, named=False) for kind in wanted})
         return ()
     absent = [kind for kind in wanted if kind.kind not in kinds]
     coverage.update(
@@ -157,7 +162,7 @@ def _installed(connection: Connection, coverage: dict[ReadRequest, Coverage]) ->
     return kinds
 
 
-def _needs(spaces: tuple[str, ...], installed: tuple[str, ...], store: Store) -> Iterator[ReadRequest]:
+def _list_read_requests(spaces: tuple[str, ...], installed: tuple[str, ...], store: Store) -> Iterator[ReadRequest]:
     """One need after the other. ``store``: where a system's configuration was found, which tells where else to look."""
     last = KINDS.index(_LAST[0])
     for kind in (*KINDS[:last], *installed, *KINDS[last:]):
@@ -220,7 +225,7 @@ def _pages(
             kept = _is_kept(need.kind)
             plural = BY_KIND[need.kind].plural
             if options.verbosity > 0:
-                say(f"reading {plural}{f' in {need.namespace}' if need.namespace else ''}")
+                print_stderr(f"reading {plural}{f' in {need.namespace}' if need.namespace else ''}")
             count = 0
             skipped: list[str] = []
             try:
@@ -228,35 +233,37 @@ def _pages(
                     count += len(page) if name == need.kind else 0
                     progress.read(plural, count)
                     if kept or name == scheduling.POD:
-                        _keep(small, name, page)
+                        _store_page(small, name, page)
                     yield name, page
             except (Unreachable, TimedOut, Unauthenticated, ConfigError):
                 raise
             except ClusterError as error:
                 gone = _may_lack(need.kind) and absent(BY_KIND[need.kind], error)
-                coverage[need] = Coverage("absent", error.message) if gone else _gap(error, named=bool(need.name))
+                coverage[need] = (
+                    Coverage("absent", error.message) if gone else _classify_error(error, named=bool(need.name))
+                )
             else:
                 coverage[need] = Coverage("failed", "; ".join(skipped)) if skipped else READ
             coverage.update(dict.fromkeys(needs_beside(need), coverage[need]))
             if kept:
                 small.cover(need, coverage[need])
         if not any(coverage.state == "read" for coverage in coverage.values()):
-            raise _nothing(coverage, access_flags(options))
+            raise _nothing_read_error(coverage, access_flags(options))
     finally:
         progress.clear()
 
 
-def _nothing(coverage: Mapping[ReadRequest, Coverage], access: str) -> ClusterError:
+def _nothing_read_error(coverage: Mapping[ReadRequest, Coverage], access: str) -> ClusterError:
     """The first of the reasons why there is nothing to write."""
     first = next(
         (coverage for coverage in coverage.values() if not coverage.known),
         Coverage("failed", "the server has no kind of ours"),
     )
     hint = "\n".join(filter(None, (first.hint, may_i(first.message, access))))
-    return ClusterError(f"nothing could be read, and nothing is written: {_words(first)}", hint=hint)
+    return ClusterError(f"nothing could be read, and nothing is written: {_format_coverage(first)}", hint=hint)
 
 
-def _words(coverage: Coverage) -> str:
+def _format_coverage(coverage: Coverage) -> str:
     """Why it could not be read; that it is forbidden the server says itself."""
     return (
         f"Error from server ({coverage.reason}): {coverage.message}"
@@ -275,14 +282,14 @@ def _is_kept(kind: str) -> bool:
     return not BY_KIND[kind].listed or kind in _TELLING or is_view(kind)
 
 
-def _keep(store: Store, kind: str, page: list[Any]) -> None:
+def _store_page(store: Store, kind: str, page: list[Any]) -> None:
     """Of pods that wait those for which more is read than nodes and pods."""
     for item in page:
         if kind != scheduling.POD or asks_more(item):
             store.add(kind, item)
 
 
-def _gap(error: ClusterError, *, named: bool) -> Coverage:
+def _classify_error(error: ClusterError, *, named: bool) -> Coverage:
     """What discovery found is not absent, nor is what every server has; of one object a 404 is an answer."""
     if isinstance(error, Forbidden):
         return fallen_short("denied", error)
@@ -291,7 +298,7 @@ def _gap(error: ClusterError, *, named: bool) -> Coverage:
     return fallen_short("failed", error)
 
 
-def _tell(coverage: Mapping[ReadRequest, Coverage], access: str) -> bool:
+def _report_unread(coverage: Mapping[ReadRequest, Coverage], access: str) -> bool:
     """Says what could not be read; True if answers need some of it."""
     gaps = {
         need: coverage
@@ -300,9 +307,9 @@ def _tell(coverage: Mapping[ReadRequest, Coverage], access: str) -> bool:
     }
     for need, gap in gaps.items():
         where = f" in namespace {need.namespace}" if need.namespace else ""
-        say(f"{BY_KIND[need.kind].qualified}{where} could not be read: {_words(gap)}")
+        print_stderr(f"{BY_KIND[need.kind].qualified}{where} could not be read: {_format_coverage(gap)}")
         for hint in filter(None, (gap.hint, may_i(gap.message, access) if gap.state == "denied" else "")):
-            say(hint)
+            print_stderr(hint)
     return any(need.kind in _NEEDED or gap.state == "failed" for need, gap in gaps.items())
 
 

@@ -19,7 +19,7 @@ from kubectl_kres.cli.args.options import (
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, each_pod
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
-from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.errors import UsageError, on_one_line
 from kubectl_kres.render import timeline as render
@@ -49,7 +49,7 @@ class TimelinePage(Page):
         del frame, given
         run_summary.listed = False
         now = source.store.origin.time or current_time()
-        after = _before(now, _length(self.options.since)) if self.options.since else ""
+        after = _format_start_time(now, _length(self.options.since)) if self.options.since else ""
         for space in source.namespaces or ("",):
             source.fill(timeline_needs(space))
             news = PodNews()
@@ -70,14 +70,14 @@ def _length(text: str) -> float:
         return 0.0
 
 
-def _before(now: str, length: float) -> str:
+def _format_start_time(now: str, length: float) -> str:
     at = datetime.fromisoformat(now) - timedelta(seconds=length)
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 command = Command(
     "timeline",
-    repeated(plan),
+    build_watch_runner(plan),
     text="""
         Show what decided about the pods of a namespace, the newest first: who created or last edited quotas,
         LimitRanges, pools and claims and which fields; templates that are new; pods that were refused, killed for

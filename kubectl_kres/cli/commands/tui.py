@@ -26,14 +26,14 @@ def run(options: Options, words: tuple[str, ...]) -> int:
             "tui needs a terminal on standard input, output and error", hint="the other commands print text"
         )
     with first_frame(_origin(options), " ".join(words), ascii_only=options.ascii or not _unicode()):
-        return _shown(options, words)
+        return _run_screens(options, words)
 
 
-def _shown(options: Options, words: tuple[str, ...]) -> int:
+def _run_screens(options: Options, words: tuple[str, ...]) -> int:
     """Loads what the screens need and shows them; what takes time comes after the first frame."""
-    from kubectl_kres.cli.source.object_source import excluding
+    from kubectl_kres.cli.source.object_source import check_source_flags
 
-    excluding(options)
+    check_source_flags(options)
     monochrome = _monochrome(options)
     _tell_textual(monochrome=monochrome)
     from kubectl_kres.tui.commands import start  # half a second that only this command needs
@@ -76,10 +76,10 @@ def _tell_textual(*, monochrome: bool) -> None:
 
 def _monochrome(options: Options) -> bool:
     """Whether there are no colours. A theme that a flag names asks for them, whatever the environment says."""
-    from kubectl_kres.cli.output.printer import colored
+    from kubectl_kres.cli.output.printer import wants_color
 
     flagged = bool(options.theme) and not options.theme_place
-    return not (colored(options.color) or (flagged and options.color == "auto"))
+    return not (wants_color(options.color) or (flagged and options.color == "auto"))
 
 
 def _theme(options: Options, *, monochrome: bool) -> str:
@@ -121,7 +121,7 @@ def _session(options: Options) -> Session:
     return live(options)
 
 
-def _completes(kind: Kind) -> bool:
+def _has_screen(kind: Kind) -> bool:
     """Whether there is a screen for an object of the kind."""
     from kubectl_kres.reports.common.system import is_shown  # asked only to complete a word
 
@@ -164,5 +164,5 @@ command = Command(
         """,
     usage="[RESOURCE [NAME]]",
     flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, ASCII, NO_MOUSE, THEME, *SERVER),
-    completes=_completes,
+    completes=_has_screen,
 )

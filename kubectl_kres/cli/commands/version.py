@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kubectl_kres import __version__
-from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest, shown
+from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest_version, version_text
 from kubectl_kres.cli.args.options import CLIENT, OUTPUT, RBAC, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.cli.output.exit_codes import print_stderr
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.render.text.line import plain
+from kubectl_kres.render.text.line import sanitize_text
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
@@ -46,23 +46,23 @@ def _rbac(options: Options, words: tuple[str, ...]) -> int:
     if options.output in {"text", "yaml"}:
         print("\n".join(rbac.lines(roles, words)))
         return 0
-    from kubectl_kres.cli.output.documents import dump  # --client must stay fast
+    from kubectl_kres.cli.output.documents import format_document  # --client must stay fast
 
-    print(dump({"apiVersion": "v1", "kind": "List", "items": roles}, options.output), end="")
+    print(format_document({"apiVersion": "v1", "kind": "List", "items": roles}, options.output), end="")
     return 0
 
 
 def _server(options: Options) -> dict[str, Any]:
-    from kubectl_kres.cli.source.live import connected  # --client must stay fast
+    from kubectl_kres.cli.source.live import open_connection  # --client must stay fast
     from kubectl_kres.cluster.connection.api_connection import whoami
     from kubectl_kres.cluster.read.fill_store import version
 
-    target, connection = connected(options, ask=False)
+    target, connection = open_connection(options, ask=False)
     with connection:
         text = version(connection)
         person = whoami(connection)
     for warning in connection.warnings:
-        say(f"Warning: {warning}")
+        print_stderr(f"Warning: {warning}")
     return {
         "gitVersion": text,
         "context": target.context,
@@ -80,17 +80,17 @@ def _print(output: str, server: Mapping[str, Any]) -> None:
             "gitVersion": f"v{__version__}",
             "pythonVersion": platform.python_version(),
             "platform": f"{platform.system().lower()}/{platform.machine()}",
-            "rules": {"oldest": shown(OLDEST), "newest": shown(NEWEST)},
+            "rules": {"oldest": version_text(OLDEST), "newest": version_text(NEWEST)},
         }
     }
     if server:
-        document["serverVersion"] = {**server, "rules": shown(nearest(server["gitVersion"])[0])}
+        document["serverVersion"] = {**server, "rules": version_text(nearest_version(server["gitVersion"])[0])}
     if output == "text":
         print("\n".join(_lines(document)))
         return
-    from kubectl_kres.cli.output.documents import dump  # --client must stay fast
+    from kubectl_kres.cli.output.documents import format_document  # --client must stay fast
 
-    print(dump(document, output), end="")
+    print(format_document(document, output), end="")
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:
@@ -101,15 +101,17 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     if server is None:
         return
     where = f" (context {server['context']})" if server["context"] else ""
-    yield plain(f"Server Version: {server['gitVersion'] or 'unknown'}{where}")
-    yield plain(f"Server: {server['server']}")
+    yield sanitize_text(f"Server Version: {server['gitVersion'] or 'unknown'}{where}")
+    yield sanitize_text(f"Server: {server['server']}")
     acting = f", acting as {server['impersonate']}" if server["impersonate"] else ""
     if server["username"]:
         groups = f" of {', '.join(server['groups'])}" if server["groups"] else ""
-        yield plain(f"User: {server['username']}{groups} ({server['user'] or 'none'} in the kubeconfig{acting})")
+        yield sanitize_text(
+            f"User: {server['username']}{groups} ({server['user'] or 'none'} in the kubeconfig{acting})"
+        )
     else:
-        yield plain(f"User: {server['user'] or 'none'} in the kubeconfig{acting}")
-    assumed = nearest(server["gitVersion"])[1]
+        yield sanitize_text(f"User: {server['user'] or 'none'} in the kubeconfig{acting}")
+    assumed = nearest_version(server["gitVersion"])[1]
     if assumed:
         yield f"Assumed: {assumed}"
 

@@ -53,14 +53,16 @@ def names(options: Options, type_: str, seconds: float) -> list[str]:
         return []
     if options.demo or options.snapshot:
         return list(_names_in_source(options, type_))
-    from kubectl_kres.cli.source.live import connected  # a quarter of a second
+    from kubectl_kres.cli.source.live import open_connection  # a quarter of a second
     from kubectl_kres.cluster.read.discovery import find_kind
 
     until = monotonic() + seconds
-    target, connection = connected(options._replace(request_timeout=f"{max(1, int(seconds * 1000))}ms", verbosity=0))
+    target, connection = open_connection(
+        options._replace(request_timeout=f"{max(1, int(seconds * 1000))}ms", verbosity=0)
+    )
     kind = find_kind(connection, type_)
     spaces = dict.fromkeys(options.namespaces or (target.namespace,)) if kind.namespaced else ("",)
-    return [name for space in spaces for name in _listed(connection, kind, space, until)]
+    return [name for space in spaces for name in _list_names(connection, kind, space, until)]
 
 
 def _names_in_source(options: Options, type_: str) -> Iterator[str]:
@@ -73,7 +75,7 @@ def _names_in_source(options: Options, type_: str) -> Iterator[str]:
             yield from (item.metadata.name for item in page)
 
 
-def _listed(connection: Connection, kind: Kind, namespace: str, until: float) -> Iterator[str]:
+def _list_names(connection: Connection, kind: Kind, namespace: str, until: float) -> Iterator[str]:
     if not kind.listed:  # ConfigMaps: no answer is about one
         return
     token = ""

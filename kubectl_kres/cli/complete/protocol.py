@@ -64,7 +64,7 @@ class CompletionContext(NamedTuple):
     options: Options = Options()
 
 
-def named(
+def build_name_context(
     takes: Callable[[Kind], bool], words: Sequence[str], typed: str, options: Options, *, slash: bool = False
 ) -> CompletionContext:
     """Return the slot behind ``words``. ``takes``: which kinds they may be of. ``slash``: only ``TYPE/NAME`` is
@@ -113,7 +113,7 @@ def find(words: Sequence[str]) -> CompletionContext:
         shared = (*SHARED, *program.params)
         line, rest = _split(before, typed, shared, ctx, stop=True)
         if line.words in {(), (_HERE,)}:
-            return _outside(line, rest, typed, shared)
+            return _complete_before_command(line, rest, typed, shared)
         name, *own = line.words
         command = program.get_command(ctx, aliases().get(name, name))
         if not isinstance(command, Command):
@@ -121,7 +121,7 @@ def find(words: Sequence[str]) -> CompletionContext:
         if own[-1:] == [_HERE]:
             own = own[:-1]
         inner, rest = _split(own, typed, command.params, ctx)
-        return _inside(command, CommandLine((*line.given, *inner.given), inner.words), rest, typed)
+        return _complete_after_command(command, CommandLine((*line.given, *inner.given), inner.words), rest, typed)
     except click.UsageError:
         return CompletionContext(typed)
 
@@ -141,7 +141,9 @@ def _split(
     return flags.split([*before, rest + _HERE], by_name.values(), ctx, stop=stop), rest
 
 
-def _outside(line: CommandLine, rest: str, typed: str, shared: Iterable[click.Parameter]) -> CompletionContext:
+def _complete_before_command(
+    line: CommandLine, rest: str, typed: str, shared: Iterable[click.Parameter]
+) -> CompletionContext:
     """Before the command, or at it."""
     options = _options(line)
     if line.given and line.given[-1].value == _HERE:
@@ -151,7 +153,7 @@ def _outside(line: CommandLine, rest: str, typed: str, shared: Iterable[click.Pa
     return CompletionContext(typed, words=_commands(), options=options)
 
 
-def _inside(command: Command, line: CommandLine, rest: str, typed: str) -> CompletionContext:
+def _complete_after_command(command: Command, line: CommandLine, rest: str, typed: str) -> CompletionContext:
     """Behind the command: the value of a flag, a flag, or one of the words."""
     options = _options(line)
     if line.given and line.given[-1].value == _HERE:
@@ -163,10 +165,10 @@ def _inside(command: Command, line: CommandLine, rest: str, typed: str) -> Compl
         return CompletionContext(typed, words=() if words else _commands())
     if options.filenames:
         return CompletionContext(typed)
-    return _word(command, words, typed, options)
+    return _complete_argument(command, words, typed, options)
 
 
-def _word(command: Command, words: Sequence[str], typed: str, options: Options) -> CompletionContext:
+def _complete_argument(command: Command, words: Sequence[str], typed: str, options: Options) -> CompletionContext:
     """Return one of the words that are no flags, as the command declares them."""
     completes = command.completes
     if isinstance(completes, tuple):
@@ -174,7 +176,7 @@ def _word(command: Command, words: Sequence[str], typed: str, options: Options) 
     if isinstance(completes, str):
         return CompletionContext(typed, type=completes, taken=frozenset(words), options=options)
 
-    return named(completes, words, typed, options)
+    return build_name_context(completes, words, typed, options)
 
 
 def _value(flag: click.Option, command: Command | None, rest: str, typed: str, options: Options) -> CompletionContext:
@@ -192,7 +194,7 @@ def _value(flag: click.Option, command: Command | None, rest: str, typed: str, o
     if flag.metavar == "TYPE/NAME":
         from kubectl_kres.reports.common.system import makes_one_pod
 
-        completion_context = named(makes_one_pod, (), slot.typed, options, slash=True)
+        completion_context = build_name_context(makes_one_pod, (), slot.typed, options, slash=True)
         return completion_context._replace(before=slot.before + completion_context.before)
     return slot._replace(words=tuple(Completion(word) for word in _choices(flag, command) if word))
 
@@ -201,9 +203,9 @@ def _choices(flag: click.Option, command: Command | None) -> Iterable[str]:
     if flag.name == "output":
         return command.formats if command else ()
     if flag.name == "kube_version":
-        from kubectl_kres.admission.base.versions import NEWEST, OLDEST, shown
+        from kubectl_kres.admission.base.versions import NEWEST, OLDEST, version_text
 
-        return [shown((NEWEST[0], minor)) for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
+        return [version_text((NEWEST[0], minor)) for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
     return flag.callback.words if isinstance(flag.callback, OneOf) else ()
 
 
@@ -251,7 +253,7 @@ _SAFE = re.compile(r"[A-Za-z0-9@_][A-Za-z0-9@._:/+=,%~-]*")
 def complete(words: Sequence[str]) -> int:
     """Print the answer for the words typed so far. Ends the process, and all that was started to get the answer."""
     began = monotonic()
-    _withdraw()
+    _detach_terminal()
     try:
         text = answer(words, began)
     except (Exception, KeyboardInterrupt):  # noqa: BLE001, as above all a prompt must come back
@@ -259,7 +261,7 @@ def complete(words: Sequence[str]) -> int:
     with suppress(OSError, ValueError):
         sys.stdout.write(text)
         sys.stdout.flush()
-    _end()
+    _end_process()
     return 0
 
 
@@ -295,7 +297,7 @@ def _read(slot: CompletionContext, until: float) -> list[str]:
     )
 
 
-def _withdraw() -> None:
+def _detach_terminal() -> None:
     """Leave the terminal, so that no credential plugin can ask there: no input, no error output, no session of it."""
     if hasattr(os, "setsid"):
         with suppress(OSError):  # it leads its group already
@@ -307,7 +309,7 @@ def _withdraw() -> None:
         os.dup2(nowhere, 2)
 
 
-def _end() -> None:
+def _end_process() -> None:
     """End at once, threads that wait for a server included, and with us the plugins that were started."""
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid() == os.getsid(0):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -37,7 +37,7 @@ class Shaped(str):
         form, _, text = asked.partition("=")
         if form == "jsonpath":
             parts = jsonpath.parse(text)
-            result.of = lambda document: jsonpath.printed(parts, document)
+            result.of = lambda document: jsonpath.render_template(parts, document)
         else:
             columns = jsonpath.columns(text)
             result.of = lambda document: "".join(
@@ -53,10 +53,10 @@ _IN_MEMORY = 8 << 20
 _PIECE = 1 << 16
 
 
-def dump(document: Mapping[str, Any], output: str) -> str:
+def format_document(document: Mapping[str, Any], output: str) -> str:
     """Return a document as JSON or YAML, with a newline at its end, or in the user's form."""
     if isinstance(output, Shaped):
-        return output.of(msgspec.json.decode(data.encoded(document)))
+        return output.of(msgspec.json.decode(data.to_json_bytes(document)))
     return data.to_json(dict(document)) + "\n" if output == "json" else data.to_yaml(dict(document))
 
 
@@ -96,13 +96,13 @@ class Items:
         """The document, on standard output if no file is given. ``kube_version``: as ``data.document`` takes it."""
         head = data.document(kind, self._shaped, origin, complete=complete, kube_version=kube_version)
         if self._file is None:
-            print(dump(head, self._output), end="", file=file)
+            print(format_document(head, self._output), end="", file=file)
             return
         del head["items"]
         before, after = ("items:\n", "")
         if self._output == "json":
             before, after = ',\n  "items": [\n', "\n  ]\n}\n"
-        print(dump(head, self._output).removesuffix("\n}\n"), end=before, file=file)
+        print(format_document(head, self._output).removesuffix("\n}\n"), end=before, file=file)
         self._file.seek(0)
         for piece in iter(partial(self._file.read, _PIECE), ""):
             print(piece, end="", file=file)
@@ -139,7 +139,7 @@ class Alike(Generic[Report]):
         pattern = self._patterns.get(like.key)
         if pattern is None or not pattern.proven or not _fits(like.texts):
             return None
-        return pattern.report, _written(pattern, like.texts)
+        return pattern.report, _fill_pattern(pattern, like.texts)
 
     def learn(self, like: CacheKey, report: Report, item: Item) -> None:
         """An answer that was made."""
@@ -150,7 +150,7 @@ class Alike(Generic[Report]):
             return
         pattern = self._patterns[like.key]
         if pattern is not None and not pattern.proven:
-            same = _fits(like.texts) and _written(pattern, like.texts) == item
+            same = _fits(like.texts) and _fill_pattern(pattern, like.texts) == item
             self._patterns[like.key] = pattern._replace(proven=True) if same else None
 
 
@@ -160,7 +160,7 @@ def _fits(texts: tuple[str, ...]) -> bool:
     return apart and all(_PLAIN.fullmatch(text) for text in texts)
 
 
-def _written(pattern: _Pattern[Report], texts: tuple[str, ...]) -> Item:
+def _fill_pattern(pattern: _Pattern[Report], texts: tuple[str, ...]) -> Item:
     """Return the pattern with other texts in place of its own."""
     text = pattern.item.text
     for old, new in zip(pattern.texts, texts, strict=True):

@@ -24,7 +24,7 @@ from kubectl_kres.errors import (
     Unauthenticated,
     Unreachable,
 )
-from kubectl_kres.render.text.line import capped, plain
+from kubectl_kres.render.text.line import sanitize_text, truncate_text
 
 #: Of several objects' codes the first of these that occurs is the run's.
 _ORDER = (Exit.BUG, Exit.INTERRUPTED, Exit.USAGE, Exit.UNREAD, Exit.PARTIAL, Exit.NEGATIVE)
@@ -46,15 +46,15 @@ _CANNOT = (
 )
 
 
-def worst(codes: Iterable[int]) -> int:
+def worst_code(codes: Iterable[int]) -> int:
     """Return the exit code of a run over several objects."""
     numbers = set(codes)
     return next((code for code in _ORDER if code in numbers), Exit.ANSWERED)
 
 
-def say(text: str) -> None:
+def print_stderr(text: str) -> None:
     """One line on stderr; text of a server or file in it cannot move the cursor."""
-    _write(plain(capped(text)))
+    _write(sanitize_text(truncate_text(text)))
 
 
 def _write(text: str) -> None:
@@ -88,12 +88,12 @@ class _Heedless:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        return int(self._try(lambda: self._stream.write(text)))
+        return int(self._ignore_broken_pipe(lambda: self._stream.write(text)))
 
     def flush(self) -> None:
-        self._try(self._stream.flush)
+        self._ignore_broken_pipe(self._stream.flush)
 
-    def _try(self, deed: Callable[[], Any]) -> Any:
+    def _ignore_broken_pipe(self, deed: Callable[[], Any]) -> Any:
         try:
             return deed()
         except BrokenPipeError:
@@ -104,7 +104,7 @@ class _Heedless:
         return getattr(self._stream, name)
 
 
-def guarded(run: Callable[[], int], *, verbose: bool = False, whole: bool = False) -> int:
+def run_guarded(run: Callable[[], int], *, verbose: bool = False, whole: bool = False) -> int:
     """Return what ``run`` returns, or the code of the error that it ended with, which is told on stderr.
 
     A closed stdout ends quietly. ``verbose``: with a traceback for every error. ``whole``: the exit code is asked for,
@@ -115,12 +115,12 @@ def guarded(run: Callable[[], int], *, verbose: bool = False, whole: bool = Fals
     if whole:
         sys.stdout = _Heedless(stdout)
     try:
-        return _guarded(run, verbose=verbose)
+        return _run_to_exit_code(run, verbose=verbose)
     finally:
         sys.stdout = stdout
 
 
-def _guarded(run: Callable[[], int], *, verbose: bool) -> int:
+def _run_to_exit_code(run: Callable[[], int], *, verbose: bool) -> int:
     code: int | None = None
     try:
         code = run()
@@ -136,16 +136,16 @@ def _guarded(run: Callable[[], int], *, verbose: bool) -> int:
         _tell_usage(error)
         return Exit.USAGE
     except KresError as error:
-        tell(error)
+        print_error(error)
         if verbose:
             _trace(error)
         return error.exit_code
     except MemoryError:
-        say("error: the memory does not suffice: ask about fewer objects, or with a smaller --chunk-size")
+        print_stderr("error: the memory does not suffice: ask about fewer objects, or with a smaller --chunk-size")
         return Exit.UNREAD
     except Exception as error:  # noqa: BLE001, whatever it is, it is a bug
         if isinstance(error, OSError) and error.errno in _FULL:
-            say(f"error: writing the output: {(error.strerror or str(error)).lower()}")
+            print_stderr(f"error: writing the output: {(error.strerror or str(error)).lower()}")
             _abandon(sys.stdout)
             return Exit.UNREAD
         _tell_bug(error)
@@ -153,10 +153,10 @@ def _guarded(run: Callable[[], int], *, verbose: bool) -> int:
     return code
 
 
-def tell(error: KresError) -> None:
+def print_error(error: KresError) -> None:
     """The error on stderr, and what to do about it."""
     for line in lines(error, error.access):
-        say(line)
+        print_stderr(line)
 
 
 def lines(error: KresError, access: str) -> Iterator[str]:
@@ -198,22 +198,22 @@ def may_i(message: str, access: str) -> str:
 
 
 def _tell_usage(error: click.UsageError) -> None:
-    _write(plain(f"error: {error.message}", keep_newlines=True))
+    _write(sanitize_text(f"error: {error.message}", keep_newlines=True))
     if error.ctx is not None:
-        say(f"See '{error.ctx.command_path} --help' for usage.")
+        print_stderr(f"See '{error.ctx.command_path} --help' for usage.")
 
 
 def _tell_bug(error: Exception) -> None:
     _trace(error)
     system = f"{platform.system()} {platform.machine()}"
-    say(f"kubectl-kres {__version__}, Python {platform.python_version()}, {system}")
-    say(f"error: this is a bug in kubectl-kres. Please report it, with all of the above, on {ISSUES}.")
+    print_stderr(f"kubectl-kres {__version__}, Python {platform.python_version()}, {system}")
+    print_stderr(f"error: this is a bug in kubectl-kres. Please report it, with all of the above, on {ISSUES}.")
 
 
 def _trace(error: Exception) -> None:
     import traceback  # one start in a thousand needs it
 
-    _write(plain("".join(traceback.format_exception(error)).rstrip(), keep_newlines=True))
+    _write(sanitize_text("".join(traceback.format_exception(error)).rstrip(), keep_newlines=True))
 
 
 def _abandon(stream: Any) -> None:

@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterable
 from typing import ClassVar
 
-from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.render.text.line import plain
+from kubectl_kres.cli.output.exit_codes import print_stderr
+from kubectl_kres.render.text.line import sanitize_text
 from kubectl_kres.reports.common.explanation import Subject
 
 #: Formats that are one document.
@@ -23,7 +23,7 @@ WIDTH = 80
 _UNBROKEN = 1 << 20
 
 
-def colored(choice: str) -> bool:
+def wants_color(choice: str) -> bool:
     """Return whether to colour: ``always``, ``never``, or ``auto``, which asks the terminal and the environment."""
     if choice != "auto":
         return choice == "always"
@@ -63,7 +63,7 @@ def speaks_unicode() -> bool:
     return sys.stdout is not None and "utf" in (sys.stdout.encoding or "").lower()
 
 
-def put(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str]) -> None:
     """Lines on standard output, with no progress in between."""
     Progress.wipe()
     if isinstance(lines, list):
@@ -72,10 +72,10 @@ def put(lines: Iterable[str]) -> None:
         sys.stdout.write(f"{line}\n")
 
 
-def named(subject: Subject) -> str:
+def qualified_name(subject: Subject) -> str:
     """``pod/web`` or ``deployment.apps/web``, as kubectl takes it again."""
     kind = subject.kind
-    return plain(f"{kind.names[1]}{f'.{kind.group}' if kind.group else ''}/{subject.ref.name}")
+    return sanitize_text(f"{kind.names[1]}{f'.{kind.group}' if kind.group else ''}/{subject.ref.name}")
 
 
 #: Seconds of silence, and between two updates.
@@ -141,4 +141,4 @@ class WaitingNotice:
         self._next = now + _AGAIN
         if sys.stderr is not None and sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-        say(f"the server is busy ({code}) and asks to wait {seconds:g} s between tries; reading goes on")
+        print_stderr(f"the server is busy ({code}) and asks to wait {seconds:g} s between tries; reading goes on")

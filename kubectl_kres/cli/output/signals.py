@@ -32,25 +32,25 @@ def handle_signals() -> Iterator[None]:
     for number in ENDING:
         if signal.getsignal(number) is signal.SIG_DFL:
             try:
-                before[number] = signal.signal(number, _raise)
+                before[number] = signal.signal(number, _raise_ended)
             except ValueError:  # not the main thread: the program is part of another one
                 break
     try:
         yield
     finally:
-        _remind(0)
+        _set_signal_timer(0)
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def _raise(number: int, _frame: FrameType | None) -> None:
+def _raise_ended(number: int, _frame: FrameType | None) -> None:
     # The next one ends the program at once.
     signal.signal(number, signal.SIG_DFL)
-    _remind(number)
+    _set_signal_timer(number)
     raise Ended(number)
 
 
-def _remind(number: int) -> None:
+def _set_signal_timer(number: int) -> None:
     """Raise Ended again and again until it has come through; 0: it has. Windows has no such timer."""
     if not hasattr(signal, "setitimer"):
         return
@@ -66,7 +66,7 @@ def _raise_again(number: int, _alarm: int, _frame: FrameType | None) -> None:
     raise Ended(number)
 
 
-def die(number: int) -> None:
+def end_by_signal(number: int) -> None:
     """End by the signal, as whoever sent it expects."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

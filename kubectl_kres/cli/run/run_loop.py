@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 import click
 
 from kubectl_kres.admission.base.versions import beyond_rules
-from kubectl_kres.cli.args.arguments import asked
+from kubectl_kres.cli.args.arguments import parse_named_objects
 from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.target_version import ServerOf, described
-from kubectl_kres.cli.output.exit_codes import lines, may_i, say, worst
-from kubectl_kres.cli.output.printer import DOCUMENTS, colored, named, put, same_terminal, width
-from kubectl_kres.cli.select.workloads import Selection, chosen
-from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time, opened
+from kubectl_kres.cli.args.target_version import ServerOf, server_from_flags
+from kubectl_kres.cli.output.exit_codes import lines, may_i, print_stderr, worst_code
+from kubectl_kres.cli.output.printer import DOCUMENTS, print_lines, qualified_name, same_terminal, wants_color, width
+from kubectl_kres.cli.select.workloads import Selection, select_subjects
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time, open_source
 from kubectl_kres.errors import ClusterError, Exit, Forbidden, InputError, InputErrors, KresError, NotFound
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen
@@ -87,9 +87,9 @@ class RunSummary:
         self._failed = True
         if isinstance(error, NotFound) and self._options.ignore_not_found:
             return
-        self._tell(error)
+        self._note_error(error)
         self._codes.add(error.exit_code)
-        self.complete = self.complete and not _unread(error)
+        self.complete = self.complete and not _is_unread_error(error)
 
     def answered(self, unseen: Iterable[Unseen], *, complete: bool, negative: bool, counts: bool = True) -> None:
         """An object with an answer; ``negative``: the exit code says so; ``counts``: it was asked for."""
@@ -156,7 +156,7 @@ class RunSummary:
         if self._left_out:
             from kubectl_kres.manifests.read import LISTED
 
-            self._tell(InputErrors(self._left_out[:LISTED], len(self._left_out) - LISTED))
+            self._note_error(InputErrors(self._left_out[:LISTED], len(self._left_out) - LISTED))
             self.note("The answer is given without what is named above.")
         if not self.count and not self._failed and not self._told:
             self._note_nothing(source)
@@ -165,24 +165,24 @@ class RunSummary:
         assumed = beyond_rules(self._options.kube_version or source.store.origin.version)
         if assumed and self.count and not self._supposed and self._options.output not in DOCUMENTS:
             self.note(f"assumed: {assumed}")
-        return worst(self._codes)
+        return worst_code(self._codes)
 
     def _note_nothing(self, source: ObjectSource) -> None:
         """That there is nothing to answer for; a namespace that does not exist is a mistake, not an empty one."""
         if not self.complete:
             self.note("Nothing that was asked about could be read")
             return
-        absent = [] if self._options.filenames or self._options.offline else _absent(source)
+        absent = [] if self._options.filenames or self._options.offline else _find_absent_namespaces(source)
         for name in absent:
             self.note(f'Error from server (NotFound): namespaces "{name}" not found')
             self._codes.add(Exit.UNREAD)
         if not absent:
-            self.note(_nothing(source.namespaces, self._options))
+            self.note(_format_no_resources(source.namespaces, self._options))
             if self._options.exit_code:
                 # A gate that looked at nothing has not passed.
                 self._codes.add(Exit.NEGATIVE)
 
-    def _tell(self, error: KresError) -> None:
+    def _note_error(self, error: KresError) -> None:
         for line in lines(error, self._access):
             self.note(line)
 
@@ -203,7 +203,7 @@ class RunSummary:
                 self.note(unseen.hint)
 
 
-def _absent(source: ObjectSource) -> list[str]:
+def _find_absent_namespaces(source: ObjectSource) -> list[str]:
     """Return the namespaces that were asked about and do not exist."""
     from kubectl_kres.reports.pod.preflight import namespace_needs, no_namespace
 
@@ -215,12 +215,12 @@ def _absent(source: ObjectSource) -> list[str]:
     return result
 
 
-def _unread(error: KresError) -> bool:
+def _is_unread_error(error: KresError) -> bool:
     """Return whether an object has no answer because something could not be read, not because it is not there."""
     return isinstance(error, ClusterError) and not isinstance(error, NotFound)
 
 
-def _nothing(namespaces: tuple[str, ...], options: Options) -> str:
+def _format_no_resources(namespaces: tuple[str, ...], options: Options) -> str:
     if not namespaces or options.filenames:
         return "No resources found"
     asked = [f"-l {options.selector}"] if options.selector else []
@@ -275,7 +275,7 @@ class Page:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.width = width(wide=options.output == "wide")
-        self.color = colored(options.color)
+        self.color = wants_color(options.color)
         self._briefs = 0
 
     def brief(self, value: Brief) -> Callable[[], list[str]]:
@@ -346,7 +346,7 @@ class Query(NamedTuple):
 
     page: Callable[[], Page]
     words: Sequence[str]
-    choose: Choose = chosen
+    choose: Choose = select_subjects
     needed: bool = False
     unread: Collection[str] = ()
 
@@ -363,33 +363,33 @@ def prepare_run(options: Options, query: Query) -> RunContext:
     """Raises UsageError for words and flags that need no cluster to be refused."""
     program = click.get_current_context().command_path
     if query.needed and not (options.filenames or options.offline or options.recursive):
-        asked(query.words, program=program)
-    return RunContext(query, program, described(options))
+        parse_named_objects(query.words, program=program)
+    return RunContext(query, program, server_from_flags(options))
 
 
 def answer(options: Options, query: Query) -> int:
     """Print the answers as they are made; returns the exit code."""
     frame, page = prepare_run(options, query), query.page()
-    run_summary = RunSummary(options, say)
+    run_summary = RunSummary(options, print_stderr)
     drawn: list[ObjectAnswer] = []
     # What answers leave behind holds no cycles worth looking for.
-    with gc_disabled(), _document(options.output) as document, opened(options, query.unread) as (source, given):
+    with gc_disabled(), _document(options.output) as document, open_source(options, query.unread) as (source, given):
         for answered in page.run(frame, source, given, run_summary):
             if document is not None:
                 document.add(answered.report)
             elif options.output == "name" and answered.subject is not None:
-                put((named(answered.subject),))
+                print_lines((qualified_name(answered.subject),))
             elif page.tabled:
                 if page.most_rows and len(drawn) >= page.most_rows:
-                    put(page.piece(drawn))
+                    print_lines(page.piece(drawn))
                     sys.stdout.flush()
                     drawn.clear()
                 drawn.append(answered)
             else:
-                put(run_summary.watched(answered.lines()))
+                print_lines(run_summary.watched(answered.lines()))
         if document is None:
-            put(run_summary.watched(page.table(drawn)))
-            put(page.closing(run_summary))
+            print_lines(run_summary.watched(page.table(drawn)))
+            print_lines(page.closing(run_summary))
         elif not run_summary.no_answers:
             origin = source.store.origin
             document.write(page.kind, origin, complete=run_summary.complete, kube_version=options.kube_version)
@@ -409,7 +409,7 @@ def _document(output: str) -> AbstractContextManager[Items | None]:
 Plan = Callable[[Options, tuple[str, ...]], Query]
 
 
-def answering(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
+def build_runner(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
     """Return the function that runs a command which answers once."""
     return lambda options, words: answer(options, plan(options, words))
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.capsule.reports.simulate import predicted
+from kubectl_kres.capsule.reports.simulate import build_prediction
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.select.workloads import asked_for, complete, counted_in_files, in_files
 from kubectl_kres.cli.simulation.steps import files_of
@@ -17,13 +17,13 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, WorkloadSpec
-from kubectl_kres.reports.changes.together import Files, Together, together, with_policies
+from kubectl_kres.reports.changes.together import Files, Together, evaluate_together, with_policies
 from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
-from kubectl_kres.reports.check.of_store import check_needs, cluster_needs, lacking, makers, unmade
+from kubectl_kres.reports.check.of_store import check_needs, cluster_needs, makers, missing_reads, unmade
 from kubectl_kres.reports.check.refused.pods import ROLLED
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, unseen
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, build_unseen
 from kubectl_kres.reports.common.replicas import controller, same_template
-from kubectl_kres.reports.pod.needs import SCALED, needs
+from kubectl_kres.reports.pod.needs import SCALED, list_read_requests
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import READ, Coverage, ReadRequest, Store
@@ -61,7 +61,7 @@ def _of_files(
     if not subjects and not counted and not given.policies.files:
         raise UsageError(f"{', '.join(options.filenames)}: there is nothing that a rule looks at")
     subjects += _targets(given, {subject.ref for subject in subjects})
-    complete(source, subjects, needs)
+    complete(source, subjects, list_read_requests)
     if counted:
         from kubectl_kres.reports.namespace.explain_policy import policy_needs
 
@@ -78,21 +78,21 @@ def _of_files(
         for space in spaces
     }
     source.fill(need for needs_ in wanted.values() for need in needs_)
-    source.fill(() if options.offline else _running(source.store, subjects))
-    store, side_by_side = _applied(source, files_of(given), options, ask)
+    source.fill(() if options.offline else _rollout_read_requests(source.store, subjects))
+    store, side_by_side = _apply_file_quotas(source, files_of(given), options, ask)
     for space in spaces:
         here = [subject for subject in subjects if subject.ref.namespace == space]
-        lacks = lacking(source.store, wanted[space])
+        lacks = missing_reads(source.store, wanted[space])
         beside = [subject for subject in counted if subject.ref.namespace == space]
         yield CheckContext(
             store, ask, space, here, lacks, of_files=True, tries=tries, together=side_by_side, counted=beside
         )
     if any(BY_KIND[ref.kind].group for ref in given.policies.files):
         source.fill(cluster_needs(source.store))
-        yield CheckContext(predicted(source.store).store, ask, of_files=True)
+        yield CheckContext(build_prediction(source.store).store, ask, of_files=True)
 
 
-def _running(store: Store, subjects: Sequence[Subject]) -> Iterator[ReadRequest]:
+def _rollout_read_requests(store: Store, subjects: Sequence[Subject]) -> Iterator[ReadRequest]:
     """Yield what the cluster has of files' workloads, where a quota decides what becomes of a rollout."""
     for subject in subjects:
         ref = subject.ref
@@ -115,14 +115,14 @@ def _targets(given: Input, known: Collection[ObjectRef]) -> list[Subject]:
     return [Subject(ref, BY_KIND[ref.kind]) for ref in result if ref not in known]
 
 
-def _applied(
+def _apply_file_quotas(
     source: ObjectSource, files: Files, options: Options, ask: EvaluationOptions
 ) -> tuple[Store, Together | None]:
     """Return the store with quotas that count what is there, and how far several workloads of the files get."""
     if not files.counting:
         return source.store, None
     source.fill(() if options.offline else files.needs())
-    result = together(source.store, files, ask.server, in_turn=True) if files.several else None
+    result = evaluate_together(source.store, files, ask.server, in_turn=True) if files.several else None
     return with_policies(source.store, files, ask.server), result
 
 
@@ -135,7 +135,7 @@ def _of_cluster(
     _read_replica_sets(source, scope)
     source.fill(wanted)
     source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
-    lacks = [*lacking(source.store, wanted)]
+    lacks = [*missing_reads(source.store, wanted)]
     by_space = makers(source.store, scope)
     own = (subject for group in by_space.values() for subject in group)
     complete(source, own, _needs_without_pods, scope=scope, listed=True)
@@ -157,7 +157,7 @@ def _of_cluster(
             yield _make_context(source, ask, space, pods, by_space, lacks, tries)
     except Forbidden as error:
         need = ReadRequest(_POD.kind, scope)
-        lacks.append(unseen(need, Coverage("denied", error.message, error.code, error.reason, error.hint)))
+        lacks.append(build_unseen(need, Coverage("denied", error.message, error.code, error.reason, error.hint)))
         for space in waiting:
             yield _make_context(source, ask, space, None, by_space, lacks, tries)
         return
@@ -167,7 +167,7 @@ def _of_cluster(
 
 def _needs_without_pods(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """The pods come one namespace after the other."""
-    return tuple(need for need in needs(store, subject) if need.kind != _POD.kind)
+    return tuple(need for need in list_read_requests(store, subject) if need.kind != _POD.kind)
 
 
 def _read_replica_sets(source: ObjectSource, scope: str) -> None:
@@ -182,7 +182,7 @@ def _read_replica_sets(source: ObjectSource, scope: str) -> None:
     workloads: list[Workload] = []
     try:
         for page in source.pages(need):
-            workloads += [_lean(store, item) for item in page]
+            workloads += [_trim_workload(store, item) for item in page]
     except StatusError:
         return
     if not source.skipped:
@@ -191,7 +191,7 @@ def _read_replica_sets(source: ObjectSource, scope: str) -> None:
         store.cover(need, READ)
 
 
-def _lean(store: Store, item: Workload) -> Workload:
+def _trim_workload(store: Store, item: Workload) -> Workload:
     """Without labels and selector, and without a template that is its Deployment's, or that no pod is left of."""
     kind, name = controller(item)
     deployment = store.get(kind, name, item.metadata.namespace) if kind == "Deployment" else None
@@ -227,7 +227,7 @@ def _make_context(
             store.add(_POD.kind, pod)
         store.cover(ReadRequest(_POD.kind, space), READ)
         alone = [Subject(ObjectRef(_POD.kind, pod.metadata.name, space), _POD) for pod in unmade(pods)]
-        complete(source, alone, needs, scope=space, listed=True)
+        complete(source, alone, list_read_requests, scope=space, listed=True)
         subjects += alone
     texts, lacks[:] = tuple(lacks), ()
     return CheckContext(store, ask, space, subjects, texts, tries=tries)

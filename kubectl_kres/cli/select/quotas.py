@@ -13,8 +13,8 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
-from kubectl_kres.reports.common.explanation import Subject, unread, unseen
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.common.explanation import Subject, build_unseen, find_unread
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.quota_report import VALUE, shared_needs, shared_reports
 from kubectl_kres.reports.quota.usage_tree import counting_needs, owner_needs
@@ -39,14 +39,14 @@ def quotas(
         refuse_selectors(options)
         yield from _by_name(source, options, words)
     elif source.namespaces or options.filenames:
-        own = () if options.namespaces else _filed(given)
+        own = () if options.namespaces else _list_file_namespaces(given)
         for space in own or source.namespaces or ("",):
             yield from _of_namespace(source, options, space)
     else:
-        yield from _everywhere(source, options)
+        yield from _select_all_quotas(source, options)
 
 
-def _filed(given: Input) -> tuple[str, ...]:
+def _list_file_namespaces(given: Input) -> tuple[str, ...]:
     """Return the namespaces of the quotas that files hold."""
     return tuple(dict.fromkeys(item.metadata.namespace for item in given.policies.all(_QUOTA.kind)))
 
@@ -63,7 +63,7 @@ def _by_name(source: ObjectSource, options: Options, words: Sequence[str]) -> It
             missing.append(fault_of(source, [Subject(ObjectRef(_QUOTA.kind, name, space), _QUOTA) for space in places]))
     if missing:
         yield Selection((), tuple(missing))
-    yield from _counted(source, options, resource_quotas, listed=len(resource_quotas) + len(missing) > 1)
+    yield from _select_quotas(source, options, resource_quotas, listed=len(resource_quotas) + len(missing) > 1)
 
 
 def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterator[Selection]:
@@ -75,31 +75,33 @@ def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterato
     result = tuple(source.store.all(_QUOTA.kind, space or None))
     beside = shared_needs(source.store, space, result)
     source.fill(beside)
-    yield from _counted(source, options, result, listed=True)
-    yield from _shared(source, options, space, beside)
+    yield from _select_quotas(source, options, result, listed=True)
+    yield from _select_shared_quotas(source, options, space, beside)
 
 
-def _everywhere(source: ObjectSource, options: Options) -> Iterator[Selection]:
+def _select_all_quotas(source: ObjectSource, options: Options) -> Iterator[Selection]:
     """Page by page, then what several namespaces share."""
     none, shows = True, False
     for page in source.pages(ReadRequest(_QUOTA.kind)):
         none, shows = none and not page, shows or bool(page and shared_needs(source.store, "", page))
-        yield from _counted(source, options, page, listed=True)
+        yield from _select_quotas(source, options, page, listed=True)
     beside = shared_needs(source.store, "", ()) if none or shows else ()
     source.fill(beside)
-    yield from _shared(source, options, "", beside)
+    yield from _select_shared_quotas(source, options, "", beside)
 
 
-def _shared(source: ObjectSource, options: Options, space: str, needs_: Iterable[ReadRequest]) -> Iterator[Selection]:
+def _select_shared_quotas(
+    source: ObjectSource, options: Options, space: str, needs_: Iterable[ReadRequest]
+) -> Iterator[Selection]:
     """Capsule's other quotas, as far as they could be read; they have other labels and fields than the chosen ones."""
     if options.selector or options.field_selector:
         return
     refs = (report.subject for report in shared_reports(source.store, space))
-    missed = tuple(unseen for unseen in unread(source.store, needs_) if unseen.state != "unread")
+    missed = tuple(unseen for unseen in find_unread(source.store, needs_) if unseen.state != "unread")
     yield Selection(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in refs), listed=True, unseen=missed, shared=space)
 
 
-def _counted(
+def _select_quotas(
     source: ObjectSource, options: Options, resource_quotas: Iterable[ResourceQuota], *, listed: bool
 ) -> Iterator[Selection]:
     """Namespace by namespace. Of a cluster no more than one namespace's objects are kept; a file is read once."""
@@ -126,7 +128,7 @@ def _counted(
                 Subject(ObjectRef("Pod", pod.metadata.name, space), BY_KIND["Pod"])
                 for pod in source.store.all("Pod", space)
             ]
-            complete(source, pods, needs, scope=space if live else "", listed=True)
+            complete(source, pods, list_read_requests, scope=space if live else "", listed=True)
         refs = (ObjectRef(_QUOTA.kind, resource_quota.metadata.name, space) for resource_quota in quotas_)
         yield Selection(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
         for need in wanted if live and not options.watch else ():
@@ -134,7 +136,7 @@ def _counted(
                 source.store.forget(need.kind)
 
 
-def fitted(
+def select_fit_subject(
     source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
     """Yield the one object whose template is to fit, from the files if it stands there."""
@@ -167,7 +169,7 @@ def workloads(
             yield Selection(_refusable(source, labels, "", space), listed=True)
     gaps = source.store.gaps()
     wanted = (need for scope in source.namespaces or ("",) for need in denied.denied_needs(scope))
-    missed = tuple(unseen(need, gaps[need]) for need in wanted if need.required and need in gaps)
+    missed = tuple(build_unseen(need, gaps[need]) for need in wanted if need.required and need in gaps)
     yield Selection((), listed=True, unseen=missed)
 
 
@@ -182,10 +184,10 @@ def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tu
         for item in source.store.all(kind, space or None)
         if denied.stands_alone(item) and labels(item.metadata.labels or {})
     ]
-    complete(source, subjects, needs, scope=scope, listed=True)
+    complete(source, subjects, list_read_requests, scope=scope, listed=True)
     waiting = denied.waiting_objects(source.store, space)
     runs = [Subject(ref, BY_KIND[ref.kind]) for ref, metadata in waiting if labels(metadata.labels or {})]
-    complete(source, runs, needs, scope=scope, listed=True)
+    complete(source, runs, list_read_requests, scope=scope, listed=True)
     subjects += runs
     order = tuple(dict.fromkeys((*denied.ASKED, *(run.ref.kind for run in runs))))
     return tuple(sorted(subjects, key=lambda subject: (subject.ref.namespace, order.index(subject.ref.kind))))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.quota.quota_admission import resource_of
-from kubectl_kres.cli.args.arguments import NamedObjects, asked, refuse_selectors
+from kubectl_kres.cli.args.arguments import NamedObjects, parse_named_objects, refuse_selectors
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
@@ -17,10 +17,10 @@ from kubectl_kres.model.kinds import BY_KIND, Kind, is_known, is_view
 from kubectl_kres.model.objects import ObjectRef, mapping, text
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Subject, Unseen, raw_template, unread
+from kubectl_kres.reports.common.explanation import Subject, Unseen, find_unread, raw_template
 from kubectl_kres.reports.common.system import answers_about, kinds_of, makes_one_pod, require_answers
-from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, needs, origin_of, origin_of_workload
+from kubectl_kres.reports.pod.manifest_source import missing_error
+from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, list_read_requests, origin_of, origin_of_workload
 from kubectl_kres.store.store import ReadRequest, Store
 
 if TYPE_CHECKING:
@@ -70,13 +70,13 @@ _MOST_OWN = 50
 Wants = Callable[[Store, Subject], tuple[ReadRequest, ...]]
 
 
-def chosen(
+def select_subjects(
     source: ObjectSource,
     given: Input,
     options: Options,
     words: Sequence[str],
     program: str,
-    wants: Wants = needs,
+    wants: Wants = list_read_requests,
     takes: Callable[[Kind], bool] = makes_one_pod,
     beside: Callable[[Kind], bool] | None = None,
     *,
@@ -91,7 +91,7 @@ def chosen(
     """
     single = bool(options.container or options.question)
     if options.filenames and changed and words and all("/" in word for word in words):
-        yield _after_change(source, given, asked(words, program=program, listing=False), wants, takes)
+        yield _after_change(source, given, parse_named_objects(words, program=program, listing=False), wants, takes)
         return
     if options.filenames:
         yield _from_files(source, given, options, words, wants, takes)
@@ -102,7 +102,7 @@ def chosen(
             complete(source, counted, wants)
             yield Selection(counted, listed=several)
         return
-    result = asked(words, program=program, listing=not single)
+    result = parse_named_objects(words, program=program, listing=not single)
     if any(named_objects.names for named_objects in result):
         refuse_selectors(options, slashes=any("/" in word for word in words))
     if len(words) == 1 and not {",", ".", "/"} & set(words[0]):
@@ -113,10 +113,12 @@ def chosen(
             return
     kinds = [require_answers(source.kind(named_objects.type), takes) for named_objects in result]
     if result[0].names:
-        yield named(source, [(kind, named_objects) for kind, named_objects in zip(kinds, result, strict=True)], wants)
+        yield select_named(
+            source, [(kind, named_objects) for kind, named_objects in zip(kinds, result, strict=True)], wants
+        )
         return
     for kind in kinds:
-        yield from _listed(source, kind, options, wants)
+        yield from _select_pages(source, kind, options, wants)
 
 
 def _after_change(
@@ -141,14 +143,14 @@ def _after_change(
         for kind, named_objects in pairs
         if (rest := tuple(name for name in named_objects.names if (kind.kind, name) not in written))
     ]
-    there = named(source, left, wants) if left else Selection(())
+    there = select_named(source, left, wants) if left else Selection(())
     return there._replace(subjects=(*own, *there.subjects))
 
 
 def _by_name(source: ObjectSource, word: str, wants: Wants, error: KresError) -> Selection:
     """Return the object of this name where a type was expected. Raises the error that names the expected words."""
     kinds = [BY_KIND[kind] for kind in _NAMED]
-    result = named(source, [(kind, NamedObjects(kind.kind, (word,))) for kind in kinds], wants)
+    result = select_named(source, [(kind, NamedObjects(kind.kind, (word,))) for kind in kinds], wants)
     if not result.subjects:
         close = [name for kind in kinds for name in _close(source, kind, word)]
         error.hint = f"did you mean {' or '.join(close[:3])}?" if close else error.hint
@@ -178,7 +180,7 @@ def _from_files(
     wants: Wants,
     takes: Callable[[Kind], bool],
 ) -> Selection:
-    from kubectl_kres.manifests.read import refuse
+    from kubectl_kres.manifests.read import raise_faults
 
     if any("/" in word for word in words):
         raise UsageError("resource/name arguments cannot be provided when a path is specified")
@@ -195,14 +197,14 @@ def _from_files(
         if counted is not None:
             return counted._replace(unseen=unknown)
         if not subjects:
-            refuse(given.left_out)
+            raise_faults(given.left_out)
             if not unknown:
-                raise _nothing(given, options)
+                raise _no_pods_error(given, options)
             # What an unknown kind makes cannot be told, which is no fault of the input.
             return Selection((), unseen=unknown, left_out=_left_out(given, options.selector), reason=_UNKNOWN)
         unknown = ()
     elif not subjects:
-        refuse(given.left_out)
+        raise_faults(given.left_out)
     complete(source, subjects, wants)
     return Selection(tuple(subjects), unseen=unknown, left_out=_left_out(given, options.selector))
 
@@ -278,7 +280,7 @@ def _unknown(given: Input) -> Iterator[Unseen]:
             yield Unseen(manifest.kind, "failed", ref.namespace, ref.name, text)
 
 
-def _nothing(given: Input, options: Options) -> UsageError:
+def _no_pods_error(given: Input, options: Options) -> UsageError:
     """That the files hold nothing to answer for; of an object the path that it lacks."""
     from kubectl_kres.manifests.typed import kind_of
 
@@ -310,7 +312,9 @@ def in_files(given: Input, selector: str = "") -> list[Subject]:
 
 def asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -> list[Subject]:
     """Files' objects, those of kinds that are not known here with what the server, or a file, says of the kind."""
-    defined = {_defined(manifest) for manifest in given.manifests if manifest.kind == "CustomResourceDefinition"}
+    defined = {
+        _read_defined_kind(manifest) for manifest in given.manifests if manifest.kind == "CustomResourceDefinition"
+    }
 
     def served(subject: Subject) -> bool:
         kind = subject.kind
@@ -320,7 +324,7 @@ def asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -
     return [structs.replace(subject, served=served(subject)) for subject in subjects]
 
 
-def _defined(definition: Manifest) -> tuple[str, str]:
+def _read_defined_kind(definition: Manifest) -> tuple[str, str]:
     """Kind and group that a CustomResourceDefinition brings."""
     spec = mapping(definition.raw, "spec")
     return text(mapping(spec, "names"), "kind"), text(spec, "group")
@@ -351,18 +355,20 @@ def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool
 
 def _of_manifest(manifest: Manifest) -> Subject:
     """Raises InputError at the first field of a wrong type."""
-    from kubectl_kres.manifests.typed import kind_of, typed
+    from kubectl_kres.manifests.typed import decode_manifest, kind_of
 
     kind = kind_of(manifest)
     if kind is None:
         group, _, version = manifest.api_version.rpartition("/")
         name = manifest.kind.lower()
         kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
-    typed(manifest, kind)
+    decode_manifest(manifest, kind)
     return Subject(manifest.ref, kind, manifest.raw, manifest.file, manifest.place)
 
 
-def named(source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wants: Wants = needs) -> Selection:
+def select_named(
+    source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wants: Wants = list_read_requests
+) -> Selection:
     """Return each name in each namespace; one that is in none of them is missing, as is what may not be read."""
     groups = [
         [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
@@ -373,28 +379,30 @@ def named(source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wan
     subjects: list[Subject] = []
     missing: list[KresError] = []
     for group in groups:
-        there = [subject for subject in group if _there(source, subject)]
+        there = [subject for subject in group if _has_object(source, subject)]
         subjects += there
         if not there:
             missing.append(fault_of(source, group))
     return Selection(tuple(subjects), tuple(missing))
 
 
-def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: Wants = needs) -> Selection:
+def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: Wants = list_read_requests) -> Selection:
     """Return the object that a flag names as TYPE/NAME or as a unique name. Raises UsageError, ClusterError."""
     head, slash, name = word.partition("/")
     expected = UsageError(f'invalid argument "{word}" for "{flag}" flag: TYPE/NAME is expected, as deploy/web')
     if head and not slash:
-        return _only(source, given, head, wants, expected)
+        return _select_only_object(source, given, head, wants, expected)
     if not head or not name or "/" in name:
         raise expected
     kind = require_answers(source.kind(head))
     subjects = [in_file for in_file in in_files(given) if (in_file.ref.kind, in_file.ref.name) == (kind.kind, name)]
     complete(source, subjects, wants)
-    return Selection(tuple(subjects)) if subjects else named(source, [(kind, NamedObjects(head, (name,)))], wants)
+    return (
+        Selection(tuple(subjects)) if subjects else select_named(source, [(kind, NamedObjects(head, (name,)))], wants)
+    )
 
 
-def _only(source: ObjectSource, given: Input, name: str, wants: Wants, expected: UsageError) -> Selection:
+def _select_only_object(source: ObjectSource, given: Input, name: str, wants: Wants, expected: UsageError) -> Selection:
     """Return the one object of a name. Raises the error that says what is expected, of none and of several."""
     subjects = tuple(in_file for in_file in in_files(given) if in_file.ref.name == name)
     complete(source, subjects, wants)
@@ -405,7 +413,7 @@ def _only(source: ObjectSource, given: Input, name: str, wants: Wants, expected:
     return result
 
 
-def _there(source: ObjectSource, subject: Subject) -> bool:
+def _has_object(source: ObjectSource, subject: Subject) -> bool:
     """Return whether there is something to answer about; what is in a namespace shows that it exists."""
     ref = subject.ref
     if source.store.get(ref.kind, ref.name, ref.namespace) is not None:
@@ -420,7 +428,7 @@ def _there(source: ObjectSource, subject: Subject) -> bool:
 
 def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
     """Return why an object is in none of the places where it was looked for; that one could not be read comes first."""
-    faults = [missing(source.store, subject) for subject in group]
+    faults = [missing_error(source.store, subject) for subject in group]
     cluster_error = next((fault for fault in faults if not isinstance(fault, NotFound)), faults[0])
     if isinstance(cluster_error, NotFound) and len(group) == 1 and not cluster_error.hint:
         from kubectl_kres.reports.pod.preflight import namespace_needs, no_namespace
@@ -429,12 +437,14 @@ def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
         source.fill(namespace_needs(source.store, space))
         absent = no_namespace(source.store, space)
         close = _close(source, group[0].kind, group[0].ref.name) if absent is None else []
-        suggestion = _elsewhere(source, group[0]) or (f"did you mean {' or '.join(close)}?" if close else "")
+        suggestion = _find_other_namespaces(source, group[0]) or (
+            f"did you mean {' or '.join(close)}?" if close else ""
+        )
         cluster_error.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else suggestion
     return cluster_error
 
 
-def _elsewhere(source: ObjectSource, subject: Subject) -> str:
+def _find_other_namespaces(source: ObjectSource, subject: Subject) -> str:
     """Return in which other namespaces there is an object of this kind and name; empty: in none that can be seen."""
     ref, kind = subject.ref, subject.kind
     if not kind.namespaced:
@@ -451,15 +461,15 @@ def _elsewhere(source: ObjectSource, subject: Subject) -> str:
     return f"it exists in {'another namespace' if len(spaces) == 1 else 'other namespaces'}: {shown}{more}"
 
 
-def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) -> Iterator[Selection]:
+def _select_pages(source: ObjectSource, kind: Kind, options: Options, wants: Wants) -> Iterator[Selection]:
     """Page by page. Of the cluster only the policies are read beside them, and what the pods were made from."""
-    wants = needs if makes_one_pod(kind) else wants
+    wants = list_read_requests if makes_one_pod(kind) else wants
     spaces = (source.namespaces or ("",)) if kind.namespaced else ("",)
     several = len(spaces) > 1
     for space in spaces:
         policies = (ReadRequest("LimitRange", space), ReadRequest("ResourceQuota", space))
         source.fill(policies)
-        unseen = tuple(unread(source.store, policies))
+        unseen = tuple(find_unread(source.store, policies))
         need = ReadRequest(kind.kind, space, label_selector=options.selector, field_selector=options.field_selector)
         for page in readable(
             _policies_in_store(source, need) if kind.kind in _BESIDE else source.pages(need), several=several
@@ -541,7 +551,7 @@ def complete(
     tried: set[ReadRequest] = set()
     while True:
         wanted: dict[ReadRequest, None] = {}
-        for subject in _unlike(source.store, subjects) if listed else subjects:
+        for subject in _select_distinct_subjects(source.store, subjects) if listed else subjects:
             for need in wants(source.store, subject):
                 decides = need.kind in _ALWAYS or is_parameter(need.kind)
                 if listed and not (need.required or subject.ref.kind == "Pod" or decides):
@@ -554,7 +564,7 @@ def complete(
                     else:
                         # Few workloads lack pods: theirs alone are read, and not all that there are.
                         own = need.kind == "Pod" and need.label_selector and len(wanted) < _MOST_OWN
-                        wanted[_widened(need, scope) if listed and not own else need] = None
+                        wanted[_widen_request(need, scope) if listed and not own else need] = None
         new = wanted.keys() - tried
         if not new:
             return
@@ -566,7 +576,7 @@ def complete(
         source.fill(need for need in wanted if need in new and need not in beside)
 
 
-def _unlike(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
+def _select_distinct_subjects(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
     """Of listed objects that need the same only the first: that they themselves were read is known."""
     met: set[PodOrigin | WorkloadOrigin] = set()
     for subject in subjects:
@@ -584,7 +594,7 @@ def _unlike(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
         yield subject
 
 
-def _widened(need: ReadRequest, scope: str) -> ReadRequest:
+def _widen_request(need: ReadRequest, scope: str) -> ReadRequest:
     """Return all of a kind in the scope instead of a part; of what is never listed, and of one namespace, itself."""
     kind = BY_KIND.get(need.kind)
     if kind is None or not kind.listed or (scope and need.kind == "Namespace"):

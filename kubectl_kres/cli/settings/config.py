@@ -31,7 +31,7 @@ def location(environ: Mapping[str, str], *, windows: bool) -> Path | None:
     return home / ".config" / NAME if home.is_absolute() else None
 
 
-def applied(options: Options, given: Collection[str]) -> Options:
+def apply_settings(options: Options, given: Collection[str]) -> Options:
     """Return the options with what the file sets. ``given``: the fields that flags have set, which stay.
 
     Raises InputError if the file is there and cannot be read, or is wrong.

@@ -165,7 +165,7 @@ def parse(text: str, file: str) -> Settings:
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _malformed(error, text, file) from error
+        raise _build_toml_error(error, text, file) from error
     try:
         result = File.model_validate(document)
     except ValidationError as error:
@@ -189,7 +189,7 @@ def parse(text: str, file: str) -> Settings:
     )
 
 
-def _malformed(error: Exception, text: str, file: str) -> InputError:
+def _build_toml_error(error: Exception, text: str, file: str) -> InputError:
     """Return where and why the text is no TOML."""
     if isinstance(error, RecursionError):
         return InputError("no TOML: nested too deep", file=file)
@@ -213,34 +213,34 @@ def _fault(fault: Any, text: str, file: str) -> InputError:
     name, value = ".".join(path), fault["input"]
     if fault["type"] == "extra_forbidden":
         what = "section" if len(path) == 1 and isinstance(value, dict) else "key"
-        why = f'unknown {what} "{name}", {_known(path, section=what == "section")}'
+        why = f'unknown {what} "{name}", {_suggest_name(path, section=what == "section")}'
     elif path[-1] == "[key]":
         path = path[:-1]
-        why = f"{'.'.join(path[:-1])}: a key from f1 to f12 is expected, not {_shown(path[-1])}"
+        why = f"{'.'.join(path[:-1])}: a key from f1 to f12 is expected, not {_format_value(path[-1])}"
     else:
         words = re.findall(r"'(\w+)'", fault.get("ctx", {}).get("expected", ""))
         expected = f"one of {', '.join(words)}" if words else _EXPECTED.get(fault["type"], fault["msg"])
-        near = _near(value, words) if isinstance(value, str) else ""
-        why = f"{name}: {expected} is expected, not {_shown(value)}{near and f', the nearest is {near}'}"
+        near = _find_closest_name(value, words) if isinstance(value, str) else ""
+        why = f"{name}: {expected} is expected, not {_format_value(value)}{near and f', the nearest is {near}'}"
     return InputError(why, file=file, line=line_of(text, path))
 
 
-def _known(path: Sequence[str], *, section: bool) -> str:
+def _suggest_name(path: Sequence[str], *, section: bool) -> str:
     """Return the nearest name that there is, wherever it belongs; all that would do here, if none is near."""
     homes = dict.fromkeys(_SECTIONS, "")
     if not section:
         homes = {key: f"{home}." for home, keys in _SECTIONS.items() for key in keys}
-    near = _near(path[-1], homes)
+    near = _find_closest_name(path[-1], homes)
     if near:
         return f"the nearest is {homes[near]}{near}"
     return f"known are {', '.join(_SECTIONS[path[0]] if len(path) > 1 else _SECTIONS)}"
 
 
-def _near(name: str, names: Sequence[str] | dict[str, str]) -> str:
+def _find_closest_name(name: str, names: Sequence[str] | dict[str, str]) -> str:
     return next(iter(difflib.get_close_matches(name.lower(), names, 1)), "")
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, dict | list):
         return "a section" if isinstance(value, dict) else "a list"
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)

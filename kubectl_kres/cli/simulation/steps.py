@@ -12,20 +12,20 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.cli.output.exit_codes import print_stderr
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import ClusterError, InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest, first_lines
 from kubectl_kres.manifests.overlay import holds_template
-from kubectl_kres.manifests.read import LISTED, read, refuse
-from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.manifests.read import LISTED, raise_faults, read
+from kubectl_kres.manifests.typed import decode_manifest, kind_of
 from kubectl_kres.model.admitting import kind_name, parameter_kind
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.model.pod_places import called, is_followed
+from kubectl_kres.model.pod_places import is_followed, unique_kind_name
 from kubectl_kres.reports.changes.followed import FIRST, GivenStep, is_helm_test, policies_of
 from kubectl_kres.reports.changes.together import Files, steps_of
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, key_of_step, merged
+from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, key_of_step, strategic_merge
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.plugins import Parameters, parameters_of
@@ -42,10 +42,10 @@ _LISTS = dict.fromkeys(("containers", "initContainers", "volumes", "env", "steps
 _IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metadata", "namespace")})
 
 
-def ordered(manifests: Iterable[Manifest]) -> list[Manifest]:
+def sort_by_kind(manifests: Iterable[Manifest]) -> list[Manifest]:
     """Return the objects in the order of kinds, those of one kind as they stand."""
     places = {kind: place for place, kind in enumerate(FIRST)}
-    return sorted(manifests, key=lambda manifest: places.get(called(manifest.raw), len(FIRST)))
+    return sorted(manifests, key=lambda manifest: places.get(unique_kind_name(manifest.raw), len(FIRST)))
 
 
 def given_steps(
@@ -60,7 +60,7 @@ def given_steps(
             which, name = _object(value, "--delete", kind)
             all_wanted.append(GivenStep(Delete(which.kind, name, f"--delete {value}"), which, "", f"--delete {value}"))
         elif field == "scale":
-            all_wanted.append(_scale(value, kind))
+            all_wanted.append(_read_scale_step(value, kind))
         elif field == "sets":
             all_wanted.append(_set(value, kind))
         elif field == "release":
@@ -72,18 +72,18 @@ def given_steps(
 
 def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[GivenStep]:
     notes: list[InputError] = []
-    manifests = ordered(read(paths, recursive=options.recursive, stdin=stdin, notes=notes))
+    manifests = sort_by_kind(read(paths, recursive=options.recursive, stdin=stdin, notes=notes))
     for note in notes[:LISTED]:
-        say(f"Warning: {note.message}")
+        print_stderr(f"Warning: {note.message}")
     for manifest, line in zip(manifests, first_lines(manifests), strict=True):
         which = kind_of(manifest)
         if which is not None:
-            typed(manifest, which)
+            decode_manifest(manifest, which)
         label = f"{manifest.file}:{line}" if line else manifest.file
         name = manifest.ref.name
         if not name:
             raise manifest.fault("an object needs a name", ("metadata",))
-        raw = {**manifest.raw, "kind": called(manifest.raw)}
+        raw = {**manifest.raw, "kind": unique_kind_name(manifest.raw)}
         yield GivenStep(Apply(raw, kept=True, label=label), which, manifest.namespace, label)
 
 
@@ -94,7 +94,7 @@ def _object(text: str, flag: str, kind: Callable[[str], Kind]) -> tuple[Kind, st
     return kind(head), name
 
 
-def _scale(value: str, kind: Callable[[str], Kind]) -> GivenStep:
+def _read_scale_step(value: str, kind: Callable[[str], Kind]) -> GivenStep:
     target, equals, number = value.rpartition("=")
     label = f"--scale {value}"
     if not equals or not number.isdecimal() or not number.isascii() or len(number) > 9:
@@ -182,11 +182,11 @@ def _refuse_doubles(all_wanted: Sequence[GivenStep]) -> None:
             other = values.setdefault(place, wanted)
             if other.label != wanted.label:
                 raise UsageError(f"{wanted.label} contradicts {other.label}: one value is expected")
-        faults += _second(before, wanted) if before is not None else ()
-    refuse(faults)
+        faults += _check_repeated_step(before, wanted) if before is not None else ()
+    raise_faults(faults)
 
 
-def _second(before: GivenStep, wanted: GivenStep) -> Iterator[InputError]:
+def _check_repeated_step(before: GivenStep, wanted: GivenStep) -> Iterator[InputError]:
     """Yield the fault of an object that stands twice in files. Raises UsageError for a second flag that says the
     same.
     """
@@ -217,7 +217,7 @@ def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def placed(
+def assign_namespaces(
     wanted: Sequence[GivenStep], store: Store, spaces: Sequence[str], default: str, *, everywhere: bool
 ) -> Iterator[Placed]:
     """Yield each step with its namespace. ``everywhere``: what names none in a file is applied in each of ``spaces``.
@@ -244,12 +244,12 @@ def _by_name(step: Patch, store: Store, space: str) -> Patch:
     if stored is None:
         return step
     try:
-        return structs.replace(step, patch=_named(step.patch, raw_of(stored)))
+        return structs.replace(step, patch=_resolve_patch(step.patch, raw_of(stored)))
     except IndexError as error:
         raise UsageError(f"{step.label}: {error}") from error
 
 
-def _named(patch: Any, stored: Any) -> Any:
+def _resolve_patch(patch: Any, stored: Any) -> Any:
     if not isinstance(patch, dict) or not isinstance(stored, dict):
         return patch
     result = {}
@@ -258,13 +258,13 @@ def _named(patch: Any, stored: Any) -> Any:
         if key in _LISTS and isinstance(value, list) and isinstance(outcome, list):
             result[key] = [_element(item, _LISTS[key], outcome) for item in value]
         elif isinstance(outcome, list) and isinstance(value, dict):
-            result[key] = _replaced(key, value, outcome)
+            result[key] = _patch_elements(key, value, outcome)
         else:
-            result[key] = _named(value, outcome)
+            result[key] = _resolve_patch(value, outcome)
     return result
 
 
-def _replaced(key: str, patch: dict[str, Any], elements: Sequence[Any]) -> list[Any]:
+def _patch_elements(key: str, patch: dict[str, Any], elements: Sequence[Any]) -> list[Any]:
     """Return all elements of a list, those that the patch numbers changed, without those that are null then.
 
     Raises IndexError for a number beyond them.
@@ -276,7 +276,7 @@ def _replaced(key: str, patch: dict[str, Any], elements: Sequence[Any]) -> list[
             raise IndexError(f"{key} has {count}, counted from 0, and no [{number}]")
         element = result[int(number)]
         both = isinstance(change, dict) and isinstance(element, dict)
-        result[int(number)] = merged(element, _named(change, element)) if both else change
+        result[int(number)] = strategic_merge(element, _resolve_patch(change, element)) if both else change
     return [element for element in result if element is not None]
 
 
@@ -286,7 +286,7 @@ def _element(patch: Any, key: str, value: Sequence[Any]) -> Any:
     own = next((item for item in value if item.get(key) == name), None)
     if own is None and name.isdecimal() and int(name) < len(value):
         own = value[int(name)]
-    return {**_named(patch, own), key: own[key]} if own is not None else patch
+    return {**_resolve_patch(patch, own), key: own[key]} if own is not None else patch
 
 
 def _found(wanted: GivenStep, store: Store, spaces: Sequence[str], default: str) -> str:
@@ -306,12 +306,12 @@ def files_of(given: Input) -> Files:
 
 
 def _objects(given: Input) -> Iterator[tuple[Any, str, str]]:
-    manifests = ordered(given.manifests)
+    manifests = sort_by_kind(given.manifests)
     for manifest, line in zip(manifests, first_lines(manifests), strict=True):
         kind = kind_of(manifest)
         known = (kind is not None and manifest.kind in FIRST) or is_followed(manifest.raw)
         if known and manifest.metadata.get("name") and _fits(manifest, kind) and not is_helm_test(manifest.raw):
-            raw = {**manifest.raw, "kind": called(manifest.raw)}
+            raw = {**manifest.raw, "kind": unique_kind_name(manifest.raw)}
             yield raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"
 
 
@@ -322,7 +322,7 @@ def _fits(manifest: Manifest, kind: Kind | None) -> bool:
     if kind is None or holds_template(manifest):
         return True
     try:
-        typed(manifest, kind)
+        decode_manifest(manifest, kind)
     except InputError:
         return False
     return True

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.cli.output.exit_codes import print_stderr
 from kubectl_kres.cli.output.printer import Progress, WaitingNotice
 from kubectl_kres.cli.source.object_source import Input, current_time
 from kubectl_kres.cluster.connection.api_connection import Connection, whoami
@@ -31,24 +31,24 @@ L = TypeVar("L", bound="LiveSource")
 _REQUESTS, _READS = 6, 1
 
 
-def connected(options: Options, *, ask: bool = True) -> tuple[Target, Connection]:
+def open_connection(options: Options, *, ask: bool = True) -> tuple[Target, Connection]:
     """Return the target that the flags name, and a connection to it; what is doubtful about them goes to stderr.
 
     Nothing is sent yet, unless ``-v 6`` asks who we are; not ``ask``: that is asked anyway. Raises UsageError and
     ConfigError.
     """
-    asked = _asked(options)
+    asked = _read_connect_options(options)
     target = load(asked)
     for warning in target.warnings:
-        say(f"Warning: {warning}")
-    connection = connect(target, asked, log=say, level=options.verbosity)
+        print_stderr(f"Warning: {warning}")
+    connection = connect(target, asked, log=print_stderr, level=options.verbosity)
     if options.verbosity >= _REQUESTS:
-        for line in _about(target, connection if ask else None):
-            say(line)
+        for line in _connection_lines(target, connection if ask else None):
+            print_stderr(line)
     return target, connection
 
 
-def _about(target: Target, connection: Connection | None) -> Iterator[str]:
+def _connection_lines(target: Target, connection: Connection | None) -> Iterator[str]:
     """Yield where and as whom we are connected, line by line; whom the server takes us for comes last, if it
     says so.
     """
@@ -62,7 +62,7 @@ def _about(target: Target, connection: Connection | None) -> Iterator[str]:
         yield f"Known to the server as: {person.username}{groups}"
 
 
-def _asked(options: Options) -> ConnectOptions:
+def _read_connect_options(options: Options) -> ConnectOptions:
     """Return what the flags say about the connection."""
     extra: dict[str, tuple[str, ...]] = {}
     for text in options.impersonate_extra:
@@ -96,7 +96,7 @@ def _asked(options: Options) -> ConnectOptions:
 def open_live(options: Options, live: type[L] | None = None) -> tuple[L, Input]:
     """Return the cluster of the context, and what ``-f`` named, which is read first: its faults need no cluster."""
     given = Input(options)
-    target, connection = connected(options)
+    target, connection = open_connection(options)
     given.place(target.namespace)
     made: Any = live or LiveSource
     return made(options, target, connection, given), given
@@ -160,7 +160,7 @@ class LiveSource:
         wanted = [need for need in dict.fromkeys(needs) if self.store.wants(need)]
         if not wanted:
             return
-        self._tell(wanted)
+        self._log_requests(wanted)
         progress = Progress()
         try:
             fill_store.fill(
@@ -186,7 +186,7 @@ class LiveSource:
         self._given.lay_over(self.store)
 
     def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
-        self._tell(needs)
+        self._log_requests(needs)
         progress = Progress()
         try:
             for space in self._along.namespaces(needs, partial(self._read, progress)):
@@ -196,7 +196,7 @@ class LiveSource:
             progress.clear()
 
     def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
-        self._tell([need])
+        self._log_requests([need])
         progress, kind = Progress(), self._kinds[need.kind]
         read = partial(self._read, progress)
         try:
@@ -215,9 +215,9 @@ class LiveSource:
     def _read(self, progress: Progress, need: ReadRequest, count: int, remaining: int) -> None:
         progress.read(self._kinds[need.kind].plural, count, remaining)
 
-    def _tell(self, needs: Iterable[ReadRequest]) -> None:
+    def _log_requests(self, needs: Iterable[ReadRequest]) -> None:
         if self._options.verbosity >= _READS:
             for need in needs:
                 kind = self._kinds[need.kind]
                 where = f" in {need.namespace}" if need.namespace else ""
-                say(f"reading {kind.qualified}{f'/{need.name}' if need.name else ''}{where}")
+                print_stderr(f"reading {kind.qualified}{f'/{need.name}' if need.name else ''}{where}")

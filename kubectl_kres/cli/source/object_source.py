@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.cli.output.exit_codes import print_stderr
 from kubectl_kres.errors import ConfigError, InputError, TimedOut, Unreachable, UsageError
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
@@ -110,17 +110,17 @@ class Input:
         self.mistyped: list[InputError] = []
         stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
         if options.filenames:
-            from kubectl_kres.manifests.read import LISTED, read, refuse, versioned
+            from kubectl_kres.manifests.read import LISTED, drop_unversioned, raise_faults, read
 
             notes: list[InputError] = []
             manifests = read(
                 options.filenames, recursive=options.recursive, stdin=stdin, faults=self.faults, notes=notes
             )
             for note in notes[:LISTED]:
-                say(f"Warning: {note.message}")
-            self.manifests = versioned(manifests, self.faults)
+                print_stderr(f"Warning: {note.message}")
+            self.manifests = drop_unversioned(manifests, self.faults)
             if not self.manifests:
-                refuse(self.faults)
+                raise_faults(self.faults)
         self._tekton = _tekton_config(options.tekton_config, stdin) if options.tekton_config else ()
 
     def place(self, namespace: str) -> None:
@@ -129,12 +129,12 @@ class Input:
         if not (self.manifests or self._tekton or self.faults):
             return
         from kubectl_kres.manifests.overlay import overlay
-        from kubectl_kres.manifests.read import refuse
+        from kubectl_kres.manifests.read import raise_faults
 
         left = overlay(self.policies, self.manifests, namespace=namespace, explicit=self._explicit, faults=self.faults)
         self.workloads = tuple(left)
         if not left and not self.policies.kinds():
-            refuse(self.faults)
+            raise_faults(self.faults)
         overlay(self.policies, self._tekton, namespace=TEKTON_NAMESPACE)
 
     @property
@@ -170,7 +170,7 @@ def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:
 _HINT = "--offline explains the files by themselves"
 
 
-def excluding(options: Options) -> None:
+def check_source_flags(options: Options) -> None:
     """Raises UsageError for sources that exclude each other."""
     chosen = [f"--{flag}" for flag in ("offline", "demo", "snapshot") if getattr(options, flag)]
     if len(chosen) > 1:
@@ -178,7 +178,7 @@ def excluding(options: Options) -> None:
 
 
 @contextmanager
-def opened(
+def open_source(
     options: Options, unread: Collection[str] = (), lean: Kept | None = None
 ) -> Iterator[tuple[ObjectSource, Input]]:
     """The source that the flags choose, with what ``-f`` named; in the end the server's warnings go to stderr.
@@ -187,7 +187,7 @@ def opened(
 
     Raises UsageError for flags that exclude each other, InputError and SnapshotError for bad files, ClusterError.
     """
-    excluding(options)
+    check_source_flags(options)
     if options.offline and not options.filenames:
         raise UsageError("--offline needs the files to read, given with -f")
     if options.recursive and not options.filenames:
@@ -199,7 +199,7 @@ def opened(
             yield source, given
         finally:
             for warning in source.warnings:
-                say(f"Warning: {warning}")
+                print_stderr(f"Warning: {warning}")
     except (ConfigError, Unreachable, TimedOut) as error:
         if options.filenames and not error.hint:
             error.hint = _HINT

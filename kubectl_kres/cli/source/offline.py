@@ -70,9 +70,9 @@ class OfflineSource:
         self.skipped: list[str] = []
         self.supposed: tuple[str, ...] = () if path else (_NOTHING_ELSE,)
         self._asked = () if options.all_namespaces else tuple(dict.fromkeys(options.namespaces))
-        self.namespaces = () if options.all_namespaces else self._asked or self._recorded()
+        self.namespaces = () if options.all_namespaces else self._asked or self._recorded_namespaces()
 
-    def _recorded(self) -> tuple[str, ...]:
+    def _recorded_namespaces(self) -> tuple[str, ...]:
         """Return the namespaces that a snapshot is of; none: all, since it knows of no context that would choose
         one.
         """
@@ -177,7 +177,7 @@ class OfflineSource:
         coverage = self._coverage(need)
         if not coverage.known:
             raise coverage.error()
-        for page in self._stream(need) if need.kind in _NUMEROUS and self._path else self._kept(need):
+        for page in self._stream(need) if need.kind in _NUMEROUS and self._path else self._stored_pages(need):
             if need.kind in _NUMEROUS and not self._unread:  # else the pages are all that is looked at
                 self.store.forget(need.kind)
                 for item in page:
@@ -196,7 +196,7 @@ class OfflineSource:
                 if fitting:
                     yield fitting
 
-    def _kept(self, need: ReadRequest) -> Iterator[list[Any]]:
+    def _stored_pages(self, need: ReadRequest) -> Iterator[list[Any]]:
         fitting = filter(_matches(need), self.store.all(need.kind, need.namespace or None))
         while page := list(islice(fitting, _PAGE)):
             yield page

@@ -9,7 +9,7 @@ from typing import Any
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary
-from kubectl_kres.cli.select.workloads import chosen, fault_of
+from kubectl_kres.cli.select.workloads import fault_of, select_subjects
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
@@ -29,7 +29,12 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     given += ["--for"] * bool(options.question) + ["-f"] * bool(options.filenames)
     if given:
         raise UsageError(f"-o describe shows what is stored; it does not go with {given[0]}")
-    return Query(partial(DescribePage, options), words, partial(chosen, wants=_wants, takes=_takes), needed=True)
+    return Query(
+        partial(DescribePage, options),
+        words,
+        partial(select_subjects, wants=_list_read_requests, takes=_can_describe),
+        needed=True,
+    )
 
 
 class DescribePage(Page):
@@ -91,11 +96,11 @@ def _block(store: Store, item: Any) -> list[str]:
     return render.namespace_lines(namespace_block(item, *result))
 
 
-def _wants(_store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+def _list_read_requests(_store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     return describe_needs(subject.ref)
 
 
-def _takes(kind: Kind) -> bool:
+def _can_describe(kind: Kind) -> bool:
     """Raises UsageError for a kind without a block."""
     if is_known(kind) and kind.kind in KINDS:
         return True

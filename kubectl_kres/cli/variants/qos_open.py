@@ -12,7 +12,7 @@ from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext,
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.variants.summary import pod_pages
 from kubectl_kres.errors import UsageError
-from kubectl_kres.render.text.line import clipped, columns
+from kubectl_kres.render.text.line import clip_text, columns
 from kubectl_kres.reports.qos.qos_open import STATED, Open, Opening
 
 _HEADS = ("NAMESPACE", "WORKLOAD", "CONTAINER", "PODS", "WITHOUT")
@@ -71,4 +71,4 @@ class OpenPage(Page):
         workloads = len({(item.namespace, item.workload) for item in opens})
         total = f"{workloads} workload{'s' * (workloads != 1)}, containers: {counts}"
         cut = is_terminal() and self.options.output != "wide"
-        return [*(clipped(line, self.width) if cut else line for line in lines), total]
+        return [*(clip_text(line, self.width) if cut else line for line in lines), total]

@@ -10,7 +10,7 @@ from typing import Any
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
-from kubectl_kres.cli.select.workloads import chosen
+from kubectl_kres.cli.select.workloads import select_subjects
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.manifests import read as files
@@ -45,7 +45,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         if given:
             raise UsageError(f"{flag} does not go with --resize")
     page = partial(ResizePage, options, _read_patch(options.resize))
-    return Query(page, words, partial(chosen, wants=needs_with_node), needed=True)
+    return Query(page, words, partial(select_subjects, wants=needs_with_node), needed=True)
 
 
 class ResizePage(Page):

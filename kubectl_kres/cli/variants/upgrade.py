@@ -8,7 +8,7 @@ from functools import partial
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest, parse, shown
+from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest_version, parse, version_text
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, answer, read_yaml
 from kubectl_kres.cli.select.checked import check_contexts
@@ -27,7 +27,7 @@ def run_upgrade(options: Options) -> int:
     asked = parse(options.kube_version)
     if asked is None or not OLDEST <= asked <= NEWEST:
         raise UsageError(
-            f"--kube-version {options.kube_version}: rules are known of Kubernetes {shown(OLDEST)} to {shown(NEWEST)}",
+            f"--kube-version {options.kube_version}: rules are known of Kubernetes {version_text(OLDEST)} to {version_text(NEWEST)}",
             hint="what a newer version changes is not known here",
         )
     return answer(options, Query(partial(UpgradePage, options), ()))
@@ -44,7 +44,7 @@ class UpgradePage(Page):
         """Yield the report, once everything was looked at under both versions."""
         run_summary.listed = False
         new, assumptions = frame.server_of(source.version())
-        old, supposed = self._now(source.store.origin.version or source.version(), new)
+        old, supposed = self._find_current_server(source.store.origin.version or source.version(), new)
         now = source.store.origin.time or current_time()
         ask = EvaluationOptions(old, (), now, read_yaml, not self.options.no_seen)
         listed: list[SpaceChanges] = []
@@ -66,11 +66,11 @@ class UpgradePage(Page):
     def _negative(self, report: UpgradeReport) -> bool:
         return self.options.exit_code and report.outcome == "worse"
 
-    def _now(self, git_version: str, new: Server) -> tuple[Server, tuple[str, ...]]:
+    def _find_current_server(self, git_version: str, new: Server) -> tuple[Server, tuple[str, ...]]:
         """Return the server as it is, and what is supposed about it; of files it is one minor version older."""
         if parse(git_version) is None:
             before = max(OLDEST, (new.version[0], new.version[1] - 1))
-            text = f"the objects are now on Kubernetes {shown(before)}, the version before"
+            text = f"the objects are now on Kubernetes {version_text(before)}, the version before"
             return structs.replace(new, version=before), (text,)
-        version, assumed = nearest(git_version)
+        version, assumed = nearest_version(git_version)
         return structs.replace(new, version=version), (assumed,) if assumed else ()

@@ -17,8 +17,8 @@ from kubectl_kres.cli.args.arguments import fields_match, labels_match
 from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.documents import Items
-from kubectl_kres.cli.output.exit_codes import lines, say
-from kubectl_kres.cli.output.printer import DOCUMENTS, named
+from kubectl_kres.cli.output.exit_codes import lines, print_stderr
+from kubectl_kres.cli.output.printer import DOCUMENTS, qualified_name
 from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, prepare_run
 from kubectl_kres.cli.source.live import LiveSource, open_live
 from kubectl_kres.cli.source.object_source import Input, current_time
@@ -31,10 +31,10 @@ from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import ClusterError, Exit, UsageError
 from kubectl_kres.model.kinds import named_kind
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.line import capped, plain
+from kubectl_kres.render.text.line import sanitize_text, truncate_text
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import steady
-from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.reports.common.parts import comparable_value
+from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import Changes, ReadRequest
 
 #: Seconds that a server asks to wait which are told at once.
@@ -79,7 +79,7 @@ class Followed(LiveSource):
         if before is not None and before[0] == same:
             return before
         since = f" since {self._time_of_day(state.heard)}" if state.heard else ""
-        return same, f"{self._kinds[need.kind].qualified} {_how(state, since)}: {state.why}"
+        return same, f"{self._kinds[need.kind].qualified} {_format_feed_state(state, since)}: {state.why}"
 
     def _time_of_day(self, heard: float) -> str:
         """Return a moment of the feed's clock as a time of day."""
@@ -108,7 +108,7 @@ class Followed(LiveSource):
         self.fill([need])
         covered = self.store.covered(need)
         if covered.state in {"denied", "absent"}:
-            raise missing(self.store, Subject(ObjectRef(need.kind, "", need.namespace), self._kinds[need.kind]))
+            raise missing_error(self.store, Subject(ObjectRef(need.kind, "", need.namespace), self._kinds[need.kind]))
         if not covered.known:
             raise covered.error()
         labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
@@ -119,7 +119,7 @@ class Followed(LiveSource):
         ]
 
 
-def _how(state: FeedState, since: str) -> str:
+def _format_feed_state(state: FeedState, since: str) -> str:
     """Return how objects that are not up to date are read. ``since``: the last moment at which they were, if it is
     known.
     """
@@ -180,20 +180,20 @@ class _Loop:
         """Returns the exit code."""
         end = time.monotonic() + limit if limit else float("inf")
         self._last = self._answer(first=True)
-        self._reached()
+        self._is_until_met()
         _write(self._text(self._last, self._last.answers), self._notes(self._last))
         if self._last.code == Exit.UNREAD and not self._last.run_summary.count:
             return Exit.UNREAD
-        while not self._reached():
-            if not self._changed(end):
+        while not self._is_until_met():
+            if not self._wait_for_change(end):
                 if not self._options.until:
                     return 0
-                say(f"error: timed out after {limit:g}s{self._waited()}")
+                print_stderr(f"error: timed out after {limit:g}s{self._format_until()}")
                 return Exit.NEGATIVE
-            self._again()
+            self._print_changes()
         return 0
 
-    def _reached(self) -> bool:
+    def _is_until_met(self) -> bool:
         word = self._options.until
         run_summary = self._last.run_summary
         if word and run_summary.count and word not in run_summary.met:
@@ -204,7 +204,7 @@ class _Loop:
             )
         return bool(word and run_summary.count and run_summary.met[word])
 
-    def _waited(self) -> str:
+    def _format_until(self) -> str:
         until = {
             "admitted": "it is admitted",
             "exist": "its pods exist",
@@ -214,7 +214,7 @@ class _Loop:
         }
         return f" of waiting until {until[self._options.until]}"
 
-    def _changed(self, end: float) -> bool:
+    def _wait_for_change(self, end: float) -> bool:
         """Wait until something changed, and for what changes with it; False: the time is over."""
         quiet: float | None = None
         while quiet is None or time.monotonic() < quiet:
@@ -228,21 +228,21 @@ class _Loop:
             time.sleep(TICK)
         return True
 
-    def _again(self) -> None:
+    def _print_changes(self) -> None:
         """Answer, and print what is another report than in the last answer."""
         now = current_time()
         self._source.store.origin = structs.replace(self._source.store.origin, time=now)
         before, self._last = self._last, self._answer()
-        if not self._same(before, self._last):
+        if not self._is_same_pass(before, self._last):
             notes = self._notes(self._last) if self._last.notes != before.notes else ""
-            _write(self._headed(self._news(before, self._last), now), notes)
+            _write(self._add_heading(self._render_changes(before, self._last), now), notes)
         self._causes = {}
 
-    def _same(self, before: Pass, now: Pass) -> bool:
+    def _is_same_pass(self, before: Pass, now: Pass) -> bool:
         same = (before.reports, before.closing, before.notes) == (now.reports, now.closing, now.notes)
         return same and before.run_summary.complete == now.run_summary.complete
 
-    def _news(self, before: Pass, now: Pass) -> str:
+    def _render_changes(self, before: Pass, now: Pass) -> str:
         """Of lists the reports that the reader does not know yet; everything else is printed whole, and may be looked
         at alone.
         """
@@ -272,7 +272,7 @@ class _Loop:
                     items.write(value.page.kind, origin, complete=complete, kube_version=asked, file=out)
             return out.getvalue()
         if self._options.output == "name":
-            drawn = [named(answered.subject) for answered in answers if answered.subject is not None]
+            drawn = [qualified_name(answered.subject) for answered in answers if answered.subject is not None]
         elif value.page.tabled:
             drawn = [*value.page.table(tuple(answers))]
         else:
@@ -280,9 +280,9 @@ class _Loop:
         return "".join(f"{line}\n" for line in (*drawn, *value.closing))
 
     def _notes(self, value: Pass) -> str:
-        return "".join(f"{plain(capped(note))}\n" for note in value.notes)
+        return "".join(f"{sanitize_text(truncate_text(note))}\n" for note in value.notes)
 
-    def _headed(self, out: str, now: str) -> str:
+    def _add_heading(self, out: str, now: str) -> str:
         """A block of text says when and after what it came; documents and names stand for themselves."""
         if not out or self._options.output in {"json", "name"}:
             return out
@@ -290,7 +290,7 @@ class _Loop:
             return f"---\n{out}"
         # An event is seldom the cause, and seldom missing among what changed.
         refs = sorted((ref for ref in self._causes if ref.name), key=lambda ref: ref.kind == "Event")
-        names = [plain(f"{named_kind(ref.kind)}/{ref.name}") + " (gone)" * self._causes[ref] for ref in refs]
+        names = [sanitize_text(f"{named_kind(ref.kind)}/{ref.name}") + " (gone)" * self._causes[ref] for ref in refs]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         cause = f" after a change of {', '.join(names[:_NAMED])}{more}" if names else ""
         return f"\n{now}{cause}\n{out}"
@@ -310,12 +310,12 @@ class _Loop:
             done = Pass(page, run_summary, notes=tuple(notes))
         else:
             by_name = self._options.output == "name"
-            reports = {_key(answered): None if by_name else steady(answered.report) for answered in answers}
+            reports = {_key(answered): None if by_name else comparable_value(answered.report) for answered in answers}
             done = Pass(page, run_summary, answers, reports, closing, tuple(notes), code)
         for warning in self._source.warnings:
             if warning not in self._warned:
                 self._warned.add(warning)
-                say(f"Warning: {warning}")
+                print_stderr(f"Warning: {warning}")
         return done
 
     def _tell_trouble(self) -> None:
@@ -324,9 +324,9 @@ class _Loop:
             return
         for line in trouble:
             if line not in self._trouble:
-                say(line)
+                print_stderr(line)
         if not trouble:
-            say("up to date again")
+            print_stderr("up to date again")
         self._trouble = trouble
 
 

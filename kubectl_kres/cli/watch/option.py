@@ -9,7 +9,7 @@ from kubectl_kres.cli.run.run_loop import Plan, answer
 from kubectl_kres.errors import UsageError
 
 
-def repeated(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
+def build_watch_runner(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
     """Return the function that runs a command: once, or with ``-w`` until it is stopped.
 
     It raises UsageError for flags that do not go together.

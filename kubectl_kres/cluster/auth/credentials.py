@@ -46,10 +46,10 @@ def headers(user: UserEntry) -> Iterator[tuple[str, str]]:
 
 
 def _header(name: str, value: str) -> tuple[str, str]:
-    return name, carried(value, name)
+    return name, encode_header_value(value, name)
 
 
-def carried(value: str, name: str) -> str:
+def encode_header_value(value: str, name: str) -> str:
     """Return the value as http.client sends it: in UTF-8. Raises ConfigError, which does not show it, for control
     characters.
 
@@ -79,7 +79,7 @@ class Credentials(Struct, frozen=True):
         return "Credentials(…)"
 
 
-def fixed(target: Target) -> Credentials:
+def kubeconfig_credentials(target: Target) -> Credentials:
     """Return what the kubeconfig itself says: a header, empty if a token file or a plugin gives it, and a certificate.
 
     Raises ConfigError for everything that does not yield what the kubeconfig promises, so that nothing is ever asked
@@ -90,7 +90,7 @@ def fixed(target: Target) -> Credentials:
     if user.token_file and user.username:
         raise ConfigError("username/password or bearer token may be set, but not both")
     if user.auth_provider:
-        _known(user.auth_provider)
+        _check_provider(user.auth_provider)
     certificate = read(user.client_certificate_data, user.client_certificate, "client-cert", name)
     if not certificate:
         return Credentials(_authorization(user))
@@ -101,10 +101,10 @@ def fixed(target: Target) -> Credentials:
 
 def bearer(token: str) -> str:
     """Return the value of the header. Raises ConfigError for a token that no header can carry, without showing it."""
-    return carried(f"Bearer {token}", "Authorization")
+    return encode_header_value(f"Bearer {token}", "Authorization")
 
 
-def issued(answer: exec_plugin.Issued, credentials: Credentials) -> Credentials:
+def plugin_credentials(answer: exec_plugin.Issued, credentials: Credentials) -> Credentials:
     """Return what a plugin handed out, over what is there already."""
     authorization = bearer(answer.token) if answer.token else credentials.authorization
     if not answer.client_certificate_data:
@@ -117,7 +117,7 @@ def token_in(file: str) -> str:
     try:
         token = files.content(file).decode().strip()
     except OSError as error:
-        raise ConfigError(files.why(file, error)) from error
+        raise ConfigError(files.file_error_text(file, error)) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f'the token file "{file}" is no text') from error
     if not token:
@@ -136,7 +136,7 @@ def read(data: str | None, file: str | None, what: str, owner: str) -> bytes:
     """Return the content of a kubeconfig's ``X-data`` or else ``X`` field; empty if neither is set."""
     if data:
         try:
-            return files.unpacked(data)
+            return files.decode_data(data)
         except ValueError as error:
             raise ConfigError(f"{what}-data of {owner} is not base64") from error
     if not file:
@@ -144,7 +144,9 @@ def read(data: str | None, file: str | None, what: str, owner: str) -> bytes:
     try:
         return files.content(file)
     except OSError as error:
-        raise ConfigError(f"unable to read {what} {file} for {owner} due to {files.why(file, error)}") from error
+        raise ConfigError(
+            f"unable to read {what} {file} for {owner} due to {files.file_error_text(file, error)}"
+        ) from error
 
 
 def _authorization(user: UserEntry) -> str:
@@ -154,11 +156,11 @@ def _authorization(user: UserEntry) -> str:
         pair = f"{user.username}:{user.password or ''}".encode()
         return f"Basic {base64.b64encode(pair).decode()}"
     if user.auth_provider and not user.token_file:
-        return bearer(_provided(user.auth_provider))
+        return bearer(_read_id_token(user.auth_provider))
     return ""
 
 
-def _known(provider: AuthProvider) -> None:
+def _check_provider(provider: AuthProvider) -> None:
     """Raise ConfigError for the providers that kubectl has no more. Source: kubectl's own words."""
     if provider.name == "oidc":
         return
@@ -167,7 +169,7 @@ def _known(provider: AuthProvider) -> None:
     raise ConfigError(f'no Auth Provider found for name "{one_line(provider.name)}"')
 
 
-def _provided(provider: AuthProvider) -> str:
+def _read_id_token(provider: AuthProvider) -> str:
     """Return the stored token of an ``oidc`` user. It is never refreshed here: kubectl does that, and keeps the
     result.
     """

@@ -62,30 +62,30 @@ def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy, se
     try:
         command = _found(allow(policy, plugin.command))
     except ConfigError as error:
-        raise failed(error.message) from error
+        raise credentials_error(error.message) from error
     if command is None:
         if {"/", os.sep} & set(plugin.command) and Path(plugin.command).is_file():
-            raise failed(f"exec: fork/exec {plugin.command}: permission denied")
-        raise failed(f"exec: executable {plugin.command} not found", plugin.install_hint or "")
+            raise credentials_error(f"exec: fork/exec {plugin.command}: permission denied")
+        raise credentials_error(f"exec: executable {plugin.command} not found", plugin.install_hint or "")
     try:
         stdin = None if interactive else subprocess.DEVNULL
         output, code = plugin_process.run([command, *(plugin.args or ())], environ, stdin, seconds)
     except TimeoutError as error:
         why = f"exec: executable {plugin.command} was still running after {seconds:g}s"
-        raise failed(why, "--request-timeout allows it more time") from error
+        raise credentials_error(why, "--request-timeout allows it more time") from error
     except plugin_process.TooMuchOutput as error:
         most = plugin_process.MOST_PRINTED >> 10
-        raise failed(f"exec: executable {plugin.command} printed more than {most} KiB") from error
+        raise credentials_error(f"exec: executable {plugin.command} printed more than {most} KiB") from error
     except OSError as error:
-        raise failed(f"exec: {command}: {(error.strerror or str(error)).lower()}") from error
+        raise credentials_error(f"exec: {command}: {(error.strerror or str(error)).lower()}") from error
     except ValueError as error:  # a NUL in an argument or a variable
-        raise failed(f"exec: {command}: invalid argument") from error
+        raise credentials_error(f"exec: {command}: invalid argument") from error
     if code:
-        raise failed(f"exec: executable {plugin.command} failed with exit code {code}", plugin.install_hint)
-    return _issued(output, plugin.api_version)
+        raise credentials_error(f"exec: executable {plugin.command} failed with exit code {code}", plugin.install_hint)
+    return _check_credential(output, plugin.api_version)
 
 
-def failed(why: str, hint: str | None = "") -> ConfigError:
+def credentials_error(why: str, hint: str | None = "") -> ConfigError:
     """No credentials, as kubectl words it."""
     return ConfigError(f"Unable to connect to the server: getting credentials: {why}", hint=hint or "")
 
@@ -111,11 +111,11 @@ def _interactive(plugin: Exec, user: str) -> bool:
         raise ConfigError(f'invalid interactiveMode for {user}: "{mode}"')
     terminal = sys.stdin is not None and sys.stdin.isatty()
     if mode == "Always" and not terminal:
-        raise failed("exec plugin cannot support interactive mode: standard input is not a terminal")
+        raise credentials_error("exec plugin cannot support interactive mode: standard input is not a terminal")
     return terminal and mode != "Never"
 
 
-def _decoded(output: bytes) -> _Credential:
+def _decode_credential(output: bytes) -> _Credential:
     """Return the answer, in JSON or in YAML. Source: apimachinery serializer/json, which takes both."""
     try:
         return msgspec.json.decode(output, type=_Credential)
@@ -124,24 +124,26 @@ def _decoded(output: bytes) -> _Credential:
     try:
         return msgspec.convert(yaml_tree.parse(output), _Credential)
     except (yaml_tree.TreeError, msgspec.ValidationError, RecursionError):
-        raise failed("decoding stdout: it is no ExecCredential") from None
+        raise credentials_error("decoding stdout: it is no ExecCredential") from None
 
 
-def _issued(output: bytes, version: str) -> Issued:
-    credential = _decoded(output)
+def _check_credential(output: bytes, version: str) -> Issued:
+    credential = _decode_credential(output)
     if credential.api_version == version and credential.kind != "ExecCredential":
         kind = one_line(credential.kind)
-        raise failed(f"decoding stdout: it is {f'of kind {kind}' if kind else 'of no kind'}, not an ExecCredential")
+        raise credentials_error(
+            f"decoding stdout: it is {f'of kind {kind}' if kind else 'of no kind'}, not an ExecCredential"
+        )
     if credential.api_version != version:
-        raise failed(
+        raise credentials_error(
             f"exec plugin is configured to use API version {version}, "
             f"plugin returned version {one_line(credential.api_version) or 'none'}"
         )
     if credential.status is None:
-        raise failed("exec plugin didn't return a status field")
+        raise credentials_error("exec plugin didn't return a status field")
     issued = credential.status
     if not issued.token and not (issued.client_certificate_data or issued.client_key_data):
-        raise failed("exec plugin didn't return a token or cert/key pair")
+        raise credentials_error("exec plugin didn't return a token or cert/key pair")
     if bool(issued.client_certificate_data) != bool(issued.client_key_data):
-        raise failed("exec plugin returned only certificate or key, not both")
+        raise credentials_error("exec plugin returned only certificate or key, not both")
     return issued

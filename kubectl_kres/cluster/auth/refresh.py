@@ -29,7 +29,7 @@ class Identity:
         Raises ConfigError for what the kubeconfig promises and does not yield. No plugin runs yet.
         """
         self._target, self._now, self._plugin_seconds = target, now, plugin_seconds
-        self._fixed = credentials.fixed(target)
+        self._fixed = credentials.kubeconfig_credentials(target)
         self._file = target.user.token_file or ""
         given = self._fixed.authorization or self._fixed.certificate or self._file
         self._plugin = None if given else target.user.exec
@@ -44,7 +44,7 @@ class Identity:
         """
         with self._lock:
             if self._held is None or self._now() > self._until:
-                self._held = self._fresh()
+                self._held = self._load_credentials()
             return self._held
 
     def renewed(self, refused: Credentials) -> Credentials | None:
@@ -59,10 +59,10 @@ class Identity:
             if self._plugin is None:
                 return None
             if self._held is refused:
-                self._held = self._fresh()
+                self._held = self._load_credentials()
             return self._held
 
-    def _fresh(self) -> Credentials:
+    def _load_credentials(self) -> Credentials:
         if self._file:
             return self._read()
         if self._plugin is None:
@@ -72,7 +72,7 @@ class Identity:
         answer = exec_plugin.run(self._plugin, target.user_name, texts, target.policy, seconds)
         expires = answer.expiration_timestamp
         self._until = expires.timestamp() if expires else _FOREVER
-        return credentials.issued(answer, self._fixed)
+        return credentials.plugin_credentials(answer, self._fixed)
 
     def _read(self) -> Credentials:
         """Return what the token file holds now; while it cannot be read, what was known before."""

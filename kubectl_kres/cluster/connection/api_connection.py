@@ -23,7 +23,7 @@ from kubectl_kres.cluster.transport import body as bodies
 from kubectl_kres.cluster.transport import response as errors
 from kubectl_kres.cluster.transport.body import Stream
 from kubectl_kres.cluster.transport.response import Response, body, error, one_line
-from kubectl_kres.cluster.transport.trace import Trace, masked
+from kubectl_kres.cluster.transport.trace import Trace, mask_secrets
 from kubectl_kres.errors import ConfigError, Unauthenticated
 
 #: Seconds to wait for a connection, whatever the time limit of the request.
@@ -123,29 +123,29 @@ class Connection:
         """
         url = f"{self.server}{path}?{urlencode(tuple(query))}"
         started, shown = monotonic(), self._who.current()
-        response = self._opened(url, shown, silence)
-        if response.status == 401 and (renewed := self._renewed(shown)) is not None:
+        response = self._open_watch(url, shown, silence)
+        if response.status == 401 and (renewed := self._renew_credentials(shown)) is not None:
             response.close()
             shown = renewed
-            response = self._opened(url, shown, silence)
+            response = self._open_watch(url, shown, silence)
         if not 200 <= response.status < 300:
-            raise error(self._answered(response, "GET", url, shown, started))
+            raise error(self._read_answer(response, "GET", url, shown, started))
         self._trace_answer(response, "GET", url, shown, started)
         return Stream(response, silence)
 
-    def _opened(self, url: str, shown: Credentials, silence: float) -> Any:
+    def _open_watch(self, url: str, shown: Credentials, silence: float) -> Any:
         try:
-            return self._sent("GET", url, "application/json", None, shown, monotonic() + silence)
+            return self._send_request("GET", url, "application/json", None, shown, monotonic() + silence)
         except (exceptions.HTTPError, OSError) as fault:
-            raise errors.failed(fault, self.server) from fault
+            raise errors.connection_error(fault, self.server) from fault
 
     def ping(self, seconds: float) -> None:
         """Ask for anything, once. Raises Unreachable or TimedOut if no answer, whatever it says, comes in time."""
         path = f"{self.server}/version"
         try:
-            self._once("GET", path, "application/json", None, self._who.current(), monotonic() + seconds)
+            self._send_once("GET", path, "application/json", None, self._who.current(), monotonic() + seconds)
         except (exceptions.HTTPError, OSError) as fault:
-            raise errors.failed(fault, self.server) from fault
+            raise errors.connection_error(fault, self.server) from fault
 
     def whoami(self) -> Response:
         """Return the server's answer to a SelfSubjectReview. Raises as ``ask`` does."""
@@ -156,15 +156,15 @@ class Connection:
         credentials = self._who.current()
 
         def send(shown: Credentials) -> Response:
-            return self._tried(method, self.server + path, accept, content, shown, deadline)
+            return self._send_with_retries(method, self.server + path, accept, content, shown, deadline)
 
         answer = send(credentials)
         if answer.code != 401:
             return answer
-        renewed = self._renewed(credentials)
+        renewed = self._renew_credentials(credentials)
         return answer if renewed is None else send(renewed)
 
-    def _renewed(self, refused: Credentials) -> Credentials | None:
+    def _renew_credentials(self, refused: Credentials) -> Credentials | None:
         """Return other credentials than those that were refused; None if there are none."""
         try:
             return self._who.renewed(refused)
@@ -172,16 +172,16 @@ class Connection:
             self._warnings.setdefault(f"refreshing credentials: {fault.message}")
             return None
 
-    def _tried(
+    def _send_with_retries(
         self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
     ) -> Response:
         for tries_left in reversed(range(TRIES)):
             try:
-                answer = self._once(method, url, accept, content, shown, deadline)
+                answer = self._send_once(method, url, accept, content, shown, deadline)
             except (exceptions.HTTPError, OSError) as fault:
                 if tries_left and errors.before_answer(fault):
                     continue
-                raise errors.failed(fault, self.server) from fault
+                raise errors.connection_error(fault, self.server) from fault
             pause = answer.retry_after if answer.code in {429, 503} else -1.0
             if not tries_left or not 0 <= pause <= LONGEST_PAUSE or monotonic() + pause >= deadline:
                 return answer
@@ -189,14 +189,14 @@ class Connection:
             sleep(pause)
         raise AssertionError(TRIES)
 
-    def _once(
+    def _send_once(
         self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
     ) -> Response:
         started = monotonic()
-        response = self._sent(method, url, accept, content, shown, deadline)
-        return self._answered(response, method, url, shown, started)
+        response = self._send_request(method, url, accept, content, shown, deadline)
+        return self._read_answer(response, method, url, shown, started)
 
-    def _sent(
+    def _send_request(
         self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
     ) -> Any:
         """Return the answer, its body not read yet."""
@@ -225,13 +225,13 @@ class Connection:
         self._note(response.headers.getlist("Warning"), _secrets(shown))
         return response
 
-    def _answered(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> Response:
+    def _read_answer(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> Response:
         """Return the answer with its body."""
         result = bodies.read(response, self._ceiling)
         self._trace_answer(response, method, url, shown, started)
         kind = response.headers.get("Content-Type", "")
         answer = Response(response.status, result, kind, _pause(response.headers.get("Retry-After", "")))
-        return answer if answer.ok else _without(answer, _secrets(shown))
+        return answer if answer.ok else _mask_secrets(answer, _secrets(shown))
 
     def _trace_answer(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> None:
         status = f"{response.status} {response.reason}"
@@ -248,7 +248,7 @@ class Connection:
     def _note(self, headers: Iterable[str], secrets: tuple[str, ...]) -> None:
         for header in headers:
             for text in _WARNING.findall(header):
-                self._warnings.setdefault(one_line(masked(re.sub(r"\\(.)", r"\1", text), secrets)))
+                self._warnings.setdefault(one_line(mask_secrets(re.sub(r"\\(.)", r"\1", text), secrets)))
 
 
 def _pause(text: str) -> float:
@@ -262,7 +262,7 @@ def _secrets(shown: Credentials) -> tuple[str, ...]:
     return tuple(secret for secret in (sent, password) if len(secret) >= _SHORTEST_SECRET)
 
 
-def _without(answer: Response, secrets: tuple[str, ...]) -> Response:
+def _mask_secrets(answer: Response, secrets: tuple[str, ...]) -> Response:
     """Return a refusal without our own secrets in it."""
     content = answer.body
     for secret in secrets:

@@ -62,15 +62,15 @@ def context(authority: bytes, credentials: Credentials, *, insecure: bool) -> ss
         made.check_hostname = False
         made.verify_mode = ssl.CERT_NONE
     elif authority:
-        _trust(made, authority)
+        _load_authority(made, authority)
     else:
         _trust_the_system(made)
     if credentials.certificate:
-        _show(made, credentials)
+        _load_client_certificate(made, credentials)
     return made
 
 
-def _trust(made: ssl.SSLContext, authority: bytes) -> None:
+def _load_authority(made: ssl.SSLContext, authority: bytes) -> None:
     blocks = b"\n".join(_PEM.findall(authority))
     try:
         made.load_verify_locations(cadata=blocks.decode("ascii"))
@@ -89,7 +89,7 @@ def _trust_the_system(made: ssl.SSLContext) -> None:
         made.load_verify_locations(bundle)
 
 
-def _show(made: ssl.SSLContext, credentials: Credentials) -> None:
+def _load_client_certificate(made: ssl.SSLContext, credentials: Credentials) -> None:
     with _file(credentials.certificate + b"\n" + credentials.key) as name:
         try:
             # The empty password keeps OpenSSL from asking for one on the terminal.

@@ -140,7 +140,7 @@ def _cluster(cluster: ClusterEntry, name: str) -> Iterator[str]:
         try:
             proxy.parse(cluster.proxy_url)
         except ConfigError as error:
-            yield f'invalid \'proxy-url\' "{proxy.shown(cluster.proxy_url)}" for cluster "{name}": {error.message}'
+            yield f'invalid \'proxy-url\' "{proxy.strip_user_info(cluster.proxy_url)}" for cluster "{name}": {error.message}'
     if cluster.certificate_authority and cluster.certificate_authority_data:
         yield (
             f"certificate-authority-data and certificate-authority are both specified for {name}. "
@@ -195,7 +195,7 @@ def _openable(file: str | None, what: str, owner: str) -> Iterator[str]:
     try:
         files.content(file)
     except OSError as error:
-        yield f"unable to read {what} {file} for {owner} due to {files.why(file, error)}"
+        yield f"unable to read {what} {file} for {owner} due to {files.file_error_text(file, error)}"
     except ConfigError as error:
         yield f"unable to read {what} {file} for {owner}: {error.message}"
 
@@ -275,19 +275,19 @@ def _target(
     )
     if target.server.startswith("http://"):
         return _in_clear(target)
-    if not _identified(user):
+    if not _has_credentials(user):
         missing = who and who not in merged.users
-        raise ConfigError(f'auth info "{who}" does not exist' if missing else _nobody(target))
+        raise ConfigError(f'auth info "{who}" does not exist' if missing else _no_credentials_message(target))
     return _with_policy(structs.replace(target, warnings=tuple(_doubts(target))), options, environ)
 
 
-def _identified(user: UserEntry) -> bool:
+def _has_credentials(user: UserEntry) -> bool:
     """Return whether kubectl would not ask for a name and a password. Source: client-go clientcmd canIdentifyUser."""
     named = (user.username, user.client_certificate, user.client_certificate_data, user.token, user.token_file)
     return any(named) or user.auth_provider is not None or user.exec is not None
 
 
-def _nobody(target: Target) -> str:
+def _no_credentials_message(target: Target) -> str:
     if target.context:
         return f'context "{target.context}" has no credentials'
     return f"there are no credentials for {target.server}"
@@ -305,7 +305,7 @@ def _in_clear(target: Target) -> Target:
         impersonate_extra=user.impersonate_extra,
     )
     warnings: tuple[str, ...] = ()
-    if _identified(user) or user.password:
+    if _has_credentials(user) or user.password:
         who = f'user "{target.user_name}"' if target.user_name else "the user"
         warnings = (f"the credentials of {who} are not sent: {target.server} is not encrypted",)
     return structs.replace(target, user=known, warnings=warnings)

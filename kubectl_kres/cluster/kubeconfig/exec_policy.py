@@ -71,7 +71,7 @@ def _read(file: str) -> _Preference:
     try:
         data = yaml_tree.parse(files.content(file))
     except OSError as error:
-        raise ConfigError(files.why(file, error)) from error
+        raise ConfigError(files.file_error_text(file, error)) from error
     except yaml_tree.TreeError as error:
         raise ConfigError(f"{file}: {error}") from error
     if data is None:
@@ -131,17 +131,17 @@ def allow(policy: ExecPolicy, command: str) -> str:
         raise ConfigError(f'plugin "{clean(command)}" not allowed: policy set to "{_NONE}"')
     if policy.kind != _LISTED:
         return command
-    text = _resolved(clean(command))
+    text = _resolve_command(clean(command))
     if text is None:
         raise ConfigError(
             f'plugin path "{clean(command)}" cannot be resolved for credential plugin allowlist check: '
             "executable file not found"
         )
-    listed = {*policy.commands, *(_resolved(command) for command in policy.commands)}
+    listed = {*policy.commands, *(_resolve_command(command) for command in policy.commands)}
     if not {clean(command), text} & listed:
         raise ConfigError(f'plugin path "{text}" is not permitted by the credential plugin allowlist')
     return text
 
 
-def _resolved(command: str) -> str | None:
+def _resolve_command(command: str) -> str | None:
     return shutil.which(command)

@@ -57,11 +57,11 @@ def parse(content: bytes) -> Any:
             if isinstance(event, events.DocumentEndEvent):
                 break
     except InputError as error:
-        raise TreeError(f"line {error.line}: {_unquoted(error.text)}") from None
+        raise TreeError(f"line {error.line}: {_hide_quoted_text(error.text)}") from None
     return build.root
 
 
-def _unquoted(text: str) -> str:
+def _hide_quoted_text(text: str) -> str:
     return re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "'…'", text)
 
 
@@ -146,7 +146,7 @@ def _parse(name: str) -> KubeconfigFile:
     try:
         data = parse(content(name))
     except OSError as error:
-        raise ConfigError(prefix + why(name, error)) from error
+        raise ConfigError(prefix + file_error_text(name, error)) from error
     except TreeError as error:
         raise ConfigError(f"{prefix}yaml: {error}") from error
     except ConfigError as error:
@@ -171,12 +171,12 @@ def _check_data(config: KubeconfigFile, prefix: str) -> None:
     for name, data in pairs:
         if data:
             try:
-                unpacked(data)
+                decode_data(data)
             except ValueError as error:
                 raise ConfigError(f'{prefix}illegal base64 data in the entry "{name}"') from error
 
 
-def unpacked(data: str) -> bytes:
+def decode_data(data: str) -> bytes:
     """Return the content of an ``X-data`` field. Raises ValueError. Source: Go encoding/base64 StdEncoding."""
     return b64decode(data.replace("\r", "").replace("\n", ""), validate=True)
 
@@ -199,7 +199,7 @@ def content(name: str) -> bytes:
             with open(handle, "rb", closefd=False) as file:
                 result = file.read(LARGEST + 1)
         else:
-            result = _piped(handle)
+            result = _read_pipe(handle)
     finally:
         os.close(handle)
     if len(result) > LARGEST:
@@ -207,7 +207,7 @@ def content(name: str) -> bytes:
     return result
 
 
-def _piped(handle: int) -> bytes:
+def _read_pipe(handle: int) -> bytes:
     """Return all that comes until the other side closes. Raises ConfigError if nobody writes."""
     pieces: list[bytes] = []
     deadline = monotonic() + PATIENCE
@@ -226,7 +226,7 @@ def _piped(handle: int) -> bytes:
     return b"".join(pieces)
 
 
-def why(name: str, error: OSError) -> str:
+def file_error_text(name: str, error: OSError) -> str:
     """Return what Go says about a file that cannot be read."""
     if isinstance(error, IsADirectoryError):
         return f"read {name}: is a directory"

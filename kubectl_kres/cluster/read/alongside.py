@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubectl_kres.cluster.connection.api_connection import Connection
-from kubectl_kres.cluster.read.fill_store import CHUNK_SIZE, WIDTH, ProgressCallback, fill, listing, shortfall
+from kubectl_kres.cluster.read.fill_store import CHUNK_SIZE, WIDTH, ProgressCallback, fill, read_list_pages, shortfall
 from kubectl_kres.cluster.transport.parallel import run
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import Kind
@@ -41,13 +41,13 @@ class Alongside:
             if not self._store.wants(need):
                 continue
             known = self._lists.get(whole := replace(need, namespace=""))
-            if known is not None and place(need.namespace) < place(known.reached):
+            if known is not None and namespace_key(need.namespace) < namespace_key(known.reached):
                 passed.append(need)  # the server gives the pods in another order
             else:
                 asked.setdefault(whole, []).append(need)
         for need in asked:
-            self._leave(need)
-        coverages = self._read({need: _last(wanted) for need, wanted in asked.items()}, progress)
+            self._drop_earlier_namespaces(need)
+        coverages = self._read({need: _last_namespace(wanted) for need, wanted in asked.items()}, progress)
         for (whole, wanted), coverage in zip(asked.items(), coverages, strict=True):
             for need in wanted if coverage == READ else [whole]:
                 self._store.cover(need, coverage)
@@ -64,10 +64,10 @@ class Alongside:
         for need, coverage in zip(needs, self._read(dict.fromkeys(needs, ""), progress), strict=True):
             if coverage != READ:
                 self._store.cover(need, coverage)
-        while ahead := self._ahead(needs, given):
+        while ahead := self._list_unread_namespaces(needs, given):
             self.fill((replace(need, namespace=ahead[0]) for need in needs), progress)
-            for space in self._ahead(needs, given):
-                if place(space) <= place(ahead[0]):
+            for space in self._list_unread_namespaces(needs, given):
+                if namespace_key(space) <= namespace_key(ahead[0]):
                     given.add(space)
                     yield space
             for need in needs:
@@ -77,10 +77,10 @@ class Alongside:
                         hint="name the namespaces to ask about with -n",
                     )
 
-    def _ahead(self, needs: Iterable[ReadRequest], given: Collection[str]) -> list[str]:
+    def _list_unread_namespaces(self, needs: Iterable[ReadRequest], given: Collection[str]) -> list[str]:
         """Namespaces of objects that were read and not given out yet, in their order."""
         spaces = {space for need in needs for space in self._store.namespaces(need.kind)}
-        return sorted(spaces.difference(given), key=place)
+        return sorted(spaces.difference(given), key=namespace_key)
 
     def _read(self, asked: Mapping[ReadRequest, str], progress: ProgressCallback | None) -> list[Coverage]:
         """Put into the store what each list has up to a namespace; how that went."""
@@ -99,11 +99,11 @@ class Alongside:
             begun = self._lists[need] = _List(self._connection, self._kinds[need.kind], need, self._chunk_size)
         return begun
 
-    def _leave(self, need: ReadRequest) -> None:
+    def _drop_earlier_namespaces(self, need: ReadRequest) -> None:
         """Drop what is held of namespaces before the last one that was asked for."""
         reached = self._list(need).reached
         for space in self._store.namespaces(need.kind):
-            if place(space) < place(reached):
+            if namespace_key(space) < namespace_key(reached):
                 self._store.leave(need.kind, space)
 
 
@@ -116,7 +116,7 @@ class _List:
     def __init__(self, connection: Connection, kind: Kind, need: ReadRequest, chunk_size: int) -> None:
         self.reached, self.shuffled = "", False
         self._connection, self._kind, self._need = connection, kind, need
-        self._pages = listing(connection, kind, need, chunk_size)
+        self._pages = read_list_pages(connection, kind, need, chunk_size)
         #: Of the last object that was read; None: there are no more.
         self._place: str | None = ""
         #: Also if an object could not be decoded no namespace is whole before all is read.
@@ -129,7 +129,7 @@ class _List:
         self.reached = namespace
         items: list[Any] = []
         try:
-            while self._place is not None and (self._whole or self._place <= place(namespace)):
+            while self._place is not None and (self._whole or self._place <= namespace_key(namespace)):
                 items += self._page(progress)
         except ClusterError as error:
             self._place = None
@@ -144,7 +144,7 @@ class _List:
         self._skipped += page.skipped
         self._whole = self._whole or bool(page.skipped)
         for item in page.items:
-            here = place(item.metadata.namespace)
+            here = namespace_key(item.metadata.namespace)
             self.shuffled = self.shuffled or here < (self._place or "")
             self._place = here
         self._whole = self._whole or self.shuffled
@@ -154,10 +154,10 @@ class _List:
         return page.items
 
 
-def _last(needs: Iterable[ReadRequest]) -> str:
-    return max((need.namespace for need in needs), key=place)
+def _last_namespace(needs: Iterable[ReadRequest]) -> str:
+    return max((need.namespace for need in needs), key=namespace_key)
 
 
-def place(namespace: str) -> str:
+def namespace_key(namespace: str) -> str:
     """Return what namespaces are sorted by in etcd: behind ``a`` comes a slash, before that ``a-b``."""
     return f"{namespace}/"

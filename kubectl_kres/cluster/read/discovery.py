@@ -96,7 +96,7 @@ def find_kind(connection: Connection, text: str) -> Kind:
     if known is not None:
         return known
     name, _, rest = text.lower().partition(".")
-    served = [kind for kind in _served(connection) if name in kind.names]
+    served = [kind for kind in _list_served_kinds(connection) if name in kind.names]
     for fits in _choices(rest):
         matching = [kind for kind in served if fits(kind)]
         full = [kind for kind in matching if name in kind.names[:2]]
@@ -105,7 +105,7 @@ def find_kind(connection: Connection, text: str) -> Kind:
     raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=kinds.suggest_kind(text))
 
 
-def served(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
+def find_served_kinds(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
     """Return those of some kinds of ours that the server serves in our version. Raises ClusterError if it cannot be
     asked.
 
@@ -115,12 +115,12 @@ def served(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
     sought = tuple(wanted)
     pairs = {
         (kind.group, kind.version, kind.plural)
-        for kind in _served(connection, frozenset((kind.group, kind.version) for kind in sought))
+        for kind in _list_served_kinds(connection, frozenset((kind.group, kind.version) for kind in sought))
     }
     return tuple(kind for kind in sought if (kind.group, kind.version, kind.plural) in pairs)
 
 
-def serves(connection: Connection, kind: Kind) -> bool:
+def is_served(connection: Connection, kind: Kind) -> bool:
     """Return whether the server serves a kind of a named group, which is one short answer where it lacks the whole
     group.
 
@@ -140,7 +140,7 @@ def serves(connection: Connection, kind: Kind) -> bool:
 
 def versions(connection: Connection) -> frozenset[tuple[str, str]]:
     """Kind and API version of all that the server serves. Raises ClusterError if it cannot be asked."""
-    return frozenset((kind.kind, kind.api_version) for kind in _served(connection))
+    return frozenset((kind.kind, kind.api_version) for kind in _list_served_kinds(connection))
 
 
 def _choices(rest: str) -> Iterator[Callable[[Kind], bool]]:
@@ -155,7 +155,7 @@ def _choices(rest: str) -> Iterator[Callable[[Kind], bool]]:
     yield lambda kind: kind.group.startswith(rest)
 
 
-def _served(connection: Connection, needed: frozenset[tuple[str, str]] = frozenset()) -> Iterator[Kind]:
+def _list_served_kinds(connection: Connection, needed: frozenset[tuple[str, str]] = frozenset()) -> Iterator[Kind]:
     """Yield every kind of the server: the core group first, then group by group, the preferred version of each first.
 
     ``needed``: groups and versions without which there is no answer.

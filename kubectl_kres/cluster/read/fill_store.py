@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.admission.base.versions import emulating
+from kubectl_kres.admission.base.versions import with_emulation
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.read import discovery, lists
 from kubectl_kres.cluster.read.lists import ListPage
@@ -52,10 +52,12 @@ def read(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Pa
     if is_secret(kind.api_version, kind.plural):
         return [], Coverage("failed", "Secrets are never read")
     try:
-        served = _served(connection, kind)
+        served = _find_served_kind(connection, kind)
         if served is None:
             return [], Coverage("absent", f"the server has no {kind.qualified} of {kind.version}")
-        result = _named(connection, served, need) if need.name else list(_listed(connection, served, need))
+        result = (
+            _read_named_object(connection, served, need) if need.name else list(_list_objects(connection, served, need))
+        )
         return [parameter_of({**raw, "kind": kind.plural, "apiVersion": kind.api_version}) for raw in result], READ
     except (Unreachable, TimedOut, Unauthenticated, ConfigError):
         raise
@@ -65,7 +67,7 @@ def read(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Pa
         return [], fallen_short("failed", failed)
 
 
-def _served(connection: Connection, kind: Kind) -> Kind | None:
+def _find_served_kind(connection: Connection, kind: Kind) -> Kind | None:
     """Return the kind with its plural and its scope; None: there is none."""
     known = BY_KIND.get(kind.plural)
     if known is not None and known.api_version == kind.api_version and known.built_in:
@@ -87,22 +89,22 @@ def _path(kind: Kind, need: ReadRequest) -> str:
     return kind.path(quote(need.namespace, safe=""), quote(need.name, safe=""))
 
 
-def _named(connection: Connection, kind: Kind, need: ReadRequest) -> list[Mapping[str, Any]]:
+def _read_named_object(connection: Connection, kind: Kind, need: ReadRequest) -> list[Mapping[str, Any]]:
     """Nothing where the server says that just this object is missing."""
     if need.name in {".", ".."}:
         return []
     answer = connection.ask(_path(kind, need))
     if answer.code == 404 and (result := status(answer)) and result.names_object:
         return []
-    return [_decoded(body(answer), kind)]
+    return [_decode_object(body(answer), kind)]
 
 
-def _listed(connection: Connection, kind: Kind, need: ReadRequest) -> Iterator[Mapping[str, Any]]:
+def _list_objects(connection: Connection, kind: Kind, need: ReadRequest) -> Iterator[Mapping[str, Any]]:
     token, count, advance = "", 0, _Advance(kind)
     while True:
         query = [("labelSelector", need.label_selector), ("limit", str(_CHUNK)), ("continue", token)]
         ask = partial(connection.ask, _path(kind, need), [pair for pair in query if pair[1]])
-        page = _decoded(body(advance.wait(ask)), kind)
+        page = _decode_object(body(advance.wait(ask)), kind)
         items, metadata = page.get("items") or [], page.get("metadata") or {}
         if not isinstance(items, list) or not isinstance(metadata, dict):
             raise ClusterError(f"the server's answer is no list of {kind.qualified}")
@@ -117,7 +119,7 @@ def _listed(connection: Connection, kind: Kind, need: ReadRequest) -> Iterator[M
             raise ClusterError(f"the list of {kind.qualified} does not advance")
 
 
-def _decoded(content: bytes, kind: Kind) -> Mapping[str, Any]:
+def _decode_object(content: bytes, kind: Kind) -> Mapping[str, Any]:
     try:
         result: Mapping[str, Any] = msgspec.json.decode(content, type=dict[str, Any])
     except lists.UNREADABLE as fault:
@@ -144,7 +146,7 @@ class _Version(Struct, frozen=True, rename="camel"):
 
     @property
     def shown(self) -> str:
-        return emulating(self.git_version or "", self.emulation_major or "", self.emulation_minor or "")
+        return with_emulation(self.git_version or "", self.emulation_major or "", self.emulation_minor or "")
 
 
 class _Head(Struct, frozen=True, rename="camel"):
@@ -192,7 +194,7 @@ def pages(
     list.
     """
     count = 0
-    for page in listing(connection, kind, need, chunk_size):
+    for page in read_list_pages(connection, kind, need, chunk_size):
         count += len(page.items)
         if progress:
             progress(need, count, page.remaining)
@@ -202,7 +204,7 @@ def pages(
             yield page.items
 
 
-def listing(
+def read_list_pages(
     connection: Connection,
     kind: Kind,
     need: ReadRequest,
@@ -220,7 +222,7 @@ def listing(
     answer = advance.wait(partial(connection.ask, path, place.query(need)))
     while True:
         if answer.code == 410 and place.token:
-            place = _resumed(place, answer, last)
+            place = _resume_list(place, answer, last)
             answer = advance.wait(partial(connection.ask, path, place.query(need)))
             continue
         page = lists.decode(body(answer), kind, struct)
@@ -276,7 +278,7 @@ class _Advance:
             self._firsts.add(first)
 
 
-def _resumed(place: _ListPosition, answer: Response, last: str) -> _ListPosition:
+def _resume_list(place: _ListPosition, answer: Response, last: str) -> _ListPosition:
     """Return where to go on after 410. Raises Expired if there is nothing left to try."""
     result = status(answer)
     token = result.token if result else ""
@@ -384,7 +386,7 @@ def _read(
     skipped: list[str] = []
     try:
         if need.name:
-            return named(connection, kind, need)
+            return read_named_object(connection, kind, need)
         listed = pages(connection, kind, need, chunk_size, skipped=skipped, progress=progress)
         if gather is not None:
             items.append(gather(listed))
@@ -411,12 +413,12 @@ def shortfall(connection: Connection, kind: Kind, error: ClusterError, *, begun:
         raise error
     if isinstance(error, Forbidden):
         return fallen_short("denied", error)
-    if isinstance(error, NotFound) and not begun and absent(connection, kind, error):
+    if isinstance(error, NotFound) and not begun and is_absent_kind(connection, kind, error):
         return Coverage("absent", error.message)
     return fallen_short("failed", error)
 
 
-def absent(connection: Connection, kind: Kind, missing: NotFound) -> bool:
+def is_absent_kind(connection: Connection, kind: Kind, missing: NotFound) -> bool:
     """Return whether the server has no such kind, ``missing`` being what it answered to the first page of a list.
 
     What belongs to every API server is never absent. Others are if the server's own Status says it; after a mere
@@ -427,14 +429,14 @@ def absent(connection: Connection, kind: Kind, missing: NotFound) -> bool:
     if not isinstance(missing, NoSuchPath):
         return True
     try:
-        return not discovery.serves(connection, kind)
+        return not discovery.is_served(connection, kind)
     except (Unreachable, TimedOut, Unauthenticated, ConfigError):
         raise
     except ClusterError:
         return False
 
 
-def named(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Any], Coverage]:
+def read_named_object(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Any], Coverage]:
     """The one object of a need, or none if the server says that just this one is missing. Raises as ``get``."""
     answer = connection.ask(path_of(kind, need.namespace, need.name))
     if answer.code == 404 and (result := status(answer)) and result.names_object:

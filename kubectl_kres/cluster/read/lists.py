@@ -138,7 +138,7 @@ def _one_by_one(raw: list[msgspec.Raw], kind: Kind, struct: Any, skipped: list[s
         try:
             kept.append(decoder(struct).decode(text))
         except UNREADABLE as error:
-            skipped.append(left_out(kind, called(text), index, error))
+            skipped.append(left_out(kind, read_object_name(text), index, error))
     return kept
 
 
@@ -147,7 +147,7 @@ def left_out(kind: Kind, key: tuple[str, str], index: int, error: object) -> str
     return one_line(f"{kind.qualified} {'/'.join(filter(None, key)) or f'number {index + 1}'}: {error}")
 
 
-def called(text: msgspec.Raw) -> tuple[str, str]:
+def read_object_name(text: msgspec.Raw) -> tuple[str, str]:
     """Namespace and name of an object whose other fields are wrong; empty where even these are."""
     try:
         metadata = msgspec.json.decode(text)["metadata"]

@@ -80,7 +80,7 @@ def read(response: Any, ceiling: Ceiling | None = None) -> bytes:
     try:
         if response.headers.get("Content-Encoding", "identity").lower() == "gzip":
             return _unpacked_body(response, share)
-        return _plain(response, share)
+        return _read_plain_body(response, share)
     except exceptions.ReadTimeoutError as error:
         raise errors.timed_out(reading=True) from error
     except (exceptions.HTTPError, OSError) as error:
@@ -92,7 +92,7 @@ def read(response: Any, ceiling: Ceiling | None = None) -> bytes:
         response.close()
 
 
-def _pieces(response: Any) -> Iterator[bytes]:
+def _read_pieces(response: Any) -> Iterator[bytes]:
     """Yield what comes, as it comes. Raises TimedOut, and ClusterError beyond the size of the largest body."""
     until, size = monotonic() + LONGEST, 0
     for piece in iter(lambda: response.read(_PIECE, decode_content=False), b""):
@@ -104,9 +104,9 @@ def _pieces(response: Any) -> Iterator[bytes]:
             raise errors.timed_out(reading=True)
 
 
-def _plain(response: Any, share: _Share) -> bytes:
+def _read_plain_body(response: Any, share: _Share) -> bytes:
     pieces = []
-    for piece in _pieces(response):
+    for piece in _read_pieces(response):
         share.take(len(piece))
         pieces.append(piece)
     content = b"".join(pieces)
@@ -116,13 +116,13 @@ def _plain(response: Any, share: _Share) -> bytes:
 
 def _unpacked_body(response: Any, share: _Share) -> bytes:
     """Return the content of a body in gzip: at once if it is short, as it comes if not."""
-    coming, first, size = _pieces(response), [], 0
+    coming, first, size = _read_pieces(response), [], 0
     for piece in coming:
         first.append(piece)
         size += len(piece)
         if size > _AS_IT_COMES:
             return _unpacked_as_it_comes(chain(first, coming), share)
-    return _unpacked(b"".join(first), share)
+    return _unpack_gzip(b"".join(first), share)
 
 
 def _unpacked_as_it_comes(pieces: Iterator[bytes], share: _Share) -> bytes:
@@ -146,7 +146,7 @@ def _unpacked_as_it_comes(pieces: Iterator[bytes], share: _Share) -> bytes:
     return content.getvalue()
 
 
-def _unpacked(packed: bytes, share: _Share) -> bytes:
+def _unpack_gzip(packed: bytes, share: _Share) -> bytes:
     """Return the content of one gzip member. Its last four bytes tell the size, which saves growing a buffer to it.
 
     What cannot unpack to more than the largest body is unpacked at once; of more no byte beyond the size that is
@@ -238,9 +238,9 @@ class Stream:
 
         They end where the server ends them, or where it is silent. Raises Unreachable if the connection breaks.
         """
-        return split(self._pieces())
+        return split(self._read_pieces())
 
-    def _pieces(self) -> Iterator[list[bytes]]:
+    def _read_pieces(self) -> Iterator[list[bytes]]:
         response = self._response
         packed = response.headers.get("Content-Encoding", "identity").lower() == "gzip"
         unpacked = _Unpacking() if packed else None

@@ -100,14 +100,14 @@ class _Response(HTTPResponse):
                 continue
             if not more:
                 raise IncompleteRead(result)
-            pieces, result, ended = unchunked(result + more)
+            pieces, result, ended = split_chunks(result + more)
             if pieces:
                 yield pieces
             if ended:
                 return
 
 
-def unchunked(text: bytes) -> tuple[list[bytes], bytes, bool]:
+def split_chunks(text: bytes) -> tuple[list[bytes], bytes, bool]:
     """Return the whole chunks that a text begins with, what follows them, and whether the last chunk was among them.
 
     Raises ValueError for a size that is none. ``http.client`` takes three times as long.

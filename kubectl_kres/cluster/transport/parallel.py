@@ -44,10 +44,10 @@ def run(jobs: Sequence[Callable[[], T]], width: int) -> Iterator[T]:
 
 
 def _thread(todo: _Todo[T]) -> None:
-    Thread(target=_work, args=(todo,), daemon=True).start()
+    Thread(target=_run_jobs, args=(todo,), daemon=True).start()
 
 
-def _work(todo: _Todo[T]) -> None:
+def _run_jobs(todo: _Todo[T]) -> None:
     while True:
         try:
             future, job = todo.get_nowait()

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from kubectl_kres.errors import ConfigError
 
-__all__ = ["Proxy", "choose", "parse", "parse_address", "shown"]
+__all__ = ["Proxy", "choose", "parse", "parse_address", "strip_user_info"]
 
 
 def parse_address(text: str) -> str:
@@ -24,10 +24,10 @@ def parse_address(text: str) -> str:
     """
     given = text
     if given != given.strip():
-        raise ConfigError(f'the server "{shown(given)}" has blanks around its address')
+        raise ConfigError(f'the server "{strip_user_info(given)}" has blanks around its address')
     if "://" not in given:
         if given.rstrip("/").count("/"):
-            raise ConfigError(f'host must be a URL or a host:port pair: "{shown(given)}"')
+            raise ConfigError(f'host must be a URL or a host:port pair: "{strip_user_info(given)}"')
         given = f"http://{given}"
     try:
         parts = urlsplit(given.rstrip("/"))
@@ -36,14 +36,14 @@ def parse_address(text: str) -> str:
         usable = False
     if usable and "@" in parts.netloc:
         raise ConfigError(
-            f'the server "{shown(given)}" is given with a user; name and password belong to the user entry'
+            f'the server "{strip_user_info(given)}" is given with a user; name and password belong to the user entry'
         )
     if not usable or parts.query or parts.fragment or not given.isprintable():
-        raise ConfigError(f'the server "{shown(given)}" is not an address of the form https://HOST:PORT')
+        raise ConfigError(f'the server "{strip_user_info(given)}" is not an address of the form https://HOST:PORT')
     return parts.geturl()
 
 
-def shown(text: str) -> str:
+def strip_user_info(text: str) -> str:
     """Return the address without user and password."""
     scheme, mark, rest = text.partition("://") if "://" in text else ("", "", text)
     return f"{scheme}{mark}{rest.rpartition('@')[2]}"
@@ -92,7 +92,9 @@ def choose(server: str, own: str | None, environ: Mapping[str, str]) -> Proxy | 
     try:
         return parse(named if "://" in named else f"http://{named}", schemes=tuple(_PORTS))
     except ConfigError as error:
-        raise ConfigError(f'the proxy "{shown(named)}" of the environment cannot be used: {error.message}') from error
+        raise ConfigError(
+            f'the proxy "{strip_user_info(named)}" of the environment cannot be used: {error.message}'
+        ) from error
 
 
 def parse(text: str, schemes: tuple[str, ...] = _OWN) -> Proxy:

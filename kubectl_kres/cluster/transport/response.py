@@ -162,20 +162,22 @@ def before_answer(error: Exception) -> bool:
     return isinstance(error, exceptions.ProtocolError) and isinstance(_cause(error), ConnectionError)
 
 
-def failed(error: Exception, server: str) -> ClusterError:
+def connection_error(error: Exception, server: str) -> ClusterError:
     """Return the error to show for one of urllib3's, ``server`` being the address that was asked."""
     host = urlsplit(server).netloc
     if isinstance(error, exceptions.ProxyError):
-        return Unreachable(f"{UNABLE}proxyconnect tcp: {_plain(error.original_error, _proxy_of(error) or 'the proxy')}")
+        return Unreachable(
+            f"{UNABLE}proxyconnect tcp: {_format_transport_error(error.original_error, _proxy_of(error) or 'the proxy')}"
+        )
     if isinstance(error, exceptions.TimeoutError | TimeoutError) and not isinstance(
         error, exceptions.NewConnectionError
     ):
-        return _late(error, host)
+        return _build_timeout(error, host)
     cause = _cause(error)
     if isinstance(cause, OSError) and cause.errno == errno.ECONNREFUSED:
         sentence = f"The connection to the server {host} was refused - did you specify the right host or port?"
         return Unreachable(sentence, refused=True)
-    return Unreachable(UNABLE + _plain(error, host))
+    return Unreachable(UNABLE + _format_transport_error(error, host))
 
 
 def _proxy_of(error: exceptions.ProxyError) -> str:
@@ -185,7 +187,7 @@ def _proxy_of(error: exceptions.ProxyError) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}" if host else ""
 
 
-def _late(error: Exception, host: str) -> TimedOut:
+def _build_timeout(error: Exception, host: str) -> TimedOut:
     if isinstance(error, exceptions.ConnectTimeoutError):
         return TimedOut(f"{UNABLE}dial tcp {host}: i/o timeout")
     if "handshake" in str(_cause(error)):
@@ -199,7 +201,7 @@ def _cause(error: BaseException) -> BaseException:
     return error if inner is None else _cause(inner)
 
 
-def _plain(error: BaseException, host: str) -> str:
+def _format_transport_error(error: BaseException, host: str) -> str:
     """Return one line about an error, as Go would say it where that is known."""
     cause = _cause(error)
     match cause:

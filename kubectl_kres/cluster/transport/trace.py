@@ -32,7 +32,7 @@ class Trace:
         """Before a request is sent. Source: client-go transport debuggingRoundTripper."""
         if self._log is None or self._level < REQUESTS:
             return
-        self._tell(self._log, f"{method} {url}", *_headers("Request Headers:", headers))
+        self._log_lines(self._log, f"{method} {url}", *_headers("Request Headers:", headers))
 
     def answer(
         self, method: str, url: str, status: str, seconds: float, headers: Mapping[str, str], secrets: Iterable[str]
@@ -40,12 +40,12 @@ class Trace:
         """After its answer has come whole. ``secrets`` are masked wherever the server repeats them."""
         if self._log is None:
             return
-        status = masked(status, secrets)
+        status = mask_secrets(status, secrets)
         passed = f"{one_line(status)} in {seconds * 1000:.0f} milliseconds"
         shown = _headers("Response Headers:", headers, secrets) if self._level >= ANSWERS else ()
-        self._tell(self._log, f"{method} {url} {passed}", *shown)
+        self._log_lines(self._log, f"{method} {url} {passed}", *shown)
 
-    def _tell(self, log: Log, *lines: str) -> None:
+    def _log_lines(self, log: Log, *lines: str) -> None:
         """Lines that stay together while other requests are reported of."""
         with self._alone:
             for line in lines:
@@ -55,17 +55,17 @@ class Trace:
 def _headers(title: str, headers: Mapping[str, str], secrets: Iterable[str] = ()) -> Iterator[str]:
     yield title
     for name, value in sorted(pair for pair in _pairs(headers) if pair[1] != SKIP_HEADER):
-        yield f"    {one_line(name)}: {one_line(masked(_shown(name, value), secrets))}"
+        yield f"    {one_line(name)}: {one_line(mask_secrets(_mask_header_value(name, value), secrets))}"
 
 
-def masked(text: str, secrets: Iterable[str]) -> str:
+def mask_secrets(text: str, secrets: Iterable[str]) -> str:
     """Return the text without the secrets that stand in it."""
     for secret in secrets:
         text = text.replace(secret, _MASK)
     return text
 
 
-def _shown(name: str, value: str) -> str:
+def _mask_header_value(name: str, value: str) -> str:
     """Return a header's value, of credentials only their kind. Source: client-go transport maskValue."""
     if name.lower() not in _SECRET:
         return value

@@ -77,12 +77,12 @@ def batches(lines: Iterable[list[bytes]], kind: Kind, struct: Any, since: str) -
         for line in group:
             if len(line) < _SHORTEST:
                 continue
-            result = _usual(decode, line)
+            result = _decode_usual_event(decode, line)
             if result is None:
                 if events:
                     yield Batch(events, version)
                     events = []
-                event, text = _odd(line, kind, struct)
+                event, text = _decode_unusual_event(line, kind, struct)
             else:
                 event, text = _event(result, kind), result.object.metadata.resource_version
             at = number(text)
@@ -100,7 +100,7 @@ def number(version: str) -> int:
     return int(version) if version.isascii() and version.isdigit() else 0
 
 
-def _usual(decode: Callable[[bytes], Any], line: bytes) -> Any:
+def _decode_usual_event(decode: Callable[[bytes], Any], line: bytes) -> Any:
     """Return the event, if it is about an object of the expected form or a bookmark; else None."""
     try:
         result = decode(line)
@@ -123,7 +123,7 @@ def _event(value: Any, kind: Kind) -> WatchEvent | None:
     return WatchEvent(value.type, metadata.namespace, metadata.name, item, version)
 
 
-def _odd(line: bytes, kind: Kind, struct: Any) -> tuple[WatchEvent | None, str]:
+def _decode_unusual_event(line: bytes, kind: Kind, struct: Any) -> tuple[WatchEvent | None, str]:
     """Return an event whose object is not of the kind's form, with its version. Raises the StatusError of an ERROR
     event.
     """
@@ -133,7 +133,7 @@ def _odd(line: bytes, kind: Kind, struct: Any) -> tuple[WatchEvent | None, str]:
     except lists.UNREADABLE as fault:
         raise lists.unreadable(what, fault) from fault
     if result.type == ERROR:
-        raise reported(result.object)
+        raise event_error(result.object)
     if result.type not in _USUAL:
         raise ClusterError(one_line(f"the server sent {what} of the unknown type {result.type!r}"))
     try:
@@ -142,7 +142,7 @@ def _odd(line: bytes, kind: Kind, struct: Any) -> tuple[WatchEvent | None, str]:
         text = ""
     if result.type == BOOKMARK:
         return None, text
-    namespace, name = lists.called(result.object)
+    namespace, name = lists.read_object_name(result.object)
     why = "" if result.type == DELETED else lists.left_out(kind, (namespace, name), 0, _fault(result.object, struct))
     if not name:
         raise ClusterError(f"{what} could not be decoded: {why}")
@@ -158,7 +158,7 @@ def _fault(text: bytes, struct: Any) -> str:
     return ""
 
 
-def reported(status: bytes) -> StatusError:
+def event_error(status: bytes) -> StatusError:
     """Return the error that the object of an ERROR event is."""
     try:
         code = lists.decoder(_Code).decode(status).code

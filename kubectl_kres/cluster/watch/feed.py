@@ -54,18 +54,18 @@ class Pulse:
             readers = tuple(self._readers())
             watching = [reader for reader in readers if reader.state.phase == "watching"]
             lost = [reader for reader in readers if reader.lost]
-            silent = bool(watching) and self._silent(watching)
+            silent = bool(watching) and self._is_silent(watching)
             if not (silent or lost):
                 continue
             if self._answers():
                 self.heard = self._clock.now()
                 for reader in lost:
                     reader.wake()
-            elif silent and self._silent(watching):
+            elif silent and self._is_silent(watching):
                 for reader in watching:
                     reader.hang_up()
 
-    def _silent(self, watching: Iterable[Reader]) -> bool:
+    def _is_silent(self, watching: Iterable[Reader]) -> bool:
         """Return whether nothing came for a while, by whichever way."""
         heard = max(self.heard, *(reader.state.heard for reader in watching))
         return self._clock.now() - heard >= SILENT
@@ -129,12 +129,12 @@ class Feed:
             self._lingering.update((need, until) for need in self._wanted if not need.name)
             self._lingering = {need: end for need, end in self._lingering.items() if need not in wanted}
         self._wanted = tuple(wanted)
-        self._settle()
+        self._update_readers()
 
     def stop(self) -> None:
         """Read nothing any more; what is wanted next is read from its beginning."""
         self._wanted, self._lingering = (), {}
-        self._settle()
+        self._update_readers()
 
     def drain(self, store: Store, *, most: int = MOST) -> Changes:
         """Put what came into the store, about ``most`` objects of it, or what can be put in a moment.
@@ -144,7 +144,7 @@ class Feed:
         changes, left, end = Changes(), most, monotonic() + LONGEST
         if self._lingering and min(self._lingering.values()) <= (now := self.clock.now()):
             self._lingering = {need: until for need, until in self._lingering.items() if until > now}
-            self._settle()
+            self._update_readers()
         leaving, self._leaving = self._leaving, []
         for reader in leaving:
             self._landing.close(reader, store, changes)
@@ -152,7 +152,7 @@ class Feed:
             self._landing.hear(word, store, changes)
             left -= max(1, word.weight)
             if word.what in {"cover", "listed"}:
-                self._settle()
+                self._update_readers()
             if changes and monotonic() > end:
                 break
         return changes
@@ -178,12 +178,12 @@ class Feed:
             reader.stop()
         self._readers = {}
 
-    def _settle(self) -> None:
+    def _update_readers(self) -> None:
         """Start what is wanted and not read yet, and stop the rest."""
         asked = (*self._wanted, *self._lingering)
         wanted = dict.fromkeys(asked)
         for need in asked:
-            wanted |= dict.fromkeys(self._instead(need))
+            wanted |= dict.fromkeys(self._namespace_read_requests(need))
         for need in [need for need in self._readers if need not in wanted]:
             reader = self._readers.pop(need)
             reader.stop()
@@ -192,7 +192,7 @@ class Feed:
             if need not in self._readers:
                 self._start(need)
 
-    def _instead(self, need: ReadRequest) -> Iterator[ReadRequest]:
+    def _namespace_read_requests(self, need: ReadRequest) -> Iterator[ReadRequest]:
         """Yield the same in single namespaces, if it may not be read in all namespaces at once."""
         reader = self._readers.get(need)
         if reader is not None and reader.refused and reader.kind.namespaced and not need.namespace:

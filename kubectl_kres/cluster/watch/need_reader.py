@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.read import fill_store as parameters
-from kubectl_kres.cluster.read.fill_store import absent, listing, named, path_of
+from kubectl_kres.cluster.read.fill_store import is_absent_kind, path_of, read_list_pages, read_named_object
 from kubectl_kres.cluster.read.lists import struct_of
 from kubectl_kres.cluster.transport import deadline as backoff
 from kubectl_kres.cluster.transport.body import Stream
@@ -109,32 +109,32 @@ class Reader:
                     else:
                         self._watch(self._list())
                 except KresError as error:
-                    self._failed(error)
+                    self._failed_coverage(error)
         except Exception as error:  # noqa: BLE001, whoever drains the feed raises it
-            self._say("fault", error)
+            self._post_word("fault", error)
 
     def _list(self) -> str:
         """Tell all objects. Returns the version from which they can be watched."""
         version, read = "", 0
         skipped: dict[str, None] = {}
-        self._say("begin")
+        self._post_word("begin")
         # A list that expires again and again is asked for in one piece.
         size = 0 if self._hasty else self._chunk_size
-        for page in listing(self._connection, self.kind, self._listed, size, self.struct):
+        for page in read_list_pages(self._connection, self.kind, self._listed, size, self.struct):
             # Of a list that was resumed with newer objects the oldest part counts: watching from there on misses none.
             version = version or page.version
             skipped |= dict.fromkeys(page.skipped)
             for item in page.items:
                 self._sharing.share(item)
             if page.items:
-                self._say("items", page.items)
+                self._post_word("items", page.items)
             read += len(page.items)
-            self._is("listing", read=read, about=read + page.remaining if page.remaining else 0)
+            self._set_state("listing", read=read, about=read + page.remaining if page.remaining else 0)
             if self._over.is_set():
                 break
         self._refused, self._sharing = False, Sharing()
         self.state = replace(self.state, has_objects=True, heard=self._clock.now())
-        self._say("listed", tuple(skipped))
+        self._post_word("listed", tuple(skipped))
         return version
 
     def _poll(self) -> None:
@@ -142,16 +142,16 @@ class Reader:
         items, coverage = parameters.read(self._connection, self.kind, self.need)
         self._tries = 0
         if coverage.state != "read":
-            self._say("cover", coverage)
+            self._post_word("cover", coverage)
             phase: Phase = "denied" if coverage.state == "denied" else "absent" if coverage.known else "failed"
-            self._wait(phase, ClusterError(coverage.message), RECHECK)
+            self._wait_until_due(phase, ClusterError(coverage.message), RECHECK)
             return
-        self._say("begin")
+        self._post_word("begin")
         if items:
-            self._say("items", items)
+            self._post_word("items", items)
         self.state = replace(self.state, has_objects=True, heard=self._clock.now())
-        self._say("listed", ())
-        self._wait("polling", ClusterError("parameters of policies are read now and again"), POLL)
+        self._post_word("listed", ())
+        self._wait_until_due("polling", ClusterError("parameters of policies are read now and again"), POLL)
 
     def _watch(self, version: str) -> None:
         """Tell what changes from ``version`` on. Returns when a fresh list is needed."""
@@ -163,14 +163,14 @@ class Reader:
                 for batch in self._batches(version):
                     version = batch.version or version
                     if batch.events:
-                        self._say("events", batch.events)
+                        self._post_word("events", batch.events)
             except StatusError as refused:
                 if refused.code in _UNWATCHED:
-                    self._wait("polling", refused, POLL)
+                    self._wait_until_due("polling", refused, POLL)
                     return
                 refusals += refused.code not in _BUSY
                 if isinstance(refused, Expired | NotFound) or refusals >= REFUSALS:
-                    self._again(refused)
+                    self._restart_list(refused)
                     return
                 fault = refused
             except ClusterError as broken:
@@ -193,18 +193,18 @@ class Reader:
         path = path_of(self.kind, self.need.namespace)
         with self._connection.watch(path, [pair for pair in query if pair[1]], self._silence) as stream:
             self._stream = stream
-            self._is("watching", heard=self._clock.now())
+            self._set_state("watching", heard=self._clock.now())
             if self._over.is_set():
                 return
             for batch in events.batches(stream.lines(), self.kind, self.struct, version):
                 self._tries, self._hasty = 0, False
-                self._is("watching", heard=self._clock.now())
+                self._set_state("watching", heard=self._clock.now())
                 for event in batch.events:
                     if event.item is not None and event.type != events.DELETED:
                         self._sharing.share(event.item)
                 yield batch
 
-    def _again(self, refused: StatusError) -> None:
+    def _restart_list(self, refused: StatusError) -> None:
         """Before a fresh list: at once, unless this one was no better than the last."""
         self._hasty = self._tries > 0
         if self._tries:
@@ -212,7 +212,7 @@ class Reader:
         else:
             self._tries = 1
 
-    def _failed(self, error: KresError) -> None:
+    def _failed_coverage(self, error: KresError) -> None:
         """A list that could not be read: say so, and wait."""
         if isinstance(error, Forbidden) and self.need.name:
             try:
@@ -223,55 +223,55 @@ class Reader:
                 return
         if isinstance(error, Forbidden):
             self._refused = True
-            self._say("cover", fallen_short("denied", error))
-            self._wait("denied", error, RECHECK)
-        elif isinstance(error, NotFound) and self._absent(error):
-            self._say("cover", Coverage("absent", error.message))
-            self._wait("absent", error, RECHECK)
+            self._post_word("cover", fallen_short("denied", error))
+            self._wait_until_due("denied", error, RECHECK)
+        elif isinstance(error, NotFound) and self._is_absent_kind(error):
+            self._post_word("cover", Coverage("absent", error.message))
+            self._wait_until_due("absent", error, RECHECK)
         else:
             if not self.state.has_objects:
-                self._say("cover", _failed(error))
+                self._post_word("cover", _failed_coverage(error))
             passing = isinstance(error, Unreachable | TimedOut | StatusError | ConfigError)
             self._retry(error, "retrying" if passing else "failed")
 
-    def _absent(self, missing: NotFound) -> bool:
+    def _is_absent_kind(self, missing: NotFound) -> bool:
         """Return whether the server has no such kind, as far as it can be asked."""
         try:
-            return absent(self._connection, self.kind, missing)
+            return is_absent_kind(self._connection, self.kind, missing)
         except KresError:
             return False
 
     def _by_name(self, refused: KresError) -> None:
         """Read an object that may not be listed, but may be got by its name. Raises as ``read.get``."""
-        items, _ = named(self._connection, self.kind, self.need)
-        self._say("begin")
-        self._say("items", items)
+        items, _ = read_named_object(self._connection, self.kind, self.need)
+        self._post_word("begin")
+        self._post_word("items", items)
         self.state = replace(self.state, has_objects=True)
-        self._say("listed", ())
-        self._wait("polling", refused, POLL)
+        self._post_word("listed", ())
+        self._wait_until_due("polling", refused, POLL)
 
     def _retry(self, error: KresError | None, phase: Phase = "retrying") -> None:
         """Wait longer each time. ``error`` None: the server ended a watch at once."""
         self._tries += 1
         asked = error.retry_after if isinstance(error, StatusError) else 0.0
         self.lost = isinstance(error, Unreachable | TimedOut)
-        self._wait(phase, error, backoff.delay(self._tries, self._clock.spread(), asked), asked)
+        self._wait_until_due(phase, error, backoff.delay(self._tries, self._clock.spread(), asked), asked)
         self.lost = False
 
-    def _wait(self, phase: Phase, error: KresError | None, seconds: float, asked: float = 0.0) -> None:
+    def _wait_until_due(self, phase: Phase, error: KresError | None, seconds: float, asked: float = 0.0) -> None:
         why = error.message if error is not None else "the server ended the watch at once"
-        self._is(phase, tries=self._tries, why=why, due=self._clock.now() + seconds, asked=asked)
+        self._set_state(phase, tries=self._tries, why=why, due=self._clock.now() + seconds, asked=asked)
         self._woken.clear()
         if not self._over.is_set():
             self._clock.wait(self._woken, seconds)
 
-    def _is(self, phase: Phase, **facts: Any) -> None:
+    def _set_state(self, phase: Phase, **facts: Any) -> None:
         heard = facts.pop("heard", self.state.heard)
         self.state = FeedState(phase, has_objects=self.state.has_objects, heard=heard, **facts)
 
-    def _say(self, what: What, load: Any = None) -> None:
+    def _post_word(self, what: What, load: Any = None) -> None:
         self._inbox.put(Word(self, what, load), self._over)
 
 
-def _failed(error: KresError) -> Coverage:
+def _failed_coverage(error: KresError) -> Coverage:
     return fallen_short("failed", error) if isinstance(error, ClusterError) else Coverage("failed", error.message)

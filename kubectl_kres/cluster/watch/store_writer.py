@@ -75,11 +75,11 @@ class Landing:
         elif word.what == "begin":
             reader_objects.missing = set(self._keys(reader_objects, store))
         elif word.what == "listed":
-            self._listed(reader_objects, word.load, store, changes)
+            self._finish_list(reader_objects, word.load, store, changes)
         elif word.what == "fault":
             raise word.load
         else:
-            self._cover(reader_objects, word.load, store, changes)
+            self._set_coverage(reader_objects, word.load, store, changes)
 
     def _items(self, reader_objects: ReaderObjects, items: Iterable[Any], store: Store, changes: Changes) -> None:
         missing = reader_objects.missing
@@ -88,9 +88,9 @@ class Landing:
         for item in items:
             key = (item.metadata.namespace, item.metadata.name)
             missing.discard(key)
-            self._put(reader_objects, kind, key, item, store, changes)
+            self._store_object(reader_objects, kind, key, item, store, changes)
 
-    def _put(
+    def _store_object(
         self, reader_objects: ReaderObjects, kind: str, key: ObjectKey, item: Any, store: Store, changes: Changes
     ) -> None:
         if not reader_objects.whole:
@@ -125,25 +125,29 @@ class Landing:
             if reader_objects.faults or event.fault:
                 self._fault(reader_objects, key, event.fault, store, changes)
             if event.type == DELETED or event.item is None:
-                self._lose(reader_objects, kind, key, store, changes)
+                self._drop_object(reader_objects, kind, key, store, changes)
             else:
-                self._put(reader_objects, kind, key, event.item, store, changes)
+                self._store_object(reader_objects, kind, key, event.item, store, changes)
 
-    def _lose(self, reader_objects: ReaderObjects, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
+    def _drop_object(
+        self, reader_objects: ReaderObjects, kind: str, key: ObjectKey, store: Store, changes: Changes
+    ) -> None:
         reader_objects.owned.discard(key)
-        if reader_objects.whole or not self._covered(kind, key):
-            self._take(kind, key, store, changes)
+        if reader_objects.whole or not self._is_covered(kind, key):
+            self._remove_object(kind, key, store, changes)
 
-    def _listed(self, reader_objects: ReaderObjects, skipped: Iterable[str], store: Store, changes: Changes) -> None:
+    def _finish_list(
+        self, reader_objects: ReaderObjects, skipped: Iterable[str], store: Store, changes: Changes
+    ) -> None:
         """Drop what a complete list did not hold."""
         for key in sorted(reader_objects.missing or ()):
-            self._lose(reader_objects, reader_objects.reader.need.kind, key, store, changes)
+            self._drop_object(reader_objects, reader_objects.reader.need.kind, key, store, changes)
         reader_objects.missing = None
         if not reader_objects.listed:
             reader_objects.listed = True
             self._orphans(reader_objects.reader.need, store, changes)
         reader_objects.faults = dict.fromkeys(skipped)
-        self._cover(reader_objects, None, store, changes)
+        self._set_coverage(reader_objects, None, store, changes)
 
     def _orphans(self, need: ReadRequest, store: Store, changes: Changes) -> None:
         """Drop what was in the store before its readers came and none of them found."""
@@ -163,15 +167,17 @@ class Landing:
         reader_objects.faults = {line: None for line in reader_objects.faults if not line.startswith(before)}
         if fault:
             reader_objects.faults[fault] = None
-        self._cover(reader_objects, None, store, changes)
+        self._set_coverage(reader_objects, None, store, changes)
 
-    def _cover(self, reader_objects: ReaderObjects, coverage: Coverage | None, store: Store, changes: Changes) -> None:
+    def _set_coverage(
+        self, reader_objects: ReaderObjects, coverage: Coverage | None, store: Store, changes: Changes
+    ) -> None:
         need = reader_objects.reader.need
         if coverage is None:
             coverage = Coverage("failed", "; ".join(reader_objects.faults)) if reader_objects.faults else READ
         elif coverage.state == "absent":
             for key in sorted(self._keys(reader_objects, store)):
-                self._lose(reader_objects, need.kind, key, store, changes)
+                self._drop_object(reader_objects, need.kind, key, store, changes)
         store.cover(need, coverage)
         changes.needs[need] = None
 
@@ -184,17 +190,17 @@ class Landing:
         )
 
     def _drop(self, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
-        if not self._covered(kind, key):
-            self._take(kind, key, store, changes)
+        if not self._is_covered(kind, key):
+            self._remove_object(kind, key, store, changes)
 
-    def _take(self, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
+    def _remove_object(self, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
         item = store.get(kind, key[1], key[0])
         if item is not None and store.remove(kind, key[1], key[0]):
             if not is_view(kind):
                 self._siblings.gone(item)
             changes.take(ObjectRef(kind, key[1], key[0]))
 
-    def _covered(self, kind: str, key: ObjectKey) -> bool:
+    def _is_covered(self, kind: str, key: ObjectKey) -> bool:
         return any(
             reader_objects.reader.need.kind == kind and reader_objects.covers(key)
             for reader_objects in self._held.values()

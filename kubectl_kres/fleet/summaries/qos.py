@@ -68,8 +68,8 @@ class QosSummary:
             _number(requests, "memory"),
             _text(limits, "memory"),
             _number(limits, "memory"),
-            _others(requests),
-            _others(limits),
+            _other_resources(requests),
+            _other_resources(limits),
         )
 
     def figures(self) -> dict[str, int | str]:
@@ -107,5 +107,5 @@ def _number(values: Mapping[str, str], name: str) -> int | None:
     return number_of(name, parse(_text(values, name)))[0]
 
 
-def _others(values: Mapping[str, str]) -> dict[str, str]:
+def _other_resources(values: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in values.items() if name not in _COLUMNS}

@@ -34,7 +34,7 @@ class PoliciesExplainer(Explainer):
         """Each policy is asked about in each namespace; of files as any other object."""
         if options.filenames or not words:
             return None
-        return partial(_chosen, words)
+        return partial(_select_policies, words)
 
     def reports(
         self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
@@ -60,7 +60,7 @@ class PoliciesExplainer(Explainer):
         run_summary.answered(result.unseen, complete=result.complete, negative=options.exit_code and refused)
 
 
-def _chosen(
+def _select_policies(
     named: Sequence[str], source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
     """Raises UsageError for other types beside policies."""
@@ -69,8 +69,8 @@ def _chosen(
     kind = find(head)
     names = [*([first] if first else []), *(name.partition("/")[2] or name for name in named[1:])] or [""]
     subjects = [
-        Subject(ObjectRef(ALL if head.lower() == ALL and not name else _kind(kind), name, space), _known(kind))
-        for space in source.namespaces or _all(source)
+        Subject(ObjectRef(ALL if head.lower() == ALL and not name else _kind(kind), name, space), _check_kind(kind))
+        for space in source.namespaces or _list_namespaces(source)
         for name in names
     ]
     complete(source, subjects, lambda store, subject: effects_needs(store, subject.ref.namespace))
@@ -78,15 +78,15 @@ def _chosen(
 
 
 def _kind(kind: Kind | None) -> str:
-    return _known(kind).kind
+    return _check_kind(kind).kind
 
 
-def _known(kind: Kind | None) -> Kind:
+def _check_kind(kind: Kind | None) -> Kind:
     if kind is None:
         raise UsageError("there is no such type of policies")
     return kind
 
 
-def _all(source: ObjectSource) -> tuple[str, ...]:
+def _list_namespaces(source: ObjectSource) -> tuple[str, ...]:
     source.fill([ReadRequest("Namespace")])
     return tuple(namespace.metadata.name for namespace in source.store.all("Namespace"))

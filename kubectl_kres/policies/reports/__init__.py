@@ -125,10 +125,10 @@ def _about_pods(store: Store, spec: Mapping[str, Any], namespace: str) -> bool:
     resources = {str(resource).partition("/")[0] for rule in rules for resource in rule.get("resources") or ()}
     space = store.get("Namespace", namespace)
     if space is not None:
-        from kubectl_kres.policies.rules.request import selects
+        from kubectl_kres.policies.rules.request import selector_matches
 
         labels = {"kubernetes.io/metadata.name": namespace, **(space.metadata.labels or {})}
-        if not selects(constraints.get("namespaceSelector"), labels):
+        if not selector_matches(constraints.get("namespaceSelector"), labels):
             return False
     return not rules or bool(resources & _RESOURCES)
 
@@ -161,7 +161,7 @@ def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicie
 def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
     """The analysis of a pod that exists as it is: it was admitted."""
     exempt = analysis.start.live is not None if target == "pod" else subject.ref.kind == "Pod"
-    if exempt or not _decides(store, subject.ref.namespace, analysis.start.pod):
+    if exempt or not _may_decide(store, subject.ref.namespace, analysis.start.pod):
         return analysis
     from kubectl_kres.policies.reports import apply
 
@@ -184,7 +184,7 @@ def _sentence(case: Any) -> Iterator[str]:
     return POLICING_REMEDIES[case.finding.rule](case)
 
 
-def _decides(store: Store, namespace: str, pod: Pod) -> bool:
+def _may_decide(store: Store, namespace: str, pod: Pod) -> bool:
     """Return whether anything else may decide about a pod of the namespace; cheap, and True where it may be so."""
     space = store.get("Namespace", namespace)
     if space is not None:

@@ -14,7 +14,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.admission.request.new_pod import for_owner_of
-from kubectl_kres.model.objects import Raw, decoded, on_wire
+from kubectl_kres.model.objects import Raw, decode_object, on_wire
 from kubectl_kres.model.pod import Container, PodSpec
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.policies.reports.context import PluginLookups, admission_context, computable, gaps_of, withheld_of
@@ -22,10 +22,10 @@ from kubectl_kres.policies.rules import chain, service_account
 from kubectl_kres.policies.rules import request as namespaces
 from kubectl_kres.policies.rules.chain import PolicyObjects
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
-from kubectl_kres.policies.rules.request import Request, Review, creation, matched
-from kubectl_kres.policies.rules.resources import settled, undecodable
+from kubectl_kres.policies.rules.request import Request, Review, creation, match_request
+from kubectl_kres.policies.rules.resources import canonical_object, undecodable
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.common.analysis import Analysis, PodManifest, instead
+from kubectl_kres.reports.common.analysis import Analysis, PodManifest, with_refusal
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, template_of
 from kubectl_kres.store.store import Store
 
@@ -37,11 +37,11 @@ def next_pod(subject: Subject, start: PodManifest) -> Raw | None:
         if ref.kind == "Pod":
             return _as_started(subject.raw, start)
         place = template_in(subject.raw)
-        return None if place is None else _made(_as_started(place[1], start), ref.name, ref.namespace)
+        return None if place is None else _build_pod(_as_started(place[1], start), ref.name, ref.namespace)
     if start.owner is None:
         return None
     template = template_of(start.owner)[1]
-    return None if template is None else _made(_as_started(on_wire(template), start), ref.name, ref.namespace)
+    return None if template is None else _build_pod(_as_started(on_wire(template), start), ref.name, ref.namespace)
 
 
 def added_to(subject: Subject, start: PodManifest) -> frozenset[str]:
@@ -61,7 +61,7 @@ def _as_started(raw: Raw, start: PodManifest) -> Raw:
 
     Those come behind its own; whatever is not different stays as it is written.
     """
-    before, after = decoded(raw.get("spec") or {}, PodSpec), start.pod.spec
+    before, after = decode_object(raw.get("spec") or {}, PodSpec), start.pod.spec
     spec = _with_amounts(raw.get("spec") or {}, before, after)
     for key, attribute in (("containers", "containers"), ("initContainers", "init_containers")):
         items, changed = getattr(before, attribute) or (), getattr(after, attribute) or ()
@@ -78,7 +78,7 @@ def _with_amounts(raw: Raw, before: PodSpec | Container, after: PodSpec | Contai
     return bare if after.resources is None else {**bare, "resources": on_wire(after.resources)}
 
 
-def _made(template: Raw, name: str, namespace: str) -> dict[str, Any]:
+def _build_pod(template: Raw, name: str, namespace: str) -> dict[str, Any]:
     metadata = template.get("metadata") or {}
     kept = {key: metadata[key] for key in ("labels", "annotations", "finalizers") if metadata.get(key)}
     return {
@@ -124,7 +124,7 @@ class _Next:
     ) -> None:
         self.server, self.raw, self.space = ask.server, raw, subject.ref.namespace
         sent = creation(raw, self.space)
-        self.request = sent.of(chain.named(settled(raw, ask.server), self.space))
+        self.request = sent.of(chain.fill_metadata(canonical_object(raw, ask.server), self.space))
         self.unseen: list[Unseen] = []
         withheld = withheld_of(subject, additions)
         validating, gaps = computable(context.world.validating, self.request, context, withheld)
@@ -139,9 +139,9 @@ class _Next:
 
     def of(self, analysis: Analysis) -> Analysis:
         if any(self._mutates()):
-            outcomes = tuple(self._computed(analysis))
+            outcomes = tuple(self._compute_outcomes(analysis))
         else:
-            outcomes = tuple(item for outcome in analysis.outcomes for item in self._reviewed(outcome, analysis))
+            outcomes = tuple(item for outcome in analysis.outcomes for item in self._review_outcome(outcome, analysis))
         enforced = any(
             finding.rule == "pod-security/violated" for outcome in outcomes for finding in _findings(outcome)
         )
@@ -155,34 +155,34 @@ class _Next:
     def _mutates(self) -> Iterator[bool]:
         for bound in self.world.mutating:
             constraints = bound.policy.spec.get("matchConstraints")
-            yield matched(constraints, self.request, self.world.namespace) is not None
+            yield match_request(constraints, self.request, self.world.namespace) is not None
 
-    def _computed(self, analysis: Analysis) -> Iterator[Outcome]:
+    def _compute_outcomes(self, analysis: Analysis) -> Iterator[Outcome]:
         """Yield all of it anew, with what policies change."""
         policies = for_owner_of(analysis.start.pod, analysis.known.policies)
         for answer in chain.create(self.raw, self.space, policies, self.server, self.world):
             self._unknown(answer.unknown)
             outcome = answer.outcome
-            yield outcome if outcome.draft is not None else _drawn(outcome, analysis.outcomes[0])
+            yield outcome if outcome.draft is not None else _copy_draft(outcome, analysis.outcomes[0])
 
-    def _reviewed(self, outcome: Outcome, analysis: Analysis) -> Iterator[Outcome]:
+    def _review_outcome(self, outcome: Outcome, analysis: Analysis) -> Iterator[Outcome]:
         """Yield the outcome, or what refuses the pod before a quota does."""
         early = namespaces.refusal(self.request, self.world.namespace) if outcome.code != 422 else None
         refusal = early or service_account.admit(self.request, self.world.accounts)[1]
         if refusal is not None:
-            yield instead(outcome, refusal)
+            yield with_refusal(outcome, refusal)
             return
         if outcome.draft is None or not (outcome.allowed or _by_quota(outcome)):
             yield outcome
             return
         run = chain.Chain(self.request, analysis.known.policies, self.server, self.world)
-        reviews = list(run.review(self.request.of(chain.prepared(self.request, outcome.draft))))
+        reviews = list(run.review(self.request.of(chain.object_to_validate(self.request, outcome.draft))))
         self._unknown(gap for review in reviews for gap in review.unknown)
         refusals = [refusal for review in reviews for refusal in review.refusals]
         if refusals:
-            yield from (instead(outcome, refusal, warned=True) for refusal in refusals)
+            yield from (with_refusal(outcome, refusal, warned=True) for refusal in refusals)
             return
-        yield _warned(outcome, reviews)
+        yield _add_warnings(outcome, reviews)
 
     def _unknown(self, gaps: Iterable[str]) -> None:
         for gap in gaps:
@@ -197,12 +197,12 @@ def _by_quota(outcome: Outcome) -> bool:
     return outcome.refusal is not None and outcome.refusal.findings[0].rule.startswith(("quota/", "capsule/rule-"))
 
 
-def _drawn(outcome: Outcome, like: Outcome) -> Outcome:
+def _copy_draft(outcome: Outcome, like: Outcome) -> Outcome:
     """Return a refusal before anything was computed, with the figures that the pod had without policies."""
     return structs.replace(outcome, draft=like.draft, journal=outcome.journal or like.journal)
 
 
-def _warned(outcome: Outcome, reviews: Iterable[Review]) -> Outcome:
+def _add_warnings(outcome: Outcome, reviews: Iterable[Review]) -> Outcome:
     texts = {text for review in reviews for text in review.warnings}
     return structs.replace(outcome, warnings=tuple(sorted({*outcome.warnings, *texts}))) if texts else outcome
 
@@ -214,7 +214,7 @@ def policed_object(store: Store, subject: Subject, ask: EvaluationOptions, analy
     if context is None or raw is None or undecodable(raw) is not None:
         return analysis
     try:
-        request = _sent(store, subject, raw, ask)
+        request = _build_request(store, subject, raw, ask)
     except (Unparsable, msgspec.ValidationError):
         return analysis
     validating, gaps = computable(context.world.validating, request, context)
@@ -224,20 +224,22 @@ def policed_object(store: Store, subject: Subject, ask: EvaluationOptions, analy
     changing = [
         f"{bound.policy.name} is not computed: it changes the {ref.kind} itself"
         for bound in context.world.mutating
-        if matched(bound.policy.spec.get("matchConstraints"), request, context.world.namespace) is not None
+        if match_request(bound.policy.spec.get("matchConstraints"), request, context.world.namespace) is not None
     ]
     unseen += gaps_of(changing, _MUTATING)
     analysis = structs.replace(analysis, unseen=(*analysis.unseen, *unseen))
     refusals = [refusal for review in reviews for refusal in review.refusals]
     if not refusals:
-        return structs.replace(analysis, outcomes=tuple(_warned(outcome, reviews) for outcome in analysis.outcomes))
-    outcomes = tuple(instead(pod, refusal) for refusal in refusals for pod in analysis.outcomes)
+        return structs.replace(
+            analysis, outcomes=tuple(_add_warnings(outcome, reviews) for outcome in analysis.outcomes)
+        )
+    outcomes = tuple(with_refusal(pod, refusal) for refusal in refusals for pod in analysis.outcomes)
     return structs.replace(analysis, outcomes=outcomes, then=(*analysis.outcomes, *analysis.then))
 
 
-def _sent(store: Store, subject: Subject, raw: Raw, ask: EvaluationOptions) -> Request:
+def _build_request(store: Store, subject: Subject, raw: Raw, ask: EvaluationOptions) -> Request:
     request = creation(raw, subject.ref.namespace)
-    whole = chain.named(settled(raw, ask.server), subject.ref.namespace)
+    whole = chain.fill_metadata(canonical_object(raw, ask.server), subject.ref.namespace)
     if store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) is not None:
         return structs.replace(request, operation="UPDATE", object=whole, old=whole)
     return request.of(whole)

@@ -17,8 +17,8 @@ from kubectl_kres.policies.reports import DECIDING, WEBHOOKS
 from kubectl_kres.policies.rules.chain import PolicyObjects, world_of
 from kubectl_kres.policies.rules.newer import answerable
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
-from kubectl_kres.policies.rules.policy import Bound, Look, asked, finder
-from kubectl_kres.policies.rules.request import Request, matched
+from kubectl_kres.policies.rules.policy import Bound, Look, build_param_finder, match_webhooks
+from kubectl_kres.policies.rules.request import Request, match_request
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.effective_policies import extend, extending_kinds
 from kubectl_kres.reports.common.explanation import Subject, Unseen, not_computed
@@ -48,7 +48,7 @@ class PluginLookups(Struct, frozen=True):
     def assumed(self, request: Request) -> Iterator[Assume]:
         """Yield the webhooks that are asked about the request."""
         for name, mutating, hooks in self.webhooks:
-            asked_configuration = asked(name, hooks, request, self.given, mutating=mutating)
+            asked_configuration = match_webhooks(name, hooks, request, self.given, mutating=mutating)
             if asked_configuration is not None:
                 yield Assume("spec", "webhook/not-computed", asked_configuration.text)
 
@@ -85,9 +85,9 @@ def _make_context(store: Store, namespace: str, server: Server) -> PluginLookups
     world = world_of(
         raw,
         _accounts(store, namespace),
-        (_all(store, "ValidatingAdmissionPolicy"), _all(store, "ValidatingAdmissionPolicyBinding")),
-        (_all(store, "MutatingAdmissionPolicy"), _all(store, "MutatingAdmissionPolicyBinding")),
-        params=finder(_looking(store)),
+        (_list_specs(store, "ValidatingAdmissionPolicy"), _list_specs(store, "ValidatingAdmissionPolicyBinding")),
+        (_list_specs(store, "MutatingAdmissionPolicy"), _list_specs(store, "MutatingAdmissionPolicyBinding")),
+        params=build_param_finder(_build_lookup(store)),
         most=MOST,
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )
@@ -109,7 +109,7 @@ def _make_context(store: Store, namespace: str, server: Server) -> PluginLookups
     return PluginLookups(world, webhooks, version is not None and version > NEWEST, server)
 
 
-def _all(store: Store, kind: str) -> list[Raw]:
+def _list_specs(store: Store, kind: str) -> list[Raw]:
     return [{"metadata": {"name": item.metadata.name}, "spec": item.spec} for item in store.all(kind)]
 
 
@@ -143,7 +143,7 @@ def _accounts(store: Store, namespace: str) -> Mapping[str, Raw] | None:
     return _Accounts(service_account, missing) if service_account or missing else None
 
 
-def _looking(store: Store) -> Look:
+def _build_lookup(store: Store) -> Look:
     """Look into the store as it is then; a context must not keep its store alive, under which it is kept itself."""
     kept = ref(store)
 
@@ -173,7 +173,10 @@ def computable(
             left, reasons = (None, [fault]) if fault else (left, reasons)
         if left is not None:
             kept.append(left)
-        if reasons and matched(item.policy.spec.get("matchConstraints"), request, context.world.namespace) is not None:
+        if (
+            reasons
+            and match_request(item.policy.spec.get("matchConstraints"), request, context.world.namespace) is not None
+        ):
             gaps += [f"{item.policy.name} is not computed: {reason}" for reason in reasons]
     return tuple(kept), gaps
 

@@ -16,13 +16,13 @@ from kubectl_kres.policies.reports import POLICIES, WEBHOOKS, deciding_needs, pa
 from kubectl_kres.policies.reports.context import PluginLookups, admission_context
 from kubectl_kres.policies.rules import creation as policy_creation
 from kubectl_kres.policies.rules import validating
-from kubectl_kres.policies.rules.chain import named
+from kubectl_kres.policies.rules.chain import fill_metadata
 from kubectl_kres.policies.rules.mutating import MutationRun
-from kubectl_kres.policies.rules.newer import familiar
+from kubectl_kres.policies.rules.newer import known_bindings
 from kubectl_kres.policies.rules.policy import Bound, name_of
-from kubectl_kres.policies.rules.request import Request, creation, matched
-from kubectl_kres.policies.rules.resources import settled
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, unread
+from kubectl_kres.policies.rules.request import Request, creation, match_request
+from kubectl_kres.policies.rules.resources import canonical_object
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -101,7 +101,7 @@ def policy_effects(
                 policy_effects += [
                     effect for each in chosen for effect in _effect(text, each, context, requests, namespace, ask)
                 ]
-    unseen = tuple(unread(store, effects_needs(store, namespace)))
+    unseen = tuple(find_unread(store, effects_needs(store, namespace)))
     dangling = tuple(pair for policy in POLICIES if kind in ("", policy) for pair in _dangling(store, policy))
     return PolicyEffects(
         namespace, tuple(policy_effects), dangling, unseen, not any(unseen.required for unseen in unseen)
@@ -125,7 +125,7 @@ def _requests(pods: list[Pod], namespace: str, ask: EvaluationOptions) -> Iterat
         kept = ("name", "namespace", "labels", "annotations")
         raw["metadata"] = {key: raw["metadata"][key] for key in kept if key in raw["metadata"]}
         try:
-            whole = named(settled(raw, ask.server), namespace)
+            whole = fill_metadata(canonical_object(raw, ask.server), namespace)
         except (Unparsable, msgspec.ValidationError):
             continue
         yield creation(raw, namespace).of(whole)
@@ -149,7 +149,7 @@ def _effect(
     if words:
         yield structs.replace(effect, unknown=f"it asks for {', '.join(sorted(words))}, which is not read of pods")
         return
-    _, newer = familiar(bound)
+    _, newer = known_bindings(bound)
     if newer:
         yield structs.replace(effect, unknown="; ".join(newer))
         return
@@ -165,8 +165,10 @@ def _effect(
 
 
 def _matches(bound: Bound, request: Request, context: PluginLookups) -> bool:
-    return matched(bound.policy.spec.get("matchConstraints"), request, context.world.namespace) is not None and any(
-        matched((binding.get("spec") or {}).get("matchResources"), request, context.world.namespace) is not None
+    return match_request(
+        bound.policy.spec.get("matchConstraints"), request, context.world.namespace
+    ) is not None and any(
+        match_request((binding.get("spec") or {}).get("matchResources"), request, context.world.namespace) is not None
         for binding in bound.bindings
     )
 
@@ -176,12 +178,12 @@ def _about_pods(bound: Bound, binding: Raw, context: PluginLookups, requests: li
     bare = creation({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": {}}, namespace)
     own, theirs = bound.policy.spec.get("matchConstraints"), (binding.get("spec") or {}).get("matchResources")
     if any(
-        all(matched(part, request, context.world.namespace) is not None for part in (own, theirs))
+        all(match_request(part, request, context.world.namespace) is not None for part in (own, theirs))
         for request in requests
     ):
         return True
     loose = [{**(part or {}), "objectSelector": None} for part in (own, theirs)]
-    return all(matched(part, bare, context.world.namespace) is not None for part in loose)
+    return all(match_request(part, bare, context.world.namespace) is not None for part in loose)
 
 
 def _of_pod(
@@ -189,7 +191,7 @@ def _of_pod(
 ) -> Iterator[PodEffect]:
     """Yield what is not as the policy wants it; nothing: all is. Raises NotComputed."""
     if kind == "MutatingAdmissionPolicy":
-        yield from _unset(bound, request, context, ask)
+        yield from _unset_effects(bound, request, context, ask)
         return
     review = validating.review(request, (bound,), context.given)
     if review.unknown:
@@ -202,7 +204,9 @@ def _of_pod(
         yield PodEffect(request.name, text.partition(" denied request: ")[2] or text, refused)
 
 
-def _unset(bound: Bound, request: Request, context: PluginLookups, ask: EvaluationOptions) -> Iterator[PodEffect]:
+def _unset_effects(
+    bound: Bound, request: Request, context: PluginLookups, ask: EvaluationOptions
+) -> Iterator[PodEffect]:
     session = MutationRun((bound,), context.given, ask.server)
     whole, refusal = session.run(request)
     if session.dropped:

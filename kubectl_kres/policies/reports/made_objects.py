@@ -14,10 +14,10 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
 from kubectl_kres.policies.reports.context import PluginLookups, admission_context, computable, with_kind
 from kubectl_kres.policies.rules import chain
-from kubectl_kres.policies.rules.chain import Chain, reviewed, unread_of
+from kubectl_kres.policies.rules.chain import Chain, review_object, unread_of
 from kubectl_kres.policies.rules.policy import Bound
 from kubectl_kres.policies.rules.request import Request, creation
-from kubectl_kres.policies.rules.resources import settled, undecodable
+from kubectl_kres.policies.rules.resources import canonical_object, undecodable
 from kubectl_kres.store.store import Store
 
 Raw = Mapping[str, Any]
@@ -38,7 +38,7 @@ def review_made(
         return ObjectReview(raw)
     try:
         sent = creation(raw, namespace)
-        request = sent.of(chain.named(settled(raw, server), namespace))
+        request = sent.of(chain.fill_metadata(canonical_object(raw, server), namespace))
     except (Unparsable, msgspec.ValidationError):
         return ObjectReview(raw)
     withheld = unread_of(request.kind, whole=whole)
@@ -46,7 +46,7 @@ def review_made(
     validating, gaps = _computable(context.world.validating, request, context, withheld, built=built)
     mutating, others = _computable(context.world.mutating, request, context, withheld, built=built)
     run = Chain(request, Policies(), server, structs.replace(context.world, validating=validating, mutating=mutating))
-    return reviewed(run, request, raw, (*with_kind(gaps, VALIDATING), *with_kind(others, MUTATING)))
+    return review_object(run, request, raw, (*with_kind(gaps, VALIDATING), *with_kind(others, MUTATING)))
 
 
 def _computable(
@@ -54,7 +54,7 @@ def _computable(
 ) -> tuple[tuple[Bound, ...], list[str]]:
     """``built``: of a pod that a system builds not all labels are known either, by which policies may select it."""
     kept, gaps = computable(bound, request, context, withheld)
-    left = tuple(item for item in kept if not (built and _selects(item)))
+    left = tuple(item for item in kept if not (built and _has_object_selector(item)))
     gaps += [
         f"{item.policy.name} is not computed: it asks for labels, which is not read"
         for item in kept
@@ -63,7 +63,7 @@ def _computable(
     return left, gaps
 
 
-def _selects(item: Bound) -> bool:
+def _has_object_selector(item: Bound) -> bool:
     specs = [
         item.policy.spec.get("matchConstraints"),
         *((it.get("spec") or {}).get("matchResources") for it in item.bindings),

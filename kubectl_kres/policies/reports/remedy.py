@@ -24,13 +24,13 @@ def _security(case: RemedyContext) -> Iterator[str]:
             yield f"change what Pod Security names: {finding.observed}"
 
 
-def _denied(case: RemedyContext) -> Iterator[str]:
+def _denial_remedies(case: RemedyContext) -> Iterator[str]:
     source, expression = case.finding.source, case.finding.observed
     text = f"make the pod meet what {source or 'the policy'} asks for"
     yield f"{text}: {expression}" if expression else text
 
 
-def _failed(case: RemedyContext) -> Iterator[str]:
+def _failure_remedies(case: RemedyContext) -> Iterator[str]:
     yield f"correct {case.finding.source or 'the policy'}, which cannot be computed for this pod, or its binding"
 
 
@@ -57,9 +57,9 @@ def _secret(_case: RemedyContext) -> Iterator[str]:
 
 POLICING_REMEDIES: Mapping[str, Remedy] = {
     "pod-security/violated": _security,
-    "policy/denied": _denied,
-    "policy/error": _failed,
-    "policy/mutation-failed": _failed,
+    "policy/denied": _denial_remedies,
+    "policy/error": _failure_remedies,
+    "policy/mutation-failed": _failure_remedies,
     "policy/no-answer": _no_answer,
     "service-account/missing": _account,
     "service-account/mirror": _mirror,

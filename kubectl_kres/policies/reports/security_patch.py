@@ -22,7 +22,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, 
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.commands import directed_command, is_patched, keeper_of
-from kubectl_kres.reports.remedies.words import listed
+from kubectl_kres.reports.remedies.words import join_words
 from kubectl_kres.store.store import Store
 
 #: What kubectl cannot change in place, by kind.
@@ -102,4 +102,4 @@ def _texts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
             if gap := context_changes(before, after):
                 groups.setdefault(gap, []).append(str(after.get("name", "")))
     for gap, names in groups.items():
-        yield f"in securityContext of container{'s' * (len(names) > 1)} {listed(names)} {gap}"
+        yield f"in securityContext of container{'s' * (len(names) > 1)} {join_words(names)} {gap}"

@@ -30,18 +30,18 @@ from kubectl_kres.admission.request.policy_answer import not_valid, undecodable
 from kubectl_kres.admission.structure.metadata_structure import owner_notices
 from kubectl_kres.admission.structure.pod_structure import pod_errors
 from kubectl_kres.admission.structure.pod_warnings import pod_notices
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
 from kubectl_kres.policies.rules import request as namespaces
 from kubectl_kres.policies.rules import security_fields, service_account
 from kubectl_kres.policies.rules import service_account as built_in
-from kubectl_kres.policies.rules.objects import defaulted
+from kubectl_kres.policies.rules.objects import with_defaults
 from kubectl_kres.policies.rules.pod_security import levels
-from kubectl_kres.policies.rules.policy import Bound, FindParams, Given, bound
-from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review, User, matched
+from kubectl_kres.policies.rules.policy import Bound, FindParams, Given, bind_policies
+from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review, User, match_request
 from kubectl_kres.policies.rules.request import creation as creation_of
-from kubectl_kres.policies.rules.resources import received, settled, with_draft
+from kubectl_kres.policies.rules.resources import canonical_object, decoded_copy, with_draft
 from kubectl_kres.provenance.journal import Entry
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def world_of(
 ) -> PolicyObjects:
     """From policies and their bindings as read."""
     return PolicyObjects(
-        namespace, accounts, bound(*validating_policies, version), bound(*mutating_policies, version), params, user,
+        namespace, accounts, bind_policies(*validating_policies, version), bind_policies(*mutating_policies, version), params, user,
         tuple(pods), most,
     )  # fmt: skip
 
@@ -142,7 +142,7 @@ class Chain:
         review = (
             levels.review_namespace(request, self.world.pods, minor)
             if request.kind == "Namespace"
-            else levels.review(_without(request, self.world.added), self.world.namespace or {}, minor)
+            else levels.review(_drop_containers(request, self.world.added), self.world.namespace or {}, minor)
         )
         yield review
         if self.world.validating and not review.refusals and not only_pod and request.kind not in POLICY_KINDS:
@@ -160,11 +160,11 @@ class Chain:
         """Yield the object's own checks, then the plugins, then the quota."""
         without_quota = structs.replace(self.policies, quotas=())
         for outcome in admitted(without_quota):
-            late = _late(outcome)
+            late = _is_late_refusal(outcome)
             if not outcome.allowed and not late:
                 yield PolicyAnswer(outcome, request.object, {}, unknown, steps)
                 continue
-            seen = request.of(prepared(request, outcome.draft))
+            seen = request.of(object_to_validate(request, outcome.draft))
             reviews = list(self.review(seen, only_pod=late))
             audit = {key: text for review in reviews for key, text in review.audit.items()}
             gaps = (*unknown, *(gap for review in reviews for gap in review.unknown))
@@ -180,10 +180,10 @@ class Chain:
             for last in admitted(self.policies):
                 if last.allowed or last.refusal is not None:
                     texts = structs.replace(last, warnings=tuple(sorted({*warnings, *last.warnings})))
-                    yield PolicyAnswer(texts, _stored(seen, last), audit, gaps, steps)
+                    yield PolicyAnswer(texts, _build_stored_object(seen, last), audit, gaps, steps)
 
 
-def _without(request: Request, names: frozenset[str]) -> Request:
+def _drop_containers(request: Request, names: frozenset[str]) -> Request:
     """Return the request without some of its pod's containers."""
     if not names or request.object is None:
         return request
@@ -196,7 +196,7 @@ def _without(request: Request, names: frozenset[str]) -> Request:
     return request.of({**request.object, "spec": {**spec, **lists}})
 
 
-def _late(outcome: Outcome) -> bool:
+def _is_late_refusal(outcome: Outcome) -> bool:
     """Return whether the refusal is RuntimeClass's, which looks at a pod after Pod Security."""
     refusal = outcome.refusal
     return refusal is not None and any(
@@ -204,14 +204,14 @@ def _late(outcome: Outcome) -> bool:
     )
 
 
-def _stored(request: Request, outcome: Outcome) -> Raw | None:
+def _build_stored_object(request: Request, outcome: Outcome) -> Raw | None:
     whole = request.object
     if whole is None or request.kind != "Pod" or outcome.draft is None or not outcome.allowed:
         return whole
     return with_draft(whole, outcome.draft)
 
 
-def prepared(request: Request, draft: Draft | None) -> Raw | None:
+def object_to_validate(request: Request, draft: Draft | None) -> Raw | None:
     """Return what storage makes of a new pod before the validating plugins see it."""
     whole = request.object
     if whole is None or request.kind != "Pod" or request.operation != "CREATE" or draft is None:
@@ -255,7 +255,7 @@ def _created_of(
     if refusal is not None:
         return (chain.refused(refusal),)
     try:
-        whole = named(settled(raw, server), namespace)
+        whole = fill_metadata(canonical_object(raw, server), namespace)
     except Unparsable:
         return tuple(PolicyAnswer(outcome) for outcome in create_object(raw, policies, server))
     request = request.of(whole)
@@ -275,15 +275,15 @@ def _created_of(
             answers: Iterable[PolicyAnswer] = (mutated,)
         else:
             new, steps, unknown = mutated
-            answers = _created(chain, request, raw, new, steps, unknown, entries)
-        policy_answers.extend(unanswered(answers, chain.dropped))
-    return distinct(policy_answers)
+            answers = _create_pods(chain, request, raw, new, steps, unknown, entries)
+        policy_answers.extend(drop_answers(answers, chain.dropped))
+    return distinct_answers(policy_answers)
 
 
 _Mutated = tuple[dict[str, Any], "tuple[Mutation, ...]", tuple[str, ...]]
 
 
-def _created(
+def _create_pods(
     chain: Chain,
     request: Request,
     raw: Raw,
@@ -301,8 +301,8 @@ def _created(
     synced = copy.deepcopy(dict(new))
     if pod:
         known = without_gated(synced, chain.server)
-        synced = synced if known is synced else received(known)
-    texts = security_fields.synced(synced) if pod else []
+        synced = synced if known is synced else decoded_copy(known)
+    texts = security_fields.sync_app_armor(synced) if pod else []
 
     def admitted(policies: Policies) -> Sequence[Outcome]:
         if not pod:
@@ -311,7 +311,7 @@ def _created(
         # Both look at security fields: what they agree on is said once.
         faults = (*security_fields.errors(synced), *pod_errors(synced, chain.server))
         outcomes = admit(
-            decoded(synced, Pod),
+            decode_object(synced, Pod),
             policies,
             chain.server,
             decoded=texts,
@@ -335,7 +335,7 @@ def _bounds_only(limits: Limits) -> Limits:
     return Limits(limits.source, tuple(items))
 
 
-def named(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
+def fill_metadata(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
     """Return the metadata that the server fills in before any plugin sees the object."""
     metadata = {**(whole.get("metadata") or {})}
     if str(whole.get("kind", "")) not in namespaces.CLUSTER_WIDE:
@@ -352,22 +352,22 @@ def _mutations(chain: Chain, request: Request, raw: Raw) -> Iterator[tuple[tuple
     """Yield the object after the mutating plugins, once for every order of LimitRanges and of policies."""
     if request.kind != "Pod":
         for session in sessions(chain):
-            yield (), once(chain, request, session)
+            yield (), mutate_once(chain, request, session)
         return
     limits = [limit for limit in chain.policies.limits if _has_defaults(limit)]
     if "LimitRanger" in chain.server.disabled_plugins:
         limits = []
     for order in orders(limits):
         for session in sessions(chain):
-            entries = list(_defaulted(raw, chain.server))
+            entries = list(_journal_defaults(raw, chain.server))
             mutated = _pod(chain, request, order, session, entries)
             yield tuple(entries), mutated
 
 
-def _defaulted(raw: Raw, server: Server) -> list[Entry]:
+def _journal_defaults(raw: Raw, server: Server) -> list[Entry]:
     """Return what defaults do before any plugin. It was done already, so that nothing can be wrong with it."""
     steps: list[Entry] = []
-    draft = draft_pod(decoded(defaulted(raw), Pod), server, steps)
+    draft = draft_pod(decode_object(with_defaults(raw), Pod), server, steps)
     default_pod(draft, ObjectRef("Pod", ""), steps)
     return steps
 
@@ -387,7 +387,7 @@ def sessions(chain: Chain) -> Iterator[MutationRun]:
         yield run
 
 
-def once(chain: Chain, request: Request, session: MutationRun) -> _Mutated | PolicyAnswer:
+def mutate_once(chain: Chain, request: Request, session: MutationRun) -> _Mutated | PolicyAnswer:
     whole = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     try:
@@ -395,18 +395,18 @@ def once(chain: Chain, request: Request, session: MutationRun) -> _Mutated | Pol
         if refusal is None and session.again:
             mutated, refusal = session.run(request.of(mutated), reinvoked=True)
     except NotComputed as gap:
-        mutated, refusal, unknown = whole, None, _gap(chain, gap)
+        mutated, refusal, unknown = whole, None, _format_gap(chain, gap)
     if refusal is not None:
         return chain.refused(refusal, steps=tuple(session.steps))
     return dict(mutated), tuple(session.steps), unknown
 
 
-def _gap(chain: Chain, gap: NotComputed) -> tuple[str, ...]:
+def _format_gap(chain: Chain, gap: NotComputed) -> tuple[str, ...]:
     names = ", ".join(sorted({bound.policy.name for bound in chain.world.mutating}))
     return (f"MutatingAdmissionPolicy {names} is not computed: {gap}",)
 
 
-def unanswered(answers: Iterable[PolicyAnswer], dropped: Sequence[Finding]) -> Iterator[PolicyAnswer]:
+def drop_answers(answers: Iterable[PolicyAnswer], dropped: Sequence[Finding]) -> Iterator[PolicyAnswer]:
     """The answers; where the server drops the connection none of them, but what else would refuse is kept."""
     if not dropped:
         yield from answers
@@ -432,13 +432,13 @@ def _pod(
     unknown: tuple[str, ...] = ()
     for reinvoked in (False, True):
         accounts, done = chain.world.accounts, len(session.steps)
-        pod, refusal = built_in.admitted(request.of(whole), order, chain.policies, accounts, chain.server, entries)
+        pod, refusal = built_in.run_plugins(request.of(whole), order, chain.policies, accounts, chain.server, entries)
         if refusal is not None:
             return chain.refused(refusal, steps=tuple(session.steps))
         try:
             mutated, refusal = session.run(request.of(pod), reinvoked=reinvoked)
         except NotComputed as gap:
-            return pod, tuple(session.steps), _gap(chain, gap)
+            return pod, tuple(session.steps), _format_gap(chain, gap)
         if refusal is not None:
             return chain.refused(refusal, steps=tuple(session.steps))
         whole = dict(mutated)
@@ -448,7 +448,7 @@ def _pod(
     return whole, tuple(session.steps), unknown
 
 
-def distinct(answers: Sequence[PolicyAnswer]) -> tuple[PolicyAnswer, ...]:
+def distinct_answers(answers: Sequence[PolicyAnswer]) -> tuple[PolicyAnswer, ...]:
     """Answers that differ in what is said or stored."""
     policy_answers: dict[str, PolicyAnswer] = {}
     for answer in answers:
@@ -477,11 +477,11 @@ def unread_of(kind: str, *, whole: bool) -> frozenset[str]:
     return unread_fields(whole=False, additions=False) if kind in _OF_TEMPLATES else frozenset()
 
 
-def reviewed(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] = ()) -> ObjectReview:
+def review_object(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] = ()) -> ObjectReview:
     """Return what the policies of a chain say of the object of a request."""
     refusals: dict[str, Refusal] = {}
     changed, unknown = raw, list(gaps)
-    for answer in _mutated(run, request):
+    for answer in _list_mutated_objects(run, request):
         if isinstance(answer, PolicyAnswer):
             if answer.outcome.refusal is not None:
                 refusals[answer.outcome.message] = answer.outcome.refusal
@@ -495,16 +495,16 @@ def reviewed(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] = ())
     return ObjectReview(changed, tuple(refusals.values()), tuple(dict.fromkeys(unknown)))
 
 
-def _mutated(run: Chain, request: Request) -> Iterator[Any]:
+def _list_mutated_objects(run: Chain, request: Request) -> Iterator[Any]:
     """Yield the object after each order of the policies that change it; as it is where none is about it."""
     world = run.world
     about = [
         bound
         for bound in world.mutating
-        if matched(bound.policy.spec.get("matchConstraints"), request, world.namespace) is not None
+        if match_request(bound.policy.spec.get("matchConstraints"), request, world.namespace) is not None
     ]
     if not about:
         yield dict(request.object or {}), (), ()
         return
     for session in sessions(run):
-        yield once(run, request, session)
+        yield mutate_once(run, request, session)

@@ -11,7 +11,7 @@ from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.resize.resize_pod import resize
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.policies.rules import request as namespaces
 from kubectl_kres.policies.rules import service_account as built_in
@@ -19,14 +19,14 @@ from kubectl_kres.policies.rules.chain import (
     Chain,
     PolicyAnswer,
     PolicyObjects,
-    distinct,
-    named,
-    once,
+    distinct_answers,
+    drop_answers,
+    fill_metadata,
+    mutate_once,
     sessions,
-    unanswered,
 )
 from kubectl_kres.policies.rules.request import SCALE, Request
-from kubectl_kres.policies.rules.resources import settled
+from kubectl_kres.policies.rules.resources import canonical_object
 
 Raw = Mapping[str, Any]
 #: What a Scale has of the metadata of what it scales.
@@ -45,8 +45,8 @@ def change(
     verb = "DELETE" if operation == "DELETE" else "UPDATE"
     name = str((source.get("metadata") or {}).get("name", ""))
     kind, version = str(source.get("kind", "")), str(source.get("apiVersion", "v1"))
-    before = named(settled(old, server), namespace)
-    after = None if new is None or verb == "DELETE" else named(settled(new, server), namespace)
+    before = fill_metadata(canonical_object(old, server), namespace)
+    after = None if new is None or verb == "DELETE" else fill_metadata(canonical_object(new, server), namespace)
     sub = _SUBRESOURCES.get(operation, "")
     request = Request(verb, kind, version, name, namespace, after, before, sub, world.user)
     chain = Chain(request, policies, server, world)
@@ -54,22 +54,22 @@ def change(
     if refusal is not None:
         return (chain.refused(refusal),)
     if operation == "SCALE":
-        return tuple(_scaled(chain, request))
+        return tuple(_scale_answers(chain, request))
     policy_answers: list[PolicyAnswer] = []
     for session in sessions(chain):
-        mutated = once(chain, request, session)
+        mutated = mutate_once(chain, request, session)
         if isinstance(mutated, PolicyAnswer):
-            policy_answers.extend(unanswered((mutated,), session.dropped))
+            policy_answers.extend(drop_answers((mutated,), session.dropped))
             continue
         whole, steps, unknown = mutated
-        stored = built_in.kept(operation, before, whole)
+        stored = built_in.stored_part(operation, before, whole)
         admitted = _updates(operation, before, stored, chain)
         evaluated = chain.evaluate(request.of(None if verb == "DELETE" else stored), admitted, steps, unknown)
-        policy_answers.extend(unanswered(evaluated, session.dropped))
-    return distinct(policy_answers)
+        policy_answers.extend(drop_answers(evaluated, session.dropped))
+    return distinct_answers(policy_answers)
 
 
-def _scaled(chain: Chain, request: Request) -> Iterator[PolicyAnswer]:
+def _scale_answers(chain: Chain, request: Request) -> Iterator[PolicyAnswer]:
     """Policies see the Scale of both; what mutating ones would do to it is not computed.
 
     Source: registry/apps/deployment/storage ScaleREST.
@@ -103,7 +103,7 @@ def _updates(operation: str, old: Raw, new: Raw, chain: Chain) -> Callable[[Poli
     def admitted(policies: Policies) -> Sequence[Outcome]:
         plain = (Outcome(allowed=True, code=200),)
         if operation == "RESIZE":
-            return resize(decoded(old, Pod), decoded(new, Pod), policies, chain.server)
+            return resize(decode_object(old, Pod), decode_object(new, Pod), policies, chain.server)
         if operation == "UPDATE" and new.get("kind") == "Pod":
             return update(old, new, policies, chain.server)
         return plain

@@ -30,7 +30,7 @@ from kubectl_kres.policies.rules.expressions import (
     TEXT_OR_NULL,
     Accepts,
     Expression,
-    declared,
+    declared_type,
 )
 
 Raw = Mapping[str, Any]
@@ -105,7 +105,7 @@ class _Policy:
         if self.mutating:
             yield from _mutating_operations(constraints, path)
 
-    def _compiled(
+    def _compile_field(
         self,
         text: str,
         path: str,
@@ -127,7 +127,7 @@ class _Policy:
         return expression
 
     def _fault(self, text: str, path: str, wanted: Sequence[Type], **more: Any) -> Iterator[FieldError]:
-        result = self._compiled(text, path, wanted, **more)
+        result = self._compile_field(text, path, wanted, **more)
         if isinstance(result, FieldError):
             yield result
 
@@ -165,12 +165,12 @@ class _Policy:
             if not text.strip():
                 yield required(f"{path}.expression", "expression is not specified", RULE)
                 continue
-            result = self._compiled(text, f"{path}.expression", ())
+            result = self._compile_field(text, f"{path}.expression", ())
             if isinstance(result, FieldError):
                 yield result
-                self.fields[name] = declared(None)
+                self.fields[name] = declared_type(None)
             else:
-                self.fields[name] = declared(result.kind)
+                self.fields[name] = declared_type(result.kind)
 
     def _validations(self) -> Iterator[FieldError]:
         validations, annotations = self.spec.get("validations") or (), self.spec.get("auditAnnotations") or ()
@@ -323,8 +323,8 @@ def _rule(rule: Raw, path: str) -> Iterator[FieldError]:
     for index, operation in enumerate(operations):
         if operation not in _OPERATIONS:
             yield not_supported(f"{path}.operations[{index}]", str(operation), _OPERATIONS, RULE)
-    yield from _listed(rule.get("apiGroups") or (), f"{path}.apiGroups", "API groups")
-    yield from _listed(rule.get("apiVersions") or (), f"{path}.apiVersions", "API versions")
+    yield from _list_errors(rule.get("apiGroups") or (), f"{path}.apiGroups", "API groups")
+    yield from _list_errors(rule.get("apiVersions") or (), f"{path}.apiVersions", "API versions")
     for index, version in enumerate(rule.get("apiVersions") or ()):
         if not version:
             yield required(f"{path}.apiVersions[{index}]", rule=RULE)
@@ -334,7 +334,7 @@ def _rule(rule: Raw, path: str) -> Iterator[FieldError]:
         yield not_supported(f"{path}.scope", str(scope), ("*", "Cluster", "Namespaced"), RULE)
 
 
-def _listed(values: Sequence[str], path: str, word: str) -> Iterator[FieldError]:
+def _list_errors(values: Sequence[str], path: str, word: str) -> Iterator[FieldError]:
     if not values:
         yield required(path, rule=RULE)
     if len(values) > 1 and "*" in values:

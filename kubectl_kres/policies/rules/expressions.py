@@ -118,7 +118,7 @@ class Expression:
         if fields:
             where = where.with_variables(fields)
         try:
-            program = _compiled(text, where) if not fields else compile_expression(text, where)
+            program = _compile_cached(text, where) if not fields else compile_expression(text, where)
         except CompileError as error:
             self.fault = f"compilation failed: {error}"
             return
@@ -129,26 +129,26 @@ class Expression:
             self.unknown = str(error)
             return
         if wanted and program.kind not in wanted:
-            names = [_printed(kind) for kind in wanted]
+            names = [_format_go_type(kind) for kind in wanted]
             expected = names[0] if len(names) == 1 else f"one of [{' '.join(names)}]"
-            self.fault = f"must evaluate to {expected} but got {_printed(program.kind)}"
+            self.fault = f"must evaluate to {expected} but got {_format_go_type(program.kind)}"
             return
         self.program, self.kind = program, program.kind
 
 
-def _printed(kind: Type) -> str:
+def _format_go_type(kind: Type) -> str:
     """As Go prints a type: by its run-time name."""
     names = {"null": "null_type", "timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}
     if not kind.params:
         return names.get(kind.name, kind.name)
-    return f"{kind.name}({', '.join(_printed(param) for param in kind.params)})"
+    return f"{kind.name}({', '.join(_format_go_type(param) for param in kind.params)})"
 
 
 _CACHE: dict[tuple[str, int], CompiledExpression] = {}
 _MOST_CACHED = 2000
 
 
-def _compiled(text: str, where: Environment) -> CompiledExpression:
+def _compile_cached(text: str, where: Environment) -> CompiledExpression:
     """Compiled once for all policies that hold the same text. Raises as ``compile_expression``."""
     key = (text, id(where))
     compiled_expression = _CACHE.get(key)
@@ -163,12 +163,12 @@ BOOLEAN, TEXT, TEXT_OR_NULL = (BOOL,), (STRING,), (STRING, NULL)
 OBJECT, PATCHES = (parse_type("Object"),), (list_of(parse_type("JSONPatch")),)
 
 
-def declared(kind: Type | None) -> Type:
+def declared_type(kind: Type | None) -> Type:
     """Return the type that a variable is declared with: lists and maps keep theirs, other rich types are dynamic."""
     if kind is None or kind.kind in ("struct", "opaque", "type", "error", "param"):
         return DYN
     if kind.kind in ("list", "map"):
-        return Type(kind.kind, kind.name, tuple(declared(param) for param in kind.params))
+        return Type(kind.kind, kind.name, tuple(declared_type(param) for param in kind.params))
     return kind
 
 
@@ -186,13 +186,13 @@ class Variables:
     def get_field(self, name: str) -> Any:
         """Raises EvalError, NotComputed."""
         if name not in self.values:
-            self.values[name] = self._computed(name)
+            self.values[name] = self._compute_variable(name)
         value = self.values[name]
         if isinstance(value, Exception):
             raise value
         return value
 
-    def _computed(self, name: str) -> Any:
+    def _compute_variable(self, name: str) -> Any:
         expression = self.expressions.get(name)
         if expression is None:
             return EvalError(f"no such key: {name}")

@@ -19,8 +19,8 @@ from kubectl_kres.policies.rules import patches as json_patch
 from kubectl_kres.policies.rules.expressions import OBJECT, PATCHES, Evaluation, OutOfBudget, names_of
 from kubectl_kres.policies.rules.patches import CannotApply, CannotPatch, TestFailed
 from kubectl_kres.policies.rules.policy import Bound, ConfigurationError, Given, Policy, name_of
-from kubectl_kres.policies.rules.request import Request, matched
-from kubectl_kres.policies.rules.resources import draft_of, settled, undecodable
+from kubectl_kres.policies.rules.request import Request, match_request
+from kubectl_kres.policies.rules.resources import canonical_object, draft_of, undecodable
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import Quantity
 
@@ -117,7 +117,7 @@ class MutationRun:
             self._require()
         try:
             if invocations:
-                whole = self._dispatched(invocations, request, whole, errors, reinvoked=reinvoked)
+                whole = self._run_invocations(invocations, request, whole, errors, reinvoked=reinvoked)
         except Failed as failed:
             return whole, failed.refusal
         self._last = whole
@@ -131,7 +131,7 @@ class MutationRun:
     def _invocations(self, request: Request, errors: list[_Error]) -> Iterator[_Invocation]:
         for bound in self.policies:
             policy = bound.policy
-            seen = matched(policy.spec.get("matchConstraints"), request, self.given.namespace)
+            seen = match_request(policy.spec.get("matchConstraints"), request, self.given.namespace)
             if seen is None:
                 continue
             if not policy.kind_known(request, self.given):
@@ -139,7 +139,7 @@ class MutationRun:
                 continue
             for binding in bound.bindings:
                 resources = (binding.get("spec") or {}).get("matchResources")
-                if matched(resources, request, self.given.namespace) is None:
+                if match_request(resources, request, self.given.namespace) is None:
                     continue
                 try:
                     params = policy.params(binding, request, self.given)
@@ -150,7 +150,7 @@ class MutationRun:
                 for param in params:
                     yield _Invocation(policy, name_of(binding), param, seen)
 
-    def _dispatched(
+    def _run_invocations(
         self,
         invocations: Sequence[_Invocation],
         request: Request,
@@ -161,7 +161,7 @@ class MutationRun:
     ) -> Raw:
         dirty = False
         for invocation in invocations:
-            if not self._applies(invocation, request.of(whole), errors):
+            if not self._is_matched(invocation, request.of(whole), errors):
                 continue
             if reinvoked and invocation.key not in self._due:
                 continue
@@ -178,7 +178,7 @@ class MutationRun:
             self.again = True
         return whole
 
-    def _applies(self, invocation: _Invocation, request: Request, errors: list[_Error]) -> bool:
+    def _is_matched(self, invocation: _Invocation, request: Request, errors: list[_Error]) -> bool:
         try:
             return invocation.policy.holds(request, request, invocation.params, self.given)
         except ConfigurationError as error:
@@ -192,7 +192,7 @@ class MutationRun:
         policy, patched = invocation.policy, False
         for index, mutation in enumerate(policy.spec.get("mutations") or ()):
             try:
-                after = self._mutated(invocation, mutation, request.of(whole))
+                after = self._apply_mutation(invocation, mutation, request.of(whole))
             except _Cannot as error:
                 errors.append(_Error(policy, invocation.binding, str(error), "Invalid"))
                 continue
@@ -215,7 +215,7 @@ class MutationRun:
         if finding not in self.dropped:
             self.dropped.append(finding)
 
-    def _mutated(self, invocation: _Invocation, mutation: Raw, request: Request) -> Raw:
+    def _apply_mutation(self, invocation: _Invocation, mutation: Raw, request: Request) -> Raw:
         """Raises _Cannot, Failed, NotComputed, _Drops."""
         policy = invocation.policy
         is_patch = mutation.get("patchType") == "JSONPatch"
@@ -235,17 +235,17 @@ class MutationRun:
             raise _Cannot(result.error)
         whole = request.object or {}
         if is_patch:
-            return self._patched(whole, result.value)
-        return self._applied(whole, result.value)
+            return self._apply_json_patch(whole, result.value)
+        return self._apply_configuration(whole, result.value)
 
-    def _applied(self, whole: Raw, value: Any) -> Raw:
+    def _apply_configuration(self, whole: Raw, value: Any) -> Raw:
         if not isinstance(value, MessageLiteral):
             raise _Cannot(f"unsupported return type from ApplyConfiguration expression: {value}")
-        mistakes = list(_misnamed(value, (value.name,)))
+        mistakes = list(_find_misnamed_types(value, (value.name,)))
         if mistakes:
             raise _Cannot("type mismatch: " + "\n".join(mistakes))
         try:
-            merged = apply_configuration.applied(whole, as_json(value))
+            merged = apply_configuration.merge_configuration(whole, as_json(value))
         except CannotApply as fault:
             raise _Cannot(f"error applying patch: {fault}") from None
         kind, version = str(whole.get("kind", "")), str(whole.get("apiVersion", "v1"))
@@ -253,14 +253,14 @@ class MutationRun:
         fault_text = undecodable(merged)
         if fault_text is not None:
             raise _Cannot(f"unable to convert unstructured object to {group_version}, Kind={kind}: {fault_text}")
-        return self._settled(merged)
+        return self._settle_object(merged)
 
-    def _patched(self, whole: Raw, value: Any) -> Raw:
+    def _apply_json_patch(self, whole: Raw, value: Any) -> Raw:
         operations = [_operation(item, self.server) for item in value]
         try:
-            document = json_patch.patched(whole, operations)
+            document = json_patch.apply_operations(whole, operations)
         except TestFailed:
-            return self._settled(whole)
+            return self._settle_object(whole)
         except CannotPatch as fault:
             raise _Cannot(f"JSON Patch: {fault}") from None
         if not isinstance(document, dict):
@@ -271,11 +271,11 @@ class MutationRun:
         unknown = unknown_fields(document, str(document.get("kind", "")))
         if unknown:
             raise Failed(_internal(f"strict decoding error: {', '.join(sorted(unknown))}"))
-        return self._settled(document)
+        return self._settle_object(document)
 
-    def _settled(self, whole: Raw) -> Raw:
+    def _settle_object(self, whole: Raw) -> Raw:
         try:
-            return settled(whole, self.server)
+            return canonical_object(whole, self.server)
         except Unparsable as fault:
             raise _Cannot(fault.error.message) from None
 
@@ -292,7 +292,7 @@ def _refusal(errors: Sequence[_Error]) -> Refusal:
     return Refusal(403, first.reason, str(first), (Finding(str(first), RULE, source=source),), causes)
 
 
-def _misnamed(value: Any, path: tuple[str, ...]) -> Iterator[str]:
+def _find_misnamed_types(value: Any, path: tuple[str, ...]) -> Iterator[str]:
     """Objects whose type's name is not the path to them."""
     if isinstance(value, MessageLiteral):
         wanted = ".".join(path)
@@ -302,13 +302,13 @@ def _misnamed(value: Any, path: tuple[str, ...]) -> Iterator[str]:
                 "Object type"
             )
         for key, item in value.fields.items():
-            yield from _misnamed(item, (*path, key))
+            yield from _find_misnamed_types(item, (*path, key))
     elif is_list(value):
         for item in value:
-            yield from _misnamed(item, path)
+            yield from _find_misnamed_types(item, path)
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _misnamed(item, path)
+            yield from _find_misnamed_types(item, path)
 
 
 def as_json(value: Any) -> Any:
@@ -337,7 +337,7 @@ def _operation(value: Any, server: Server) -> dict[str, Any]:
     if "value" in fields:
         result = fields["value"]
         if isinstance(result, MessageLiteral):
-            mistakes = list(_misnamed(result, (result.name,)))
+            mistakes = list(_find_misnamed_types(result, (result.name,)))
             if mistakes:
                 raise _Cannot("type mismatch: " + "\n".join(mistakes))
         elif _holds_made(result) and not server.behaves("policy/list-of-objects"):

@@ -56,29 +56,29 @@ _BINDING = {
 _POLICIES: Raw = {**_POLICY, **_VALIDATING, **_MUTATING}
 
 
-def familiar(bound: Bound) -> tuple[Bound | None, list[str]]:
+def known_bindings(bound: Bound) -> tuple[Bound | None, list[str]]:
     """Return the policy with the bindings of which everything is known, and what is not; None: nothing can be
     computed.
     """
     last = bound.policy.familiar
     if last is None or last[0] is not bound.bindings:
-        last = bound.policy.familiar = (bound.bindings, *_familiar(bound))
+        last = bound.policy.familiar = (bound.bindings, *_select_known_bindings(bound))
     return last[1:]
 
 
 def answerable(bound: Bound, withheld: frozenset[str]) -> tuple[Bound | None, list[str]]:
     """As ``familiar``, of a request of which the fields ``withheld`` were not read."""
     words = bound.policy.words & withheld
-    return (None, [f"it asks for {', '.join(sorted(words))}, which is not read"]) if words else familiar(bound)
+    return (None, [f"it asks for {', '.join(sorted(words))}, which is not read"]) if words else known_bindings(bound)
 
 
-def _familiar(bound: Bound) -> tuple[Bound | None, list[str]]:
-    strange = list(_strange(bound.policy.spec, _POLICIES, "spec"))
+def _select_known_bindings(bound: Bound) -> tuple[Bound | None, list[str]]:
+    strange = list(_find_unknown_fields(bound.policy.spec, _POLICIES, "spec"))
     if strange:
         return None, [f"it has {strange[0]}, which is newer than this program"]
     kept, gaps = [], []
     for binding in bound.bindings:
-        strange = list(_strange(binding.get("spec") or {}, _BINDING, "spec"))
+        strange = list(_find_unknown_fields(binding.get("spec") or {}, _BINDING, "spec"))
         if strange:
             gaps.append(f"its binding {name_of(binding)} has {strange[0]}, which is newer than this program")
         else:
@@ -86,7 +86,7 @@ def _familiar(bound: Bound) -> tuple[Bound | None, list[str]]:
     return (structs.replace(bound, bindings=tuple(kept)) if gaps else bound) if kept else None, gaps
 
 
-def _strange(value: Any, known: Any, path: str) -> Iterator[str]:
+def _find_unknown_fields(value: Any, known: Any, path: str) -> Iterator[str]:
     """Yield the paths of fields, and values with their paths, that are not known. ``known`` without entries: anything
     is.
     """
@@ -94,11 +94,11 @@ def _strange(value: Any, known: Any, path: str) -> Iterator[str]:
         return
     if isinstance(value, Sequence) and not isinstance(value, str):
         for index, item in enumerate(value):
-            yield from _strange(item, known, f"{path}[{index}]")
+            yield from _find_unknown_fields(item, known, f"{path}[{index}]")
     elif isinstance(value, Mapping) and isinstance(known, Mapping):
         for name, item in value.items():
             if name in known:
-                yield from _strange(item, known[name], f"{path}.{name}")
+                yield from _find_unknown_fields(item, known[name], f"{path}.{name}")
             else:
                 yield f"{path}.{name}"
     elif isinstance(known, tuple) and value not in ("", *known):

@@ -15,7 +15,7 @@ TOLERATION_SECONDS = 300
 _FILE_MODE = 0o644
 
 
-def defaulted(raw: Mapping[str, Any]) -> Raw:
+def with_defaults(raw: Mapping[str, Any]) -> Raw:
     """Return a copy of the object with every default of its kind; of an unknown kind nothing changes."""
     whole: Raw = copy.deepcopy(dict(raw))
     for key in [key for key, value in whole.items() if value is None]:
@@ -327,7 +327,7 @@ EQUIVALENT: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 
 
-def converted(raw: Mapping[str, Any], api_version: str) -> Raw:
+def convert_version(raw: Mapping[str, Any], api_version: str) -> Raw:
     """Return the object in another version of its kind, as far as the few fields go that both have."""
     whole: Raw = copy.deepcopy(dict(raw))
     whole["apiVersion"] = api_version

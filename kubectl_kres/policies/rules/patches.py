@@ -32,7 +32,7 @@ class TestFailed(Exception):
     __test__ = False
 
 
-def patched(document: Mapping[str, Any], operations: Sequence[Mapping[str, Any]]) -> Any:
+def apply_operations(document: Mapping[str, Any], operations: Sequence[Mapping[str, Any]]) -> Any:
     """Return the document after all operations. Raises CannotPatch, TestFailed."""
     result = {"": copy.deepcopy(dict(document))}
     for operation in operations:
@@ -50,15 +50,15 @@ def _find(document: Any, path: str) -> tuple[Any, str]:
         return None, ""
     for part in parts[1:-1]:
         try:
-            document = _get(document, _decoded(part))
+            document = _get(document, _decode_key(part))
         except CannotPatch:
             return None, ""
         if not isinstance(document, dict | list):
             return None, ""
-    return document, _decoded(parts[-1])
+    return document, _decode_key(parts[-1])
 
 
-def _decoded(key: str) -> str:
+def _decode_key(key: str) -> str:
     return re.sub("~[01]", lambda match: "/" if match[0] == "~1" else "~", key)
 
 
@@ -77,7 +77,7 @@ def _get(container: Any, key: str) -> Any:
     return container.get(key) if isinstance(container, dict) else None
 
 
-def _put(container: Any, key: str, value: Any) -> None:
+def _insert_value(container: Any, key: str, value: Any) -> None:
     if isinstance(container, dict):
         container[key] = value
     elif key == "-":
@@ -108,7 +108,7 @@ def _add(mapping: dict[str, Any], operation: Mapping[str, Any]) -> None:
     if container is None:
         raise CannotPatch(f'add operation does not apply: doc is missing path: "{path}": {_MISSING}')
     try:
-        _put(container, key, _value(operation))
+        _insert_value(container, key, _value(operation))
     except CannotPatch as fault:
         raise CannotPatch(f"error in add for path: '{path}': {fault}") from None
 
@@ -141,7 +141,7 @@ def _replace(mapping: dict[str, Any], operation: Mapping[str, Any]) -> None:
         container[key] = _value(operation)
 
 
-def _taken(mapping: dict[str, Any], source: str, word: str, label: str) -> tuple[Any, str, Any]:
+def _read_source(mapping: dict[str, Any], source: str, word: str, label: str) -> tuple[Any, str, Any]:
     container, key = _find(mapping[""], source)
     if container is None:
         raise CannotPatch(f"{word} operation does not apply: doc is missing from path: {source}: {_MISSING}")
@@ -155,29 +155,29 @@ def _move(mapping: dict[str, Any], operation: Mapping[str, Any]) -> None:
     if "from" not in operation:
         raise CannotPatch(f"move operation failed to decode from: operation, missing from field: {_MISSING}")
     path = operation.get("path", "")
-    container, key, value = _taken(mapping, operation["from"], "move", "move for path")
+    container, key, value = _read_source(mapping, operation["from"], "move", "move for path")
     try:
         _drop(container, key)
     except CannotPatch as fault:
         raise CannotPatch(f"error in move for path: '{key}': {fault}") from None
-    _place(mapping, path, value, "move", f"in move for path: '{path}'")
+    _store_value(mapping, path, value, "move", f"in move for path: '{path}'")
 
 
 def _copy(mapping: dict[str, Any], operation: Mapping[str, Any]) -> None:
     if "from" not in operation:
         raise CannotPatch(f"copy operation failed to decode from: operation, missing from field: {_MISSING}")
     path = operation.get("path", "")
-    _, _, value = _taken(mapping, operation["from"], "copy", "copy for from")
-    _place(mapping, path, copy.deepcopy(value), "copy", "while adding value during copy")
+    _, _, value = _read_source(mapping, operation["from"], "copy", "copy for from")
+    _store_value(mapping, path, copy.deepcopy(value), "copy", "while adding value during copy")
 
 
-def _place(mapping: dict[str, Any], path: str, value: Any, word: str, fault: str) -> None:
+def _store_value(mapping: dict[str, Any], path: str, value: Any, word: str, fault: str) -> None:
     """Raises CannotPatch: ``fault`` says where of what cannot be put there."""
     container, key = _find(mapping[""], path)
     if container is None:
         raise CannotPatch(f"{word} operation does not apply: doc is missing destination path: {path}: {_MISSING}")
     try:
-        _put(container, key, value)
+        _insert_value(container, key, value)
     except CannotPatch as error:
         raise CannotPatch(f"error {fault}: {error}") from None
 
@@ -232,7 +232,7 @@ def root_of(kind: str, api_version: str) -> Any:
     raise NotComputed(f"how fields of a {kind} are merged")
 
 
-def applied(original: Mapping[str, Any], patch: Mapping[str, Any]) -> Raw:
+def merge_configuration(original: Mapping[str, Any], patch: Mapping[str, Any]) -> Raw:
     """Return the object with the configuration merged into it. Raises CannotApply, NotComputed."""
     kind, version = str(original.get("kind", "")), str(original.get("apiVersion", "v1"))
     root = root_of(kind, version)
@@ -245,11 +245,11 @@ def applied(original: Mapping[str, Any], patch: Mapping[str, Any]) -> Raw:
     if atomic:
         texts = f"may not mutate atomic arrays, maps or structs: {', '.join(atomic)}"
         raise CannotApply(f"invalid ApplyConfiguration: {texts}")
-    merged: Raw = _merged(root, copy.deepcopy(dict(original)), patch)
+    merged: Raw = _merge_values(root, copy.deepcopy(dict(original)), patch)
     return merged
 
 
-def _resolved(kind: Any) -> tuple[Any, bool]:
+def _resolve_type(kind: Any) -> tuple[Any, bool]:
     """Return the type behind a name, and whether it is atomic."""
     if isinstance(kind, dict) and "named" in kind:
         inner = _schema().get(kind["named"], "=untyped")
@@ -260,7 +260,7 @@ def _resolved(kind: Any) -> tuple[Any, bool]:
 
 
 def _faults(kind: Any, value: Any, path: str) -> Iterator[str]:
-    kind, _ = _resolved(kind)
+    kind, _ = _resolve_type(kind)
     at = f"{path}: " if path else ""
     if value is None:
         return
@@ -268,7 +268,7 @@ def _faults(kind: Any, value: Any, path: str) -> Iterator[str]:
         yield from _scalar_faults(kind, value, at)
     elif "list" in kind:
         if not isinstance(value, list):
-            yield f"{at}expected list, got &{{{_go(value)}}}"
+            yield f"{at}expected list, got &{{{_format_go_value(value)}}}"
             return
         seen: set[str] = set()
         for index, item in enumerate(value):
@@ -280,7 +280,7 @@ def _faults(kind: Any, value: Any, path: str) -> Iterator[str]:
     elif isinstance(value, dict):
         yield from _map_faults(kind, value, path)
     else:
-        yield f"{at}expected map, got &{{{_go(value)}}}"
+        yield f"{at}expected map, got &{{{_format_go_value(value)}}}"
 
 
 def _map_faults(kind: Mapping[str, Any], value: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -296,9 +296,9 @@ def _scalar_faults(kind: str, value: Any, at: str) -> Iterator[str]:
     if kind == "=numeric" and (isinstance(value, bool) or not isinstance(value, int | float)):
         yield f"{at}expected numeric (int or float), got {_go_type(value)}"
     elif kind == "=string" and not isinstance(value, str):
-        yield f"{at}expected string, got &value.valueUnstructured{{Value:{_go(value)}}}"
+        yield f"{at}expected string, got &value.valueUnstructured{{Value:{_format_go_value(value)}}}"
     elif kind == "=boolean" and not isinstance(value, bool):
-        yield f"{at}expected boolean, got &{{{_go(value)}}}"
+        yield f"{at}expected boolean, got &{{{_format_go_value(value)}}}"
 
 
 def _go_type(value: Any) -> str:
@@ -307,12 +307,12 @@ def _go_type(value: Any) -> str:
     )
 
 
-def _go(value: Any) -> str:
+def _format_go_value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):
-        return "map[" + " ".join(f"{key}:{_go(value[key])}" for key in sorted(value)) + "]"
-    return "[" + " ".join(_go(item) for item in value) + "]" if isinstance(value, list) else str(value)
+        return "map[" + " ".join(f"{key}:{_format_go_value(value[key])}" for key in sorted(value)) + "]"
+    return "[" + " ".join(_format_go_value(item) for item in value) + "]" if isinstance(value, list) else str(value)
 
 
 def _element(kind: Mapping[str, Any], item: Any, index: int) -> str:
@@ -326,7 +326,7 @@ def _element(kind: Mapping[str, Any], item: Any, index: int) -> str:
 
 
 def _atomic(kind: Any, value: Any, path: str) -> Iterator[str]:
-    kind, atomic = _resolved(kind)
+    kind, atomic = _resolve_type(kind)
     if not isinstance(kind, dict):
         return
     if isinstance(value, dict) and "list" not in kind:
@@ -343,8 +343,8 @@ def _atomic(kind: Any, value: Any, path: str) -> Iterator[str]:
             yield from _atomic(kind["list"], item, f"{path}[{index}]")
 
 
-def _merged(kind: Any, old: Any, new: Any) -> Any:
-    kind, atomic = _resolved(kind)
+def _merge_values(kind: Any, old: Any, new: Any) -> Any:
+    kind, atomic = _resolve_type(kind)
     if old is None or atomic or not isinstance(kind, dict) or type(old) is not type(new):
         return copy.deepcopy(new)
     if isinstance(new, list):
@@ -354,7 +354,7 @@ def _merged(kind: Any, old: Any, new: Any) -> Any:
     out = dict(old)
     for key, value in new.items():
         inner = kind.get("fields", {}).get(key, kind.get("map", "=untyped"))
-        out[key] = _merged(inner, old.get(key), value)
+        out[key] = _merge_values(inner, old.get(key), value)
     return out
 
 
@@ -364,13 +364,13 @@ def _merged_list(kind: Mapping[str, Any], old: list[Any], new: list[Any]) -> lis
         return copy.deepcopy(new)
     if not keys:
         return [*old, *(item for item in new if item not in old)]
-    defaults = (_resolved(kind["list"])[0] or {}).get("defaults", {})
+    defaults = (_resolve_type(kind["list"])[0] or {}).get("defaults", {})
     out = list(old)
     places = {_key(item, keys, defaults): place for place, item in reversed(list(enumerate(old)))}
     for item in new:
         key = _key(item, keys, defaults)
         if key in places:
-            out[places[key]] = _merged(kind["list"], out[places[key]], item)
+            out[places[key]] = _merge_values(kind["list"], out[places[key]], item)
         else:
             places[key] = len(out)
             out.append(copy.deepcopy(item))

@@ -18,7 +18,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.admitting import is_secret
 from kubectl_kres.model.kinds import BY_KIND, always_served
 from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
-from kubectl_kres.policies.rules.request import Request, matched, selects
+from kubectl_kres.policies.rules.request import Request, match_request, selector_matches
 
 if TYPE_CHECKING:
     from kubectl_kres.policies.rules.expressions import Accepts, Expression
@@ -33,9 +33,9 @@ __all__ = [
     "NotComputed",
     "Policy",
     "Raw",
-    "asked",
-    "bound",
-    "finder",
+    "bind_policies",
+    "build_param_finder",
+    "match_webhooks",
     "name_of",
     "no_parameters",
 ]
@@ -89,12 +89,12 @@ class Policy:
             rules = [rule for key in _RULES for rule in (constraints or {}).get(key) or ()]
             self._apart = bool((constraints or {}).get("objectSelector") or any(r.get("resourceNames") for r in rules))
         if self._apart or request.kind == "Namespace":
-            return matched(constraints, request, namespace)
+            return match_request(constraints, request, namespace)
         if self._namespace is not namespace:
             self._namespace, self._versions = namespace, {}
         key = (request.operation, request.kind, request.api_version, request.subresource, request.namespace)
         if key not in self._versions:
-            seen = matched(constraints, request, namespace)
+            seen = match_request(constraints, request, namespace)
             self._versions[key] = None if seen is None else seen.api_version
         version = self._versions[key]
         if version is None or version == request.api_version:
@@ -117,11 +117,11 @@ class Policy:
     def variables(self) -> dict[str, Expression]:
         """In their order; each may use those before it."""
         if self._variables is None:
-            from kubectl_kres.policies.rules.expressions import Expression, declared  # noqa: PLC0415
+            from kubectl_kres.policies.rules.expressions import Expression, declared_type  # noqa: PLC0415
 
             expressions: dict[str, Expression] = {}
             for variable in self.spec.get("variables") or ():
-                fields = {name: declared(expression.kind) for name, expression in expressions.items()}
+                fields = {name: declared_type(expression.kind) for name, expression in expressions.items()}
                 text = str(variable.get("expression", ""))
                 expressions[str(variable.get("name", ""))] = Expression(text, self.accepts(), self.version, (), fields)
             self._variables = expressions
@@ -131,11 +131,11 @@ class Policy:
         self, text: str, wanted: Sequence[Any], *, authorizer: bool = True, patch: bool = False
     ) -> Expression:
         """Compiled once."""
-        from kubectl_kres.policies.rules.expressions import Expression, declared  # noqa: PLC0415
+        from kubectl_kres.policies.rules.expressions import Expression, declared_type  # noqa: PLC0415
 
         key = (text, tuple(wanted), authorizer, patch)
         if key not in self.known:
-            fields = {name: declared(variable.kind) for name, variable in self.variables.items()}
+            fields = {name: declared_type(variable.kind) for name, variable in self.variables.items()}
             accepts = self.accepts(authorizer=authorizer, patch=patch)
             self.known[key] = Expression(text, accepts, self.version, wanted, fields)
         return self.known[key]
@@ -186,7 +186,7 @@ class Policy:
             raise ConfigurationError(self.unknown_kind())
         if reference.get("namespace") and any(not (param.get("metadata") or {}).get("namespace") for param in params):
             raise ConfigurationError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
-        chosen = list(_chosen(params, reference))
+        chosen = list(_select_parameters(params, reference))
         if not chosen and reference.get("parameterNotFoundAction") == "Deny":
             raise ConfigurationError("no params found for policy binding with `Deny` parameterNotFoundAction")
         return [{"apiVersion": version, "kind": kind, **mapping} for mapping in chosen]
@@ -208,11 +208,15 @@ def _group_version(version: str) -> str:
     return version if "/" in version else f"/{version}"
 
 
-def _chosen(value: Sequence[Raw], reference: Raw) -> Iterator[Raw]:
+def _select_parameters(value: Sequence[Raw], reference: Raw) -> Iterator[Raw]:
     name = reference.get("name")
     for mapping in value:
         metadata = mapping.get("metadata") or {}
-        if metadata.get("name") == name if name else selects(reference.get("selector"), metadata.get("labels")):
+        if (
+            metadata.get("name") == name
+            if name
+            else selector_matches(reference.get("selector"), metadata.get("labels"))
+        ):
             yield mapping
 
 
@@ -223,7 +227,7 @@ class Bound(Struct, frozen=True):
     bindings: tuple[Raw, ...]
 
 
-def bound(policies: Sequence[Raw], bindings: Sequence[Raw], version: tuple[int, int]) -> tuple[Bound, ...]:
+def bind_policies(policies: Sequence[Raw], bindings: Sequence[Raw], version: tuple[int, int]) -> tuple[Bound, ...]:
     """Return every policy that has a binding; one without does nothing."""
     by_policy: dict[str, list[Raw]] = {}
     for binding in bindings:
@@ -248,7 +252,7 @@ class AskedConfiguration(Struct, frozen=True):
         return f"webhook {self.configuration} ({'fail closed' if self.fails else 'fail open'}) is not computed"
 
 
-def asked(
+def match_webhooks(
     name: str, webhooks: Iterable[Raw], request: Request, given: Given, *, mutating: bool
 ) -> AskedConfiguration | None:
     """None: no webhook of the configuration is asked."""
@@ -267,7 +271,7 @@ def _is_asked(webhook: Raw, request: Request, given: Given) -> bool:
         "objectSelector": webhook.get("objectSelector"),
         "matchPolicy": webhook.get("matchPolicy") or "Equivalent",
     }
-    if not webhook.get("rules") or matched(constraints, request, given.namespace) is None:
+    if not webhook.get("rules") or match_request(constraints, request, given.namespace) is None:
         return False
     return any(_conditions(webhook, request, given))
 
@@ -292,7 +296,7 @@ def no_parameters(_version: str, _kind: str, _namespace: str, _reference: Raw | 
     return (), "unread"
 
 
-def finder(look: Look) -> FindParams:
+def build_param_finder(look: Look) -> FindParams:
     """Find parameters among what was read; what was not read is named, and not computed."""
 
     def find(version: str, kind: str, namespace: str, reference: Raw | None) -> Sequence[Raw] | None:
@@ -307,17 +311,19 @@ def finder(look: Look) -> FindParams:
                 raise NotComputed(f"whether the server has its paramKind, {kind} of {version}, is not known")
             return ()
         if state != "read":
-            raise NotComputed(f"its parameters ({_shown(version, kind, namespace, reference)}) {_why(state)}")
+            raise NotComputed(
+                f"its parameters ({_format_parameters(version, kind, namespace, reference)}) {_format_unread_state(state)}"
+            )
         return result
 
     return find
 
 
-def _why(state: str) -> str:
+def _format_unread_state(state: str) -> str:
     return _WHY.get(state, "are not read")
 
 
-def _shown(version: str, kind: str, namespace: str, reference: Raw) -> str:
+def _format_parameters(version: str, kind: str, namespace: str, reference: Raw) -> str:
     """``ConfigMap shop/limits``; by a selector ``ConfigMaps of shop``."""
     known = BY_KIND.get(kind)
     what = kind if known is not None and known.api_version == version else f"{kind} of {version}"

@@ -175,16 +175,18 @@ def _terminating(request: Request, namespace: Mapping[str, Any]) -> Refusal | No
     return Refusal(403, "Forbidden", message, (finding,), (cause,))
 
 
-def selects(selector: Raw | None, labels: Raw | None) -> bool:
+def selector_matches(selector: Raw | None, labels: Raw | None) -> bool:
     """Return a label selector; an absent or empty one selects everything."""
     labels = labels or {}
     selector = selector or {}
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
-    return all(_holds(match_expression, labels) for match_expression in selector.get("matchExpressions") or ())
+    return all(
+        _matches_expression(match_expression, labels) for match_expression in selector.get("matchExpressions") or ()
+    )
 
 
-def _holds(expression: Raw, labels: Raw) -> bool:
+def _matches_expression(expression: Raw, labels: Raw) -> bool:
     key, values = expression.get("key", ""), expression.get("values") or ()
     operator = expression.get("operator")
     if operator == "In":
@@ -194,7 +196,7 @@ def _holds(expression: Raw, labels: Raw) -> bool:
     return (key in labels) is (operator == "Exists")
 
 
-def matched(constraints: Raw | None, request: Request, namespace: Raw | None) -> Request | None:
+def match_request(constraints: Raw | None, request: Request, namespace: Raw | None) -> Request | None:
     """Return the request as the policy sees it, perhaps in another version of the kind; None: it is not about it."""
     if not constraints:
         return request
@@ -203,10 +205,10 @@ def matched(constraints: Raw | None, request: Request, namespace: Raw | None) ->
     if not _object_selected(constraints.get("objectSelector"), request):
         return None
     policy = constraints.get("matchPolicy", "Equivalent")
-    if _first(constraints.get("excludeResourceRules"), request, policy) is not None:
+    if _find_matched_request(constraints.get("excludeResourceRules"), request, policy) is not None:
         return None
     rules = constraints.get("resourceRules")
-    return _first(rules, request, policy) if rules else request
+    return _find_matched_request(rules, request, policy) if rules else request
 
 
 def _namespace_selected(selector: Raw | None, request: Request, namespace: Raw | None) -> bool:
@@ -214,12 +216,12 @@ def _namespace_selected(selector: Raw | None, request: Request, namespace: Raw |
         return True
     if request.kind == "Namespace":
         source = request.object or request.old or {}
-        return selects(selector, (source.get("metadata") or {}).get("labels"))
+        return selector_matches(selector, (source.get("metadata") or {}).get("labels"))
     if request.kind in CLUSTER_WIDE:
         return True
     labels = dict(((namespace or {}).get("metadata") or {}).get("labels") or {})
     labels.setdefault("kubernetes.io/metadata.name", request.namespace)
-    return selects(selector, labels)
+    return selector_matches(selector, labels)
 
 
 def _object_selected(selector: Raw | None, request: Request) -> bool:
@@ -227,10 +229,10 @@ def _object_selected(selector: Raw | None, request: Request) -> bool:
     if not selector:
         return True
     present = [mapping for mapping in (request.object, request.old) if mapping is not None]
-    return any(selects(selector, (mapping.get("metadata") or {}).get("labels")) for mapping in present)
+    return any(selector_matches(selector, (mapping.get("metadata") or {}).get("labels")) for mapping in present)
 
 
-def _first(rules: Sequence[Raw] | None, request: Request, policy: str) -> Request | None:
+def _find_matched_request(rules: Sequence[Raw] | None, request: Request, policy: str) -> Request | None:
     if any(rule_matches(rule, request) for rule in rules or ()):
         return request
     if policy != "Equivalent":
@@ -250,16 +252,16 @@ def rule_matches(rule: Raw, request: Request) -> bool:
     """Groups, versions, operations, resources, scope and names of one rule."""
     names = rule.get("resourceNames")
     return (
-        _listed(rule.get("apiGroups"), request.group)
-        and _listed(rule.get("apiVersions"), request.version)
-        and _listed(rule.get("operations"), request.operation)
+        _is_listed(rule.get("apiGroups"), request.group)
+        and _is_listed(rule.get("apiVersions"), request.version)
+        and _is_listed(rule.get("operations"), request.operation)
         and _in_scope(rule.get("scope"), request)
         and any(_resource(resource, request) for resource in rule.get("resources") or ())
         and (not names or request.name in names)
     )
 
 
-def _listed(values: Sequence[str] | None, wanted: str) -> bool:
+def _is_listed(values: Sequence[str] | None, wanted: str) -> bool:
     return "*" in (values or ()) or wanted in (values or ())
 
 

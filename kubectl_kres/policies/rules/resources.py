@@ -20,22 +20,22 @@ from kubectl_kres.admission.limitrange import ANNOTATION
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.policies.rules.objects import defaulted, template_of
-from kubectl_kres.quantity import stored
+from kubectl_kres.policies.rules.objects import template_of, with_defaults
+from kubectl_kres.quantity import stored_quantity
 
 #: Fields besides resources that hold a quantity; they are written in its own notation, too.
 _AMOUNTS = frozenset({"sizeLimit", "divisor"})
 
 
-def received(raw: Mapping[str, Any]) -> dict[str, Any]:
+def decoded_copy(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy. Of a kind or version that is in no table only what is null goes."""
     kind = str(raw.get("kind", ""))
     known, fields = BY_KIND.get(kind), table().types.get(kind, {})
     # A type of that name that is no object, as ResourceClaim in the resources of containers, is another one.
     if known is None or "metadata" not in fields or raw.get("apiVersion", known.api_version) != known.api_version:
-        return {key: _copied(value) for key, value in raw.items() if value is not None}
+        return {key: _copy_value(value) for key, value in raw.items() if value is not None}
     whole: dict[str, Any] = _struct(raw, kind)
     return whole
 
@@ -59,21 +59,21 @@ def _struct(value: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _item(value: Any, name: str) -> Any:
-    return _struct(value, name) if name and isinstance(value, Mapping) else _copied(value)
+    return _struct(value, name) if name and isinstance(value, Mapping) else _copy_value(value)
 
 
 def _amount(value: Any) -> Any:
     """Return the quantity as stored; one that does not parse as it is, since it was reported before."""
     try:
-        return str(stored(value))
+        return str(stored_quantity(value))
     except QuantityError:
         return value
 
 
-def _copied(value: Any) -> Any:
+def _copy_value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _copied(item) for key, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: _copy_value(item) for key, item in value.items()}
+    return [_copy_value(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 Raw = dict[str, Any]
@@ -81,15 +81,15 @@ Raw = dict[str, Any]
 
 def draft_of(pod: Mapping[str, Any], server: Server) -> Draft:
     """Return the pod's quantities as decoded, without further defaults. Raises Unparsable."""
-    return draft_pod(decoded(pod, Pod), server)
+    return draft_pod(decode_object(pod, Pod), server)
 
 
-def settled(raw: Mapping[str, Any], server: Server) -> Raw:
+def canonical_object(raw: Mapping[str, Any], server: Server) -> Raw:
     """Return the object as the server has it once it is decoded: every default, quantities in its notation.
 
     Raises Unparsable.
     """
-    whole = defaulted(received(raw))
+    whole = with_defaults(decoded_copy(raw))
     if whole.get("kind") != "Pod":
         _canonical_template(whole)
         return dict(with_known_strategy(whole, server))
@@ -114,9 +114,9 @@ def with_draft(whole: Mapping[str, Any], draft: Draft) -> Raw:
     spec = pod.setdefault("spec", {})
     for key, slots in (("containers", draft.containers), ("initContainers", draft.inits)):
         for container, slot in zip(spec.get(key) or (), slots, strict=True):
-            container["resources"] = _shown(slot, container.get("resources") or {})
+            container["resources"] = _format_resources(slot, container.get("resources") or {})
     if draft.pod is not None:
-        spec["resources"] = _shown(draft.pod, spec.get("resources") or {})
+        spec["resources"] = _format_resources(draft.pod, spec.get("resources") or {})
     else:
         spec.pop("resources", None)
     if draft.overhead:
@@ -129,7 +129,7 @@ def with_draft(whole: Mapping[str, Any], draft: Draft) -> Raw:
     return pod
 
 
-def _shown(slot: Slot, before: Mapping[str, Any]) -> Raw:
+def _format_resources(slot: Slot, before: Mapping[str, Any]) -> Raw:
     out: Raw = {"claims": before["claims"]} if before.get("claims") else {}
     for side, values in (("limits", slot.limits), ("requests", slot.requests)):
         if values:
@@ -152,4 +152,4 @@ def _canonical_template(whole: Raw) -> None:
     for place in places:
         for side in ("limits", "requests", "hard"):
             for name, value in ((place or {}).get(side) or {}).items():
-                place[side][name] = str(stored(value))
+                place[side][name] = str(stored_quantity(value))

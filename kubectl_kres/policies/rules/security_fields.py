@@ -44,7 +44,7 @@ def _profile(annotation: str) -> dict[str, str] | None:
     return None
 
 
-def synced(pod: dict[str, Any]) -> list[str]:
+def sync_app_armor(pod: dict[str, Any]) -> list[str]:
     """Copy AppArmor annotations into fields, in place; the warnings."""
     spec, annotations, texts = pod.get("spec") or {}, _annotations(pod), []
     if _windows(spec):

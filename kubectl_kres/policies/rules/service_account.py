@@ -47,7 +47,7 @@ def admit(request: Request, accounts: Accounts | None) -> tuple[Raw, Refusal | N
     spec["serviceAccountName"] = spec["serviceAccount"] = name
     account = accounts.get(name)
     if account is None:
-        return pod, missing(request, name)
+        return pod, missing_account(request, name)
     if _automounts(account, spec):
         _mount(spec)
     if not spec.get("imagePullSecrets"):
@@ -58,7 +58,7 @@ def admit(request: Request, accounts: Accounts | None) -> tuple[Raw, Refusal | N
             spec["imagePullSecrets"] = secrets
         else:
             spec.pop("imagePullSecrets", None)
-    return pod, _unlisted(request, account, spec)
+    return pod, _refuse_unlisted_secrets(request, account, spec)
 
 
 def review(request: Request, accounts: Accounts | None) -> Refusal | None:
@@ -72,15 +72,15 @@ def review(request: Request, accounts: Accounts | None) -> Refusal | None:
         return forbidden(request, text, "service-account/missing")
     account = accounts.get(name)
     if account is None:
-        return missing(request, name)
-    if not _enforced(account):
+        return missing_account(request, name)
+    if not _has_enforced_secrets(account):
         return None
     known = {secret.get("name") for secret in account.get("secrets") or ()}
     fault = next(_references(spec, "ephemeralContainers", "ephemeral container", known, name), None)
     return None if fault is None else forbidden(request, fault, "service-account/secret")
 
 
-def missing(request: Request, name: str) -> Refusal:
+def missing_account(request: Request, name: str) -> Refusal:
     text = f'error looking up service account {request.namespace}/{name}: serviceaccount "{name}" not found'
     source = Source("ServiceAccount", name, request.namespace)
     return forbidden(request, text, "service-account/missing", path="spec.serviceAccountName", source=source)
@@ -155,13 +155,13 @@ def _token() -> Raw:
     }
 
 
-def _enforced(account: Mapping[str, Any]) -> bool:
+def _has_enforced_secrets(account: Mapping[str, Any]) -> bool:
     return ((account.get("metadata") or {}).get("annotations") or {}).get(ENFORCE) in _TRUE
 
 
-def _unlisted(request: Request, account: Mapping[str, Any], spec: Raw) -> Refusal | None:
+def _refuse_unlisted_secrets(request: Request, account: Mapping[str, Any], spec: Raw) -> Refusal | None:
     """403 where the account may only be used with the secrets that it lists."""
-    if not _enforced(account):
+    if not _has_enforced_secrets(account):
         return None
     name = account["metadata"]["name"]
     known = {secret.get("name") for secret in account.get("secrets") or ()}
@@ -201,7 +201,7 @@ def _references(spec: Mapping[str, Any], key: str, word: str, known: set[Any], a
 BuiltInRaw = Mapping[str, Any]
 
 
-def admitted(
+def run_plugins(
     request: Request,
     order: Sequence[Limits],
     policies: Policies,
@@ -248,7 +248,7 @@ def _tolerations(written: Sequence[BuiltInRaw]) -> list[dict[str, Any]]:
     return out
 
 
-def kept(operation: str, before: BuiltInRaw, after: BuiltInRaw) -> dict[str, Any]:
+def stored_part(operation: str, before: BuiltInRaw, after: BuiltInRaw) -> dict[str, Any]:
     """Return the part of an update that is stored: of a resize only resources, of a status update only the status."""
     if operation not in ("RESIZE", "STATUS"):
         return dict(after)

@@ -21,9 +21,9 @@ from kubectl_kres.policies.rules.expressions import (
     Result,
     names_of,
 )
-from kubectl_kres.policies.rules.objects import converted
+from kubectl_kres.policies.rules.objects import convert_version
 from kubectl_kres.policies.rules.policy import Bound, ConfigurationError, Given, Policy, name_of
-from kubectl_kres.policies.rules.request import Request, Review, matched
+from kubectl_kres.policies.rules.request import Request, Review, match_request
 from kubectl_kres.provenance.journal import Source
 
 Raw = Mapping[str, Any]
@@ -74,7 +74,7 @@ def review(request: Request, policies: Sequence[Bound], given: Given) -> Review:
         audit |= dispatch.audit
         failures += dispatch.failures
     refusals = tuple(_refusal(request, group[0]) for group in denials)
-    return Review(refusals, tuple(warnings), audit | _audited(failures, given.server), tuple(unknown))
+    return Review(refusals, tuple(warnings), audit | _audit_annotations(failures, given.server), tuple(unknown))
 
 
 def _refusal(request: Request, denial: Denial) -> Refusal:
@@ -114,16 +114,16 @@ class _Dispatch:
             return
         for binding in bindings:
             resources = (binding.get("spec") or {}).get("matchResources")
-            if matched(resources, self.request, self.given.namespace) is None:
+            if match_request(resources, self.request, self.given.namespace) is None:
                 continue
             try:
-                self._bound(binding, _versioned(seen, self.request))
+                self._evaluate_binding(binding, _convert_request(seen, self.request))
             except NotComputed as gap:
                 self.unknown.append(str(gap))
         for key, values in self.annotations.items():
             self.audit[f"{self.policy.name}/{key}"] = ", ".join(values)
 
-    def _bound(self, binding: Raw, seen: Request) -> None:
+    def _evaluate_binding(self, binding: Raw, seen: Request) -> None:
         name = name_of(binding)
         try:
             params = self.policy.params(binding, self.request, self.given)
@@ -133,13 +133,13 @@ class _Dispatch:
                 self.denials.append([Denial(self.policy.name, name, decision)])
             return
         for param in params:
-            denied = [Denial(self.policy.name, name, decision) for decision in self._validated(param, binding, seen)]
+            denied = [Denial(self.policy.name, name, decision) for decision in self._list_denials(param, binding, seen)]
             if denied:
                 self.denials.append(denied)
 
-    def _validated(self, params: Raw | None, binding: Raw, seen: Request) -> Iterator[FailedValidation]:
+    def _list_denials(self, params: Raw | None, binding: Raw, seen: Request) -> Iterator[FailedValidation]:
         """Yield the decisions that deny, in order."""
-        decisions, annotations = evaluated(self.policy, self.request, seen, params, self.given)
+        decisions, annotations = evaluate_policy(self.policy, self.request, seen, params, self.given)
         actions = (binding.get("spec") or {}).get("validationActions") or ()
         for decision in decisions:
             for action in actions:
@@ -167,7 +167,7 @@ class _Dispatch:
         self.failures.append(failure)
 
 
-def _audited(failures: Sequence[Raw], server: Server) -> dict[str, str]:
+def _audit_annotations(failures: Sequence[Raw], server: Server) -> dict[str, str]:
     """Return the annotation of what failed: up to 1.36 the first failure alone, since then up to 50."""
     if not failures:
         return {}
@@ -178,18 +178,20 @@ def _audited(failures: Sequence[Raw], server: Server) -> dict[str, str]:
     return {"validation.policy.admission.k8s.io/validation_failure": text}
 
 
-def _versioned(seen: Request, original: Request) -> Request:
+def _convert_request(seen: Request, original: Request) -> Request:
     """Return the request with its objects in the version that the policy matched."""
     if seen.api_version == original.api_version:
         return seen
-    objects = [None if mapping is None else converted(mapping, seen.api_version) for mapping in (seen.object, seen.old)]
+    objects = [
+        None if mapping is None else convert_version(mapping, seen.api_version) for mapping in (seen.object, seen.old)
+    ]
     return structs.replace(seen, object=objects[0], old=objects[1])
 
 
 Annotations = list[tuple[str, Result]]
 
 
-def evaluated(
+def evaluate_policy(
     policy: Policy, original: Request, seen: Request, params: Raw | None, given: Given
 ) -> tuple[list[FailedValidation], Annotations]:
     """Return what one policy with one parameter decides: validations that fail, and audit annotations. Raises

@@ -9,7 +9,7 @@ from msgspec import Struct
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.policies.reports.effects import PolicyEffect, effects_needs, policy_effects
 from kubectl_kres.policies.text import policy_lines
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.session import Session
@@ -33,7 +33,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
         yield (), None
 
 
-def _sign(row: _Row) -> tuple[str, Tone]:
+def _effect_sign(row: _Row) -> tuple[str, Tone]:
     """``x``: pods that are there would be refused; ``!``: they differ from it, or it is not computed."""
     effect = row.effect
     if effect.faults or any(other.refused for other in effect.others):
@@ -66,14 +66,14 @@ def _detail(session: Session, row: _Row, width: int) -> Iterator[Line]:
 def _empty(_session: Session, _namespace: str, width: int) -> Iterator[Line]:
     """Yield where policies come from, and which pods they decide about."""
     text = "Policies are ValidatingAdmissionPolicies and MutatingAdmissionPolicies with a binding whose rules match"
-    yield from toned("quiet", wrapped(f"{text} pods. t shows what decided something lately.", width))
+    yield from tone_lines("quiet", wrap_text(f"{text} pods. t shows what decided something lately.", width))
 
 
-def _needs(namespace: str) -> tuple[ReadRequest, ...]:
+def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
     return ReadRequest("Namespace", name=namespace, required=False), ReadRequest("Pod", namespace)
 
 
-def _also(session: Session, namespace: str) -> Iterable[ReadRequest]:
+def _further_read_requests(session: Session, namespace: str) -> Iterable[ReadRequest]:
     return effects_needs(session.store, namespace)
 
 
@@ -88,11 +88,11 @@ LISTING = Listing(
         "Namespace",
         "Pod",
     ),
-    needs=_needs,
-    also=_also,
+    needs=_list_read_requests,
+    also=_further_read_requests,
     columns=_columns,
     rows=_rows,
-    sign=_sign,
+    sign=_effect_sign,
     detail=_detail,
     opens=lambda _: None,
     ref=lambda row: row.ref,

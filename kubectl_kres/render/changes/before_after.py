@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.line import Line, Tone, clipped, fine_bar, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, clip_text, fine_bar, tone_lines, wrap_text
 from kubectl_kres.reports.changes.report import ChangeReport, Count, QuotaChange
 
 _CELLS = 20
@@ -19,7 +19,7 @@ def before_after(report: ChangeReport, width: int, *, ascii_only: bool) -> Itera
     for change in report.quotas:
         moves = f": {change.hard_before or 'none'} -> {change.hard_after or 'none'}"
         what = f"~ {change.quota} {change.resource}{moves if change.hard_before != change.hard_after else ''}"
-        yield from toned("strong", wrapped(what, width, rest="  "))
+        yield from tone_lines("strong", wrap_text(what, width, rest="  "))
         for label, used, hard in (
             ("before", change.used_before, change.hard_before),
             ("after", change.used_after, change.hard_after),
@@ -27,7 +27,7 @@ def before_after(report: ChangeReport, width: int, *, ascii_only: bool) -> Itera
             percent = _percent(used, hard)
             tone: Tone = "bad" if percent is None or percent >= 100 else "warn" if percent >= 90 else "good"
             drawn = fine_bar(percent, _CELLS, ascii_only=ascii_only) if hard else " " * (_CELLS + 1)
-            text = f"{used or '?'} of {hard}{_left(change)}" if hard else "no limit"
+            text = f"{used or '?'} of {hard}{_format_spare(change)}" if hard else "no limit"
             yield [
                 ("", f"{label:<8}"),
                 (tone, drawn),
@@ -37,7 +37,7 @@ def before_after(report: ChangeReport, width: int, *, ascii_only: bool) -> Itera
     for item in moved[:_NAMED]:
         assert item.before is not None
         assert item.after is not None
-        name = clipped(f"{item.subject.kind.lower()}/{item.subject.name}", max(10, width - 40))
+        name = clip_text(f"{item.subject.kind.lower()}/{item.subject.name}", max(10, width - 40))
         tone = "good" if item.effect == "better" else "bad" if item.effect == "worse" else "warn"
         yield [("", f"{name}  {_pods(item.before)} -> "), (tone, f"{_pods(item.after)} pods")]
     if len(moved) > _NAMED:
@@ -60,7 +60,7 @@ def _percent(used: str | None, hard: str | None) -> int | None:
     return percent if amount <= limit else None
 
 
-def _left(change: QuotaChange) -> str:
+def _format_spare(change: QuotaChange) -> str:
     """Return what is to spare after it."""
     try:
         left = parse(change.hard_after or "0") - parse(change.used_after or "0")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_kres.admission.base.versions import CHANGES
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.line import Line, Tone, clipped, columns, draw, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, clip_text, columns, draw, tone_lines, wrap_text
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import at_maximum
 from kubectl_kres.reports.changes.report import (
@@ -33,7 +33,7 @@ _HEADS = {"worse": "Worse", "better": "Better", "other": "Different"}
 
 def lines(report: ChangeReport, *, color: bool, width: int) -> Iterator[str]:
     """Yield the steps that the server refuses, then what changes."""
-    yield from _drawn(change_lines(report, width), color=color)
+    yield from _draw_lines(change_lines(report, width), color=color)
 
 
 def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
@@ -45,16 +45,21 @@ def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
     words = {"worse": "worse", "better": "better", "other": "different", "none": "no change"}
     first = next((workload for effect in _HEADS for workload in report.workloads if workload.effect == effect), None)
     if first is None:
-        return Brief(tones[report.outcome], words[report.outcome], f": {_sum(report)}")
+        return Brief(tones[report.outcome], words[report.outcome], f": {_format_effect_counts(report)}")
     texts = [*first.refusals[:1], *([first.next_after.message] if first.next_after is not None else [])]
     texts = [text for text in texts if text]
     if not texts and first.rollout_after is not None:
-        texts = [f"its next rollout {_stalls(first.rollout_after)}"]
+        texts = [f"its next rollout {_format_stall(first.rollout_after)}"]
     text = f"{first.subject.full}: {_pods(first)}{f': {texts[0]}' if texts else ''}"
-    return Brief(tones[report.outcome], words[report.outcome], f": {_sum(report)}; {text}", next=again(first.subject))
+    return Brief(
+        tones[report.outcome],
+        words[report.outcome],
+        f": {_format_effect_counts(report)}; {text}",
+        next=again(first.subject),
+    )
 
 
-def _drawn(value: Iterator[Line], *, color: bool) -> Iterator[str]:
+def _draw_lines(value: Iterator[Line], *, color: bool) -> Iterator[str]:
     for line in value:
         yield draw(line, color=color)
 
@@ -84,12 +89,12 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
             for entry in result:
                 yield from entry
             yield []
-    yield [("strong", _sum(report))]
+    yield [("strong", _format_effect_counts(report))]
     for text in _remarks(report):
-        yield from toned("quiet", wrapped(text, width))
+        yield from tone_lines("quiet", wrap_text(text, width))
 
 
-def _sum(report: ChangeReport) -> str:
+def _format_effect_counts(report: ChangeReport) -> str:
     if report.outcome == "none":
         return "Nothing changes." if report.complete and report.computed else "Nothing changes as far as seen."
     counts = dict.fromkeys(_HEADS, 0)
@@ -108,7 +113,7 @@ def _remarks(report: ChangeReport) -> Iterator[str]:
     yield from report.notes
 
 
-def _where(ref: ObjectRef) -> str:
+def _format_ref(ref: ObjectRef) -> str:
     return f"{ref.namespace}  {ref}" if ref.namespace else str(ref)
 
 
@@ -119,28 +124,30 @@ def _step(step: StepResult, width: int) -> Iterator[Line]:
     head = f"  step {step.number}{place}: {verb} {step.subject}{where}{to}{number}"
     yield [("", head)]
     for text in (step.message, *step.others) if not step.allowed else step.warnings:
-        yield from toned("", wrapped(text, width, first="    ", rest="    "))
+        yield from tone_lines("", wrap_text(text, width, first="    ", rest="    "))
 
 
 def _workload(change: WorkloadChange, width: int) -> Iterator[Line]:
     tone = _TONES[change.effect]
-    yield [(tone, f"  {_where(change.subject)}"), ("", f"  {_pods(change)}")]
+    yield [(tone, f"  {_format_ref(change.subject)}"), ("", f"  {_pods(change)}")]
     texts = list(change.refusals)
     next_answer = change.next_after
     if next_answer is not None and not next_answer.admitted and not texts:
         texts = [next_answer.message]
     for text in texts:
-        yield from toned("", wrapped(text, width, first="    ", rest="    "))
+        yield from tone_lines("", wrap_text(text, width, first="    ", rest="    "))
     rollout = change.rollout_after
     if rollout is not None:
-        yield from toned("", wrapped(f"its next rollout {_stalls(rollout)}", width, first="    ", rest="      "))
-        yield from toned("", wrapped(rollout.message, width, first="    ", rest="    "))
+        yield from tone_lines(
+            "", wrap_text(f"its next rollout {_format_stall(rollout)}", width, first="    ", rest="      ")
+        )
+        yield from tone_lines("", wrap_text(rollout.message, width, first="    ", rest="    "))
     elif change.rollout_before is not None:
         yield [("", "    its next rollout would complete")]
     reach, earlier = change.autoscaled_after, change.autoscaled_before
     if reach is not None and (earlier is not None or reach.fits < reach.most):
         was = f", {earlier.fits} of {earlier.most} before" if earlier is not None else ""
-        yield from toned("", wrapped(f"{at_maximum(reach)}{was}", width, first="    ", rest="      "))
+        yield from tone_lines("", wrap_text(f"{at_maximum(reach)}{was}", width, first="    ", rest="      "))
     before = change.next_before
     if before is not None and next_answer is not None and before.admitted and next_answer.admitted:
         if before.qos != next_answer.qos:
@@ -149,7 +156,7 @@ def _workload(change: WorkloadChange, width: int) -> Iterator[Line]:
             yield [("", f"    next pods: {item.path} {item.before or 'unset'} -> {item.after or 'unset'}")]
 
 
-def _stalls(rollout: NextRollout) -> str:
+def _format_stall(rollout: NextRollout) -> str:
     beside = f", beside {', '.join(map(str, rollout.beside))}" if rollout.beside else ""
     verb = "would" if rollout.most == rollout.updated else "may"
     return f"{verb} stall at {rollout.updated} of {rollout.of} updated{beside}"
@@ -200,7 +207,7 @@ def _quota(change: QuotaChange, width: int) -> Iterator[Line]:
     after = f"used {change.used_after or '?'} of {change.hard_after}" if change.hard_after else "no limit"
     over = f", over by {change.over}" if change.over else ""
     yield [
-        (_TONES[change.effect], f"  {_where(change.quota)}"),
+        (_TONES[change.effect], f"  {_format_ref(change.quota)}"),
         ("", f"  {change.resource}: {before} -> {after}{over}"),
     ]
 
@@ -208,41 +215,41 @@ def _quota(change: QuotaChange, width: int) -> Iterator[Line]:
 def _claim(change: ClaimChange) -> Iterator[Line]:
     pool = f" in pool {change.pool}" if change.pool else ""
     before, after = change.before or "absent", change.after or "absent"
-    yield [(_TONES[change.effect], f"  {_where(change.subject)}"), ("", f"  {before} -> {after}{pool}")]
+    yield [(_TONES[change.effect], f"  {_format_ref(change.subject)}"), ("", f"  {before} -> {after}{pool}")]
 
 
 def difference(report: ChangeReport) -> Iterator[str]:
     """Yield the same as lines that begin with - (before) and + (after), as of a patch."""
     for change in report.workloads:
-        yield from _sides(_where(change.subject), change.before, change.after)
+        yield from _count_change_lines(_format_ref(change.subject), change.before, change.after)
         for item in change.resized:
-            yield from _pair(f"{_where(change.subject)} next {item.path}", item.before, item.after)
+            yield from _pair(f"{_format_ref(change.subject)} next {item.path}", item.before, item.after)
         reaches = [
             None if autoscaled is None else f"{autoscaled.fits} of {autoscaled.most}"
             for autoscaled in (change.autoscaled_before, change.autoscaled_after)
         ]
         if reaches[0] != reaches[1]:
-            yield from _pair(f"{_where(change.subject)} at the autoscaler's maximum", *reaches)
+            yield from _pair(f"{_format_ref(change.subject)} at the autoscaler's maximum", *reaches)
         was, now = change.next_before, change.next_after
         if was is not None and now is not None and was.admitted != now.admitted:
             words = [next_pod.message or "admitted" for next_pod in (was, now)]
-            yield from _pair(f"{_where(change.subject)} next pod", words[0], words[1])
+            yield from _pair(f"{_format_ref(change.subject)} next pod", words[0], words[1])
         rollouts = change.rollout_before, change.rollout_after
         if any(rollouts):
-            texts = ["would complete" if rollout is None else _stalls(rollout) for rollout in rollouts]
+            texts = ["would complete" if rollout is None else _format_stall(rollout) for rollout in rollouts]
             yield from _pair(
-                f"{_where(change.subject)} next rollout", None if change.before is None else texts[0], texts[1]
+                f"{_format_ref(change.subject)} next rollout", None if change.before is None else texts[0], texts[1]
             )
     for quota in report.quotas:
-        name = f"{_where(quota.quota)} {quota.resource}"
+        name = f"{_format_ref(quota.quota)} {quota.resource}"
         before = f"{quota.used_before or '?'} of {quota.hard_before}" if quota.hard_before else None
         after = f"{quota.used_after or '?'} of {quota.hard_after}" if quota.hard_after else None
         yield from _pair(name, before, after)
     for claim in report.claims:
-        yield from _pair(_where(claim.subject), claim.before or None, claim.after or None)
+        yield from _pair(_format_ref(claim.subject), claim.before or None, claim.after or None)
 
 
-def _sides(name: str, before: Count | None, after: Count | None) -> Iterator[str]:
+def _count_change_lines(name: str, before: Count | None, after: Count | None) -> Iterator[str]:
     if before != after:
         texts: Sequence[str | None] = [None if count is None else _count(count) for count in (before, after)]
         yield from _pair(name, texts[0], texts[1])
@@ -271,29 +278,31 @@ def _lines(together: Together, width: int) -> Iterator[Line]:
     seen = " as far as seen" if together.outcome != word else ""
     head = {"admitted": "all of it fits", "partly": "not all of it fits", "refused": "none of it comes"}[word]
     yield [(tone, f"together: {head}{seen}")]
-    yield from _reached(together.workloads, width)
+    yield from _reach_lines(together.workloads, width)
     for lack in together.lacks:
         text = f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
-        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
     for refusal in together.refused:
-        yield from toned("bad", wrapped(f"refused: {refusal}", width, first="  ", rest="    "))
+        yield from tone_lines("bad", wrap_text(f"refused: {refusal}", width, first="  ", rest="    "))
     if together.ends > 1:
         lucky = together.in_some_order
         which = "all fits if they come in the right order" if lucky else "counted in the order of the files"
         number = f"{'' if together.exhaustive else 'at least '}{together.ends}"
         text = f"{which}; {number} outcomes are possible, as controllers race for room"
-        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
 
 
-def _reached(workloads: Sequence[Reach], width: int) -> Iterator[Line]:
+def _reach_lines(workloads: Sequence[Reach], width: int) -> Iterator[Line]:
     """Yield a row for each workload with how many of its pods fit; of many only those that lack pods."""
     lacking = [reach for reach in workloads if reach.pods < reach.wanted]
     shown = list(workloads) if len(workloads) <= _FEW else lacking[:_FEW]
     if shown:
-        head, *rows = columns([("  NAME", "FITS"), *((f"  {reach.subject.name}", _reach(reach)) for reach in shown)])
+        head, *rows = columns(
+            [("  NAME", "FITS"), *((f"  {reach.subject.name}", _format_reach(reach)) for reach in shown)]
+        )
         yield [("quiet", head)]
         for reach, row in zip(shown, rows, strict=True):
-            yield [("bad" if reach.pods < reach.wanted else "", clipped(row, width))]
+            yield [("bad" if reach.pods < reach.wanted else "", clip_text(row, width))]
     if len(workloads) <= _FEW:
         return
     if len(lacking) > _FEW:
@@ -303,7 +312,7 @@ def _reached(workloads: Sequence[Reach], width: int) -> Iterator[Line]:
         yield [("", f"  {whole}{' others' if lacking else ''} get all their pods")]
 
 
-def _reach(reach: Reach) -> str:
+def _format_reach(reach: Reach) -> str:
     stays = f" updated, {reach.old} old pod{'s' if reach.old > 1 else ''} stay{'' if reach.old > 1 else 's'}"
     return f"{reach.pods} of {reach.wanted}{stays if reach.old else ''}"
 
@@ -323,29 +332,31 @@ def upgrade_lines(report: UpgradeReport, *, color: bool, width: int, wide: bool 
 
 def _upgrade_lines(report: UpgradeReport, width: int, *, wide: bool) -> Iterator[Line]:
     parts = [
-        _counted(report.workloads, "workload", "gets another answer", "get another answer"),
-        _counted(report.quotas, "quota", "counts otherwise", "count otherwise"),
-        _counted(report.policies, "policy", "decides otherwise", "decide otherwise", "policies"),
+        _format_change_count(report.workloads, "workload", "gets another answer", "get another answer"),
+        _format_change_count(report.quotas, "quota", "counts otherwise", "count otherwise"),
+        _format_change_count(report.policies, "policy", "decides otherwise", "decide otherwise", "policies"),
     ]
     summary = ", ".join(part for part in parts if part) or f"no other answer in {report.objects} objects"
-    yield from toned("", wrapped(f"from Kubernetes {report.before} to {report.after}: {summary}", width, rest="  "))
+    yield from tone_lines(
+        "", wrap_text(f"from Kubernetes {report.before} to {report.after}: {summary}", width, rest="  ")
+    )
     for change in (*report.workloads, *report.quotas, *report.policies):
         yield []
         yield from _change(change, width)
     yield []
     if report.elsewhere and wide:
-        yield from toned("quiet", ["also changed, without an effect on what was looked at:"])
+        yield from tone_lines("quiet", ["also changed, without an effect on what was looked at:"])
         for name in report.elsewhere:
             text = f"{CHANGES[name].area}: {CHANGES[name].text}"
-            yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+            yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
     elif report.elsewhere:
         text = f"{len(report.elsewhere)} other changes touch nothing here; -o wide names them"
-        yield from toned("quiet", wrapped(text, width))
+        yield from tone_lines("quiet", wrap_text(text, width))
     for note in report.notes:
-        yield from toned("quiet", wrapped(f"assumed: {note}", width, rest="  "))
+        yield from tone_lines("quiet", wrap_text(f"assumed: {note}", width, rest="  "))
 
 
-def _counted(changes: Sequence[UpgradeChange], noun: str, verb: str, verbs: str, many: str = "") -> str:
+def _format_change_count(changes: Sequence[UpgradeChange], noun: str, verb: str, verbs: str, many: str = "") -> str:
     if not changes:
         return ""
     return f"1 {noun} {verb}" if len(changes) == 1 else f"{len(changes)} {many or f'{noun}s'} {verbs}"
@@ -354,13 +365,13 @@ def _counted(changes: Sequence[UpgradeChange], noun: str, verb: str, verbs: str,
 def _change(change: UpgradeChange, width: int) -> Iterator[Line]:
     word = _WORDS[change.effect]
     tone = _UPGRADE_TONES.get(change.effect, "warn")
-    first, *rest = wrapped(f"{word}: {change.subject.full}", width, rest="  ")
+    first, *rest = wrap_text(f"{word}: {change.subject.full}", width, rest="  ")
     yield [(tone, word), ("", first[len(word) :])]
-    yield from toned("", rest)
+    yield from tone_lines("", rest)
     if change.before != change.after:
         for label, text in (("before", change.before), ("after", change.after)):
-            yield from toned("", wrapped(f"{label}: {text}", width, first="  ", rest="    "))
+            yield from tone_lines("", wrap_text(f"{label}: {text}", width, first="  ", rest="    "))
     for path, old, new in change.values:
-        yield from toned("", wrapped(f"{path}: {old} -> {new}", width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(f"{path}: {old} -> {new}", width, first="  ", rest="    "))
     for name in change.why:
-        yield from toned("quiet", wrapped(f"why: {CHANGES[name].text}", width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(f"why: {CHANGES[name].text}", width, first="  ", rest="    "))

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from kubectl_kres.model.objects import Raw
-from kubectl_kres.render.describe.describe_policy import annotation_rows, label_rows, titled
+from kubectl_kres.render.describe.describe_policy import annotation_rows, label_rows, titled_rows
 from kubectl_kres.render.text.line import columns
 
 #: What Go's URL leaves as it is in a path.
@@ -29,37 +29,37 @@ def pod_lines(raw: Raw, *, events: bool = True) -> list[str]:
     """
     meta, spec, status = (raw.get(key) or {} for key in ("metadata", "spec", "status"))
     last = [("Events:", _NONE)] if events else []
-    return columns([*_head(meta, spec, status), *_containers(spec, status), *_foot(spec, status), *last])
+    return columns([*_head(meta, spec, status), *_containers(spec, status), *_footer_rows(spec, status), *last])
 
 
 def _head(meta: Raw, spec: Raw, status: Raw) -> PodRows:
     yield ("Name:", meta.get("name", ""))
     yield ("Namespace:", meta.get("namespace", ""))
-    yield from _given("Priority", spec.get("priority"))
-    yield from _given("Priority Class Name", spec.get("priorityClassName") or None)
-    yield from _given("Runtime Class Name", spec.get("runtimeClassName") or None)
-    yield from _given("Service Account", spec.get("serviceAccountName") or None)
+    yield from _optional_row("Priority", spec.get("priority"))
+    yield from _optional_row("Priority Class Name", spec.get("priorityClassName") or None)
+    yield from _optional_row("Runtime Class Name", spec.get("runtimeClassName") or None)
+    yield from _optional_row("Service Account", spec.get("serviceAccountName") or None)
     node = spec.get("nodeName")
     yield ("Node:", f"{node}/{status.get('hostIP', '')}" if node else _NONE)
-    yield from _given("Start Time", _format_time(status.get("startTime")))
+    yield from _optional_row("Start Time", _format_time(status.get("startTime")))
     yield from label_rows("Labels", meta.get("labels") or {})
     yield from annotation_rows(meta.get("annotations") or {})
     yield ("Status:", status.get("phase", ""))
-    yield from _given("Reason", status.get("reason") or None)
-    yield from _given("Message", status.get("message") or None)
+    yield from _optional_row("Reason", status.get("reason") or None)
+    yield from _optional_row("Message", status.get("message") or None)
     yield ("IP:", status.get("podIP", ""))
     addresses = status.get("podIPs") or ()
     yield ("IPs:",) if addresses else ("IPs:", _NONE)
     yield from (("  IP:", address.get("ip", "")) for address in addresses)
     owners = [owner for owner in meta.get("ownerReferences") or () if owner.get("controller")]
-    yield from _given("Controlled By", f"{owners[0]['kind']}/{owners[0]['name']}" if owners else None)
-    yield from _given("NominatedNodeName", status.get("nominatedNodeName") or None)
+    yield from _optional_row("Controlled By", f"{owners[0]['kind']}/{owners[0]['name']}" if owners else None)
+    yield from _optional_row("NominatedNodeName", status.get("nominatedNodeName") or None)
     if spec.get("resources") is not None:
         yield ("Resources:",)
         yield from _resources(spec["resources"], "  ")
 
 
-def _given(title: str, value: Any) -> PodRows:
+def _optional_row(title: str, value: Any) -> PodRows:
     if value is not None:
         yield (f"{title}:", str(value))
 
@@ -199,7 +199,7 @@ def _mounts(container: Raw) -> PodRows:
         yield (f"      {mount['mountPath']} from {mount['name']} ({','.join(flags)})",)
 
 
-def _foot(spec: Raw, status: Raw) -> PodRows:
+def _footer_rows(spec: Raw, status: Raw) -> PodRows:
     conditions = status.get("conditions") or ()
     if conditions:
         yield ("Conditions:",)
@@ -213,7 +213,7 @@ def _foot(spec: Raw, status: Raw) -> PodRows:
     yield ("QoS Class:", status.get("qosClass", ""))
     yield from label_rows("Node-Selectors", spec.get("nodeSelector") or {})
     tolerations = sorted(spec.get("tolerations") or (), key=lambda value: value.get("key", ""))
-    yield from titled("Tolerations", [*map(_toleration, tolerations)] or [_NONE])
+    yield from titled_rows("Tolerations", [*map(_toleration, tolerations)] or [_NONE])
 
 
 def _toleration(mapping: Raw) -> str:
@@ -252,10 +252,10 @@ def _volume(volume: Raw) -> Iterator[tuple[str, str]]:
     elif "projected" in volume:
         yield "Type", "Projected (a volume that contains injected data from multiple sources)"
         for source in volume["projected"].get("sources") or ():
-            yield from _projected(source)
+            yield from _projected_source_rows(source)
 
 
-def _projected(source: Raw) -> Iterator[tuple[str, str]]:
+def _projected_source_rows(source: Raw) -> Iterator[tuple[str, str]]:
     if "secret" in source:
         yield from (("SecretName", source["secret"].get("name", "")), _flag("Optional", source["secret"]))
     elif "downwardAPI" in source:
@@ -276,10 +276,10 @@ def _probe(probe: Mapping[str, Any]) -> str:
     delay, timeout, period = (probe.get(f"{key}Seconds", 0) for key in ("initialDelay", "timeout", "period"))
     success, failure = (probe.get(f"{key}Threshold", 0) for key in ("success", "failure"))
     often = f"delay={delay}s timeout={timeout}s period={period}s #success={success} #failure={failure}"
-    return f"{_asked(probe)} {often}"
+    return f"{_format_probe_action(probe)} {often}"
 
 
-def _asked(probe: Mapping[str, Any]) -> str:
+def _format_probe_action(probe: Mapping[str, Any]) -> str:
     if probe.get("exec") is not None:
         return f"exec [{' '.join(map(str, probe['exec'].get('command') or ()))}]"
     if probe.get("httpGet") is not None:

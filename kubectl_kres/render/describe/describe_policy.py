@@ -35,21 +35,21 @@ _LIMITS = ("Type", "Resource", "Min", "Max", "Default Request", "Default Limit",
 
 def quota_lines(blocks: Iterable[QuotaBlock]) -> list[str]:
     """Return each quota aligned for itself, two empty lines between."""
-    return _apart(
+    return _join_blocks(
         columns([("Name:", block.name), ("Namespace:", block.namespace), *_quota(block, "", " * ", "----")])
         for block in blocks
     )
 
 
 def limit_range_lines(blocks: Iterable[LimitRangeBlock]) -> list[str]:
-    return _apart(columns([*_limit_range(block)]) for block in blocks)
+    return _join_blocks(columns([*_limit_range(block)]) for block in blocks)
 
 
 def namespace_lines(block: NamespaceBlock) -> list[str]:
     return columns([*_namespace(block)])
 
 
-def _apart(texts: Iterable[list[str]]) -> list[str]:
+def _join_blocks(texts: Iterable[list[str]]) -> list[str]:
     lines: list[str] = []
     for text in texts:
         lines += ["", "", *text] if lines else text
@@ -102,7 +102,7 @@ def _namespace(block: NamespaceBlock) -> Rows:
 def label_rows(title: str, mapping: Mapping[str, str]) -> Rows:
     """``key=value`` line by line, sorted. Source: kubectl describe.go printLabelsMultiline."""
     texts = [f"{key}={mapping[key]}" for key in sorted(mapping)] or ["<none>"]
-    yield from titled(title, texts)
+    yield from titled_rows(title, texts)
 
 
 def annotation_rows(mapping: Mapping[str, str]) -> Rows:
@@ -115,8 +115,8 @@ def annotation_rows(mapping: Mapping[str, str]) -> Rows:
             texts += [f"  {line[: _LONG - 2]}{'...' * (len(line) > _LONG - 2)}" for line in value.split("\n")]
         else:
             texts.append(f"{key}: {value}")
-    yield from titled("Annotations", texts or ["<none>"])
+    yield from titled_rows("Annotations", texts or ["<none>"])
 
 
-def titled(title: str, texts: Sequence[str]) -> Rows:
+def titled_rows(title: str, texts: Sequence[str]) -> Rows:
     yield from (("" if place else f"{title}:", text) for place, text in enumerate(texts))

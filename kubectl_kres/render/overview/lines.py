@@ -8,14 +8,14 @@ from shlex import quote
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.pictures.holders import in_proportion
-from kubectl_kres.render.text.line import Line, Tone, draw, padded, since, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, age_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, rejected
-from kubectl_kres.render.verdict.run_state import because
+from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, rejection_text
+from kubectl_kres.render.verdict.run_state import reason_text
 from kubectl_kres.reports.common.explanation import RunState, Unseen, Verdict
 from kubectl_kres.reports.common.parts import Severity
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem
 
 #: Mark and tone of a severity.
@@ -63,11 +63,11 @@ def area_said(area: OverviewArea) -> str:
         return next(filter(None, texts), f"the server has no {BY_KIND[area.kind].plural}")
     if area.state:
         return _UNKNOWN[area.state]
-    parts = ", ".join(map(_part, area.parts))
+    parts = ", ".join(map(_format_area_part, area.parts))
     return f"{area.of}: {parts}" if area.of and parts else parts or ("" if area.count else "none")
 
 
-def _part(part: AreaPart) -> str:
+def _format_area_part(part: AreaPart) -> str:
     letter = _LETTERS.get(part.word)
     return f"{part.count} {part.word}{f' ({letter})' if letter else ''}"
 
@@ -80,7 +80,7 @@ def problem_said(problem: Problem, now: str) -> str:
         texts = [f"{problem.state}: {because}" if because else problem.state]
         texts.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
     if problem.run_state is not None:
-        texts = [_fares(problem.run_state)]
+        texts = [_format_run_state(problem.run_state)]
     if problem.lacks:
         texts.append(f"lacks {', '.join(f'{brief_name(name)} {lack}' for name, lack in problem.lacks.items())}")
     if problem.behind:
@@ -91,7 +91,7 @@ def problem_said(problem: Problem, now: str) -> str:
         texts.append(f"{problem.name} {used_up(problem)}{percent_of(problem)}")
     if problem.reason:
         texts.append(problem.reason)
-    if ago := since(problem.since, now):
+    if ago := age_text(problem.since, now):
         texts.append(f"since {ago}")
     return "; ".join(texts)
 
@@ -102,14 +102,14 @@ def _refused_because(verdict: Verdict, now: str) -> str:
         return because
     if verdict.fits is not None:
         return only_fit(verdict)
-    return rejected(verdict.blocked, now) if verdict.blocked is not None else ""
+    return rejection_text(verdict.blocked, now) if verdict.blocked is not None else ""
 
 
-def _fares(state: RunState) -> str:
+def _format_run_state(state: RunState) -> str:
     """Return how it fares and why, with how many of its pods are like that."""
     word = f"{state.word}, but was killed" if state.word == "runs" else state.word
     pods = f"; {state.pods} of {state.of} pods" if state.of and state.pods else ""
-    return f"{word}: {because(state)}{pods}"
+    return f"{word}: {reason_text(state)}{pods}"
 
 
 def used_up(problem: Problem) -> str:
@@ -141,14 +141,14 @@ def lines(
     overview: Overview, now: str, *, ascii_only: bool, color: bool = False, width: int = 80, flags: str = ""
 ) -> Iterator[str]:
     """Yield the whole overview; ``now`` as RFC 3339, ``flags``: with which commands look at the same source."""
-    for line in _all(overview, now, width, flags, ascii_only=ascii_only):
+    for line in _overview_lines(overview, now, width, flags, ascii_only=ascii_only):
         yield draw(line, color=color)
 
 
-def _all(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bool) -> Iterator[Line]:
+def _overview_lines(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bool) -> Iterator[Line]:
     where = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
     yield [("strong", f"overview of {where}")]
-    yield from _areas(_shown(overview), width, ascii_only=ascii_only)
+    yield from _areas(_select_areas(overview), width, ascii_only=ascii_only)
     bad, near, well = (_CELLS[severity][ascii_only] for severity in ("bad", "warn", ""))
     yield [("quiet", f"x {bad} wrong, ! {near} to watch, ? not known, {well} the rest")]
     if overview.problems:
@@ -160,23 +160,28 @@ def _all(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bo
         yield [("", "")]
         yield [("strong", "not visible")]
     for unseen in overview.unseen:
-        yield from _unseen(unseen, width)
+        yield from _unseen_lines(unseen, width)
     if overview.elsewhere:
         yield [("", "")]
-        names = listed(f"{problem.subject} is {problem.state}" for problem in overview.elsewhere)
-        yield from toned("quiet", wrapped(f"of other namespaces: {names}", width, rest="  "))
+        names = join_words(f"{problem.subject} is {problem.state}" for problem in overview.elsewhere)
+        yield from tone_lines("quiet", wrap_text(f"of other namespaces: {names}", width, rest="  "))
     yield [("", "")]
-    yield [("quiet", f"{CHECKED}: kubectl kres {' '.join(filter(None, ('check', _where(overview), flags)))}")]
+    yield [
+        (
+            "quiet",
+            f"{CHECKED}: kubectl kres {' '.join(filter(None, ('check', _format_namespace_flag(overview), flags)))}",
+        )
+    ]
 
 
 def brief(overview: Overview, now: str, flags: str) -> Brief:
     """Return how much is wrong, and the worst of it with what mends it."""
     place = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
     blind = dict.fromkeys(unseen.kind for unseen in overview.unseen if unseen.required)
-    place += f" ({listed(blind)} could not be read)" if blind else ""
+    place += f" ({join_words(blind)} could not be read)" if blind else ""
     if not overview.problems:
         word = "nothing wrong" if overview.complete else f"nothing wrong{PARTLY}"
-        more = " ".join(filter(None, ("kubectl kres check", _where(overview), flags)))
+        more = " ".join(filter(None, ("kubectl kres check", _format_namespace_flag(overview), flags)))
         return Brief("good" if overview.complete else "warn", word, f": {place}", next=more)
     worst = overview.problems[0]
     counts = Counter(problem.severity for problem in overview.problems)
@@ -186,11 +191,11 @@ def brief(overview: Overview, now: str, flags: str) -> Brief:
     return with_remedies(Brief(SIGNS[worst.severity][1], word, text, next=more), worst.remedies)
 
 
-def _where(overview: Overview) -> str:
+def _format_namespace_flag(overview: Overview) -> str:
     return f"-n {quote(overview.namespace)}" if overview.namespace else "-A"
 
 
-def _shown(overview: Overview) -> list[OverviewArea]:
+def _select_areas(overview: Overview) -> list[OverviewArea]:
     """Return the areas; of one namespace those in which there is something, without the count of namespaces."""
     if not overview.namespace:
         return list(overview.areas)
@@ -206,11 +211,11 @@ def _areas(areas: Sequence[OverviewArea], width: int, *, ascii_only: bool) -> It
     for area, count in zip(areas, counts, strict=True):
         sign, tone = SIGNS[area.severity] if not area.state else ("?" if area.state != "absent" else "", "warn")
         drawn = area_bar(area, ascii_only=ascii_only)
-        first, *rest = wrapped(area_said(area), max(24, width - len(indent)))
-        head = f"{padded(area.name, names)}  {' ' * (most - size(count))}{count}  "
+        first, *rest = wrap_text(area_said(area), max(24, width - len(indent)))
+        head = f"{pad_text(area.name, names)}  {' ' * (most - size(count))}{count}  "
         blank = " " * (BAR - sum(size(text) for _, text in drawn))
-        yield [(tone, padded(sign, 2)), ("", head), *drawn, ("", f"{blank}  "), (_tone(area), first)]
-        yield from toned("", (f"{indent}{line}" for line in rest))
+        yield [(tone, pad_text(sign, 2)), ("", head), *drawn, ("", f"{blank}  "), (_tone(area), first)]
+        yield from tone_lines("", (f"{indent}{line}" for line in rest))
 
 
 def _count(area: OverviewArea) -> str:
@@ -225,19 +230,19 @@ def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> It
     """Yield what it is, what mends it with the command for that, and the command that says more of it."""
     sign, tone = SIGNS[problem.severity]
     ref = problem.subject
-    first, *rest = wrapped(f"{ref.full}  {problem_said(problem, now)}", width, first=f"{sign} ", rest=_INDENT)
+    first, *rest = wrap_text(f"{ref.full}  {problem_said(problem, now)}", width, first=f"{sign} ", rest=_INDENT)
     yield [(tone, first[:2]), ("", first[2:])]
-    yield from toned("", rest)
+    yield from tone_lines("", rest)
     for at, remedy in enumerate(problem.remedies[:2]):
-        yield from toned("", wrapped(remedy.text, width, first="  or   " if at else "  fix  ", rest="       "))
+        yield from tone_lines("", wrap_text(remedy.text, width, first="  or   " if at else "  fix  ", rest="       "))
         for command in remedy.commands if not at else ():
             yield [("", "       "), ("command", command)]
     yield [("quiet", f"  next kubectl kres {' '.join(filter(None, (ask_words(problem), flags)))}")]
 
 
-def _unseen(unseen: Unseen, width: int) -> Iterator[Line]:
-    texts = wrapped(unseen_words(unseen), width, first="? ", rest=_INDENT)
-    yield from toned("warn" if unseen.required else "quiet", texts)
+def _unseen_lines(unseen: Unseen, width: int) -> Iterator[Line]:
+    texts = wrap_text(unseen_words(unseen), width, first="? ", rest=_INDENT)
+    yield from tone_lines("warn" if unseen.required else "quiet", texts)
 
 
 def unseen_words(unseen: Unseen) -> str:

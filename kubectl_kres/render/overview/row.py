@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.render.overview.lines import brief_name, percent_of, used_up
 from kubectl_kres.render.verdict.headline import cause
-from kubectl_kres.render.verdict.run_state import because
+from kubectl_kres.render.verdict.run_state import reason_text
 from kubectl_kres.reports.common.explanation import RunState, Verdict
 from kubectl_kres.reports.overview import Problem
 from kubectl_kres.reports.rollout.wanted_pods import short_by
@@ -25,7 +25,7 @@ def short_cause(problem: Problem) -> str:
         return causes or problem.verdict.message or _verdict(problem.verdict) or problem.state
     if problem.run_state is not None:
         return _fares(problem.run_state)
-    return "; ".join(_other(problem)) or problem.state
+    return "; ".join(_problem_texts(problem)) or problem.state
 
 
 def pods_of(problem: Problem) -> str:
@@ -40,7 +40,7 @@ def _fares(state: RunState) -> str:
     """Return how it fares and why; of the scheduler's sentence what the nodes lack, the rest stands elsewhere."""
     if state.reason == "NoNode" and (nodes := _NODES.match(state.message)):
         return f"{state.word}: no node, {nodes[1]}"
-    return f"{state.word}: {because(state)}".removesuffix(": ")
+    return f"{state.word}: {reason_text(state)}".removesuffix(": ")
 
 
 def _verdict(verdict: Verdict) -> str:
@@ -63,7 +63,7 @@ def _finding(finding: Finding) -> str:
     return cause([finding])
 
 
-def _other(problem: Problem) -> Iterator[str]:
+def _problem_texts(problem: Problem) -> Iterator[str]:
     if problem.lacks:
         yield ", ".join(f"-{lack} {brief_name(name)}" for name, lack in problem.lacks.items())
     if problem.behind:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.line import Line, Tone, padded, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Explanation, ResourceValue
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
@@ -95,7 +95,7 @@ def bounds_lines(policy_explanation: PolicyExplanation, width: int, *, ascii_onl
     rows.sort(key=lambda row: _BASICS.index(row[0]))
     label = max(size(resource) for resource, _, _ in rows)
     indent = label + len("container") + 6
-    texts = {id(of): _figures(of) for _, _, of in rows}
+    texts = {id(of): _format_figures(of) for _, _, of in rows}
     widest = max(size(texts[id(of)]) for of in sums)
     cells = max(_LEAST, min(_MOST, width - indent - widest - 2))
     yield [("", "")]
@@ -105,16 +105,16 @@ def bounds_lines(policy_explanation: PolicyExplanation, width: int, *, ascii_onl
         most = max(
             (parse(text).nano for name, _, item in rows if name == resource for text in _amounts(item)), default=0
         )
-        head = f"  {padded(resource if resource != before else '', label)}  {padded(side, len('container'))}  "
+        head = f"  {pad_text(resource if resource != before else '', label)}  {pad_text(side, len('container'))}  "
         before = resource
-        drawn, tone = _drawn(of, most, cells, sign=int(ascii_only))
+        drawn, tone = _draw_bar(of, most, cells, sign=int(ascii_only))
         text = texts[id(of)]
         if indent + cells + size(text) + 2 <= width:
-            yield [("", head), (tone, padded(drawn, cells + 1)), ("", f" {text}")]
+            yield [("", head), (tone, pad_text(drawn, cells + 1)), ("", f" {text}")]
         else:
             yield [("", head), (tone, drawn)]
-            yield from toned("", wrapped(text, width, first=below, rest=below))
-    yield from toned("quiet", wrapped(_legend(rows, sign=int(ascii_only)), width, first="  ", rest="  "))
+            yield from tone_lines("", wrap_text(text, width, first=below, rest=below))
+    yield from tone_lines("quiet", wrap_text(_legend(rows, sign=int(ascii_only)), width, first="  ", rest="  "))
 
 
 def _legend(rows: Sequence[tuple[str, str, QuotaSum | ContainerBand]], *, sign: int) -> str:
@@ -134,7 +134,7 @@ def _amounts(of: QuotaSum | ContainerBand) -> tuple[str, ...]:
     return (of.used, of.hard) if isinstance(of, QuotaSum) else of.amounts
 
 
-def _figures(of: QuotaSum | ContainerBand) -> str:
+def _format_figures(of: QuotaSum | ContainerBand) -> str:
     if isinstance(of, QuotaSum):
         share = f", {of.percent}%" if of.percent is not None else ""
         return f"{of.used} of {of.hard}{share}, quota {of.quota}"
@@ -148,7 +148,7 @@ def _figures(of: QuotaSum | ContainerBand) -> str:
     return ", ".join(texts)
 
 
-def _drawn(of: QuotaSum | ContainerBand, most: int, cells: int, *, sign: int) -> tuple[str, Tone]:
+def _draw_bar(of: QuotaSum | ContainerBand, most: int, cells: int, *, sign: int) -> tuple[str, Tone]:
     """Return the row in at most ``cells`` + 1 cells, and its tone. What is not zero has a cell at least."""
 
     def part(text: str | None) -> int:
@@ -214,20 +214,20 @@ def scale_lines(pairs: Sequence[Pair], width: int, *, ascii_only: bool) -> Itera
     most = {name: _largest(pairs, name) for name in _SCALE_BASICS}
     for pair in pairs:
         tone: Tone = "good" if pair.equal else "warn"
-        head = f"  {padded(pair.container, names)}  {padded(pair.resource, 6)}  "
+        head = f"  {pad_text(pair.container, names)}  {pad_text(pair.resource, 6)}  "
         if width - names - widest - 17 < _SCALE_LEAST:
-            yield [("", head), ("", padded(figures[id(pair)], widest)), (tone, "  =" if pair.equal else "")]
+            yield [("", head), ("", pad_text(figures[id(pair)], widest)), (tone, "  =" if pair.equal else "")]
             continue
-        drawn = padded(_scale_drawn(pair, most[pair.resource], cells, ascii_only=ascii_only), cells)
+        drawn = pad_text(_scale_drawn(pair, most[pair.resource], cells, ascii_only=ascii_only), cells)
         yield [
             ("", head),
             (tone, drawn),
-            ("", f"  {padded(figures[id(pair)], widest)}"),
+            ("", f"  {pad_text(figures[id(pair)], widest)}"),
             (tone, "  =" if pair.equal else ""),
         ]
     full, excess = _ASCII if ascii_only else _BLOCKS
     text = f"{full} request, {excess} up to the limit, {_OPEN[ascii_only]} no limit, = request is the limit"
-    yield from toned("quiet", wrapped(text, width, first="  ", rest="  "))
+    yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="  "))
 
 
 def _largest(pairs: Sequence[Pair], resource: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.line import Line, Tone, clipped, padded, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, clip_text, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.values import CELL, cost_lines, room_text
 from kubectl_kres.reports.common.explanation import QuotaCost
 
@@ -29,30 +29,32 @@ def cost_picture(cost: QuotaCost, width: int, *, ascii_only: bool) -> Iterator[L
     yield [("strong", f"quota {cost.quota}"), ("bad" if mark == "no room" else "quiet", f"  {mark}" if mark else "")]
     names = sorted(cost.charge.requested, key=lambda name: (name not in cost.exceeded, name))
     label = max(map(size, names), default=0)
-    figures = {name: _figures(cost, name) for name in names}
+    figures = {name: _format_figures(cost, name) for name in names}
     widest = max(map(size, figures.values()), default=0)
     beside = width - label - widest - 4
     for name in names:
         tone: Tone = "bad" if name in cost.exceeded and not cost.counted else ""
         if beside >= _LEAST:
             drawn = _bar(cost, name, min(_MOST, beside), ascii_only=ascii_only)
-            yield [(tone, f"{padded(name, label)}  "), (tone, drawn), (tone, f"  {figures[name]}")]
+            yield [(tone, f"{pad_text(name, label)}  "), (tone, drawn), (tone, f"  {figures[name]}")]
             continue
-        yield from toned(tone, wrapped(name, width))
+        yield from tone_lines(tone, wrap_text(name, width))
         room = width - widest - 4
         drawn = f"{_bar(cost, name, min(_MOST, room), ascii_only=ascii_only)}  " if room >= _LEAST else ""
-        yield from toned(tone, wrapped(figures[name], width, first=f"  {drawn}", rest="    "))
+        yield from tone_lines(tone, wrap_text(figures[name], width, first=f"  {drawn}", rest="    "))
     full, mine, free = _ASCII if ascii_only else _BLOCKS
     text = f"{full} used, {mine} this pod, {free} free, | hard"
-    yield from toned("quiet", wrapped(text, width))
+    yield from tone_lines("quiet", wrap_text(text, width))
     if cost.fits is not None:
-        yield from toned("", wrapped(room_text(cost.fits, counted=cost.counted), width))
+        yield from tone_lines("", wrap_text(room_text(cost.fits, counted=cost.counted), width))
 
 
-def _figures(cost: QuotaCost, name: str) -> str:
+def _format_figures(cost: QuotaCost, name: str) -> str:
     """``2560Mi +1Gi > 3Gi`` where it is too much, ``6 +1 of 12`` where not."""
     charge = cost.charge
-    used, more, hard = (clipped(figure.get(name, "?"), CELL) for figure in (charge.used, charge.requested, charge.hard))
+    used, more, hard = (
+        clip_text(figure.get(name, "?"), CELL) for figure in (charge.used, charge.requested, charge.hard)
+    )
     if cost.counted:
         return f"{used} of {hard}, {more} of it"
     return f"{used} +{more} {'>' if name in cost.exceeded else 'of'} {hard}"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.render.text.line import Line, Tone, padded, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 
 #: Parts that have a letter of their own; the others share the last sign.
@@ -30,7 +30,7 @@ class Stack(NamedTuple):
     wanted: int = 0
 
 
-def stacked(stack: Stack, cells: int, *, ascii_only: bool) -> Line:
+def draw_stack(stack: Stack, cells: int, *, ascii_only: bool) -> Line:
     """Return the bar in ``cells`` cells: a letter a part, what is free, the end at ``hard``, and behind it what is
     wanted.
 
@@ -103,7 +103,7 @@ def of_quota(report: QuotaReport) -> list[Room]:
     return sorted(rooms, key=lambda room: -room.share)
 
 
-def ranked(rooms: Sequence[Room]) -> dict[str, str]:
+def assign_letters(rooms: Sequence[Room]) -> dict[str, str]:
     """Return a letter for each of the largest holders of the tightest resource, then of the others."""
     names: dict[str, None] = {}
     for room in rooms:
@@ -118,7 +118,7 @@ def bar_of(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only: bo
         parts[letters.get(name, OTHERS)] += parse(amount).nano
     wanted = parse(room.wanted).nano if room.wanted is not None else 0
     stack = Stack([part for part in parts.items() if part[1]], parse(room.hard).nano, wanted)
-    return stacked(stack, cells, ascii_only=ascii_only)
+    return draw_stack(stack, cells, ascii_only=ascii_only)
 
 
 def named_bar(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only: bool) -> str:
@@ -151,24 +151,24 @@ def holders_lines(rooms: Sequence[Room], width: int, *, ascii_only: bool, figure
     """
     if not any(room.holds for room in rooms):
         return
-    letters = ranked(rooms)
+    letters = assign_letters(rooms)
     label = max(size(room.name) for room in rooms)
     hards = max(size(room.hard) for room in rooms)
     cells = max(_LEAST, min(_MOST, width - label - hards - 6))
     yield [("strong", "who holds it")]
     for room in rooms:
-        head = f"  {padded(room.name, label)}  {padded(room.hard, hards)}  "
+        head = f"  {pad_text(room.name, label)}  {pad_text(room.hard, hards)}  "
         yield [("", head), *bar_of(room, letters, cells, ascii_only=ascii_only)]
     for name, letter in letters.items() if figures else ():
         amounts = (f"{room.name} {room.holds[name]}" for room in rooms if name in room.holds)
-        yield from toned("", wrapped(f"{name}  {', '.join(amounts)}", width, first=f"  {letter} ", rest="    "))
+        yield from tone_lines("", wrap_text(f"{name}  {', '.join(amounts)}", width, first=f"  {letter} ", rest="    "))
     if not figures:
-        yield from _beside([f"{letter} {name}" for name, letter in letters.items()], width)
-    for text in _rest(rooms, letters, ascii_only=ascii_only):
-        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+        yield from _wrap_texts([f"{letter} {name}" for name, letter in letters.items()], width)
+    for text in _legend_texts(rooms, letters, ascii_only=ascii_only):
+        yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
 
 
-def _beside(texts: Sequence[str], width: int) -> Iterator[Line]:
+def _wrap_texts(texts: Sequence[str], width: int) -> Iterator[Line]:
     """Texts beside each other, as many as a line takes."""
     line = ""
     for text in texts:
@@ -179,7 +179,7 @@ def _beside(texts: Sequence[str], width: int) -> Iterator[Line]:
     yield [("", line)]
 
 
-def _rest(rooms: Sequence[Room], letters: Mapping[str, str], *, ascii_only: bool) -> list[str]:
+def _legend_texts(rooms: Sequence[Room], letters: Mapping[str, str], *, ascii_only: bool) -> list[str]:
     """Return what stands in the bars beside the letters."""
     others = {name for room in rooms for name in room.holds} - letters.keys()
     texts = [f"{OTHERS} {len(others)} others"] if others else []

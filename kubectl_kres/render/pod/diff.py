@@ -9,10 +9,10 @@ from typing import Any
 
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.text.data import yaml_lines
-from kubectl_kres.render.text.line import Line, draw, size, wrapped
+from kubectl_kres.render.text.line import Line, draw, size, wrap_text
 from kubectl_kres.render.text.values import shown_source
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, cause, message_of, partly
+from kubectl_kres.render.verdict.headline import PARTLY, cause, message_of, unread_caveat
 from kubectl_kres.reports.explain.difference import Difference, Reason
 
 _CONTEXT = 3
@@ -40,7 +40,9 @@ def brief(difference: Difference, more: str) -> Brief:
     verdict, full = difference.verdict, difference.subject.full
     if verdict.allowed is not True:
         because = cause(verdict.findings) or message_of(verdict)
-        refused = Brief("bad" if verdict.allowed is False else "warn", _refused(difference), f": {full}: {because}")
+        refused = Brief(
+            "bad" if verdict.allowed is False else "warn", _format_refusal(difference), f": {full}: {because}"
+        )
         return with_remedies(refused._replace(next=more), difference.remedies)
     if not difference.changed:
         word = "the same" if difference.complete else f"the same{PARTLY}"
@@ -104,9 +106,9 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
     verdict = difference.verdict
     if verdict.allowed is not True:
-        yield [("bad", f"# {_refused(difference)}: {ref.full}: {message_of(verdict)}")]
+        yield [("bad", f"# {_format_refusal(difference)}: {ref.full}: {message_of(verdict)}")]
         for at, remedy in enumerate(difference.remedies):
-            for line in wrapped(remedy.text, width, first="# or: " if at else "# fix: ", rest="#   "):
+            for line in wrap_text(remedy.text, width, first="# or: " if at else "# fix: ", rest="#   "):
                 yield [("bad", line)]
     before, after = yaml_lines(difference.before), yaml_lines(difference.after)
     groups = list(_groups(before, after))
@@ -118,10 +120,10 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
         yield from _hunk(group, before, after, difference.reasons, width)
 
 
-def _refused(difference: Difference) -> str:
+def _format_refusal(difference: Difference) -> str:
     if difference.verdict.allowed is None:
         return "refused under some orders"
-    return f"refused{partly(difference.verdict.message, difference.unseen)}"
+    return f"refused{unread_caveat(difference.verdict.message, difference.unseen)}"
 
 
 _Step = tuple[str, int, int, int, int]
@@ -144,10 +146,10 @@ def _hunk(group: list[_Step], before: _Yaml, after: _Yaml, reasons: Mapping[str,
         for text, path in before[i1:i2]:
             reason = reasons.get(path)
             replaced = reason is not None and path in additions and not reason.note
-            body += _reasoned("-", text, "" if reason is None or replaced else reason.note or _rule(reason), width)
+            body += _add_reason("-", text, "" if reason is None or replaced else reason.note or _rule(reason), width)
         for text, path in after[j1:j2]:
             reason = reasons.get(path)
-            body += _reasoned("+", text, "" if reason is None else _rule(reason) or reason.note, width)
+            body += _add_reason("+", text, "" if reason is None else _rule(reason) or reason.note, width)
     start, end = group[0], group[-1]
     # Comment lines belong to the side whose sign they carry, so the counts come from the lines themselves.
     removed = sum(1 for sign, _ in body if sign != "+")
@@ -162,7 +164,7 @@ def _range(start: int, count: int, _end: int) -> str:
     return f"{start + 1 if count else start},{count}"
 
 
-def _reasoned(sign: str, text: str, why: str, width: int) -> list[tuple[str, str]]:
+def _add_reason(sign: str, text: str, why: str, width: int) -> list[tuple[str, str]]:
     """Return the line with its reason behind it where there is room, else in comment lines above it."""
     if not why:
         return [(sign, text)]
@@ -170,7 +172,7 @@ def _reasoned(sign: str, text: str, why: str, width: int) -> list[tuple[str, str
     if size(inline) + 1 <= width:
         return [(sign, inline)]
     indent = " " * (len(text) - len(text.lstrip(" -")))
-    comments = wrapped(why, width - 1, first=f"{indent}# ", rest=f"{indent}#   ")
+    comments = wrap_text(why, width - 1, first=f"{indent}# ", rest=f"{indent}#   ")
     return [*((sign, line) for line in comments), (sign, text)]
 
 

@@ -10,11 +10,30 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
-from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, since, size, toned, wrapped
+from kubectl_kres.render.text.labels import labelled_lines
+from kubectl_kres.render.text.line import (
+    Line,
+    Tone,
+    age_text,
+    aligned_lines,
+    clip_text,
+    draw,
+    pad_text,
+    size,
+    tone_lines,
+    wrap_text,
+)
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, figures, headline, message_of
+from kubectl_kres.render.verdict.headline import (
+    PARTLY,
+    at_maximum,
+    headline,
+    lacks_limit_ranges,
+    message_of,
+    pod_count_text,
+    quota_figures,
+)
 from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total, merge_facts
 from kubectl_kres.reports.common.parts import Remedy
@@ -70,7 +89,7 @@ def lines(
         yield draw(line, color=color)
 
 
-def counts(words: Sequence[str]) -> str:
+def count_line(words: Sequence[str]) -> str:
     """Return the last line over many objects, by what each comes to."""
     shown = [f"{words.count(word)} {word}" for word in _COUNTED if word in words]
     number = f"{len(words)} object{'s' * (len(words) != 1)}"
@@ -80,7 +99,7 @@ def counts(words: Sequence[str]) -> str:
 def left_out_lines(kinds: Sequence[str], *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Yield the objects of files that were not looked at, counted by kind."""
     counted = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(kinds).items()))
-    for line in toned("quiet", wrapped(f"not looked at: {counted}", width, rest="  ")):
+    for line in tone_lines("quiet", wrap_text(f"not looked at: {counted}", width, rest="  ")):
         yield draw(line, color=color)
 
 
@@ -92,7 +111,7 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
     yield [("", "")]
     where = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
     head = f"{explanation.subject}{where}, from {explanation.start}{_existing(explanation)}"
-    yield from toned("quiet", wrapped(head, width, rest="  "))
+    yield from tone_lines("quiet", wrap_text(head, width, rest="  "))
     for system in systems():
         yield from system.start_lines(explanation, width)
     yield from tables(explanation.containers, live=explanation.live, steps=steps, width=width)
@@ -111,22 +130,22 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
 
 def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     """Yield what the server says, and the smallest remedy; also what a system does then."""
-    yield from _first(explanation, width)
+    yield from _headline_lines(explanation, width)
     yield from _server(explanation, width)
     yield from remedy_lines(explanation.remedies, _note(explanation), width)
-    yield from _then(explanation, width)
+    yield from _follow_up_lines(explanation, width)
 
 
 def short_verdict_lines(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
     """Yield the same without the server's words, the figures of what is short in their place."""
-    yield from _first(explanation, width, now)
-    for sentence in figures(explanation.verdict.findings):
-        yield from toned("", wrapped(sentence, width, first="  ", rest="    "))
-    yield from _autoscaled(explanation, width)
+    yield from _headline_lines(explanation, width, now)
+    for sentence in quota_figures(explanation.verdict.findings):
+        yield from tone_lines("", wrap_text(sentence, width, first="  ", rest="    "))
+    yield from _autoscaler_lines(explanation, width)
     if explanation.remedies or explanation.note:
         yield [("", "")]
     yield from remedy_lines(shown_remedies(explanation), _note(explanation), width)
-    yield from _then(explanation, width, now)
+    yield from _follow_up_lines(explanation, width, now)
 
 
 def shown_remedies(explanation: Explanation) -> Sequence[Remedy]:
@@ -137,11 +156,11 @@ def shown_remedies(explanation: Explanation) -> Sequence[Remedy]:
 
 def head_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
     """Yield the same at the head of a screen, where little room is: what to do stands before the server's own words."""
-    first, *rest = _first(explanation, width, now)
+    first, *rest = _headline_lines(explanation, width, now)
     yield first
     yield from rest[:1] if len(rest) < _HEAD else [[*rest[0], ("quiet", "…")]]
     yield from do_lines(explanation.remedies, _note(explanation), width)
-    yield from _then(explanation, width, now)
+    yield from _follow_up_lines(explanation, width, now)
     yield from _server(explanation, width)
 
 
@@ -150,20 +169,20 @@ def _note(explanation: Explanation) -> str:
     return f"{NOTHING} as far as seen" if blind else explanation.note
 
 
-def _then(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
+def _follow_up_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
     """Yield what goes on after a remedy, or without one."""
     if explanation.remedies and any(fact.reason == "FailedCreate" for fact in explanation.facts):
-        yield from labelled("then", BACK_OFF, width, tone="quiet")
+        yield from labelled_lines("then", BACK_OFF, width, tone="quiet")
     for system in systems():
         yield from system.outcome_lines(explanation, width, now)
 
 
-def _first(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
+def _headline_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
     """Yield what becomes of it in a line of ours."""
     tone, word, text = headline(explanation, now)
-    first, *rest = wrapped(f"{word}{text}", width, rest="  ")
+    first, *rest = wrap_text(f"{word}{text}", width, rest="  ")
     yield [(tone, word), ("", first[len(word) :])]
-    yield from toned("", rest)
+    yield from tone_lines("", rest)
 
 
 def _server(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -171,21 +190,23 @@ def _server(explanation: Explanation, width: int) -> Iterator[Line]:
     verdict = explanation.verdict
     server = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
     if server:
-        yield from labelled("server", server, width, tone="quiet")
-    yield from _autoscaled(explanation, width)
+        yield from labelled_lines("server", server, width, tone="quiet")
+    yield from _autoscaler_lines(explanation, width)
 
 
-def _autoscaled(explanation: Explanation, width: int) -> Iterator[Line]:
+def _autoscaler_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     """Return how far an autoscaler gets."""
     reach = explanation.autoscaled
     if reach is not None:
-        yield from toned("warn" if reach.fits < reach.most else "quiet", wrapped(at_maximum(reach), width, rest="  "))
+        yield from tone_lines(
+            "warn" if reach.fits < reach.most else "quiet", wrap_text(at_maximum(reach), width, rest="  ")
+        )
 
 
 def _existing(explanation: Explanation) -> str:
     """Return how many pods there are; all of them may be older than what is refused."""
     pods = explanation.replicas
-    return f"; {counted(pods)}" if pods is not None and pods.wanted else ""
+    return f"; {pod_count_text(pods)}" if pods is not None and pods.wanted else ""
 
 
 def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -194,33 +215,33 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
     if explanation.totals:
         yield [("", "")]
         order = orders(explanation.order, explanation.listed)
-        yield from toned("strong", wrapped(f"pod total{order}", width, rest="  "))
+        yield from tone_lines("strong", wrap_text(f"pod total{order}", width, rest="  "))
         names, inits = _names(explanation), _inits(explanation)
         labels = [f"{total.resource} {total.side[:-1]}" for total in explanation.totals]
         column = 2 + min(_NAME, max(map(size, labels)))
-        figures = [clipped(total.value, CELL) for total in explanation.totals]
+        figures = [clip_text(total.value, CELL) for total in explanation.totals]
         longest = max(map(size, figures))
         for total, label, figure in zip(explanation.totals, labels, figures, strict=True):
             indent = " " * (column + longest + 4)
-            first, *rest = wrapped(_sum(total, names, inits), width, first=indent, rest=indent)
-            tail = f"  {padded(figure, longest)}  {first[len(indent) :]}"
-            yield from placed("", f"  {label}", column, [("", tail)], width)
-            yield from toned("", rest)
+            first, *rest = wrap_text(_format_sum(total, names, inits), width, first=indent, rest=indent)
+            tail = f"  {pad_text(figure, longest)}  {first[len(indent) :]}"
+            yield from aligned_lines("", f"  {label}", column, [("", tail)], width)
+            yield from tone_lines("", rest)
             if total.open:
                 who = " and ".join(total.open)
                 text = f"the pod is not limited: {who} has no {label}; the API sums what the others state"
-                yield from toned("warn", wrapped(text, width, first=indent, rest=indent))
+                yield from tone_lines("warn", wrap_text(text, width, first=indent, rest=indent))
         yield from _overhead(explanation)
     yield from _priority(explanation)
     if explanation.qos is not None:
         yield [("", "")]
         quality = explanation.qos
         other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
-        head = f"QoS class {quality.name}{other}{PARTLY if blind(explanation.unseen) else ''}"
-        yield from toned("", wrapped(f"{head}: {quality.because}", width, rest="  "))
+        head = f"QoS class {quality.name}{other}{PARTLY if lacks_limit_ranges(explanation.unseen) else ''}"
+        yield from tone_lines("", wrap_text(f"{head}: {quality.because}", width, rest="  "))
         if explanation.live_qos and explanation.live_qos != quality.name:
             kept = f"the live pod is {explanation.live_qos}: the class is kept from its creation"
-            yield from toned("warn", wrapped(kept, width, first="  ", rest="    "))
+            yield from tone_lines("warn", wrap_text(kept, width, first="  ", rest="    "))
 
 
 def _names(explanation: Explanation) -> Mapping[str, str]:
@@ -230,7 +251,7 @@ def _names(explanation: Explanation) -> Mapping[str, str]:
 
 def sum_text(explanation: Explanation, total: Total) -> str:
     """Return how a figure of the whole pod comes about, as ``app 250m + proxy 100m``."""
-    return _sum(total, _names(explanation), _inits(explanation))
+    return _format_sum(total, _names(explanation), _inits(explanation))
 
 
 def _inits(explanation: Explanation) -> frozenset[str]:
@@ -255,7 +276,7 @@ def _priority(explanation: Explanation) -> Iterator[Line]:
         yield [("", f"PriorityClass {sets[0].after}, the global default: quotas here count by it")]
 
 
-def _sum(total: Total, names: Mapping[str, str], inits: Collection[str]) -> str:
+def _format_sum(total: Total, names: Mapping[str, str], inits: Collection[str]) -> str:
     of: Derive = total.of
     kept = [f"{_term(term.path, names)} {term.value}" for term in of.terms if term.kept]
     given_up = [(term.path, f"{_term(term.path, names)} {term.value}") for term in of.terms if not term.kept]
@@ -273,7 +294,7 @@ def _sum(total: Total, names: Mapping[str, str], inits: Collection[str]) -> str:
 def _term(path: str, names: Mapping[str, str]) -> str:
     if path.startswith("spec.overhead"):
         return "overhead"
-    return clipped(names.get(path.partition(".resources.")[0], path), _NAME)
+    return clip_text(names.get(path.partition(".resources.")[0], path), _NAME)
 
 
 def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -285,7 +306,7 @@ def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
         if lacks:
             head = f"quota {demand.quota} requires {', '.join(demand.names)} on every container"
             yield [("", "")]
-            yield from toned("bad", wrapped(f"{head}: {'; '.join(lacks)}", width, rest="  "))
+            yield from tone_lines("bad", wrap_text(f"{head}: {'; '.join(lacks)}", width, rest="  "))
 
 
 def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -304,10 +325,12 @@ def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
             place, resources, rest = entry.path.partition(".resources[")
             where = f"{names.get(place, place)} {rest.rstrip(']')}" if resources else entry.path
             bad = isinstance(entry, Check) and not entry.passed
-            yield from toned("bad" if bad else "", wrapped(f"{where}: {text(entry)}", width, first="  ", rest="      "))
+            yield from tone_lines(
+                "bad" if bad else "", wrap_text(f"{where}: {text(entry)}", width, first="  ", rest="      ")
+            )
             if entry.source is not None:
                 at = shown_source(entry.source)
-                yield from toned("quiet", wrapped(at, width, first="      ", rest="        "))
+                yield from tone_lines("quiet", wrap_text(at, width, first="      ", rest="        "))
 
 
 def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[Line]:
@@ -323,9 +346,9 @@ def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[Line]:
         if size(head) + size(source) <= width:
             yield [("warn", head), ("quiet", source)]
         else:
-            yield from toned("warn", wrapped(head, width, first="  ", rest="    "))
-            yield from toned("quiet", wrapped(source, width, first="    ", rest="    "))
-        yield from toned("", wrapped(fact.text, width, first="    ", rest="    "))
+            yield from tone_lines("warn", wrap_text(head, width, first="  ", rest="    "))
+            yield from tone_lines("quiet", wrap_text(source, width, first="    ", rest="    "))
+        yield from tone_lines("", wrap_text(fact.text, width, first="    ", rest="    "))
 
 
 def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
@@ -335,7 +358,7 @@ def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterat
         yield [("", "")]
     for tone, label, texts in groups:
         for remark in texts:
-            yield from labelled(label, remark, width, tone=tone)
+            yield from labelled_lines(label, remark, width, tone=tone)
 
 
 def remark_groups(
@@ -373,7 +396,7 @@ def _edits(explanation: Explanation, *, steps: bool, now: str) -> Iterator[str]:
     for field, edit in explanation.edits.items():
         if steps or field.partition(" ")[0] in refusing:
             how = f" ({edit.operation})" if edit.operation else ""
-            ago = since(edit.time, now)
+            ago = age_text(edit.time, now)
             when = f" {ago} ago" if ago else f" at {edit.time}" if edit.time else ""
             yield f"{field} by {edit.manager}{how}{when}"
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines, shown_remedies
-from kubectl_kres.render.text.labels import LABEL, labelled
-from kubectl_kres.render.text.line import Line, Tone, clipped, columns, since, size, toned, wrapped
-from kubectl_kres.render.verdict.headline import PARTLY, blind, message_of
+from kubectl_kres.render.text.labels import LABEL, labelled_lines
+from kubectl_kres.render.text.line import Line, Tone, age_text, clip_text, columns, size, tone_lines, wrap_text
+from kubectl_kres.render.verdict.headline import PARTLY, lacks_limit_ranges, message_of
 from kubectl_kres.reports.common.explanation import (
     Explanation,
     Fact,
@@ -57,7 +57,7 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
     yield from _quota_line(explanation, width)
     yield from _server_lines(explanation, now, width)
     yield from _remarks(explanation, now, width)
-    yield from labelled("more", f"--all: {_more(explanation)}", width, tone="quiet")
+    yield from labelled_lines("more", f"--all: {_format_hidden_parts(explanation)}", width, tone="quiet")
 
 
 def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -76,7 +76,7 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
         unread = anything and all(value.value is None for item in explanation.containers for value in item.values)
         text = "stored as written" if anything else "no container states a request or limit"
         text = "none is stored" if unread else text
-        yield from labelled("values", text, width, tone="quiet")
+        yield from labelled_lines("values", text, width, tone="quiet")
     if rows:
         sources = list(dict.fromkeys(_source(row.value) for row in rows))
         rows.sort(key=lambda row: sources.index(_source(row.value)))
@@ -85,14 +85,14 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
         count = len(rows) - most
         yield [("quiet", f"  and {count} more value{'s' * (count != 1)} that admission sets")]
     for note in notes:
-        yield from toned("warn", wrapped(note, width, first="  ", rest="  "))
+        yield from tone_lines("warn", wrap_text(note, width, first="  ", rest="  "))
 
 
 def _rows(rows: Sequence[_Row], width: int, *, live: bool) -> Iterator[Line]:
     """Yield a table; the object that set a value stands behind its rule, or once below the rows that it set."""
     heads = ["values", "SPEC", *(["TODAY", "LIVE"] if live else ["EFFECTIVE"]), "SET BY"]
     head, *shown = columns([heads, *(_cells(row, live=live) for row in rows)])
-    yield [("strong", head[: len(heads[0])]), ("quiet", clipped(head[len(heads[0]) :], width))]
+    yield [("strong", head[: len(heads[0])]), ("quiet", clip_text(head[len(heads[0]) :], width))]
     for at, (row, line) in enumerate(zip(rows, shown, strict=True)):
         value = row.value
         tone: Tone = "warn" if value.note or value.alternatives else ""
@@ -105,16 +105,18 @@ def _rows(rows: Sequence[_Row], width: int, *, live: bool) -> Iterator[Line]:
         )
         yield [(tone, f"{line}  {source}" if beside else line)]
         if source and last and not beside:
-            yield from toned("quiet", wrapped(f"from {source}", width, first="      ", rest="        "))
+            yield from tone_lines("quiet", wrap_text(f"from {source}", width, first="      ", rest="        "))
         if value.note and (at + 1 == len(rows) or rows[at + 1].value.note != value.note):
-            yield from toned("warn", wrapped(f"live differs: {value.note}", width, first="      ", rest="        "))
+            yield from tone_lines(
+                "warn", wrap_text(f"live differs: {value.note}", width, first="      ", rest="        ")
+            )
 
 
 def _cells(row: _Row, *, live: bool) -> list[str]:
     value = row.value
     computed = " or ".join([value.value or "-", *(other.value for other in value.alternatives)])
     figures = [value.written or "-", computed, *([value.live or "-"] if live else [])]
-    return [f"  {clipped(row.name, _NAME)}", *(clipped(figure, _CELL) for figure in figures), value.rule]
+    return [f"  {clip_text(row.name, _NAME)}", *(clip_text(figure, _CELL) for figure in figures), value.rule]
 
 
 def _source(value: ResourceValue) -> str:
@@ -129,15 +131,15 @@ def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:
         parts.append(f"request / limit: {', '.join(_pairs(explanation.totals))}")
     if explanation.qos is not None:
         other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
-        seen = PARTLY if blind(explanation.unseen) else ""
+        seen = PARTLY if lacks_limit_ranges(explanation.unseen) else ""
         # Of a pod that is refused the reason of its class is no answer to anything.
         because = f": {explanation.qos.because}" if explanation.verdict.allowed is not False else ""
         parts.append(f"QoS {explanation.qos.name}{other}{seen}{because}")
     if parts:
-        yield from labelled("pod", "; ".join(parts), width)
+        yield from labelled_lines("pod", "; ".join(parts), width)
     if explanation.live_qos and explanation.qos is not None and explanation.live_qos != explanation.qos.name:
         kept = f"the live pod is {explanation.live_qos}: the class is kept from its creation"
-        yield from toned("warn", wrapped(kept, width, first=" " * LABEL, rest=" " * LABEL))
+        yield from tone_lines("warn", wrap_text(kept, width, first=" " * LABEL, rest=" " * LABEL))
 
 
 def _pairs(totals: Sequence[Total]) -> Iterator[str]:
@@ -150,21 +152,21 @@ def _pairs(totals: Sequence[Total]) -> Iterator[str]:
         bound = (
             "no limit"
             if limit is None
-            else f"{clipped(limit.value, _CELL)}{' (not of all containers)' * bool(limit.open)}"
+            else f"{clip_text(limit.value, _CELL)}{' (not of all containers)' * bool(limit.open)}"
         )
-        yield f"{resource} {clipped(request.value, _CELL) if request is not None else '-'} / {bound}"
+        yield f"{resource} {clip_text(request.value, _CELL) if request is not None else '-'} / {bound}"
 
 
 def _quota_line(explanation: Explanation, width: int) -> Iterator[Line]:
     """Return how many more such pods each quota has room for, but for those that the cause names."""
     named = {finding.source.name for finding in explanation.verdict.findings if finding.source is not None}
     costs = [cost for cost in explanation.quotas if cost.fits is not None and (cost.fits or cost.quota not in named)]
-    texts = [f"{cost.quota}: {_room(cost.fits or 0)}" for cost in costs]
+    texts = [f"{cost.quota}: {_format_room(cost.fits or 0)}" for cost in costs]
     if texts:
-        yield from labelled("quotas", "; ".join(texts), width)
+        yield from labelled_lines("quotas", "; ".join(texts), width)
 
 
-def _room(fits: int) -> str:
+def _format_room(fits: int) -> str:
     return f"room for {fits} more such pod{'s' * (fits != 1)}" if fits else "no room for another such pod"
 
 
@@ -175,27 +177,29 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
     verdict = explanation.verdict
     message = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
     facts = [fact for fact in merge_facts(explanation.facts) if fact.reason not in _NOISE]
-    same = [fact for fact in facts if _said(fact.text) == _said(message)]
+    same = [fact for fact in facts if _strip_used_amounts(fact.text) == _strip_used_amounts(message)]
     if message:
-        yield from labelled("server", f"{message}{_often(same[0], now) if same else ''}", width, tone="quiet")
+        yield from labelled_lines(
+            "server", f"{message}{_format_frequency(same[0], now) if same else ''}", width, tone="quiet"
+        )
     state = explanation.run_state
     others = [fact for fact in facts if fact not in same and not (state is not None and state.message == fact.text)]
     for fact in others[:_FACTS]:
-        yield from labelled(
+        yield from labelled_lines(
             "seen",
-            f"{fact.reason}: {clipped(strip_controller_prefix(fact.text), _FACT)}{_often(fact, now)}",
+            f"{fact.reason}: {clip_text(strip_controller_prefix(fact.text), _FACT)}{_format_frequency(fact, now)}",
             width,
             tone="quiet",
         )
 
 
-def _said(text: str) -> str:
+def _strip_used_amounts(text: str) -> str:
     """Return what a sentence of the server says but for what was used then, which changes from try to try."""
     return normalize_message(text).partition(", used: ")[0]
 
 
-def _often(fact: Fact, now: str) -> str:
-    ago = since(fact.time, now)
+def _format_frequency(fact: Fact, now: str) -> str:
+    ago = age_text(fact.time, now)
     parts = [*([f"{fact.count}x"] if fact.count > 1 else []), *([f"last {ago} ago"] if ago else [])]
     return f" ({', '.join(parts)})" if parts else ""
 
@@ -209,10 +213,10 @@ def _remarks(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
             # The server warns of a template in the words in which it refuses its pods.
             kept = tuple(text for text in kept if text.partition(": ")[2] not in message)
         for text in kept:
-            yield from labelled(label, text, width, tone=tone)
+            yield from labelled_lines(label, text, width, tone=tone)
 
 
-def _more(explanation: Explanation) -> str:
+def _format_hidden_parts(explanation: Explanation) -> str:
     """Return what only the whole answer shows."""
     rules = list(dict.fromkeys(finding.rule for finding in explanation.verdict.findings))
     facts = len(merge_facts(explanation.facts))

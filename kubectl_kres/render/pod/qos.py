@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.kubelet import PERIOD, Cgroup
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief
-from kubectl_kres.render.verdict.headline import partly
+from kubectl_kres.render.verdict.headline import unread_caveat
 from kubectl_kres.reports.common.last_editor import FieldEdit
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
 from kubectl_kres.reports.qos.qos_report import Cgroups, Culprit, Quality, Score, Seen, Shared
@@ -29,15 +29,17 @@ def tree(cgroups: Cgroups, width: int, *, notes: bool = True) -> Iterator[Line]:
     shares = "cpu.weight" if cgroups.version == 2 else "cpu.shares"
     yield from _group(cgroups.root, "", 1, width, shares)
     for shared in cgroups.shared:
-        yield from _shared(shared, width)
+        yield from _shared_limit_lines(shared, width)
     if cgroups.seen:
         yield [("", "")]
-        yield from toned("strong", wrapped("what a program sees as its limit: the smallest on the way up", width))
-        yield from _seen(cgroups)
+        yield from tone_lines(
+            "strong", wrap_text("what a program sees as its limit: the smallest on the way up", width)
+        )
+        yield from _cgroup_lines(cgroups)
     if notes:
         yield [("", "")]
     for note in cgroups.notes if notes else ():
-        yield from toned("quiet", wrapped(note, width, first="note: ", rest="  "))
+        yield from tone_lines("quiet", wrap_text(note, width, first="note: ", rest="  "))
 
 
 def _group(cgroup: Cgroup, above: str, depth: int, width: int, shares: str) -> Iterator[Line]:
@@ -53,7 +55,7 @@ def _group(cgroup: Cgroup, above: str, depth: int, width: int, shares: str) -> I
         known.insert(0, (shares, "depends", "on all such pods of the node"))
     heads = [max((size(row[column]) for row in known), default=0) for column in (0, 1)]
     for file, value, source in known:
-        head = f"{indent}    {padded(file, heads[0])}  {padded(value, heads[1])}  "
+        head = f"{indent}    {pad_text(file, heads[0])}  {pad_text(value, heads[1])}  "
         if size(head) + size(source) <= width:
             yield [("", head), ("quiet", source)]
         else:
@@ -83,39 +85,39 @@ def amount(number: int) -> str:
     return min(texts, key=len)
 
 
-def _shared(shared: Shared, width: int) -> Iterator[Line]:
+def _shared_limit_lines(shared: Shared, width: int) -> Iterator[Line]:
     yield [("", "")]
     who = [*shared.free, *(f"{name} (up to its own {limit})" for name, limit in shared.own)]
     head = f"{', '.join(who)} share the pod level's {shared.resource} limit {shared.limit}"
     if len(who) == 1:
         head = f"{who[0]} has the pod level's {shared.resource} limit {shared.limit} to itself"
-    yield from toned("", wrapped(head, width, rest="  "))
+    yield from tone_lines("", wrap_text(head, width, rest="  "))
     if shared.unreachable:
         text = f"their own limits add up to {shared.sum}: not all of them can be reached at once"
-        yield from toned("warn", wrapped(text, width, first="  ", rest="  "))
+        yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="  "))
     elif not shared.free and shared.sum and shared.sum != shared.limit:
         text = f"their own limits add up to {shared.sum}: the rest of {shared.limit} is out of their reach"
-        yield from toned("quiet", wrapped(text, width, first="  ", rest="  "))
+        yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="  "))
 
 
-def _seen(cgroups: Cgroups) -> Iterator[Line]:
+def _cgroup_lines(cgroups: Cgroups) -> Iterator[Line]:
     rows = [(seen.container, _memory(seen), _cpu(seen)) for seen in cgroups.seen]
     widths = [max(size(row[column]) for row in rows) for column in (0, 1)]
     for name, memory, cpu in rows:
-        yield [("", f"  {padded(name, widths[0])}  memory {padded(memory, widths[1])}  cpu {cpu}")]
+        yield [("", f"  {pad_text(name, widths[0])}  memory {pad_text(memory, widths[1])}  cpu {cpu}")]
 
 
 def _memory(seen: Seen) -> str:
-    return "the node's" if seen.memory is None else f"{amount(seen.memory)}{_whose(seen.memory_at)}"
+    return "the node's" if seen.memory is None else f"{amount(seen.memory)}{_format_limit_owner(seen.memory_at)}"
 
 
 def _cpu(seen: Seen) -> str:
     if seen.cpu is None:
         return "the node's"
-    return f"{seen.cpu / PERIOD:g}{_whose(seen.cpu_at)}"
+    return f"{seen.cpu / PERIOD:g}{_format_limit_owner(seen.cpu_at)}"
 
 
-def _whose(path: str) -> str:
+def _format_limit_owner(path: str) -> str:
     """Return whether the limit is the pod's; the last part of a container's path is made by the runtime."""
     last = path.rpartition("/")[2]
     return "" if last in {"ID", "cri-containerd-ID.scope"} else " of the pod"
@@ -149,18 +151,20 @@ def brief(quality: Quality, more: str, explained: str) -> Brief:
     name = " or ".join([quality.qos.name, *quality.alternatives])
     if quality.refused:
         text = f": {quality.subject.full}, {name}: {quality.refused}"
-        return Brief("bad", f"refused{partly(quality.refused, quality.unseen)}", text, next=explained)
+        return Brief("bad", f"refused{unread_caveat(quality.refused, quality.unseen)}", text, next=explained)
     texts = [f"the live pod is {quality.live_class}, which it keeps"] * quality.differs
-    texts += [because(culprit, quality) for culprit in quality.culprits[:1]]
+    texts += [culprit_text(culprit, quality) for culprit in quality.culprits[:1]]
     texts += [f"and {len(quality.culprits) - 1} more"] * (len(quality.culprits) > 1)
     better = CLASSES[: CLASSES.index(quality.qos.name)]
-    first, other = [*(_reached(reach, quality) for reach in quality.reach if reach.name in better), "", ""][:2]
+    first, other = [*(_format_class_reach(reach, quality) for reach in quality.reach if reach.name in better), "", ""][
+        :2
+    ]
     tone: Tone = "warn" if quality.differs else _TONES.get(quality.qos.name, "")
     text = f": {quality.subject.full}: {'; '.join(texts) or quality.qos.because}"
     return Brief(tone, name, text, remedy=first, other=other, next=more)
 
 
-def _reached(reach: Reach, quality: Quality) -> str:
+def _format_class_reach(reach: Reach, quality: Quality) -> str:
     """Return how to reach a class, in a line; empty where nothing leads there."""
     if not reach.edits:
         return ""
@@ -179,9 +183,9 @@ def quality_lines(quality: Quality, width: int) -> Iterator[Line]:
         if place == 0:
             yield [("", "")]
             yield [("strong", "not Guaranteed, because")]
-        yield from toned("", wrapped(because(culprit, quality), width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(culprit_text(culprit, quality), width, first="  ", rest="    "))
     for reach in quality.reach:
-        yield from _reach(reach, width, live=quality.live)
+        yield from _class_reach_lines(reach, width, live=quality.live)
     yield from score_lines(quality, width)
     if quality.cgroups is not None:
         yield from tree(quality.cgroups, width)
@@ -194,11 +198,11 @@ def class_lines(quality: Quality, width: int) -> Iterator[Line]:
     name = " or ".join([quality.qos.name, *quality.alternatives])
     order = ", depending on the order of LimitRanges" if quality.alternatives else ""
     text = f"{where}{quality.subject}, {quality.qos.because}{order}"
-    first, *rest = wrapped(text, width, first=f"{name}: ", rest="  ")
+    first, *rest = wrap_text(text, width, first=f"{name}: ", rest="  ")
     yield [(_TONES.get(quality.qos.name, ""), name), ("", first.removeprefix(name))]
-    yield from toned("", rest)
+    yield from tone_lines("", rest)
     if quality.start:
-        yield from toned("quiet", wrapped(f"from {quality.start}", width, first="  ", rest="  "))
+        yield from tone_lines("quiet", wrap_text(f"from {quality.start}", width, first="  ", rest="  "))
     if quality.live_class:
         yield from _live(quality, width)
 
@@ -206,21 +210,21 @@ def class_lines(quality: Quality, width: int) -> Iterator[Line]:
 def refused_lines(quality: Quality, width: int, most: int = 10_000) -> Iterator[Line]:
     """Yield the server's words where the pod is refused. ``most``: cells of its sentence."""
     if quality.refused:
-        word = f"refused{partly(quality.refused, quality.unseen)}"
-        first, *rest = wrapped(f"{word}: {clipped(quality.refused, most)}", width, rest="  ")
+        word = f"refused{unread_caveat(quality.refused, quality.unseen)}"
+        first, *rest = wrap_text(f"{word}: {clip_text(quality.refused, most)}", width, rest="  ")
         yield [("bad", word), ("", first.removeprefix(word))]
-        yield from toned("", rest)
+        yield from tone_lines("", rest)
 
 
 def _live(quality: Quality, width: int) -> Iterator[Line]:
     if quality.differs:
         text = f"the live pod is {quality.live_class}: the class is kept from its creation"
-        yield from toned("warn", wrapped(text, width, first="  ", rest="  "))
+        yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="  "))
     elif quality.start != LIVE:
         yield [("", "  the live pod has the same class")]
 
 
-def because(culprit: Culprit, quality: Quality) -> str:
+def culprit_text(culprit: Culprit, quality: Quality) -> str:
     """Return what of one resource of a container keeps the pod from a better class."""
     who = f"container {culprit.container}" if culprit.container else "the pod level"
     if quality.qos.name == "BestEffort" and not culprit.request:
@@ -230,23 +234,27 @@ def because(culprit: Culprit, quality: Quality) -> str:
     return f"{who} requests {culprit.resource} {culprit.request or '0'}, not its limit {culprit.limit}"
 
 
-def _reach(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
+def _class_reach_lines(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
     yield [("", "")]
     next_one = " (the next pod; a live one keeps its class)" if live else ""
     if not reach.edits:
-        yield from toned(
-            "", wrapped(f"to be {reach.name}{next_one}: no edit of the manifest leads there", width, rest="  ")
+        yield from tone_lines(
+            "", wrap_text(f"to be {reach.name}{next_one}: no edit of the manifest leads there", width, rest="  ")
         )
         return
     yield [("strong", f"to be {reach.name}"), ("quiet", next_one)]
     for edit in reach.edits:
-        yield from toned("", wrapped(edit_text(edit), width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(edit_text(edit), width, first="  ", rest="    "))
     if any(edit.path == "spec.resources" and edit.after == "{}" for edit in reach.edits):
-        yield from toned("warn", wrapped(_EMPTY_LEVEL, width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(_EMPTY_LEVEL, width, first="  ", rest="    "))
     if reach.gate:
-        yield from toned("quiet", wrapped(f"this needs the feature gate {reach.gate}", width, first="  ", rest="    "))
+        yield from tone_lines(
+            "quiet", wrap_text(f"this needs the feature gate {reach.gate}", width, first="  ", rest="    ")
+        )
     if reach.refused:
-        yield from toned("warn", wrapped(f"which would be refused: {reach.refused}", width, first="  ", rest="    "))
+        yield from tone_lines(
+            "warn", wrap_text(f"which would be refused: {reach.refused}", width, first="  ", rest="    ")
+        )
 
 
 def edit_text(edit: FieldEdit) -> str:
@@ -267,34 +275,34 @@ def score_lines(quality: Quality, width: int, most: int | None = None) -> Iterat
     shown = quality.scores[:most]
     label = max(size(score.container) for score in shown)
     for score in shown:
-        yield [("", f"  {padded(score.container, label)}  {_score(score)}")]
+        yield [("", f"  {pad_text(score.container, label)}  {_score(score)}")]
     if len(shown) < len(quality.scores):
         yield [("quiet", f"  and {len(quality.scores) - len(shown)} more")]
     if any(score.value is None for score in quality.scores):
         node = f"the memory of {quality.node}, which is not known" if quality.node else "the memory of the node"
         text = f"1000 - 1000 * request / M, from 3 to 999; M is {node}"
-        yield from toned("quiet", wrapped(text, width, first="  ", rest="  "))
+        yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="  "))
 
 
 def _score(score: Score) -> str:
-    return f"{padded('depends' if score.value is None else str(score.value), 7)}  {score.of}"
+    return f"{pad_text('depends' if score.value is None else str(score.value), 7)}  {score.of}"
 
 
 def summary(quality: Quality, *, color: bool = False, width: int = 80) -> str:
     """Return one line for one of many objects: class, name, and the first culprit, or what is the matter."""
     name = quality.subject.full
-    head = f"{padded(quality.qos.name, 10)}  {padded(name, _NAME)}  "
+    head = f"{pad_text(quality.qos.name, 10)}  {pad_text(name, _NAME)}  "
     text = short(quality)
     tone: Tone = "bad" if quality.refused else "warn" if quality.differs else ""
     return draw(
-        [(_TONES.get(quality.qos.name, ""), head), (tone, clipped(text, max(12, width - size(head))))], color=color
+        [(_TONES.get(quality.qos.name, ""), head), (tone, clip_text(text, max(12, width - size(head))))], color=color
     )
 
 
 def short(quality: Quality) -> str:
     """Return what decides the class, or what is the matter, in a few words."""
     if quality.refused:
-        return f"refused{partly(quality.refused, quality.unseen)}: {quality.refused}"
+        return f"refused{unread_caveat(quality.refused, quality.unseen)}: {quality.refused}"
     if quality.differs:
         return f"live: {quality.live_class}"
     if not quality.culprits or quality.qos.name == "BestEffort":
@@ -314,7 +322,7 @@ def has_figures(quality: Quality) -> bool:
     return plain and first is not None and first.limit is not None
 
 
-def counts(classes: Mapping[str, int], refused: int, differing: int) -> str:
+def count_line(classes: Mapping[str, int], refused: int, differing: int) -> str:
     """Return the last line over many objects."""
     shown = ", ".join(f"{classes[name]} {name}" for name in CLASSES if classes.get(name))
     no = f"; {refused} would be refused" if refused else ""
@@ -345,7 +353,7 @@ def table(sums_of_namespaces: Iterable[NamespaceSums], *, color: bool = False, w
 def _cells(row: Sequence[str], widths: Sequence[int]) -> str:
     name, *numbers = row
     shown = [text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True)]
-    return "  ".join([padded(clipped(name, widths[0]), widths[0]), *shown])
+    return "  ".join([pad_text(clip_text(name, widths[0]), widths[0]), *shown])
 
 
 def _row(namespace_sums: NamespaceSums) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.render.pod.qos import because, class_lines, edit_text, refused_lines, score_lines, tree
-from kubectl_kres.render.text.labels import labelled, more_line
-from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
+from kubectl_kres.render.pod.qos import class_lines, culprit_text, edit_text, refused_lines, score_lines, tree
+from kubectl_kres.render.text.labels import labelled_lines, more_line
+from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
 from kubectl_kres.reports.qos.qos_report import Quality
@@ -31,18 +31,18 @@ def page_lines(quality: Quality, width: int) -> Iterator[Line]:
         yield from tree(quality.cgroups, width, notes=False)
     else:
         yield from _reasons(quality, width)
-        for reach in _nearest(quality):
+        for reach in _select_better_classes(quality):
             yield from _reach_lines(reach, width, live=quality.live)
         yield from score_lines(quality, width, _SCORES)
     yield [("", "")]
     for unseen in quality.unseen:
-        yield from labelled("unread", unseen_text(unseen), width, tone="bad")
-    yield from more_line(_more(quality), width)
+        yield from labelled_lines("unread", unseen_text(unseen), width, tone="bad")
+    yield from more_line(_hidden_parts(quality), width)
 
 
 def _reasons(quality: Quality, width: int) -> Iterator[Line]:
     """Yield what else keeps it from being Guaranteed; the first line has the first reason."""
-    others = [because(culprit, quality) for culprit in quality.culprits]
+    others = [culprit_text(culprit, quality) for culprit in quality.culprits]
     others = [text for text in others if text != quality.qos.because]
     if not others:
         return
@@ -51,12 +51,12 @@ def _reasons(quality: Quality, width: int) -> Iterator[Line]:
         ("strong", "not Guaranteed, also because" if len(others) < len(quality.culprits) else "not Guaranteed, because")
     ]
     for text in others[:_REASONS]:
-        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
     if len(others) > _REASONS:
         yield [("quiet", f"  and {len(others) - _REASONS} more")]
 
 
-def _nearest(quality: Quality) -> list[Reach]:
+def _select_better_classes(quality: Quality) -> list[Reach]:
     """Return the ways to better classes, the best class first; of a Guaranteed pod that to the next one."""
     better = CLASSES[: CLASSES.index(quality.qos.name)]
     return [reach for reach in quality.reach if reach.name in better] or list(quality.reach[:1])
@@ -73,12 +73,12 @@ def _reach_lines(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
     tone: Tone = "warn" if reach.refused else "quiet"
     yield [("strong", f"to be {reach.name}"), (tone, f" ({'; '.join(remarks)})" * bool(remarks))]
     for edit in reach.edits[:_EDITS]:
-        yield from toned("", wrapped(edit_text(edit), width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(edit_text(edit), width, first="  ", rest="    "))
     if (count := len(reach.edits) - _EDITS) > 0:
         yield [("quiet", f"  and {count} more edit{'s' * (count != 1)}")]
 
 
-def _more(quality: Quality) -> list[str]:
+def _hidden_parts(quality: Quality) -> list[str]:
     """Return what only the whole answer shows."""
     if quality.cgroups is not None:
         notes = len(quality.cgroups.notes)

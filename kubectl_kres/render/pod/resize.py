@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base.outcome import QuotaCharge
-from kubectl_kres.render.text.line import Line, Tone, draw, row, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, draw, row, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.headline import PARTLY
 from kubectl_kres.render.verdict.remedy import remedy_lines
@@ -15,11 +15,11 @@ from kubectl_kres.reports.resize import Resize
 
 def lines(resize: Resize, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Yield every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
-    for line in _all(resize, width):
+    for line in _resize_lines(resize, width):
         yield draw(line, color=color)
 
 
-def _all(resize: Resize, width: int) -> Iterator[Line]:
+def _resize_lines(resize: Resize, width: int) -> Iterator[Line]:
     yield from _verdict(resize, width)
     yield from remedy_lines(resize.remedies, NOTHING if resize.complete else f"{NOTHING}{PARTLY}", width)
     if resize.changes:
@@ -29,19 +29,19 @@ def _all(resize: Resize, width: int) -> Iterator[Line]:
                 f"{change.resource} {change.side[:-1]}",
                 change.before or "-",
                 change.after or "-",
-                _fate(change.container, restart=change.restart),
+                _format_restart(change.container, restart=change.restart),
             )
             for change in resize.changes
         ]
         yield from _table(("CONTAINER", "VALUE", "BEFORE", "AFTER", ""), rows)
     if resize.sums:
         heads = ("POD IN ALL", "", "BEFORE", "AFTER", f"NODE {resize.node}" if resize.node else "")
-        sums = [(item.resource, item.side[:-1], item.before or "-", item.after or "-", _room(item.allocatable))
+        sums = [(item.resource, item.side[:-1], item.before or "-", item.after or "-", _format_allocatable(item.allocatable))
                 for item in resize.sums]  # fmt: skip
         yield from _table(heads, sums)
     yield from _class(resize, width)
     for charge in resize.charges:
-        yield from _table((f"QUOTA {charge.quota}", "MORE", "USED", "AFTER", "HARD"), [*_costs(charge)])
+        yield from _table((f"QUOTA {charge.quota}", "MORE", "USED", "AFTER", "HARD"), [*_charge_rows(charge)])
     ignored = [f"{path}: a resize leaves it as it is" for path in resize.ignored]
     others = resize.verdict.others
     groups: list[tuple[Tone, str, Sequence[str]]] = [("warn", "or", others), ("warn", "ignored", ignored)]
@@ -57,9 +57,9 @@ def _verdict(resize: Resize, width: int) -> Iterator[Line]:
         tone: Tone = "warn" if kinds else "good"
         word = f"allowed{PARTLY}" if kinds else "allowed"
         unread = f"; {' and '.join(kinds)} could not be read" if kinds else ""
-        first, *rest = wrapped(f"{text}{unread}", width, first=f"{word}: ", rest="  ")
+        first, *rest = wrap_text(f"{text}{unread}", width, first=f"{word}: ", rest="  ")
         yield [(tone, word), ("", first.removeprefix(word))]
-        yield from toned("", rest)
+        yield from tone_lines("", rest)
     elif resize.verdict.allowed is None:
         yield [
             ("warn", "depends"),
@@ -69,15 +69,15 @@ def _verdict(resize: Resize, width: int) -> Iterator[Line]:
         yield [("bad", "refused"), ("", f": {resize.verdict.message}")]
 
 
-def _fate(container: str, *, restart: bool) -> str:
+def _format_restart(container: str, *, restart: bool) -> str:
     return "" if not container else "restarts it" if restart else "while it runs"
 
 
-def _room(allocatable: str) -> str:
+def _format_allocatable(allocatable: str) -> str:
     return f"has {allocatable}" if allocatable else ""
 
 
-def _costs(charge: QuotaCharge) -> Iterator[tuple[str, ...]]:
+def _charge_rows(charge: QuotaCharge) -> Iterator[tuple[str, ...]]:
     for name in sorted(charge.requested):
         yield f"  {name}", charge.requested[name], charge.used[name], charge.after[name], charge.hard[name]
 
@@ -98,4 +98,4 @@ def _class(resize: Resize, width: int) -> Iterator[Line]:
         yield [("", f"QoS class {resize.qos}: a resize must keep it{', and does' if resize.qos_after else ''}")]
     else:
         text = f"QoS class {resize.qos}: a resize must keep it; with these values it would be {resize.qos_after}"
-        yield from toned("bad", wrapped(text, width, rest="  "))
+        yield from tone_lines("bad", wrap_text(text, width, rest="  "))

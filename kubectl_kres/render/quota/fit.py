@@ -6,13 +6,20 @@ from collections.abc import Iterable, Iterator
 
 from kubectl_kres.render.scheduling.nodes import room_text, why_lines
 from kubectl_kres.render.text.labels import LABEL
-from kubectl_kres.render.text.line import Line, Tone, draw, padded, since, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, age_text, draw, pad_text, tone_lines, wrap_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import at_maximum, cause, counted, message_of, partly, verdict_word
+from kubectl_kres.render.verdict.headline import (
+    at_maximum,
+    cause,
+    message_of,
+    pod_count_text,
+    unread_caveat,
+    verdict_word,
+)
 from kubectl_kres.render.verdict.remedy import do_lines
-from kubectl_kres.render.verdict.run_state import said
+from kubectl_kres.render.verdict.run_state import state_sentence
 from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.quota.denied import Denied
@@ -22,18 +29,18 @@ from kubectl_kres.reports.rollout.rolling_update import RolloutEnd
 
 def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Return how many fit comes first; then replicas and rolling update, what one costs each quota, and the remedy."""
-    for line in _all(fit, width):
+    for line in _fit_lines(fit, width):
         yield draw(line, color=color)
 
 
 def brief(fit: Fit, more: str) -> Brief:
     """In few words. ``more``: the command that says more."""
-    tone: Tone = "good" if fit.works else "warn" if _unread(fit) else "bad"
+    tone: Tone = "good" if fit.works else "warn" if _has_unread_quotas(fit) else "bad"
     held_up = fit.run_state if is_held_up(fit.run_state) else None
     pods = next((text for _, _, text in _replicas(fit, fit.replicas)), "") if fit.replicas is not None else ""
-    texts = [f"{fit.subject.full}{_tightest(fit)}", *[pods] * bool(pods)]
+    texts = [f"{fit.subject.full}{_format_tightest_quotas(fit)}", *[pods] * bool(pods)]
     texts += [fit.verdict.message] * (not fit.enough and fit.verdict.allowed is not True)
-    texts += [f"{held_up.word}: {said(held_up)}"] if held_up is not None else []
+    texts += [f"{held_up.word}: {state_sentence(held_up)}"] if held_up is not None else []
     brief = Brief(tone, _count(fit), f": {'; '.join(texts)}", next=more)
     if held_up is not None and not fit.remedies:
         brief = brief._replace(remedy=held_up.next)
@@ -42,44 +49,48 @@ def brief(fit: Fit, more: str) -> Brief:
 
 def denied_brief(denied: Denied, more: str) -> Brief:
     """Return a refused workload in few words."""
-    word, tone, missing = _refused(denied)
+    word, tone, missing = _refusal_headline(denied)
     because = message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict)
     text = f": {denied.subject.full}: {missing}{f': {because}' if denied.verdict.message else ''}"
     return with_remedies(Brief(tone, word, text, next=more), denied.remedies)
 
 
-def _all(fit: Fit, width: int) -> Iterator[Line]:
-    tone: Tone = "good" if fit.works else "warn" if _unread(fit) else "bad"
-    yield from toned(tone, wrapped(f"{_count(fit)}: {fit.subject.full}{_tightest(fit)}", width, rest="  "))
+def _fit_lines(fit: Fit, width: int) -> Iterator[Line]:
+    tone: Tone = "good" if fit.works else "warn" if _has_unread_quotas(fit) else "bad"
+    yield from tone_lines(
+        tone, wrap_text(f"{_count(fit)}: {fit.subject.full}{_format_tightest_quotas(fit)}", width, rest="  ")
+    )
     if fit.replicas is not None:
         for label, bad, text in _replicas(fit, fit.replicas):
-            head = padded(label, 16)
-            yield from toned("bad" if bad else "", wrapped(text, width, first=head, rest=" " * 16))
+            head = pad_text(label, 16)
+            yield from tone_lines("bad" if bad else "", wrap_text(text, width, first=head, rest=" " * 16))
     for bad, text in _nodes(fit):
-        yield from toned("bad" if bad else "", wrapped(text, width, first=padded("nodes", 16), rest=" " * 16))
-    yield from _fares(fit, width)
+        yield from tone_lines("bad" if bad else "", wrap_text(text, width, first=pad_text("nodes", 16), rest=" " * 16))
+    yield from _run_state_lines(fit, width)
     if fit.autoscaled is not None:
         short = fit.autoscaled.fits < fit.autoscaled.most
         text = at_maximum(fit.autoscaled)
-        yield from toned("warn" if short else "", wrapped(text, width, first=padded("at most", 16), rest=" " * 16))
+        yield from tone_lines(
+            "warn" if short else "", wrap_text(text, width, first=pad_text("at most", 16), rest=" " * 16)
+        )
     if fit.verdict.allowed is not True:
-        yield from toned("bad", wrapped(fit.verdict.message, width, first=padded("server", 16), rest=" " * 16))
+        yield from tone_lines("bad", wrap_text(fit.verdict.message, width, first=pad_text("server", 16), rest=" " * 16))
         for at, remedy in enumerate(fit.remedies):
-            label = padded("or" if at else "fix", 16)
-            yield from toned("", wrapped(remedy.text, width, first=label, rest=" " * 16))
+            label = pad_text("or" if at else "fix", 16)
+            yield from tone_lines("", wrap_text(remedy.text, width, first=label, rest=" " * 16))
     for cost in fit.quotas:
         yield from cost_lines(cost)
     for assumed in fit.assumptions:
-        yield from toned("quiet", wrapped(assumed.text, width, first=padded("assumed", 16), rest=" " * 16))
+        yield from tone_lines("quiet", wrap_text(assumed.text, width, first=pad_text("assumed", 16), rest=" " * 16))
     for unseen in fit.unseen:
-        yield from toned(
+        yield from tone_lines(
             "bad",
-            wrapped(
-                f"{unseen.kind}: {unseen.message or unseen.state}", width, first=padded("unread", 16), rest=" " * 16
+            wrap_text(
+                f"{unseen.kind}: {unseen.message or unseen.state}", width, first=pad_text("unread", 16), rest=" " * 16
             ),
         )
-    yield from toned(
-        "quiet", wrapped(", ".join(fit.not_looked_at), width, first=padded("not looked at", 16), rest=" " * 16)
+    yield from tone_lines(
+        "quiet", wrap_text(", ".join(fit.not_looked_at), width, first=pad_text("not looked at", 16), rest=" " * 16)
     )
 
 
@@ -108,23 +119,27 @@ def _lacking_nodes(fit: Fit) -> str:
     return ""
 
 
-def _fares(fit: Fit, width: int) -> Iterator[Line]:
+def _run_state_lines(fit: Fit, width: int) -> Iterator[Line]:
     """That the pods which exist wait or fail, and what to do next: room in quotas does not help them."""
     state = fit.run_state
     if state is None or not is_held_up(state) or fit.verdict.allowed is not True:
         return
-    yield from toned("bad", wrapped(said(state), width, first=padded(state.word, 16), rest=" " * 16))
+    yield from tone_lines("bad", wrap_text(state_sentence(state), width, first=pad_text(state.word, 16), rest=" " * 16))
     if state.next:
-        yield from toned("", wrapped(state.next, width, first=padded("next", 16), rest=" " * 16))
+        yield from tone_lines("", wrap_text(state.next, width, first=pad_text("next", 16), rest=" " * 16))
 
 
-def _unread(fit: Fit) -> bool:
+def _has_unread_quotas(fit: Fit) -> bool:
     return any(unseen.kind == "ResourceQuota" for unseen in fit.unseen)
 
 
 def _count(fit: Fit) -> str:
     if fit.fits is None:
-        return "how many fit is not known, as quotas could not be read" if _unread(fit) else "no quota limits such pods"
+        return (
+            "how many fit is not known, as quotas could not be read"
+            if _has_unread_quotas(fit)
+            else "no quota limits such pods"
+        )
     if fit.verdict.allowed is None or fit.at_most is not None:
         most = "any number of" if fit.at_most is None else fit.at_most
         return f"{fit.fits or 'no'} or {most} more such pods fit, by the order of LimitRanges"
@@ -133,11 +148,11 @@ def _count(fit: Fit) -> str:
     return (
         f"{fit.fits} more such pod{'s' * (fit.fits != 1)} fit{'s' * (fit.fits == 1)}"
         if fit.fits
-        else f"no such pod fits{partly(fit.verdict.message, fit.unseen)}"
+        else f"no such pod fits{unread_caveat(fit.verdict.message, fit.unseen)}"
     )
 
 
-def _tightest(fit: Fit) -> str:
+def _format_tightest_quotas(fit: Fit) -> str:
     if not fit.tightest or fit.fits is None:
         return ""
     quotas = " and ".join(fit.tightest)
@@ -146,13 +161,13 @@ def _tightest(fit: Fit) -> str:
 
 def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     """Label, whether it is bad, and sentence."""
-    have = counted(replicas)
+    have = pod_count_text(replicas)
     if fit.lacking:
         verb = "does" if fit.lacking == 1 else "do"
         yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing} missing {verb} not fit"
     elif replicas.missing and is_held_up(fit.run_state):
         yield "replicas", True, f"{have}; quotas have room for the {replicas.missing} missing"
-    elif replicas.missing and not _unread(fit):
+    elif replicas.missing and not _has_unread_quotas(fit):
         yield "replicas", False, f"{have}; the {replicas.missing} missing fit{'s' * (replicas.missing == 1)}"
     else:
         yield "replicas", False, have
@@ -170,9 +185,9 @@ def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
         else:
             yield label, True, f"under way and stuck{_end_words(end)}"
     elif fit.would is not None:
-        yield label, fit.would in {"slow", "shrinking", "stuck"}, _would(fit, replicas)
+        yield label, fit.would in {"slow", "shrinking", "stuck"}, _format_rollout(fit, replicas)
     if end is not None and not end.complete:
-        yield from _exchange(fit, end)
+        yield from _exchange_rows(fit, end)
     for over in fit.over:
         text = f"quota {over.quota} has used {over.by} of {over.resource} more than its hard {over.hard}"
         yield "over hard", True, f"{text}: until that is freed nothing more is admitted"
@@ -180,7 +195,7 @@ def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
         yield "no room helps", True, cause(fit.verdict.findings)
 
 
-def _would(fit: Fit, replicas: Replicas) -> str:
+def _format_rollout(fit: Fit, replicas: Replicas) -> str:
     surge, fewer = replicas.surge, replicas.unavailable
     match fit.would:
         case "fits" if is_held_up(fit.run_state):
@@ -203,7 +218,7 @@ def _end_words(end: RolloutEnd) -> str:
     return f" at {end.updated} of {end.of} updated{left}, until there is room"
 
 
-def _exchange(fit: Fit, end: RolloutEnd) -> Iterator[tuple[str, bool, str]]:
+def _exchange_rows(fit: Fit, end: RolloutEnd) -> Iterator[tuple[str, bool, str]]:
     """Yield what an old pod gives back against what a new one takes, where quotas refuse it."""
     for cost in fit.quotas:
         names = [name for name in cost.exceeded if not fit.never]
@@ -223,22 +238,22 @@ def refusal_lines(denied: Denied, width: int, now: str = "") -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     yield _head(denied)
     remedies = [("or" if at else "fix", remedy.text) for at, remedy in enumerate(denied.remedies)]
-    yield from _labelled([*_because(denied), *remedies, *_goes_on(denied, now)], width)
+    yield from _labelled_lines([*_refusal_texts(denied), *remedies, *_goes_on(denied, now)], width)
 
 
 def refusal_detail(denied: Denied, width: int) -> Iterator[Line]:
     """Yield the same beside a list: what to do with its commands first."""
     yield _head(denied)
     yield from do_lines(denied.remedies, "", width)
-    yield from _labelled([*_because(denied), *_goes_on(denied, "")], width)
+    yield from _labelled_lines([*_refusal_texts(denied), *_goes_on(denied, "")], width)
 
 
 def _head(denied: Denied) -> Line:
-    word, tone, missing = _refused(denied)
-    return [(tone, f"{padded(word, 7)}  "), ("strong", denied.subject.full), ("", f"  {missing}")]
+    word, tone, missing = _refusal_headline(denied)
+    return [(tone, f"{pad_text(word, 7)}  "), ("strong", denied.subject.full), ("", f"  {missing}")]
 
 
-def _because(denied: Denied) -> Iterator[tuple[str, str]]:
+def _refusal_texts(denied: Denied) -> Iterator[tuple[str, str]]:
     if denied.verdict.message:
         text = message_of(denied.verdict)
         yield "server", text.partition(" is forbidden: ")[2] or text
@@ -252,7 +267,7 @@ def _goes_on(denied: Denied, now: str) -> Iterator[tuple[str, str]]:
         yield from system.refusal_texts(denied, now)
     for fact in denied.seen[:1]:
         times = f" {fact.count}x" if fact.count > 1 else ""
-        ago = since(fact.time, now)
+        ago = age_text(fact.time, now)
         last = f", last {f'{ago} ago' if ago else fact.time}" if fact.time else ""
         yield "seen", f"{fact.reason}{times} of {fact.source.ref}{last}"
     if not denied.seen:
@@ -261,12 +276,12 @@ def _goes_on(denied: Denied, now: str) -> Iterator[tuple[str, str]]:
         yield "seen", f"no failed try is on record; {what} be refused"
 
 
-def _labelled(texts: Iterable[tuple[str, str]], width: int) -> Iterator[Line]:
+def _labelled_lines(texts: Iterable[tuple[str, str]], width: int) -> Iterator[Line]:
     for label, text in texts:
-        yield from toned("", wrapped(text, width, first=f"  {padded(label, LABEL)}", rest=" " * (LABEL + 2)))
+        yield from tone_lines("", wrap_text(text, width, first=f"  {pad_text(label, LABEL)}", rest=" " * (LABEL + 2)))
 
 
-def _refused(denied: Denied) -> tuple[str, Tone, str]:
+def _refusal_headline(denied: Denied) -> tuple[str, Tone, str]:
     """Word and tone, and how many pods are missing."""
     have = denied.replicas
     word, tone = verdict_word(denied.verdict)
@@ -279,7 +294,7 @@ def _refused(denied: Denied) -> tuple[str, Tone, str]:
         missing = f"{have.missing} of {have.wanted} pods missing"
     else:
         missing = f"{have.wanted} pod{'s' * (have.wanted != 1)}, no new ones"
-    return word, tone, f"{missing}{'' if denied.seen else partly(denied.verdict.message, denied.unseen)}"
+    return word, tone, f"{missing}{'' if denied.seen else unread_caveat(denied.verdict.message, denied.unseen)}"
 
 
 def pods_of_jobs(denied: Denied) -> str:

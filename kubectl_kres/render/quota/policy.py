@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.bounds import bounds_lines
 from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
-from kubectl_kres.render.text.remarks import edited, remarks
+from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, row, size, tone_lines, wrap_text
+from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines, tables
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, blind, cause, partly, verdict_word
+from kubectl_kres.render.verdict.headline import PARTLY, cause, lacks_limit_ranges, unread_caveat, verdict_word
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.common.explanation import Demand, Explanation
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.namespace.policy_explanation import Band, Default, PolicyExplanation
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 
@@ -37,7 +37,7 @@ def lines(
 
 def row_of(policy_explanation: PolicyExplanation) -> Row:
     """Return the row of one of many objects."""
-    outcome, tone = word(policy_explanation)
+    outcome, tone = policy_word(policy_explanation)
     if policy_explanation.verdict is not None:
         outcome = policy_explanation.verdict.outcome
     elif not policy_explanation.complete:
@@ -47,7 +47,7 @@ def row_of(policy_explanation: PolicyExplanation) -> Row:
 
 def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
-    words, tone = word(policy_explanation)
+    words, tone = policy_word(policy_explanation)
     summary = "" if policy_explanation.remedies else _summary(policy_explanation)
     if policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True:
         summary = policy_explanation.verdict.message
@@ -56,7 +56,7 @@ def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
     return with_remedies(Brief(tone, f"{words}{seen}", text, next=more), policy_explanation.remedies)
 
 
-def word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
+def policy_word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
     """Return what the answer comes to, in a word, and its tone."""
     if policy_explanation.verdict is not None:
         return verdict_word(policy_explanation.verdict)
@@ -92,7 +92,7 @@ def _summary(policy_explanation: PolicyExplanation) -> str:
         return ""
     over = [f"{use.name} {use.used} of {use.hard}" for use in uses if use.over]
     if over:
-        return f"used {listed(over)}"
+        return f"used {join_words(over)}"
     return f"{fullest.name} is used to {fullest.percent}%"
 
 
@@ -103,12 +103,12 @@ def policy_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, wid
         yield [("", "")]
         yield [("strong", "conflict")]
         for text in policy_explanation.contradictions:
-            yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+            yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
     if policy_explanation.subject.kind == "Namespace":
         yield from bounds_lines(policy_explanation, width, ascii_only=ascii_only)
     yield from _defaults(policy_explanation.defaults, width)
     if policy_explanation.bare is not None:
-        yield from _bare(policy_explanation.bare, policy_explanation.subject, width)
+        yield from _bare_pod_lines(policy_explanation.bare, policy_explanation.subject, width)
     for system in systems():
         yield from system.namespace_lines(policy_explanation, width)
     yield from _bands(policy_explanation.bands, width)
@@ -122,10 +122,10 @@ def policy_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, wid
         yield [("", "")]
         yield from quota_lines(report, ascii_only=ascii_only, width=width)
     for demand in policy_explanation.demands:
-        yield from _demand(demand, width, seen=not blind(policy_explanation.unseen))
+        yield from _demand(demand, width, seen=not lacks_limit_ranges(policy_explanation.unseen))
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", policy_explanation.warnings),
-        ("quiet", "changed", tuple(edited(policy_explanation.edits))),
+        ("quiet", "changed", tuple(last_edit_texts(policy_explanation.edits))),
     )
     yield from remarks(groups, policy_explanation.assumptions, policy_explanation.unseen, width)
 
@@ -136,13 +136,13 @@ def head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Li
     if verdict is None:
         yield [("strong", policy_explanation.subject.full)]
         return
-    text, tone = word(policy_explanation)
+    text, tone = policy_word(policy_explanation)
     if verdict.allowed is True:
         text = text if policy_explanation.complete else f"{text}{PARTLY}"
         counted = ", already counted in the quotas" if policy_explanation.counted and policy_explanation.costs else ""
-        first, *rest = wrapped(f"{text}: {policy_explanation.subject.full}{counted}", width, rest="  ")
+        first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full}{counted}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
-        yield from toned("", rest)
+        yield from tone_lines("", rest)
     else:
         yield [(tone, text), ("", f": {verdict.message}")]
     if verdict.allowed is not True and policy_explanation.remedies:
@@ -157,13 +157,13 @@ def _defaults(defaults: Sequence[Default], width: int) -> Iterator[Line]:
     yield [("", "")]
     yield [("strong", "gives containers without requests and limits")]
     for default in defaults:
-        name = padded(clipped(f"{default.resource} {default.side[:-1]}", _LABEL), label)
-        head = f"  {name}  {padded(clipped(default.value, _CELL), longest)}  "
+        name = pad_text(clip_text(f"{default.resource} {default.side[:-1]}", _LABEL), label)
+        head = f"  {name}  {pad_text(clip_text(default.value, _CELL), longest)}  "
         text = f"{default.source.field}{f', {default.derived}' if default.derived else ''}"
-        yield from toned("", wrapped(text, width, first=head, rest=" " * size(head)))
+        yield from tone_lines("", wrap_text(text, width, first=head, rest=" " * size(head)))
 
 
-def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
+def _bare_pod_lines(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
     """Yield the same with an empty line before it; of a namespace also the values that the container gets."""
     yield [("", "")]
     yield from bare_lines(bare, subject, width)
@@ -181,19 +181,19 @@ def bare_lines(bare: Explanation, subject: ObjectRef, width: int, most: int = 99
         quality = f", QoS class {bare.qos.name}" if bare.qos is not None else ""
         fits = [cost.fits for cost in bare.quotas if cost.fits is not None]
         room = f"; quotas have room for {min(fits)} of them" if fits and not alone else ""
-        yield from toned("", wrapped(f"{head} is admitted{seen}{quality}{room}", width, rest="  "))
+        yield from tone_lines("", wrap_text(f"{head} is admitted{seen}{quality}{room}", width, rest="  "))
     else:
-        word = "may be refused" if allowed is None else f"is refused{partly(bare.verdict.message, bare.unseen)}"
-        yield from toned("bad", wrapped(f"{head} {word}: {_said(bare)}", width, rest="  "))
+        word = "may be refused" if allowed is None else f"is refused{unread_caveat(bare.verdict.message, bare.unseen)}"
+        yield from tone_lines("bad", wrap_text(f"{head} {word}: {_refusal_reason(bare)}", width, rest="  "))
         for at, remedy in enumerate(bare.remedies[:most]):
             text = remedy.text.replace(" of container bare", " of each container")
-            yield from toned("", wrapped(text, width, first="  or   " if at else "  fix  ", rest="       "))
+            yield from tone_lines("", wrap_text(text, width, first="  or   " if at else "  fix  ", rest="       "))
         own = [cost for cost in bare.quotas if cost.quota == subject.name and cost.fits is not None]
         if subject.kind == "ResourceQuota" and own:
             yield [("", f"  quota {subject.name} alone has room for {own[0].fits} of them")]
 
 
-def _said(bare: Explanation) -> str:
+def _refusal_reason(bare: Explanation) -> str:
     """Why it is refused, in our words where they are known: the server's name the container, which is made up."""
     if known := cause(bare.verdict.findings):
         return known
@@ -210,18 +210,18 @@ def _bands(bands: Sequence[Band], width: int) -> Iterator[Line]:
     for type_ in types:
         yield [("", "")]
         heads = row(_HEADS, widths)
-        yield [("strong", padded(f"each {type_}", label + 2)), ("quiet", f"  {heads}")]
+        yield [("strong", pad_text(f"each {type_}", label + 2)), ("quiet", f"  {heads}")]
         for band, texts in rows.items():
             if band.type == type_:
                 cells = row(texts, widths)
-                name = padded(clipped(band.resource, label), label)
+                name = pad_text(clip_text(band.resource, label), label)
                 tone: Tone = "bad" if band.excluding else ""
                 head = f"  {name}  {cells}  "
-                yield from toned(tone, wrapped(_setters(band), width, first=head, rest=" " * size(head)))
+                yield from tone_lines(tone, wrap_text(_setters(band), width, first=head, rest=" " * size(head)))
 
 
 def _cells(band: Band) -> tuple[str, str, str]:
-    low, high, ratio = (clipped(text or "-", _CELL) for text in (band.low, band.high, band.ratio))
+    low, high, ratio = (clip_text(text or "-", _CELL) for text in (band.low, band.high, band.ratio))
     return low, high, ratio
 
 
@@ -238,4 +238,4 @@ def _demand(demand: Demand, width: int, *, seen: bool) -> Iterator[Line]:
     if not seen:
         rest = "; LimitRanges, which may fill that in, could not be read"
     yield [("", "")]
-    yield from toned("", wrapped(f"{text}{rest}", width, rest="  "))
+    yield from tone_lines("", wrap_text(f"{text}{rest}", width, rest="  "))

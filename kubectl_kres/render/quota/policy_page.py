@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.quota.policy import bare_lines, head_lines, word
+from kubectl_kres.render.quota.policy import bare_lines, head_lines, policy_word
 from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.text.labels import labelled, more_line
-from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
-from kubectl_kres.render.text.remarks import edited, unseen_text
-from kubectl_kres.render.verdict.headline import PARTLY, blind
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.render.text.labels import labelled_lines, more_line
+from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
+from kubectl_kres.render.text.remarks import last_edit_texts, unseen_text
+from kubectl_kres.render.verdict.headline import PARTLY, lacks_limit_ranges
+from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use
 
@@ -34,12 +34,12 @@ def page_lines(policy_explanation: PolicyExplanation, *, now: str, ascii_only: b
     yield [("", "")]
     yield from _quota_lines(policy_explanation, ascii_only=ascii_only, width=width)
     for label, text in _labelled_texts(policy_explanation):
-        yield from labelled(label, text, width)
+        yield from labelled_lines(label, text, width)
     if policy_explanation.bare is not None:
         yield from bare_lines(policy_explanation.bare, policy_explanation.subject, width, most=1)
     for tone, label, text in _remarks(policy_explanation, now):
-        yield from labelled(label, text, width, tone=tone)
-    yield from more_line(_more(policy_explanation), width)
+        yield from labelled_lines(label, text, width, tone=tone)
+    yield from more_line(_hidden_parts(policy_explanation), width)
 
 
 def _head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
@@ -47,13 +47,13 @@ def _head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[L
     if policy_explanation.verdict is not None:
         yield from head_lines(policy_explanation, width)
     else:
-        text, tone = word(policy_explanation)
+        text, tone = policy_word(policy_explanation)
         seen = "" if policy_explanation.complete else PARTLY
-        first, *rest = wrapped(f"{text}{seen}: {policy_explanation.subject.full}", width, rest="  ")
+        first, *rest = wrap_text(f"{text}{seen}: {policy_explanation.subject.full}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
-        yield from toned("", rest)
-    for text in _some(policy_explanation.contradictions, _SHOWN, "conflict"):
-        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("", rest)
+    for text in _limit_texts(policy_explanation.contradictions, _SHOWN, "conflict"):
+        yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
 
 
 def _labelled_texts(policy_explanation: PolicyExplanation) -> Iterator[tuple[str, str]]:
@@ -67,10 +67,10 @@ def _labelled_texts(policy_explanation: PolicyExplanation) -> Iterator[tuple[str
         amounts = ", ".join(f"{name} {amount}" for name, amount in cost.charge.requested.items())
         yield "costs", f"quota {cost.quota}: {amounts}"
     for demand in () if policy_explanation.contradictions else policy_explanation.demands:
-        missing = f"; no LimitRange sets {listed(demand.unfilled)}" if demand.unfilled else ""
-        if blind(policy_explanation.unseen):
+        missing = f"; no LimitRange sets {join_words(demand.unfilled)}" if demand.unfilled else ""
+        if lacks_limit_ranges(policy_explanation.unseen):
             missing = "; LimitRanges, which may fill that in, could not be read"
-        yield "wants", f"quota {demand.quota} requires {listed(demand.names)} on every container{missing}"
+        yield "wants", f"quota {demand.quota} requires {join_words(demand.names)} on every container{missing}"
 
 
 def _remarks(policy_explanation: PolicyExplanation, now: str) -> Iterator[tuple[Tone, str, str]]:
@@ -78,13 +78,13 @@ def _remarks(policy_explanation: PolicyExplanation, now: str) -> Iterator[tuple[
     yield from (("warn", "warning", text) for text in policy_explanation.warnings)
     yield from (("bad", "unread", unseen_text(unseen)) for unseen in policy_explanation.unseen)
     assumed = [assumption.text for assumption in policy_explanation.assumptions]
-    yield from (("quiet", "assumed", text) for text in _some(assumed, _SHOWN, "assumption"))
+    yield from (("quiet", "assumed", text) for text in _limit_texts(assumed, _SHOWN, "assumption"))
     if policy_explanation.subject.kind != "Namespace":
-        edits = list(edited(policy_explanation.edits, now, most=_SHOWN))
-        yield from (("quiet", "changed", text) for text in _some(edits, 1, "edit"))
+        edits = list(last_edit_texts(policy_explanation.edits, now, most=_SHOWN))
+        yield from (("quiet", "changed", text) for text in _limit_texts(edits, 1, "edit"))
 
 
-def _some(texts: Sequence[str], most: int, noun: str) -> Iterator[str]:
+def _limit_texts(texts: Sequence[str], most: int, noun: str) -> Iterator[str]:
     """Yield the first texts, and how many more there are."""
     yield from texts[:most]
     if len(texts) > most:
@@ -100,10 +100,12 @@ def _quota_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, wid
         yield [("", "")]
         return
     for report in quotas:
-        yield from labelled("quota", _fullest(report), width, tone="bad" if any(map(_over, report.uses)) else "")
+        yield from labelled_lines(
+            "quota", _fullest(report), width, tone="bad" if any(map(_is_over, report.uses)) else ""
+        )
 
 
-def _over(use: Use) -> bool:
+def _is_over(use: Use) -> bool:
     return use.over
 
 
@@ -114,7 +116,7 @@ def _fullest(report: QuotaReport) -> str:
         return f"{report.subject.name}: limits nothing"
     shown = [f"{use.name} {use.used or '?'} of {use.hard}" for use in uses[:_FULLEST]]
     rest = f", and {len(uses) - _FULLEST} less full" if len(uses) > _FULLEST else ""
-    counts = f", counts {listed(report.scopes)}" if report.scopes else ""
+    counts = f", counts {join_words(report.scopes)}" if report.scopes else ""
     return f"{report.subject.name}: {', '.join(shown)}{rest}{counts}"
 
 
@@ -127,7 +129,7 @@ def _band_text(band: Band) -> str:
     return f"{band.type} {band.resource} {', '.join(parts)}"
 
 
-def _more(policy_explanation: PolicyExplanation) -> list[str]:
+def _hidden_parts(policy_explanation: PolicyExplanation) -> list[str]:
     kind = policy_explanation.subject.kind
     parts = ["where each value comes from"]
     parts += ["a bar for each quota"] * (kind == "Namespace" and bool(policy_explanation.quotas))

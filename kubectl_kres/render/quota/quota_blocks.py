@@ -14,9 +14,9 @@ from kubectl_kres.admission.quota.usage_drift import Drift
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pictures.holders import holders_lines, of_quota
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, gauge, padded, row, size, toned, wrapped
-from kubectl_kres.render.verdict.brief import Brief, about
-from kubectl_kres.reports.common.resource_lists import NEARLY_FULL, listed
+from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, gauge, pad_text, row, size, tone_lines, wrap_text
+from kubectl_kres.render.verdict.brief import Brief, object_command
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL, join_words
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
 from kubectl_kres.reports.quota.usage_tree import SetBy, UsageNode
 
@@ -51,20 +51,20 @@ def tree_lines(nodes: Sequence[UsageNode], names: Sequence[str], width: int) -> 
         label = max(size(line_row.label) + _INDENT * line_row.depth for line_row in rows)
         label = min(label, max(_TREE_LABEL, width - amount - 40))
         for line_row in rows:
-            yield from _drawn(line_row, label, amount, width)
+            yield from _tree_row_lines(line_row, label, amount, width)
 
 
-def _drawn(line_row: TreeRow, label: int, amount: int, width: int) -> Iterator[Line]:
+def _tree_row_lines(line_row: TreeRow, label: int, amount: int, width: int) -> Iterator[Line]:
     indent = " " * (_INDENT * line_row.depth)
-    who = padded(clipped(line_row.label, label - len(indent)), label - len(indent))
+    who = pad_text(clip_text(line_row.label, label - len(indent)), label - len(indent))
     share = f"{line_row.percent:>3}%" if line_row.percent is not None else ""
-    head = f"    {indent}{who}  {padded(line_row.amount, amount)}  {share:>4}"
+    head = f"    {indent}{who}  {pad_text(line_row.amount, amount)}  {share:>4}"
     if size(head) + 2 + size(line_row.more) <= width:
         yield [("", head), ("quiet", f"  {line_row.more}" if line_row.more else "")]
         return
     yield [("", head)]
     below = f"      {indent}"
-    yield from toned("quiet", wrapped(line_row.more, width, first=below, rest=f"{below}  "))
+    yield from tone_lines("quiet", wrap_text(line_row.more, width, first=below, rest=f"{below}  "))
 
 
 def tree_rows(nodes: Sequence[UsageNode], name: str, depth: int = 0) -> Iterator[TreeRow]:
@@ -151,18 +151,22 @@ def brief(report: QuotaReport, flags: str) -> Brief:
     uses = sorted(report.uses, key=lambda use: -(use.percent or 0))
     drifted = next((use for use in uses if use.drift is not None), None)
     fullest = uses[0].percent or 0 if uses else 0
-    word, tone = _word(report, fullest)
+    word, tone = _state_word(report, fullest)
     texts = [f"{use.name} {use.used or '?'} of {use.hard} ({use.percent or 0}%)" for use in uses[:_BRIEFLY]]
     texts += [f"and {len(uses) - _BRIEFLY} more"] * (len(uses) > _BRIEFLY)
     if drifted is not None and drifted.drift is not None:
         texts.append(f"{drifted.name}: {drift_words(drifted.drift)}")
     texts = [*report.faults, *texts]
     ours = report.subject.kind == "ResourceQuota" and not report.supposed
-    more = f"{about('quota', report.subject, kind=False)} --by workload{f' {flags}' if flags else ''}" if ours else ""
+    more = (
+        f"{object_command('quota', report.subject, kind=False)} --by workload{f' {flags}' if flags else ''}"
+        if ours
+        else ""
+    )
     return Brief(tone, word, f": {report.subject.full}: {', '.join(texts) or 'limits nothing'}", next=more)
 
 
-def _word(report: QuotaReport, fullest: int) -> tuple[str, Tone]:
+def _state_word(report: QuotaReport, fullest: int) -> tuple[str, Tone]:
     if report.faults:
         return "invalid", "bad"
     if any(use.over for use in report.uses):
@@ -180,22 +184,22 @@ def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterato
     kind = "quota" if report.subject.kind == "ResourceQuota" else report.subject.kind
     yield [("strong", f"{kind} {report.subject.name}"), ("", where)]
     if report.shared:
-        text = f"shared by {listed(report.shared)}"
-        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+        text = f"shared by {join_words(report.shared)}"
+        yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
     for phrase in report.scopes:
-        yield from toned("quiet", wrapped(f"counts {phrase}", width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(f"counts {phrase}", width, first="  ", rest="    "))
     if report.pool:
         text = f"kept by Capsule for pool {report.pool}: its hard is what claims add up to, other edits are undone"
-        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
     if not report.enforced:
         text = "no status yet, so it enforces nothing; the quota controller may be slow or off"
-        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
     if report.supposed:
         text = "from a file: taken as enforced, with nothing used yet"
-        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
     for fault in report.faults:
         failing = "the API server would not store it" if kind == "quota" else "its controller fails"
-        yield from toned("bad", wrapped(f"{failing}: {fault}", width, first="  ", rest="    "))
+        yield from tone_lines("bad", wrap_text(f"{failing}: {fault}", width, first="  ", rest="    "))
     if not report.uses:
         yield [("quiet", "  limits nothing")]
         return
@@ -229,17 +233,17 @@ class _Table:
 
     def lines(self) -> Iterator[Line]:
         shown = any(use.percent is not None for use in self.report.uses)
-        heads = f"  {padded('NAME', self.label)}  {row(self.heads, self.widths)}{'  USED%' * shown}"
+        heads = f"  {pad_text('NAME', self.label)}  {row(self.heads, self.widths)}{'  USED%' * shown}"
         yield [("quiet", heads.rstrip())]
         for use in self.report.uses:
-            yield from self._use(use)
+            yield from self._use_lines(use)
 
     def _cells(self, use: Use) -> tuple[str, ...]:
         used, left, counted = use.used or "-", use.left or "-", use.counted or ("?" if use.unread else "-")
         shown = (used, counted, use.hard, left) if self.report.recounted else (used, use.hard, left)
-        return tuple(clipped(text, _CELL) for text in shown)[: len(self.heads)]
+        return tuple(clip_text(text, _CELL) for text in shown)[: len(self.heads)]
 
-    def _use(self, use: Use) -> Iterator[Line]:
+    def _use_lines(self, use: Use) -> Iterator[Line]:
         tone: Tone = (
             "bad" if use.over or (use.percent or 0) >= 100 else "warn" if (use.percent or 0) >= NEARLY_FULL else ""
         )
@@ -247,12 +251,12 @@ class _Table:
         room = self.width - self.label - 2 - size(shown)
         tail: Line = [("", shown), (tone, gauge(use.percent, room, over=use.over, ascii_only=self.ascii_only))]
         if size(use.name) <= self.label:
-            yield [("", padded(head, self.label + 2)), *tail]
+            yield [("", pad_text(head, self.label + 2)), *tail]
         else:
             yield [("", head)]
             yield [("", " " * (self.label + 2)), *tail]
         for tone_, text in _remarks(use):
-            yield from toned(tone_, wrapped(text, self.width, first="      ", rest="        "))
+            yield from tone_lines(tone_, wrap_text(text, self.width, first="      ", rest="        "))
 
 
 def _remarks(use: Use) -> Iterator[tuple[Tone, str]]:
@@ -300,11 +304,11 @@ def _shares(report: QuotaReport, width: int) -> Iterator[Line]:
 
 
 def _share_rows(use: Use, usage_shares: Sequence[UsageShare], width: int) -> Iterator[Line]:
-    amounts = [clipped(share.usage[use.name], _CELL) for share in usage_shares]
+    amounts = [clip_text(share.usage[use.name], _CELL) for share in usage_shares]
     amount = max(map(size, amounts))
     room = max(16, width - amount - 26)
     label = min(room, max(size(share.who) for share in usage_shares))
     for share, text in zip(usage_shares, amounts, strict=True):
         pods = f"  {share.pods} pod{'s' * (share.pods != 1)}" if share.pods and not share.who.startswith("Pod/") else ""
-        who = padded(clipped(share.who, label), label)
-        yield [("", f"    {who}  {padded(text, amount)}  {share.percents[use.name]:>3}%"), ("quiet", pods)]
+        who = pad_text(clip_text(share.who, label), label)
+        yield [("", f"    {who}  {pad_text(text, amount)}  {share.percents[use.name]:>3}%"), ("quiet", pods)]

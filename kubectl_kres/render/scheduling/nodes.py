@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.text.labels import labelled_lines
+from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.reports.common.parts import (
     NearestNode,
     NodeGroup,
@@ -27,21 +27,21 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
         return
     yield [("", "")]
     if not report.is_read:
-        yield from toned("quiet", wrapped(_UNREAD, width, first="nodes: ", rest="  "))
+        yield from tone_lines("quiet", wrap_text(_UNREAD, width, first="nodes: ", rest="  "))
         return
-    yield from toned("strong", wrapped(f"nodes: {_head(report)}", width, rest="  "))
+    yield from tone_lines("strong", wrap_text(f"nodes: {_head(report)}", width, rest="  "))
     if report.rejection:
-        yield from toned("bad", wrapped(report.rejection, width, first="  all  ", rest=_INDENT))
+        yield from tone_lines("bad", wrap_text(report.rejection, width, first="  all  ", rest=_INDENT))
     most = max((len(str(group.count)) for group in report.groups), default=0)
     for group in report.groups:
-        yield from toned("bad", wrapped(_group(group), width, first=f"  {group.count:>{most}}  ", rest=_INDENT))
+        yield from tone_lines("bad", wrap_text(_group(group), width, first=f"  {group.count:>{most}}  ", rest=_INDENT))
     for asked in report.asked:
-        yield from toned("", wrapped(asked_text(asked), width, first="  ", rest=_INDENT))
+        yield from tone_lines("", wrap_text(asked_text(asked), width, first="  ", rest=_INDENT))
     if report.nearest is not None:
-        yield from toned("", wrapped(nearest_text(report.nearest), width, first="  nearest: ", rest=_INDENT))
+        yield from tone_lines("", wrap_text(nearest_text(report.nearest), width, first="  nearest: ", rest=_INDENT))
     if report.scaling is not None:
-        yield from toned("", wrapped(scaling_text(report.scaling), width, first="  ", rest=_INDENT))
-    yield from toned("quiet", _remarks(report, width))
+        yield from tone_lines("", wrap_text(scaling_text(report.scaling), width, first="  ", rest=_INDENT))
+    yield from tone_lines("quiet", _remarks(report, width))
 
 
 def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
@@ -49,15 +49,15 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     if report is None:
         return
     if not report.is_read:
-        yield from labelled("nodes", _UNREAD, width, tone="quiet")
+        yield from labelled_lines("nodes", _UNREAD, width, tone="quiet")
         return
     why = [report.rejection] if report.rejection else [f"{group.count} {_group(group)}" for group in report.groups]
     text = f"{_head(report)}{': ' if why and not report.fits else ''}{'; '.join(why) if not report.fits else ''}"
-    yield from _cut(labelled("nodes", text, width), SHORT - 2 if report.nearest is not None else SHORT)
+    yield from _cut_lines(labelled_lines("nodes", text, width), SHORT - 2 if report.nearest is not None else SHORT)
     if report.nearest is not None:
-        yield from _cut(labelled("nearest", nearest_text(report.nearest), width), 2)
+        yield from _cut_lines(labelled_lines("nearest", nearest_text(report.nearest), width), 2)
     if report.scaling is not None:
-        yield from _cut(labelled("more", scaling_text(report.scaling), width), 2)
+        yield from _cut_lines(labelled_lines("more", scaling_text(report.scaling), width), 2)
 
 
 def scaling_text(scaling: NodeScaling) -> str:
@@ -89,7 +89,7 @@ def why_lines(report: NodeReport) -> Iterator[str]:
         yield f"nearest: {nearest_text(report.nearest)}"
 
 
-def _cut(lines: Iterable[Line], most: int) -> list[Line]:
+def _cut_lines(lines: Iterable[Line], most: int) -> list[Line]:
     """Return the first of the lines; that there are more is seen."""
     first = list(lines)
     return first if len(first) <= most else [*first[: most - 1], [*first[most - 1], ("quiet", "…")]]
@@ -99,10 +99,10 @@ def _head(report: NodeReport) -> str:
     able = "would, if they were empty, take" if report.empty else "can take"
     seen = "" if report.complete else " as far as seen"
     what = str(report.pod) if report.pod.kind == "Pod" else f"a pod of {report.pod}"
-    return f"{report.fitting} of {report.nodes} {able} {what}{seen}{_named(report.fits)}"
+    return f"{report.fitting} of {report.nodes} {able} {what}{seen}{_format_node_names(report.fits)}"
 
 
-def _named(nodes: Sequence[str]) -> str:
+def _format_node_names(nodes: Sequence[str]) -> str:
     return f": {', '.join(nodes)}" if nodes else ""
 
 
@@ -119,11 +119,11 @@ def _group(group: NodeGroup) -> str:
 
 def asked_text(asked: ResourceAsked) -> str:
     """``memory: the pod asks 12Gi: app 8Gi, proxy 4Gi, which the default of LimitRange/lims sets``."""
-    parts = "; ".join(map(_part, asked.parts))
+    parts = "; ".join(map(_format_request_part, asked.parts))
     return f"{asked.resource}: the pod asks {asked.amount}{f': {parts}' if parts else ''}"
 
 
-def _part(part: RequestPart) -> str:
+def _format_request_part(part: RequestPart) -> str:
     who = part.name or "the pod level"
     if part.source is not None:
         return f"{who} {part.amount}, set by {part.source.ref} ({part.source.field})"
@@ -148,16 +148,16 @@ def nearest_text(nearest: NearestNode) -> str:
 def _remarks(report: NodeReport, width: int) -> Iterator[str]:
     if report.preempts:
         text = f"less important pods could go for it on {', '.join(report.preempts)}: the scheduler chooses which"
-        yield from wrapped(text, width, first="  ", rest=_INDENT)
+        yield from wrap_text(text, width, first="  ", rest=_INDENT)
     if report.sentence and report.stated and report.sentence != report.stated:
         text = "the scheduler said something else when it last looked, so things have changed since, or it is set up"
-        yield from wrapped(f"{text} in another way; computed: {report.sentence}", width, first="  ", rest=_INDENT)
+        yield from wrap_text(f"{text} in another way; computed: {report.sentence}", width, first="  ", rest=_INDENT)
     for gap in report.not_computed:
-        yield from wrapped(f"not computed: {gap}", width, first="  ", rest=_INDENT)
+        yield from wrap_text(f"not computed: {gap}", width, first="  ", rest=_INDENT)
     if report.not_read:
         text = f"not looked at, since it could not be read: {', '.join(report.not_read)}"
-        yield from wrapped(text, width, first="  ", rest=_INDENT)
-    yield from wrapped(
+        yield from wrap_text(text, width, first="  ", rest=_INDENT)
+    yield from wrap_text(
         "computed with the filters of kube-scheduler's default profile; extenders and other profiles are not seen",
         width,
         first="  ",

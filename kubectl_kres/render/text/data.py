@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.versions import beyond_rules
-from kubectl_kres.render.text.line import plain
+from kubectl_kres.render.text.line import sanitize_text
 from kubectl_kres.store.store import Origin
 
 API_VERSION = "kres/v1alpha1"
@@ -56,7 +56,7 @@ _HALF = re.compile(r"\\uD[89A-F]")
 
 def to_json(value: Any) -> str:
     """Indented. What a terminal may obey is escaped, which changes nothing for a program that reads it."""
-    shown = msgspec.json.format(encoded(value), indent=2).decode()
+    shown = msgspec.json.format(to_json_bytes(value), indent=2).decode()
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", shown)
 
 
@@ -72,7 +72,7 @@ def item(value: Any) -> Item:
     return Item(f"    {shown}")
 
 
-def encoded(value: Any) -> bytes:
+def to_json_bytes(value: Any) -> bytes:
     """As JSON. Half a surrogate pair, which a file can hold, becomes U+FFFD, as Go reads it."""
     try:
         return msgspec.json.encode(value)
@@ -86,9 +86,9 @@ def to_yaml(value: Any) -> str:
     import yaml  # noqa: PLC0415 - costs 15 ms that only this format needs
 
     shown: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000)
-    if plain(shown, keep_newlines=True) == shown and not _HALF.search(shown):
+    if sanitize_text(shown, keep_newlines=True) == shown and not _HALF.search(shown):
         return shown
-    whole = msgspec.json.decode(encoded(value))
+    whole = msgspec.json.decode(to_json_bytes(value))
     return str(yaml.safe_dump(whole, sort_keys=False, allow_unicode=False, width=10_000))
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.render.text.line import plain
+from kubectl_kres.render.text.line import sanitize_text
 
 #: A step of a path: the values that one value leads to.
 Step = Callable[[Any], Iterator[Any]]
@@ -51,7 +51,7 @@ class Range(NamedTuple):
 def parse(template: str) -> tuple[Text | Path | Range, ...]:
     """Return the parts of a template. Raises UsageError."""
     stack: list[tuple[Path | None, list[Text | Path | Range]]] = [(None, [])]
-    for part in _parts(template):
+    for part in _split_template(template):
         if isinstance(part, str):
             stack[-1][1].append(Text(part))
             continue
@@ -64,7 +64,7 @@ def parse(template: str) -> tuple[Text | Path | Range, ...]:
                 raise _fault(template, "not in range, nothing to end")
             stack[-1][1].append(Range(path, tuple(body)))
         elif quoted := _QUOTED.fullmatch(word):
-            stack[-1][1].append(Text(_unquoted(quoted[0])))
+            stack[-1][1].append(Text(_unquote_text(quoted[0])))
         else:
             stack[-1][1].append(_path(word, template))
     if len(stack) > 1:
@@ -72,35 +72,35 @@ def parse(template: str) -> tuple[Text | Path | Range, ...]:
     return tuple(stack[0][1])
 
 
-def printed(parts: Sequence[Text | Path | Range], data: Any) -> str:
+def render_template(parts: Sequence[Text | Path | Range], data: Any) -> str:
     """Return a document in the form of a template. What it does not have is left out."""
-    return "".join(_printed(parts, data))
+    return "".join(_render_parts(parts, data))
 
 
-def _printed(parts: Sequence[Text | Path | Range], current: Any) -> Iterator[str]:
+def _render_parts(parts: Sequence[Text | Path | Range], current: Any) -> Iterator[str]:
     for part in parts:
         match part:
             case Text():
                 yield part.text
             case Path():
-                yield " ".join(shown(value) for value in part.values(current))
+                yield " ".join(value_text(value) for value in part.values(current))
             case Range():
                 for value in part.path.values(current):
-                    yield from _printed(part.body, value)
+                    yield from _render_parts(part.body, value)
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Return a text as it is, but for what a terminal may obey; anything else as JSON."""
     if isinstance(value, str):
-        return plain(value, keep_newlines=True)
-    return plain(msgspec.json.encode(value, order="sorted").decode())
+        return sanitize_text(value, keep_newlines=True)
+    return sanitize_text(msgspec.json.encode(value, order="sorted").decode())
 
 
 class _Action(NamedTuple):
     text: str
 
 
-def _parts(template: str) -> Iterator[str | _Action]:
+def _split_template(template: str) -> Iterator[str | _Action]:
     """Texts, and what stands between braces."""
     rest = template
     while rest:
@@ -109,14 +109,14 @@ def _parts(template: str) -> Iterator[str | _Action]:
             yield text
         if not brace:
             return
-        end = _closing(rest)
+        end = _find_closing_brace(rest)
         if end < 0:
             raise _fault(template, "unclosed action")
         yield _Action(rest[:end])
         rest = rest[end + 1 :]
 
 
-def _closing(text: str) -> int:
+def _find_closing_brace(text: str) -> int:
     """Return where the brace closes that is open before ``text``; negative: nowhere."""
     at = 0
     while at < len(text):
@@ -129,7 +129,7 @@ def _closing(text: str) -> int:
     return -1
 
 
-def _unquoted(text: str) -> str:
+def _unquote_text(text: str) -> str:
     return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1], flags=re.DOTALL)
 
 
@@ -150,9 +150,9 @@ def _steps(text: str, template: str) -> Iterator[Step]:
             return
         elif rest.startswith((".[", "[")):
             inside, rest = _bracket(rest.removeprefix("."), template)
-            yield _chosen(inside, template)
+            yield _read_bracket_step(inside, template)
         elif rest.startswith(".*"):
-            yield _all
+            yield _all_elements
             rest = rest[2:]
         else:
             match = _FIELD.match(rest.removeprefix("."))
@@ -176,13 +176,13 @@ def _bracket(text: str, template: str) -> tuple[str, str]:
     raise _fault(template, "unterminated array")
 
 
-def _chosen(inside: str, template: str) -> Step:
+def _read_bracket_step(inside: str, template: str) -> Step:
     """Return the step that a bracket is: all, a filter, a slice, keys or indices."""
     if inside == "*":
-        return _all
+        return _all_elements
     if inside.startswith("?(") and inside.endswith(")"):
-        return _filtered(inside[2:-1], template)
-    steps = [_part(part.strip(), template) for part in _split(inside)]
+        return _build_filter_step(inside[2:-1], template)
+    steps = [_read_bracket_part(part.strip(), template) for part in _split(inside)]
     return lambda value: (item for step in steps for item in step(value))
 
 
@@ -191,9 +191,9 @@ def _split(text: str) -> list[str]:
     return re.findall(rf"(?:{_QUOTED.pattern}|[^,])+", text) or [""]
 
 
-def _part(text: str, template: str) -> Step:
+def _read_bracket_part(text: str, template: str) -> Step:
     if _QUOTED.fullmatch(text):
-        return _field(_unquoted(text))
+        return _field(_unquote_text(text))
     if match := re.fullmatch(r"(-?\d+)?(?::(-?\d+)?)?(?::(\d+)?)?", text):
         if ":" not in text and match[1]:
             return _index(int(match[1]))
@@ -221,7 +221,7 @@ def _index(number: int) -> Step:
     return step
 
 
-def _all(value: Any) -> Iterator[Any]:
+def _all_elements(value: Any) -> Iterator[Any]:
     if isinstance(value, Mapping):
         yield from value.values()
     elif isinstance(value, list):
@@ -230,11 +230,11 @@ def _all(value: Any) -> Iterator[Any]:
 
 def _descendants(value: Any) -> Iterator[Any]:
     yield value
-    for item in _all(value):
+    for item in _all_elements(value):
         yield from _descendants(item)
 
 
-def _filtered(text: str, template: str) -> Step:
+def _build_filter_step(text: str, template: str) -> Step:
     match = _FILTER.fullmatch(text)
     if match is None:
         raise _fault(template, f"invalid filter {text}")
@@ -242,14 +242,14 @@ def _filtered(text: str, template: str) -> Step:
     right = _operand(match["right"], template) if operator else None
 
     def step(value: Any) -> Iterator[Any]:
-        for item in _all(value):
+        for item in _all_elements(value):
             first = left(item)
             if right is None:
                 if first:
                     yield item
                 continue
             second = right(item)
-            if first and second and _compares(first[0], operator, second[0]):
+            if first and second and _matches_comparison(first[0], operator, second[0]):
                 yield item
 
     return step
@@ -258,7 +258,7 @@ def _filtered(text: str, template: str) -> Step:
 def _operand(text: str, template: str) -> Callable[[Any], list[Any]]:
     """Return the values that a side of a comparison stands for."""
     if _QUOTED.fullmatch(text):
-        constant: Any = _unquoted(text)
+        constant: Any = _unquote_text(text)
     elif text in {"true", "false"}:
         constant = text == "true"
     elif re.fullmatch(r"-?\d+(\.\d+)?", text):
@@ -269,7 +269,7 @@ def _operand(text: str, template: str) -> Callable[[Any], list[Any]]:
     return lambda _value: [constant]
 
 
-def _compares(left: Any, operator: str, right: Any) -> bool:
+def _matches_comparison(left: Any, operator: str, right: Any) -> bool:
     if isinstance(left, bool) is not isinstance(right, bool):
         return operator == "!="
     numbers = isinstance(left, (int, float)) and isinstance(right, (int, float))
@@ -287,7 +287,7 @@ def _compares(left: Any, operator: str, right: Any) -> bool:
 
 
 def _fault(template: str, why: str) -> UsageError:
-    return UsageError(f"error parsing jsonpath {plain(template)}: {why}")
+    return UsageError(f"error parsing jsonpath {sanitize_text(template)}: {why}")
 
 
 #: Header and path of a column.
@@ -305,10 +305,14 @@ def columns(text: str) -> Columns:
     for part in _outside_brackets(text):
         head, colon, path = part.partition(":")
         if not colon or not head:
-            raise UsageError(f"unexpected custom-columns spec: {plain(part)}, expected <header>:<json-path-expr>")
+            raise UsageError(
+                f"unexpected custom-columns spec: {sanitize_text(part)}, expected <header>:<json-path-expr>"
+            )
         inner = path.removeprefix("{").removesuffix("}")
         if not inner:
-            raise UsageError(f"unexpected path string, expected a 'name1.name2' or '.name1.name2', not {plain(path)}")
+            raise UsageError(
+                f"unexpected path string, expected a 'name1.name2' or '.name1.name2', not {sanitize_text(path)}"
+            )
         pairs.append((head, _path(inner if inner[0] in ".[$@" else f".{inner}", path)))
     return tuple(pairs)
 
@@ -319,9 +323,9 @@ def _outside_brackets(text: str) -> list[str]:
 
 def table(wanted: Columns, items: Sequence[Any]) -> Iterator[str]:
     """Yield a line for the heads and one for each item; ``<none>`` where there is nothing."""
-    rows = [tuple(plain(head) for head, _ in wanted)]
+    rows = [tuple(sanitize_text(head) for head, _ in wanted)]
     for item in items:
-        cells = (", ".join(shown(value) for value in path.values(item)) for _, path in wanted)
+        cells = (", ".join(value_text(value) for value in path.values(item)) for _, path in wanted)
         rows.append(tuple(" ".join(cell.split()) or "<none>" for cell in cells))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

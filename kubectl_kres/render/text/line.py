@@ -30,7 +30,7 @@ LONGEST = 2000
 _JOINED_JAMO = range(0x1160, 0x1200)
 
 
-def plain(text: str, *, keep_newlines: bool = False) -> str:
+def sanitize_text(text: str, *, keep_newlines: bool = False) -> str:
     """``text`` with each character that could move the cursor, turn the reading direction or hide replaced by U+FFFD.
 
     ``keep_newlines`` lets newlines and tabs through.
@@ -40,7 +40,7 @@ def plain(text: str, *, keep_newlines: bool = False) -> str:
     return re.sub(_UNSAFE_IN_LINES if keep_newlines else _UNSAFE, _REPLACED, text)
 
 
-def capped(text: str, limit: int = LONGEST) -> str:
+def truncate_text(text: str, limit: int = LONGEST) -> str:
     """At most ``limit`` characters of ``text``, followed by how many were left out."""
     if len(text) <= limit:
         return text
@@ -72,39 +72,40 @@ _SGR = {"good": "32", "bad": "31", "warn": "33", "strong": "1", "quiet": "2", "c
 def draw(line: Line, *, color: bool) -> str:
     """Return the line as printed: text from a cluster loses its control characters, blanks at the end go."""
     drawn = [
-        f"\x1b[{_SGR[tone]}m{shown(text)}\x1b[0m" if color and tone and text else shown(text) for tone, text in line
+        f"\x1b[{_SGR[tone]}m{printable_text(text)}\x1b[0m" if color and tone and text else printable_text(text)
+        for tone, text in line
     ]
     return "".join(drawn).rstrip()
 
 
-def shown(text: str) -> str:
+def printable_text(text: str) -> str:
     """``text`` as it is drawn: safe for a terminal, and not too long."""
     if len(text) <= LONGEST and text.isprintable():
         return text
-    return plain(capped(text))
+    return sanitize_text(truncate_text(text))
 
 
 def size(text: str) -> int:
     """Cells that ``text`` takes once it is drawn."""
-    return cells(shown(text))
+    return cells(printable_text(text))
 
 
-def padded(text: str, width: int) -> str:
+def pad_text(text: str, width: int) -> str:
     """``text`` filled with blanks to ``width`` cells."""
     return text + " " * max(0, width - size(text))
 
 
 def row(texts: Sequence[str], widths: Sequence[int]) -> str:
     """Texts side by side in columns of these widths, two blanks apart."""
-    return "  ".join(padded(text, width) for text, width in zip(texts, widths, strict=True))
+    return "  ".join(pad_text(text, width) for text, width in zip(texts, widths, strict=True))
 
 
-def clipped(text: str, width: int) -> str:
+def clip_text(text: str, width: int) -> str:
     """``text``, or as much of its beginning as leaves room for an ellipsis in ``width`` cells."""
     if size(text) <= width:
         return text
     kept, room = "", width - 1
-    for character in capped(text):
+    for character in truncate_text(text):
         room -= size(character)
         if room < 0:
             break
@@ -112,10 +113,10 @@ def clipped(text: str, width: int) -> str:
     return f"{kept}…"
 
 
-def wrapped(text: str, width: int, *, first: str = "", rest: str = "") -> Iterator[str]:
+def wrap_text(text: str, width: int, *, first: str = "", rest: str = "") -> Iterator[str]:
     """``text`` in lines of at most ``width`` cells, broken at blanks; a longer word stands alone on its line."""
     line, empty = first, True
-    for word in capped(text).split():
+    for word in truncate_text(text).split():
         over = size(line) + (not empty) + size(word) > width
         if over and (not empty or size(rest) + size(word) <= width < size(first) + size(word)):
             yield line
@@ -125,22 +126,22 @@ def wrapped(text: str, width: int, *, first: str = "", rest: str = "") -> Iterat
     yield line
 
 
-def placed(tone: Tone, head: str, column: int, tail: Line, width: int) -> Iterator[Line]:
+def aligned_lines(tone: Tone, head: str, column: int, tail: Line, width: int) -> Iterator[Line]:
     """``head`` with the tail in its column; on lines of its own if it is too long for that."""
     if size(head) <= column:
-        yield [(tone, padded(head, column)), *tail]
+        yield [(tone, pad_text(head, column)), *tail]
         return
     indent = head[: len(head) - len(head.lstrip(" "))]
-    yield from toned(tone, wrapped(head, width, first=indent, rest=f"{indent}  "))
+    yield from tone_lines(tone, wrap_text(head, width, first=indent, rest=f"{indent}  "))
     yield [("", " " * column), *tail]
 
 
-def toned(tone: Tone, lines: Iterable[str]) -> Iterator[Line]:
+def tone_lines(tone: Tone, lines: Iterable[str]) -> Iterator[Line]:
     for line in lines:
         yield [(tone, line)]
 
 
-def since(time: str, now: str) -> str:
+def age_text(time: str, now: str) -> str:
     """Return how long ago, in the largest unit; empty if that is not known. Both as RFC 3339."""
     try:
         seconds = int((datetime.fromisoformat(now) - datetime.fromisoformat(time)).total_seconds())
@@ -160,7 +161,7 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
     Source: Go's text/tabwriter with padding 2, as kubectl describe uses it.
     """
-    return [*_block([[*map(plain, row)] for row in rows], [])]
+    return [*_block([[*map(sanitize_text, row)] for row in rows], [])]
 
 
 def _block(rows: Sequence[Sequence[str]], widths: list[int]) -> Iterator[str]:

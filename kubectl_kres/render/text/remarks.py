@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, Tone, since
+from kubectl_kres.render.text.labels import labelled_lines
+from kubectl_kres.render.text.line import Line, Tone, age_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.reports.common.explanation import LastEdit, Unseen
 
@@ -29,7 +29,7 @@ def remarks(
     if texts:
         yield [("", "")]
     for tone, label, text in texts:
-        yield from labelled(label, text, width, tone=tone)
+        yield from labelled_lines(label, text, width, tone=tone)
 
 
 def unseen_text(unseen: Unseen) -> str:
@@ -38,7 +38,7 @@ def unseen_text(unseen: Unseen) -> str:
     return f"{unseen.kind}{f' {unseen.name}' if unseen.name else ''}{where}: {unseen.message or unseen.state}"
 
 
-def edited(edits: Mapping[str, LastEdit], now: str = "", most: int = 99) -> Iterator[str]:
+def last_edit_texts(edits: Mapping[str, LastEdit], now: str = "", most: int = 99) -> Iterator[str]:
     """Yield ``spec.hard[pods], spec.hard[cpu] by flux (Apply) at …``: the fields that one edit wrote, together.
 
     ``now`` (RFC 3339): the time is an age then. ``most``: fields that are named.
@@ -49,7 +49,7 @@ def edited(edits: Mapping[str, LastEdit], now: str = "", most: int = 99) -> Iter
     for edit, fields in groups.items():
         how = f" ({edit.operation})" if edit.operation else ""
         notes = "".join(f", {note}" for system in systems() if (note := system.edit_note(edit.manager)))
-        ago = since(edit.time, now)
+        ago = age_text(edit.time, now)
         when = f" {ago} ago" if ago else f" at {edit.time}" if edit.time else ""
         names = ", ".join(fields[:most]) + (f" and {len(fields) - most} more" if len(fields) > most else "")
         yield f"{names} by {edit.manager}{how}{when}{notes}"

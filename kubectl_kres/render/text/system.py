@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
-from kubectl_kres.systems import registered
+from kubectl_kres.systems import registered_systems
 
 if TYPE_CHECKING:
     from kubectl_kres.render.text.line import Line
@@ -47,4 +47,4 @@ class RenderSystem:
 
 def systems() -> tuple[RenderSystem, ...]:
     """Return all of them, in the order of registration."""
-    return cast("tuple[RenderSystem, ...]", registered("text"))
+    return cast("tuple[RenderSystem, ...]", registered_systems("text"))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Set, Source, is_own_rule
-from kubectl_kres.render.text.line import Line, Tone, clipped, placed, row, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, aligned_lines, clip_text, row, size, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, QuotaCost, ResourceValue
 
 _INDENT = " " * 8
@@ -32,9 +32,9 @@ def step_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
     shown = [entry for entry, then in zip_longest(entries, entries[1:]) if not _told_by(then, entry)]
     for number, entry in enumerate(shown, 1):
         head, *more = _texts(entry)
-        yield from toned("", wrapped(head, width, first=f"    {number}. ", rest=_INDENT))
+        yield from tone_lines("", wrap_text(head, width, first=f"    {number}. ", rest=_INDENT))
         for text in more:
-            yield from toned("quiet", wrapped(text, width, first=_INDENT, rest=_INDENT))
+            yield from tone_lines("quiet", wrap_text(text, width, first=_INDENT, rest=_INDENT))
 
 
 def _told_by(then: Entry | None, entry: Entry) -> bool:
@@ -103,9 +103,9 @@ def tables(containers: Sequence[ContainerValues], *, live: bool, steps: bool, wi
     table = _Table(min(label, _LABEL), widths, live=live, steps=steps, width=width)
     for container in containers:
         yield [("", "")]
-        yield from placed("strong", title(container), table.label + 2, table.heads(heads), width)
+        yield from aligned_lines("strong", title(container), table.label + 2, table.heads(heads), width)
         if container.note:
-            yield from toned("warn", wrapped(container.note, width, first="  ", rest="  "))
+            yield from tone_lines("warn", wrap_text(container.note, width, first="  ", rest="  "))
         if not container.values:
             yield [("quiet", "  no requests, no limits")]
         for value in container.values:
@@ -137,14 +137,16 @@ class _Table:
         tail: Line = [(tone, shown)]
         if beside[1]:
             tail = [*tail, ("", value.rule), ("quiet", f"  {source}" if beside[0] else "")]
-        yield from placed(tone, f"  {_label(value)}", self.label + 2, tail, self.width)
+        yield from aligned_lines(tone, f"  {_label(value)}", self.label + 2, tail, self.width)
         for below in (*(() if beside[1] else (value.rule,)), *(() if beside[0] or not source else (source,))):
-            yield from toned("quiet", wrapped(below, self.width, first="      ", rest="        "))
+            yield from tone_lines("quiet", wrap_text(below, self.width, first="      ", rest="        "))
         for other in value.alternatives:
-            yield from toned("warn", wrapped(_other(other), self.width, first="      or ", rest="        "))
+            yield from tone_lines(
+                "warn", wrap_text(_format_alternative(other), self.width, first="      or ", rest="        ")
+            )
         if value.note:
             text = f"live differs: {value.note}"
-            yield from toned("warn", wrapped(text, self.width, first="      ", rest="        "))
+            yield from tone_lines("warn", wrap_text(text, self.width, first="      ", rest="        "))
         if self.steps:
             yield from step_lines(value.steps, self.width)
 
@@ -156,10 +158,10 @@ def _label(value: ResourceValue) -> str:
 def _cells(value: ResourceValue, *, live: bool) -> tuple[str, ...]:
     computed = " or ".join([value.value or "-", *(other.value for other in value.alternatives)])
     shown = (value.written or "-", computed, value.live or "-")
-    return tuple(clipped(text, CELL) for text in (shown if live else shown[:2]))
+    return tuple(clip_text(text, CELL) for text in (shown if live else shown[:2]))
 
 
-def _other(other: Alternative) -> str:
+def _format_alternative(other: Alternative) -> str:
     return f"{other.value} by {other.rule} {shown_source(other.source)}{orders(other.order, other.listed)}"
 
 
@@ -179,18 +181,18 @@ def answer(container_values: ContainerValues, value: ResourceValue, width: int) 
     yield [("strong", f"{container_values.name or 'pod'}.{value.side}.{value.resource}"), ("", f" = {stored}")]
     set_by = f"{value.rule}  {shown_source(value.source)}".strip()
     if set_by:
-        yield from toned("", wrapped(set_by, width, first="set by   ", rest=" " * 9))
+        yield from tone_lines("", wrap_text(set_by, width, first="set by   ", rest=" " * 9))
     if value.edited is not None:
         at = f" at {value.edited.time}" if value.edited.time else ""
-        yield from toned("", wrapped(f"by {value.edited.manager}{at}", width, first="changed  ", rest=" " * 9))
+        yield from tone_lines("", wrap_text(f"by {value.edited.manager}{at}", width, first="changed  ", rest=" " * 9))
     if value.written is not None and value.written != value.value:
         yield [("", f"written  {value.written}")]
     if value.live is not None:
         yield [("", f"live     {value.live}")]
     if value.note:
-        yield from toned("warn", wrapped(value.note, width, first="because  ", rest=" " * 9))
+        yield from tone_lines("warn", wrap_text(value.note, width, first="because  ", rest=" " * 9))
     for other in value.alternatives:
-        yield from toned("warn", wrapped(_other(other), width, first="or       ", rest=" " * 9))
+        yield from tone_lines("warn", wrap_text(_format_alternative(other), width, first="or       ", rest=" " * 9))
     yield from step_lines(value.steps, width)
 
 
@@ -206,19 +208,19 @@ def cost_lines(cost: QuotaCost, noun: str = "pod", *, width: int = 80) -> Iterat
     heads = ("COUNTED", "USED", "HARD", "") if cost.counted else ("COSTS", "USED", "HARD", "AFTER")
     names = sorted(charge.requested)
     figures = (charge.requested, charge.used, charge.hard, charge.after)
-    rows = [[clipped(figure[name], CELL) for figure in figures] for name in names]
+    rows = [[clip_text(figure[name], CELL) for figure in figures] for name in names]
     widths = [max(size(head), *(size(row[index]) for row in rows)) for index, head in enumerate(heads[:3])]
     title = f"quota {cost.quota}"
     column = 2 + min(_NAME, max([14, size(title) - 2, *(size(name) for name in names)]))
     yield [("", "")]
     shown = row(heads[:3], widths)
-    yield from placed("strong", title, column, [("quiet", f"  {shown}  {heads[3]}")], width)
+    yield from aligned_lines("strong", title, column, [("quiet", f"  {shown}  {heads[3]}")], width)
     for name, texts in zip(names, rows, strict=True):
         numbers = row(texts[:3], widths)
         too_much = name in cost.exceeded and not cost.counted
         after = "" if cost.counted else f"  {texts[3]}{'  too much' if too_much else ''}"
         tone: Tone = "bad" if too_much else ""
-        yield from placed(tone, f"  {name}", column, [(tone, f"  {numbers}{after}")], width)
+        yield from aligned_lines(tone, f"  {name}", column, [(tone, f"  {numbers}{after}")], width)
     if cost.fits is not None:
         yield [("", f"  {room_text(cost.fits, noun, counted=cost.counted)}")]
 

@@ -70,7 +70,7 @@ def with_remedies(brief: Brief, remedies: Sequence[Remedy]) -> Brief:
     )
 
 
-def about(command: str, ref: ObjectRef, flags: str = "", *, kind: bool = True) -> str:
+def object_command(command: str, ref: ObjectRef, flags: str = "", *, kind: bool = True) -> str:
     """Return the command of ours that says more of an object. ``kind``: its words name kinds."""
     name = f"{ref.kind.lower()}/{shlex.quote(ref.name)}" if kind else shlex.quote(ref.name)
     where = f"-n {shlex.quote(ref.namespace)}" if ref.namespace else ""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.line import Tone, clipped, since
+from kubectl_kres.render.text.line import Tone, age_text, clip_text
 from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, Unseen, Verdict, is_held_up
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, word_of
@@ -34,7 +34,7 @@ def cause(findings: Sequence[Finding], names: Mapping[str, str] | None = None) -
     return f"{'; '.join(texts[:_MOST])}{more}"
 
 
-def figures(findings: Sequence[Finding]) -> Iterator[str]:
+def quota_figures(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield what a pod asks for of each name of a quota that is full, and what is used of it."""
     for finding in findings:
         if finding.rule == "quota/exceeded" and finding.asked and finding.used and finding.limit:
@@ -62,13 +62,13 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
         of = _object(finding)
         if finding.rule == "quota/exceeded":
             if of not in texts:
-                lacking = _listed(f"{short_by(finding)} of {finding.resource}" for finding in exceeded[of])
+                lacking = _join_texts(f"{short_by(finding)} of {finding.resource}" for finding in exceeded[of])
                 yield f"{of} is short by {lacking}"
         elif finding.rule == "quota/must-specify":
             if of not in texts:
-                yield f"{of} requires {_listed(finding.resource for finding in stated[of])} on every container"
+                yield f"{of} requires {_join_texts(finding.resource for finding in stated[of])} on every container"
         else:
-            yield _other(finding, names)
+            yield _format_finding(finding, names)
             continue
         texts.add(of)
 
@@ -81,10 +81,10 @@ def _level_text(findings: Sequence[Finding]) -> str:
     return f"Pod Security{name}{space} wants {len(findings)} setting{'s' * (len(findings) != 1)}"
 
 
-def _other(finding: Finding, names: Mapping[str, str]) -> str:
+def _format_finding(finding: Finding, names: Mapping[str, str]) -> str:
     value = _value(finding, names)
     if finding.rule in _BOUNDS and finding.limit:
-        if _keeps(finding):
+        if _is_in_bound(finding):
             side, bound = ("limit", "max") if finding.rule == "limitrange/max" else ("request", "min")
             return f"{value} has no {side}, which the {bound} {finding.limit} of {_object(finding)} asks for"
         return f"{value} {finding.asked} is {_BOUNDS[finding.rule]} {finding.limit} of {_object(finding)}"
@@ -99,14 +99,14 @@ def _other(finding: Finding, names: Mapping[str, str]) -> str:
         return f"{value}{asked} is above its limit {finding.limit}"
     if finding.text:
         where = f"{value}: " if finding.rule == "quantity/unparsable" else ""
-        return clipped(f"{where}{finding.text}", _LONGEST)
+        return clip_text(f"{where}{finding.text}", _LONGEST)
     from kubectl_kres.provenance.rules import RULES
 
     title = RULES[finding.rule].title.rstrip(".") if finding.rule in RULES else finding.rule
     return f"{value}: {title}" if finding.path else title
 
 
-def _keeps(finding: Finding) -> bool:
+def _is_in_bound(finding: Finding) -> bool:
     """Return whether what is set keeps to a bound, so that what is not set is refused."""
     if not finding.asked:
         return True
@@ -131,7 +131,7 @@ def _object(finding: Finding) -> str:
     return f"quota {source.name}" if source.kind == "ResourceQuota" else f"{source.kind} {source.name}"
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _join_texts(texts: Iterable[str]) -> str:
     first, *rest = dict.fromkeys(texts)
     return f"{', '.join((first, *rest[:-1]))} and {rest[-1]}" if rest else first
 
@@ -162,16 +162,16 @@ def message_of(verdict: Verdict) -> str:
     return verdict.message.replace("\n", "; ")
 
 
-def blind(unseen: Iterable[Unseen]) -> bool:
+def lacks_limit_ranges(unseen: Iterable[Unseen]) -> bool:
     """Return whether LimitRanges could not be read, which may fill in what is not stated."""
     return any(unseen.kind == "LimitRange" for unseen in unseen)
 
 
-def partly(message: str, unseen: Iterable[Unseen]) -> str:
+def unread_caveat(message: str, unseen: Iterable[Unseen]) -> str:
     """Return what to say after a refusal for what a container does not state, where LimitRanges that were not read
     might.
     """
-    return PARTLY if "failed quota: " in message and blind(unseen) else ""
+    return PARTLY if "failed quota: " in message and lacks_limit_ranges(unseen) else ""
 
 
 #: Words beside which it matters whether what is there runs; the others say that it does not.
@@ -192,26 +192,28 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
     state = explanation.run_state
     text = f": {explanation.subject.full}"
     if word in CALM and state is not None and state.word not in {"runs", "ended"}:
-        from kubectl_kres.render.verdict.run_state import beside, said
+        from kubectl_kres.render.verdict.run_state import state_sentence, state_suffix
 
         tone = _STATE_TONES.get(state.word, tone)
-        text = f"{beside(state)}{text}{': ' if said(state) else ''}{said(state, now)}"
+        text = f"{state_suffix(state)}{text}{': ' if state_sentence(state) else ''}{state_sentence(state, now)}"
     if word == "admitted":
-        text += _admitted(explanation)
+        text += _format_admission(explanation)
     else:
         names = {
             "spec": LEVEL,
             **{container.path: container.name for container in reversed(explanation.containers) if container.name},
         }
-        because = why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation), now=now)
+        because = verdict_reason(
+            verdict, explanation.replicas, names, live=explanation.live, ended=_is_ended(explanation), now=now
+        )
         text += f"{';' if ': ' in text.removeprefix(': ') else ':'} {because}"
         if word not in CALM and state is not None and state.since:
-            age = f"since {since(state.since, now) or state.since})"
+            age = f"since {age_text(state.since, now) or state.since})"
             text = f"{text[:-1]}; {age}" if text.endswith(")") else f"{text} ({age}"
     if state is None or not is_held_up(state):
-        text += _held(explanation)
+        text += _format_pending_run(explanation)
         if word == "admitted":
-            text += _killed(explanation)
+            text += _format_killed_container(explanation)
     if seen:
         own = (explanation.subject.kind, explanation.subject.name)
         missing = [unseen for unseen in explanation.unseen if unseen.required]
@@ -221,7 +223,7 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
     return tone, f"{word}{seen}", text
 
 
-def why(
+def verdict_reason(
     verdict: Verdict,
     pods: Replicas | None = None,
     names: Mapping[str, str] | None = None,
@@ -242,17 +244,19 @@ def why(
     because = cause(verdict.findings, names) or verdict.message
     match word_of(verdict):
         case "full":
-            there = "" if beside_ready and not ended else f"{_there(pods, live=live, ended=ended)}; "
-            return f"{there}{_another(live=live, ended=ended)}: {because}"
+            there = "" if beside_ready and not ended else f"{_format_existence(pods, live=live, ended=ended)}; "
+            return f"{there}{_format_next_refusal(live=live, ended=ended)}: {because}"
         case "refused" | "no-answer":
-            return f"ended; a new run would be refused: {because}" if ended else f"{_missing(pods)}{because}"
+            return (
+                f"ended; a new run would be refused: {because}" if ended else f"{_format_missing_pods(pods)}{because}"
+            )
         case "blocked" if verdict.blocked is not None:
-            who = f"{verdict.blocked.by} rejects them" if beside_ready else rejected(verdict.blocked, now)
-            return f"{_missing(pods)}{who}"
+            who = f"{verdict.blocked.by} rejects them" if beside_ready else rejection_text(verdict.blocked, now)
+            return f"{_format_missing_pods(pods)}{who}"
         case "partly":
-            return f"{_missing(pods)}{only_fit(verdict)}"
+            return f"{_format_missing_pods(pods)}{only_fit(verdict)}"
         case "depends-on-order":
-            return f"{_missing(pods)}admitted or refused, as the order of LimitRanges or quotas decides: {because}"
+            return f"{_format_missing_pods(pods)}admitted or refused, as the order of LimitRanges or quotas decides: {because}"
     return ""
 
 
@@ -267,9 +271,9 @@ def at_maximum(reach: Autoscaled) -> str:
     return f"{who}: at {reach.most} replicas {reach.fits} fit{f'; {lacks}' if lacks else ''}"
 
 
-def rejected(blocked: Blocked, now: str = "") -> str:
+def rejection_text(blocked: Blocked, now: str = "") -> str:
     """Return who rejects the pods, how often and when last. ``now`` (RFC 3339): as an age."""
-    ago = since(blocked.last, now)
+    ago = age_text(blocked.last, now)
     if not blocked.times:
         return f"{blocked.by} rejects them{f' (since {ago or blocked.last})' if blocked.last else ''}"
     times = f"{blocked.times} times" if blocked.times > 1 else "once"
@@ -277,7 +281,7 @@ def rejected(blocked: Blocked, now: str = "") -> str:
     return f"{blocked.by} rejects them ({times}{last})"
 
 
-def counted(pods: Replicas) -> str:
+def pod_count_text(pods: Replicas) -> str:
     """Return how many pods there are, by template where an older one still has some."""
     if pods.updated is not None and pods.newest < pods.existing:
         run = "old pod runs" if pods.old == 1 else "old pods run"
@@ -288,23 +292,25 @@ def counted(pods: Replicas) -> str:
     return f"{pods.existing} of {pods.wanted} pods exist"
 
 
-def _missing(pods: Replicas | None) -> str:
+def _format_missing_pods(pods: Replicas | None) -> str:
     if pods is None or not pods.wanted:
         return ""
-    return f"{counted(pods)}; "
+    return f"{pod_count_text(pods)}; "
 
 
-def _there(pods: Replicas | None, *, live: bool, ended: bool) -> str:
+def _format_existence(pods: Replicas | None, *, live: bool, ended: bool) -> str:
     if ended:
         return "ended"
     if live:
         return "exists"
     if pods is None or not pods.wanted:
         return (pods.resting if pods is not None else "") or "it wants no pods at present"
-    return counted(pods) if pods.old else f"all {pods.wanted} pods exist" if pods.wanted > 1 else "its pod exists"
+    return (
+        pod_count_text(pods) if pods.old else f"all {pods.wanted} pods exist" if pods.wanted > 1 else "its pod exists"
+    )
 
 
-def _another(*, live: bool, ended: bool) -> str:
+def _format_next_refusal(*, live: bool, ended: bool) -> str:
     return "a new run would be refused" if ended else f"a further pod{' like it' * live} would be refused"
 
 
@@ -317,23 +323,23 @@ def _limits(verdict: Verdict) -> str:
     return f": {cause(verdict.findings)}" if verdict.findings else ""
 
 
-def _ended(explanation: Explanation) -> bool:
+def _is_ended(explanation: Explanation) -> bool:
     return explanation.tekton is not None and explanation.tekton.about_another
 
 
-def _admitted(explanation: Explanation) -> str:
+def _format_admission(explanation: Explanation) -> str:
     order = "" if explanation.certain else ", with values that depend on the order of LimitRanges"
     pods = explanation.replicas
-    have = f"; {counted(pods)}" if pods is not None and (pods.missing or pods.old) else ""
-    return f"{order}{have}{_drift(explanation)}"
+    have = f"; {pod_count_text(pods)}" if pods is not None and (pods.missing or pods.old) else ""
+    return f"{order}{have}{_format_drift(explanation)}"
 
 
-def _held(explanation: Explanation) -> str:
+def _format_pending_run(explanation: Explanation) -> str:
     part = explanation.tekton
     return f"; {held_text(part.held)}" if part is not None and part.held else ""
 
 
-def _killed(explanation: Explanation) -> str:
+def _format_killed_container(explanation: Explanation) -> str:
     """Return the first container of a run that was killed for memory."""
     for killed in explanation.tekton.killed if explanation.tekton is not None else ():
         limit = f" at its limit {killed.limit}" if killed.limit else ""
@@ -346,7 +352,7 @@ def held_text(status: str) -> str:
     return f"held back: spec.status is {status}, nothing of it is made until that is taken out"
 
 
-def _drift(explanation: Explanation) -> str:
+def _format_drift(explanation: Explanation) -> str:
     """Return how many live values admission would not set today."""
     count = sum(1 for container in explanation.containers for value in container.values if value.note)
     if not count:

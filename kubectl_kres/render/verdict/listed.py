@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.line import Line, Tone, cells, clipped, draw, shown, size
-from kubectl_kres.render.verdict.headline import CALM, verdict_word, why
-from kubectl_kres.render.verdict.run_state import because as reason_of
+from kubectl_kres.render.text.line import Line, Tone, cells, clip_text, draw, printable_text, size
+from kubectl_kres.render.verdict.headline import CALM, verdict_reason, verdict_word
+from kubectl_kres.render.verdict.run_state import reason_text as reason_of
 from kubectl_kres.render.verdict.run_state import short
 from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.explain.summary import Outline
@@ -35,11 +35,11 @@ class Row(NamedTuple):
 
 def row_of(outline: Outline) -> Row:
     """Return the row of a pod or of what makes pods."""
-    return _row(outline, _because(outline))
+    return _row(outline, _format_outline_reason(outline))
 
 
-def _because(outline: Outline) -> str:
-    return why(
+def _format_outline_reason(outline: Outline) -> str:
+    return verdict_reason(
         outline.verdict, outline.replicas, outline.names, live=outline.live, ended=outline.ended, beside_ready=True
     )
 
@@ -77,7 +77,7 @@ class Rows:
         """As ``row_of``."""
         last = self._last
         if last is None or last[0].verdict is not outline.verdict:
-            last = self._last = outline, _because(outline)
+            last = self._last = outline, _format_outline_reason(outline)
         return _row(outline, last[1])
 
 
@@ -99,7 +99,7 @@ class PrintedTable:
         if not rows:
             return
         pairs = [_cells(row, name, wide=self._wide) for row in rows]
-        drawn = [tuple(map(shown, texts)) for texts in pairs]
+        drawn = [tuple(map(printable_text, texts)) for texts in pairs]
         sizes = [tuple(map(cells, texts)) for texts in drawn]
         heads, widths = self._heads, self._widths
         begun = bool(widths)
@@ -110,16 +110,16 @@ class PrintedTable:
         for at in widths:
             widths[at] = max(widths[at], *(taken[at] for taken in sizes))
         if not begun:
-            yield from self._cut([("", heads[at]) for at in widths])
+            yield from self._draw_cut_line([("", heads[at]) for at in widths])
         *before, last = widths
         room = self._width - sum(widths[at] + len(_GAP) for at in before)
         for row, texts, safe, taken in zip(rows, pairs, drawn, sizes, strict=True):
             if self._width and (taken[last] or 1) > room:
-                yield from self._cut([(_tone_at(row, at), texts[at] or "-") for at in widths])
+                yield from self._draw_cut_line([(_tone_at(row, at), texts[at] or "-") for at in widths])
             else:
-                yield self._whole(row, safe, taken)
+                yield self._render_whole_row(row, safe, taken)
 
-    def _whole(self, row: Row, texts: Sequence[str], sizes: Sequence[int]) -> str:
+    def _render_whole_row(self, row: Row, texts: Sequence[str], sizes: Sequence[int]) -> str:
         """Return a row that nothing is cut from. ``texts``: as they are drawn, with the cells that they take."""
         parts: list[str] = []
         for at, column in self._widths.items():
@@ -129,8 +129,8 @@ class PrintedTable:
             parts.append(" " * (column + len(_GAP) - (sizes[at] if texts[at] else 1)))
         return "".join(parts).rstrip()
 
-    def _cut(self, line: Line) -> Iterator[str]:
-        return _drawn(line, self._widths.values(), self._width, color=self._color)
+    def _draw_cut_line(self, line: Line) -> Iterator[str]:
+        return _draw_line(line, self._widths.values(), self._width, color=self._color)
 
 
 def _tone_at(row: Row, at: int) -> Tone:
@@ -142,14 +142,14 @@ def _cells(row: Row, name: Callable[[ObjectRef], str], *, wide: bool) -> tuple[s
     return (*texts, row.remedy) if wide else texts
 
 
-def _drawn(line: Line, widths: Iterable[int], width: int, *, color: bool) -> Iterator[str]:
+def _draw_line(line: Line, widths: Iterable[int], width: int, *, color: bool) -> Iterator[str]:
     """Yield one line; what stands beyond the width goes."""
     parts: list[tuple[Tone, str]] = []
     left = width or 1 << 20
     pairs = list(zip(line, widths, strict=True))
     for at, ((tone, text), column) in enumerate(pairs):
         last = at == len(pairs) - 1
-        kept = clipped(text, max(1, left)) if last or size(text) > left else text
+        kept = clip_text(text, max(1, left)) if last or size(text) > left else text
         parts.append((tone, kept))
         room = max(0, left - size(kept))
         gap = "" if last else " " * min(room, max(0, column - size(kept)) + len(_GAP))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.text.labels import LABEL, command_lines, labelled
-from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.text.labels import LABEL, command_lines, labelled_lines
+from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.reports.common.parts import Remedy
 
 #: Where a controller was refused before, its next pods take a while.
@@ -18,14 +18,14 @@ _WHO = "who uses the quota"
 def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands: bool = True) -> Iterator[Line]:
     """Yield every fix, numbered where there are several; without one the note. Commands are not broken."""
     if note:
-        yield from toned("quiet" if not remedies else "", wrapped(note, width))
+        yield from tone_lines("quiet" if not remedies else "", wrap_text(note, width))
     for number, remedy in enumerate(remedies, 1):
-        yield from labelled(f"fix {number}" if len(remedies) > 1 else "fix", remedy.text, width)
+        yield from labelled_lines(f"fix {number}" if len(remedies) > 1 else "fix", remedy.text, width)
         if remedy.why:
-            yield from toned("quiet", wrapped(remedy.why, width, first=_INDENT, rest=_INDENT))
+            yield from tone_lines("quiet", wrap_text(remedy.why, width, first=_INDENT, rest=_INDENT))
         if remedy.stays:
             what = remedy.stays if remedy.contested else f"then still refused: {remedy.stays}"
-            yield from toned("warn", wrapped(what, width, first=_INDENT, rest=_INDENT))
+            yield from tone_lines("warn", wrap_text(what, width, first=_INDENT, rest=_INDENT))
         if commands:
             for command in remedy.commands:
                 yield [("", _INDENT), ("command", command)]
@@ -37,9 +37,9 @@ def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands:
 def do_lines(remedies: Sequence[Remedy], note: str, width: int) -> Iterator[Line]:
     """Yield the same at the head of a screen: the first fix, then other ones."""
     for at, remedy in enumerate(remedies):
-        yield from labelled("or" if at else "fix", remedy.text, width)
+        yield from labelled_lines("or" if at else "fix", remedy.text, width)
         if remedy.why:
-            yield from toned("quiet", wrapped(remedy.why, width, first=_INDENT, rest=_INDENT))
+            yield from tone_lines("quiet", wrap_text(remedy.why, width, first=_INDENT, rest=_INDENT))
         for command in remedy.commands:
             yield [("", _INDENT), ("command", command)]
     if not remedies:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.render.text.line import Tone, clipped, since
+from kubectl_kres.render.text.line import Tone, age_text, clip_text
 from kubectl_kres.reports.common.explanation import NEGATIVE, RunState
 
 _TONES: Mapping[str, Tone] = {"fails": "bad", "waits": "bad", "starting": "warn", "off": "quiet", "ended": "quiet"}
@@ -60,7 +60,7 @@ def short(state: RunState | None) -> tuple[str, Tone]:
     return f"{state.word}: {reason}" if reason else state.word, _TONES.get(state.word, "")
 
 
-def because(state: RunState) -> str:
+def reason_text(state: RunState) -> str:
     """Return why it is that word, with whom or what it is about; empty for what runs."""
     if not state.reason:
         return ""
@@ -75,19 +75,19 @@ def because(state: RunState) -> str:
         text = state.detail or _SHORT.get(state.reason, state.reason)
         text += f" by {state.by}" if state.word == "off" and state.by else ""
         text += f" ({state.by})" if state.reason == "SchedulingGate" and state.by else ""
-    return f"{text}: {clipped(state.message, _LONGEST)}" if state.reason in _QUOTED and state.message else text
+    return f"{text}: {clip_text(state.message, _LONGEST)}" if state.reason in _QUOTED and state.message else text
 
 
-def said(state: RunState, now: str = "") -> str:
+def state_sentence(state: RunState, now: str = "") -> str:
     """Return the same in a sentence with how many pods it is about, and since when: an age if ``now`` is known."""
     texts = [f"{state.pods} of {state.of} pods"] if state.of > 1 and state.pods else []
-    texts += [f"since {since(state.since, now) or state.since}"] if state.since else []
-    why = because(state)
+    texts += [f"since {age_text(state.since, now) or state.since}"] if state.since else []
+    why = reason_text(state)
     more = f" ({', '.join(texts)})" if texts else ""
     return f"{why}{more}" if why else more.strip(" ()")
 
 
-def beside(state: RunState | None) -> str:
+def state_suffix(state: RunState | None) -> str:
     """Return what follows the word of a verdict that does not say the same; empty where it runs, or nothing is
     known.
     """

@@ -23,7 +23,7 @@ from kubectl_kres.admission.request.pod_objects import Creation, objects_of, ref
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.account.stored_workload import applied_to_stored
-from kubectl_kres.reports.common.analysis import Account, Analysis, instead
+from kubectl_kres.reports.common.analysis import Account, Analysis, with_refusal
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, not_computed
 from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template, waiting_pods
 from kubectl_kres.reports.common.replicas import lacks_revision, owned_by
@@ -52,9 +52,11 @@ def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | 
     start = analysis.start
     if analysis.made is not None:
         return None
-    first = () if start.live is not None else tuple(_first(store, subject, analysis))
+    first = () if start.live is not None else tuple(_first_creations(store, subject, analysis))
     objects = () if start.live is not None else objects_of(start.pod, policies, server)
-    absent = [made for pod in _pods(store, subject, analysis) if (made := tuple(_lacking(store, pod, analysis)))]
+    absent = [
+        made for pod in _pods(store, subject, analysis) if (made := tuple(_find_absent_objects(store, pod, analysis)))
+    ]
     lacking = tuple(creation for made in absent for creation in made)
     own = [*first, *objects, *lacking]
     if not own or not any(is_bounded(creation, policies) for creation in own):
@@ -125,10 +127,10 @@ def _after_pod(outcome: Outcome, due: Sequence[Creation], analysis: Analysis) ->
         yield outcome
     prefix = analysis.start.prefix
     for refusal in refusals:
-        yield instead(outcome, _located(refusal, prefix), warned=True)
+        yield with_refusal(outcome, _prefix_finding_paths(refusal, prefix), warned=True)
 
 
-def _located(refusal: Refusal, prefix: str) -> Refusal:
+def _prefix_finding_paths(refusal: Refusal, prefix: str) -> Refusal:
     """Return the refusal with the paths of a LimitRange's bounds as those of the workload's template."""
     findings = tuple(
         structs.replace(finding, path=f"{prefix}{finding.path}")
@@ -148,7 +150,7 @@ def with_first(analysis: Analysis) -> Analysis:
     if not refusals:
         return analysis
     pods = analysis.outcomes
-    outcomes = tuple(instead(pod, refusal, warned=True) for refusal in refusals for pod in pods)
+    outcomes = tuple(with_refusal(pod, refusal, warned=True) for refusal in refusals for pod in pods)
     return structs.replace(analysis, outcomes=outcomes, then=(*pods, *analysis.then))
 
 
@@ -157,14 +159,14 @@ def first_refusals(first: Iterable[Creation], policies: Policies, server: Server
     return refusals_of([structs.replace(creation, count=1) for creation in first], policies, server)
 
 
-def _first(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Creation]:
+def _first_creations(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Creation]:
     kind = subject.ref.kind
     workload = analysis.start.owner or manifest_workload(subject)
     if workload is None:
         return
     if kind == "CronJob":
         for creation in lacking_jobs(store, subject, workload):
-            yield structs.replace(creation, review=_reviewed(subject, analysis, job_raw))
+            yield structs.replace(creation, review=_review_created_object(subject, analysis, job_raw))
     elif kind in REVISIONS and _makes_revision(store, subject, workload):
         yield revision_of_template(subject, analysis)
 
@@ -172,11 +174,11 @@ def _first(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Creat
 def revision_of_template(subject: Subject, analysis: Analysis) -> Creation:
     """Return the ReplicaSet or ControllerRevision of another template."""
     (made, resource), name = REVISIONS[subject.ref.kind], subject.ref.name
-    review = _reviewed(subject, analysis, revision_raw)
+    review = _review_created_object(subject, analysis, revision_raw)
     return Creation(made, name, count_request(resource, name), review=review)
 
 
-def _reviewed(subject: Subject, analysis: Analysis, made: Callable[[Raw, str], Raw]) -> ObjectReview:
+def _review_created_object(subject: Subject, analysis: Analysis, made: Callable[[Raw, str], Raw]) -> ObjectReview:
     """Return what policies say of what is made of the object that is asked about. ``made``: builds it."""
     policies, raw, owner = analysis.known.policies, subject.raw, analysis.start.owner
     if policies.reviewer is None or (raw is None and owner is None):
@@ -207,7 +209,7 @@ def _pods(store: Store, subject: Subject, analysis: Analysis) -> Sequence[Pod]:
     return waiting_pods(store, subject.ref.kind, owner) if owner is not None else ()
 
 
-def _lacking(store: Store, pod: Pod, analysis: Analysis) -> Iterator[Creation]:
+def _find_absent_objects(store: Store, pod: Pod, analysis: Analysis) -> Iterator[Creation]:
     """Yield the objects made for an existing pod that do not exist yet."""
     return absent_objects(store, pod, objects_of(pod, analysis.known.policies, analysis.server))
 

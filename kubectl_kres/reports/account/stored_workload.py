@@ -36,10 +36,10 @@ def _same_pods(stored: Workload, workload: Workload, subject: Subject) -> bool:
     """Return whether both templates make pods that admission cannot tell apart; what the server fills in plays
     no part.
     """
-    return _shape(stored, subject) == _shape(workload, subject)
+    return _compared_fields(stored, subject) == _compared_fields(workload, subject)
 
 
-def _shape(workload: Workload, subject: Subject) -> object:
+def _compared_fields(workload: Workload, subject: Subject) -> object:
     template = template_of(workload)[1]
     if template is None:
         return None

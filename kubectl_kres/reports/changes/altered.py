@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ObjectRef, Raw, decoded
+from kubectl_kres.model.objects import ObjectRef, Raw, decode_object
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.reports.changes.report import ChangeReport
@@ -21,7 +21,7 @@ from kubectl_kres.simulate.change import key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed
 from kubectl_kres.simulate.final_states import FinalState, QuotaEnd, WorkloadEnd
 from kubectl_kres.simulate.live import parts_of, raw_of
-from kubectl_kres.simulate.shapes import pruned
+from kubectl_kres.simulate.shapes import shape_fields
 from kubectl_kres.simulate.state import World
 from kubectl_kres.store.store import Store
 
@@ -62,7 +62,9 @@ class _Space(NamedTuple):
     store: Store
 
 
-def altered(store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, change_report: ChangeReport) -> Altered:
+def altered_objects(
+    store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, change_report: ChangeReport
+) -> Altered:
     """``change_report``: the report of the outcome. A step that the server refuses alters nothing."""
     put: list[tuple[str, Any]] = []
     gone: list[ObjectRef] = []
@@ -90,7 +92,7 @@ def altered(store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, cha
         space = _Space(name, namespace.tables.worlds[states[at].world], final_states[at], store)
         for ref in sorted(concerned, key=str):
             if ref.namespace == name:
-                more, less = _changed(space, ref)
+                more, less = _build_changed_object(space, ref)
                 put += more
                 gone += less
     pools, before = outcome.after.pools, outcome.before.pools
@@ -104,7 +106,7 @@ def altered(store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, cha
     return Altered(tuple(put), tuple(gone))
 
 
-def _changed(space: _Space, ref: ObjectRef) -> tuple[list[tuple[str, Any]], list[ObjectRef]]:
+def _build_changed_object(space: _Space, ref: ObjectRef) -> tuple[list[tuple[str, Any]], list[ObjectRef]]:
     """Return one object as it is after the change, and the pods that a workload then has."""
     raw = space.world.objects.get((ref.kind, ref.name))
     if raw is None:
@@ -112,26 +114,26 @@ def _changed(space: _Space, ref: ObjectRef) -> tuple[list[tuple[str, Any]], list
         return [], [ref] if there else []
     if ref.kind == "ResourceQuota":
         end = next((quota for quota in space.end.quotas if quota.name == ref.name), None)
-        return [(ref.kind, _counted(_typed(raw, ref), end))], []
+        return [(ref.kind, _set_quota_status(_decode_object(raw, ref), end))], []
     workload = next((workload for workload in space.end.workloads if workload.key == (ref.kind, ref.name)), None)
     if workload is None or ref.kind == "Pod":
-        return [(ref.kind, _typed(raw, ref))], []
-    return _controlled(space, ref, raw, workload)
+        return [(ref.kind, _decode_object(raw, ref))], []
+    return _build_workload_objects(space, ref, raw, workload)
 
 
-def _counted(item: Any, end: QuotaEnd | None) -> Any:
+def _set_quota_status(item: Any, end: QuotaEnd | None) -> Any:
     """Return the quota once its controller has counted."""
     if end is None:
         return item
     return replace(item, status=replace(item.status, hard=dict(end.hard), used=dict(end.used)))
 
 
-def _controlled(
+def _build_workload_objects(
     space: _Space, ref: ObjectRef, raw: Raw, end: WorkloadEnd
 ) -> tuple[list[tuple[str, Any]], list[ObjectRef]]:
     """Return a workload at its end with its ReplicaSets and pods: those that stay, and those that are made."""
     store = space.store
-    sets = [item for item in store.all("ReplicaSet", space.name) if _owned(item, ref)]
+    sets = [item for item in store.all("ReplicaSet", space.name) if _has_owner(item, ref)]
     before = store.get(ref.kind, ref.name, ref.namespace)
     newest = max(sets, key=_rank, default=None)
     if ref.kind == "Deployment" and (newest is None or _template(before) != _template_of(raw)):
@@ -143,10 +145,10 @@ def _controlled(
     names: set[str] = set()
     for pod in store.all("Pod", space.name):
         owner = _owner(pod)
-        mine = owner is not None and (owner.name in owners if ref.kind == "Deployment" else _owned(pod, ref))
+        mine = owner is not None and (owner.name in owners if ref.kind == "Deployment" else _has_owner(pod, ref))
         if owner is None or not mine or pod.status.phase in _ENDED:
             continue
-        shape = pruned(parts_of(pod))
+        shape = shape_fields(parts_of(pod))
         place = next((item for item in stored if item[0] and item[1] == shape), None)
         if place is None:
             gone.append(ObjectRef("Pod", pod.metadata.name, space.name))
@@ -162,7 +164,7 @@ def _controlled(
         wanted = end.newest.wanted if end.newest is not None and name == maker.name else kept.get(name, 0)
         status = replace(item.status, replicas=kept.get(name, 0) + made)
         put.append(("ReplicaSet", replace(item, spec=replace(item.spec, replicas=wanted), status=status)))
-    return [*put, (ref.kind, _with_status(_typed(raw, ref), end))], gone
+    return [*put, (ref.kind, _with_status(_decode_object(raw, ref), end))], gone
 
 
 def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[Any]]) -> Iterator[Pod]:
@@ -193,7 +195,7 @@ def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[An
                 written = template.get("spec", {}).get(group) or ()
                 spec[group] = [{**item, "resources": given.get(item["name"], {})} for item in written]
             whole = {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": spec, "status": status}
-            yield decoded(whole, Pod)
+            yield decode_object(whole, Pod)
 
 
 def _new_set(ref: ObjectRef, raw: Raw, older: Any) -> Any:
@@ -206,7 +208,7 @@ def _new_set(ref: ObjectRef, raw: Raw, older: Any) -> Any:
         "ownerReferences": [{"kind": ref.kind, "name": ref.name, "uid": ref.name, "controller": True}],
     }
     kind = {"kind": "ReplicaSet", "apiVersion": BY_KIND["ReplicaSet"].api_version}
-    return decoded({**kind, "metadata": metadata, "spec": {"template": raw["spec"]["template"]}}, Workload)
+    return decode_object({**kind, "metadata": metadata, "spec": {"template": raw["spec"]["template"]}}, Workload)
 
 
 def _with_status(item: Any, end: WorkloadEnd) -> Any:
@@ -224,9 +226,9 @@ def _with_status(item: Any, end: WorkloadEnd) -> Any:
     return replace(item, status=status)
 
 
-def _typed(raw: Raw, ref: ObjectRef) -> Any:
+def _decode_object(raw: Raw, ref: ObjectRef) -> Any:
     metadata = {**(raw.get("metadata") or {}), **({"namespace": ref.namespace} if ref.namespace else {})}
-    return decoded({**raw, "metadata": metadata}, BY_KIND[ref.kind].struct)
+    return decode_object({**raw, "metadata": metadata}, BY_KIND[ref.kind].struct)
 
 
 def _template(item: Any) -> Any:
@@ -244,7 +246,7 @@ def _owner(item: Any) -> Any:
     )
 
 
-def _owned(item: Any, ref: ObjectRef) -> bool:
+def _has_owner(item: Any, ref: ObjectRef) -> bool:
     owner = _owner(item)
     return owner is not None and (owner.kind, owner.name) == (ref.kind, ref.name)
 

@@ -32,10 +32,10 @@ from kubectl_kres.simulate.next import (
     Maximum,
     Next,
     StalledRollout,
+    autoscaler_maxima,
     circumstances,
-    maxima,
+    extreme_states,
     next_pods,
-    outermost,
     stalled_rollouts,
 )
 from kubectl_kres.simulate.simulation import NamespaceSimulation
@@ -60,7 +60,7 @@ class _Workload(NamedTuple):
         """Whether it has its pods, none of an older template, and would complete a rollout, as far as that was
         evaluated.
         """
-        whole = not self.stalled and not _lacking(self.pods)
+        whole = not self.stalled and not _count_missing_pods(self.pods)
         return whole and not (self.next and self.next.messages) and self.rollout is None
 
 
@@ -77,7 +77,7 @@ _NOTHING: Mapping[str, Collection[Key]] = {}
 
 def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what the steps of a change did."""
-    change_report = compared(outcome.before, outcome.after, rollouts)
+    change_report = compare_sides(outcome.before, outcome.after, rollouts)
     steps = tuple(map(_step, outcome.sent))
     notes = []
     if outcome.several > 1:
@@ -89,7 +89,9 @@ def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
 
 def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what the steps of a change do, found namespace by namespace, so that one is held at a time."""
-    change_report = _summed(course, course.pools_before, course.pools, rollouts, _rolled(course.steps))
+    change_report = _build_change_report(
+        course, course.pools_before, course.pools, rollouts, _applied_keys(course.steps)
+    )
     notes = []
     if course.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
@@ -97,13 +99,13 @@ def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
     return replace(change_report, steps=tuple(map(_step, course.sent)), notes=tuple(notes), computed=not course.gaps)
 
 
-def compared(before: Side, after: Side, rollouts: Rollouts = _ONE) -> ChangeReport:
+def compare_sides(before: Side, after: Side, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what is different between two worlds."""
     spaces = sorted({*before.spaces, *after.spaces})
-    return _summed(((space, before, after) for space in spaces), before.pools, after.pools, rollouts)
+    return _build_change_report(((space, before, after) for space in spaces), before.pools, after.pools, rollouts)
 
 
-def _rolled(steps: Iterable[Placed]) -> dict[str, set[Key]]:
+def _applied_keys(steps: Iterable[Placed]) -> dict[str, set[Key]]:
     """Return the objects of files by namespace."""
     result: dict[str, set[Key]] = {}
     for placed in steps:
@@ -112,7 +114,7 @@ def _rolled(steps: Iterable[Placed]) -> dict[str, set[Key]]:
     return result
 
 
-def _summed(
+def _build_change_report(
     sides: Iterable[tuple[str, Side, Side]],
     pools_before: Pools,
     pools: Pools,
@@ -140,10 +142,10 @@ def _summed(
         changed = list(_workloads(space, was, now))
         notes += _unseen_rollouts(space, now, rolled.get(space, ()), {change.subject for change in changed})
         unasked = after.spaces[space][0].tables.unasked if space in after.spaces else set()
-        workloads += (_unpraised(change, unasked) for change in changed)
+        workloads += (_downgrade_effect(change, unasked) for change in changed)
         quotas += _quotas(space, old, new)
     claims = tuple(_claims(pools_before, pools))
-    workloads.sort(key=_weight)
+    workloads.sort(key=_change_sort_key)
     quotas.sort(key=lambda change: change.quota.namespace)
     effects: set[Effect] = {item.effect for item in workloads}
     effects |= {item.effect for item in quotas} | {item.effect for item in claims}
@@ -170,14 +172,14 @@ def _step(sent: Sent) -> StepResult:
     )
 
 
-def _weight(change: WorkloadChange) -> tuple[int, int, str, str, str]:
-    lacking = _lacking(change.after) - _lacking(change.before)
+def _change_sort_key(change: WorkloadChange) -> tuple[int, int, str, str, str]:
+    lacking = _count_missing_pods(change.after) - _count_missing_pods(change.before)
     pods = change.after.pods if change.after is not None else 0
     ref = change.subject
     return _ORDER[change.effect], -max(lacking, 0) * 10_000 - pods, ref.namespace, ref.kind, ref.name
 
 
-def _lacking(count: Count | None) -> int:
+def _count_missing_pods(count: Count | None) -> int:
     return max(0, count.wanted - count.pods) if count is not None else 0
 
 
@@ -191,7 +193,7 @@ def _of_side(
     next_answer: dict[Key, Next] = {}
     reach: dict[Key, Maximum] = {}
     for state in states:
-        for key, maximum in maxima(namespace, state).items():
+        for key, maximum in autoscaler_maxima(namespace, state).items():
             reach[key] = min(maximum, reach.get(key, maximum), key=lambda maximum: maximum.fits)
         # Of several ends that in which it is refused.
         for next_pod in next_pods(namespace, state, {key for key, known in next_answer.items() if known.messages}):
@@ -250,7 +252,7 @@ def _circumstances(
 ) -> dict[Key, set[Hashable]]:
     """Return, for each workload, all that decides about its next rollout, over all ends."""
     result: dict[Key, set[Hashable]] = {}
-    for state in outermost(states):
+    for state in extreme_states(states):
         for key, decides in circumstances(namespace, state, keys):
             result.setdefault(key, set()).add(decides)
     return result
@@ -277,26 +279,26 @@ def _workloads(space: str, old: Mapping[Key, _Workload], new: Mapping[Key, _Work
         if after is None and before is not None:
             yield WorkloadChange(ref, "other", before.pods)
         elif before is None and after is not None:
-            yield _new(ref, after)
+            yield _build_added_change(ref, after)
         elif before is not None and after is not None:
-            change = _changed(ref, before, after)
+            change = _find_workload_change(ref, before, after)
             if change is not None:
                 yield change
 
 
-def _new(ref: ObjectRef, after: _Workload) -> WorkloadChange:
+def _build_added_change(ref: ObjectRef, after: _Workload) -> WorkloadChange:
     refused = after.next is not None and bool(after.next.messages)
-    effect: Effect = "worse" if _lacking(after.pods) or (refused and not after.pods.pods) else "other"
+    effect: Effect = "worse" if _count_missing_pods(after.pods) or (refused and not after.pods.pods) else "other"
     return WorkloadChange(
         ref, effect, None, after.pods, None, shown_pod(after.next), refusals=after.refusals, stalled=after.stalled,
-        rollout_after=_rollout(ref, after), autoscaled_after=_autoscaled(after.maximum), uncounted=not after.counted,
+        rollout_after=_rollout(ref, after), autoscaled_after=_build_autoscaled(after.maximum), uncounted=not after.counted,
     )  # fmt: skip
 
 
-def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadChange | None:
+def _find_workload_change(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadChange | None:
     resized = tuple(resized_values(before.next, after.next))
     next_before, next_after = shown_pod(before.next), shown_pod(after.next)
-    more = _lacking(after.pods) - _lacking(before.pods)
+    more = _count_missing_pods(after.pods) - _count_missing_pods(before.pods)
     refused = bool(next_after and not next_after.admitted) - bool(next_before and not next_before.admitted)
     stalls = after.stalled - before.stalled
     qos = next_before is not None and next_after is not None and next_before.qos != next_after.qos
@@ -322,8 +324,8 @@ def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadCha
         stalled=stalls > 0,
         rollout_before=_rollout(ref, before) if rolls else None,
         rollout_after=_rollout(ref, after) if rolls else None,
-        autoscaled_before=_autoscaled(before.maximum) if scaled else None,
-        autoscaled_after=_autoscaled(after.maximum) if scaled else None,
+        autoscaled_before=_build_autoscaled(before.maximum) if scaled else None,
+        autoscaled_after=_build_autoscaled(after.maximum) if scaled else None,
         uncounted=not after.counted,
     )
 
@@ -341,14 +343,14 @@ def _rollout_sign(before: _Workload, after: _Workload) -> int:
 def _rollout(ref: ObjectRef, workload: _Workload) -> NextRollout | None:
     """Return where the next rollout ends that does not complete; what lacks pods, or gets none, is not told twice."""
     stalled = workload.rollout
-    texts = _lacking(workload.pods) or (workload.next is not None and workload.next.messages)
+    texts = _count_missing_pods(workload.pods) or (workload.next is not None and workload.next.messages)
     if stalled is None or texts:
         return None
     beside = tuple(ObjectRef(*key, ref.namespace) for key in stalled.beside)
     return NextRollout(stalled.updated, stalled.most, stalled.of, beside, (*stalled.tell(), "")[0])
 
 
-def _unpraised(change: WorkloadChange, unasked: Container[Key]) -> WorkloadChange:
+def _downgrade_effect(change: WorkloadChange, unasked: Container[Key]) -> WorkloadChange:
     """Return the change without "better" where it is not known whether what rejected the workload rejects it again."""
     if change.effect == "better" and (change.subject.kind, change.subject.name) in unasked:
         return replace(change, effect="other")
@@ -360,7 +362,7 @@ def _short(maximum: Maximum | None) -> int:
     return maximum.most - maximum.fits if maximum is not None else 0
 
 
-def _autoscaled(maximum: Maximum | None) -> Autoscaled | None:
+def _build_autoscaled(maximum: Maximum | None) -> Autoscaled | None:
     if maximum is None:
         return None
     return Autoscaled(maximum.autoscaler, maximum.most, maximum.fits, tuple(Shortfall(*lack) for lack in maximum.lacks))
@@ -427,7 +429,7 @@ def _quotas(space: str, old: Iterable[FinalState], new: Iterable[FinalState]) ->
         was, now = before.get(key), after.get(key)
         if was == now:
             continue
-        over_before, over_after = _over(was), _over(now)
+        over_before, over_after = _find_excess(was), _find_excess(now)
         effect: Effect = "other"
         if over_after is not None and (over_before is None or over_before < over_after):
             effect = "worse"
@@ -445,7 +447,7 @@ def _quotas(space: str, old: Iterable[FinalState], new: Iterable[FinalState]) ->
         )
 
 
-def _over(amount: _Amount | None) -> Quantity | None:
+def _find_excess(amount: _Amount | None) -> Quantity | None:
     if amount is None or amount.hard is None or amount.most is None or not amount.hard < amount.most:
         return None
     return amount.most - amount.hard
@@ -462,7 +464,7 @@ def _range(amount: _Amount | None) -> str:
 
 
 def _claims(before: Pools, after: Pools) -> Iterator[ClaimChange]:
-    keys = {key for key in (*before.claims, *after.claims) if not _same(before, after, key)}
+    keys = {key for key in (*before.claims, *after.claims) if not _is_unchanged_claim(before, after, key)}
     for key in sorted(keys):
         was, now = _claim_state(before, key), _claim_state(after, key)
         if was == now:
@@ -480,7 +482,7 @@ def _claims(before: Pools, after: Pools) -> Iterator[ClaimChange]:
         yield ClaimChange(ObjectRef("ResourcePoolClaim", key[1], key[0]), effect, pool, was, now)
 
 
-def _same(before: Pools, after: Pools, key: tuple[str, str]) -> bool:
+def _is_unchanged_claim(before: Pools, after: Pools, key: tuple[str, str]) -> bool:
     """Return whether neither a claim nor its pool was touched, so that nothing has to be compared."""
     claim = after.claims.get(key)
     if claim is None or claim is not before.claims.get(key):

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from kubectl_kres.admission.quota.quota_admission import resource_of
 from kubectl_kres.model.admitting import AdmissionPolicy
 from kubectl_kres.model.kinds import BY_KIND, Kind, sent_as
-from kubectl_kres.model.objects import ObjectRef, OwnerReference, Raw, decoded, mapping
+from kubectl_kres.model.objects import ObjectRef, OwnerReference, Raw, decode_object, mapping
 from kubectl_kres.model.pod_places import is_followed, is_of_others, is_suspended, makes_none, may_make_pods, parts_of
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.policies.reports import deciding_needs, parameter_needs
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.reports.pod.preflight import unplaced
+from kubectl_kres.reports.pod.preflight import namespace_refusal
 from kubectl_kres.simulate.change import Apply, Delete, Step, key_of_step
 from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER, raw_of
 from kubectl_kres.simulate.plugins import POLICIES, Parameters, parameters_of
@@ -106,7 +106,7 @@ def policies_of(given: Iterable[GivenStep], store: Store) -> list[Raw]:
     return [*stored, *(item.step.object for item in given if isinstance(item.step, Apply))]
 
 
-def followed(
+def split_followed_steps(
     given: Sequence[GivenStep], store: Store, default: str, serves: Callable[[str, str], bool]
 ) -> tuple[list[GivenStep], list[Unseen]]:
     """Return the steps that are carried out, and what is not known of these and of the others.
@@ -178,7 +178,9 @@ def _no_namespace(item: GivenStep, store: Store, default: str, new: Container[st
         return ""
     if kind in BY_KIND and store.get(kind, name, space) is not None:
         return ""
-    refusal = unplaced(store, ObjectRef(kind, name, space), resource_of(kind, str(item.step.object.get("apiVersion"))))
+    refusal = namespace_refusal(
+        store, ObjectRef(kind, name, space), resource_of(kind, str(item.step.object.get("apiVersion")))
+    )
     return refusal.message if refusal is not None else ""
 
 
@@ -332,7 +334,7 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
     if store.origin.kind != "cluster":
         return
     own = [step.object for step, _ in steps if isinstance(step, Apply) and step.object.get("kind") in POLICIES]
-    more = [decoded(raw, AdmissionPolicy) for raw in own]
+    more = [decode_object(raw, AdmissionPolicy) for raw in own]
     for space in filter(None, dict.fromkeys([*spaces, *(space for _, space in steps)])):
         yield ReadRequest("Namespace", name=space, required=False)
         yield from parameter_needs(store, space, more)

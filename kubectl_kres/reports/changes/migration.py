@@ -89,7 +89,7 @@ def migration(store: Store, tenant: Tenant, headroom: int, server: Server) -> Mi
     claims: list[dict[str, Any]] = []
     pools: list[dict[str, Any]] = []
     for number, item in enumerate(quotas.items):
-        hard = _parsed(item.hard, f"spec.resourceQuotas.items[{number}].hard")
+        hard = _parse_amounts(item.hard, f"spec.resourceQuotas.items[{number}].hard")
         shares = _shares(store, tenant, number, hard, headroom, problems)
         if quotas.scope == "Namespace":
             shares = dict.fromkeys(spaces, hard)
@@ -97,7 +97,7 @@ def migration(store: Store, tenant: Tenant, headroom: int, server: Server) -> Mi
         pools.append(_pool(name, number, item, hard))
         claims += [_claim(name, number, space, shares[space]) for space in spaces if any(shares[space].values())]
     objects = (*claims, *pools)
-    outcome = _played(store, tenant, objects, len(quotas.items), server)
+    outcome = _simulate_migration(store, tenant, objects, len(quotas.items), server)
     change_report = report(outcome)
     problems += _problems(outcome, change_report, objects)
     stalling = tuple(change.subject for change in change_report.workloads if _only_stalls(change))
@@ -114,7 +114,7 @@ def migration(store: Store, tenant: Tenant, headroom: int, server: Server) -> Mi
     )
 
 
-def _parsed(values: Mapping[str, Any] | None, path: str) -> dict[str, Quantity]:
+def _parse_amounts(values: Mapping[str, Any] | None, path: str) -> dict[str, Quantity]:
     try:
         return parse_list(values, path)
     except Unparsable as fault:
@@ -132,7 +132,7 @@ def _shares(
     """Return what each namespace claims: what it uses and its headroom, as far as the item has that much."""
     name = tenant.metadata.name
     spaces = tuple(tenant.status.namespaces or ())
-    used = {space: _used(store, space, tenant_quota_name(name, number)) for space in spaces}
+    used = {space: _read_used(store, space, tenant_quota_name(name, number)) for space in spaces}
     shares: dict[str, dict[str, Quantity]] = {space: {} for space in spaces}
     for resource, limit in hard.items():
         amounts = {space: used[space].get(resource, ZERO) for space in spaces}
@@ -151,9 +151,9 @@ def _shares(
     return shares
 
 
-def _used(store: Store, space: str, name: str) -> Mapping[str, Quantity]:
+def _read_used(store: Store, space: str, name: str) -> Mapping[str, Quantity]:
     quota = store.get("ResourceQuota", name, space)
-    return _parsed(quota.status.used, "status.used") if isinstance(quota, ResourceQuota) else {}
+    return _parse_amounts(quota.status.used, "status.used") if isinstance(quota, ResourceQuota) else {}
 
 
 def _pool(tenant: str, number: int, item: ResourceQuotaSpec, hard: Mapping[str, Quantity]) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def _claim(tenant: str, number: int, space: str, amounts: Mapping[str, Quantity]
     }
 
 
-def _played(
+def _simulate_migration(
     store: Store, tenant: Tenant, objects: Sequence[Mapping[str, Any]], items: int, server: Server
 ) -> ChangeOutcome:
     """Return the objects after the claims are applied and then the Tenant's quotas are removed."""
@@ -207,7 +207,7 @@ def _problems(
             why = change.refusals or ((next_answer.message,) if next_answer is not None and next_answer.message else ())
             yield f"{change.subject.namespace}/{change.subject}: {'; '.join(why) or 'gets fewer pods'}"
     claims = [raw for raw in objects if raw["kind"] == "ResourcePoolClaim"]
-    yield from filter(None, (_unallocated(outcome, raw) for raw in claims))
+    yield from filter(None, (_format_unallocated_claim(outcome, raw) for raw in claims))
 
 
 def _only_stalls(change: WorkloadChange) -> bool:
@@ -216,7 +216,7 @@ def _only_stalls(change: WorkloadChange) -> bool:
     return change.rollout_after is not None and change.before == change.after and not refused
 
 
-def _unallocated(outcome: ChangeOutcome, raw: Mapping[str, Any]) -> str:
+def _format_unallocated_claim(outcome: ChangeOutcome, raw: Mapping[str, Any]) -> str:
     """Return the sentence that a claim would not get what it asks for; empty if it would."""
     space, name = raw["metadata"]["namespace"], raw["metadata"]["name"]
     pools = outcome.after.pools
@@ -244,14 +244,14 @@ def _open(store: Store, tenant: Tenant) -> Iterator[str]:
         for pool in pools:
             claims = [claim for claim in store.all("ResourcePoolClaim", space) if claim.spec.pool == pool.metadata.name]
             allocated = any(standing(claim, pool).state in HELD for claim in claims)
-            if not allocated and (claims or _uses(store, space, pool.metadata.name)):
+            if not allocated and (claims or _has_usage(store, space, pool.metadata.name)):
                 yield f"{space}: no claim on pool {pool.metadata.name} is allocated"
 
 
-def _uses(store: Store, space: str, pool: str) -> bool:
+def _has_usage(store: Store, space: str, pool: str) -> bool:
     """Return whether a namespace uses any of what a pool counts; True where that is not known."""
     quota = store.get("ResourceQuota", quota_name(pool), space)
-    return not isinstance(quota, ResourceQuota) or any(_parsed(quota.status.used, "status.used").values())
+    return not isinstance(quota, ResourceQuota) or any(_parse_amounts(quota.status.used, "status.used").values())
 
 
 def _is_numbered(name: str, head: str) -> bool:

@@ -10,24 +10,24 @@ from msgspec.structs import replace
 
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.reports.changes.compare import resized_values, shown_pod
 from kubectl_kres.reports.changes.report import ChangeReport, Effect, QuotaChange, StepResult, WorkloadChange
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.simulate.change import Apply, Delete, Settle, applied, key_of_step
+from kubectl_kres.simulate.change import Apply, Delete, Settle, apply_step, key_of_step
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.next import Next
-from kubectl_kres.simulate.shapes import pruned
+from kubectl_kres.simulate.shapes import shape_fields
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import TaskRun, TaskRunStatus
 from kubectl_kres.tekton.reports.config import configuration_needs
 from kubectl_kres.tekton.reports.needs import tekton_needs
 from kubectl_kres.tekton.reports.world import tekton_world
 from kubectl_kres.tekton.rules.base.convert import to_v1
-from kubectl_kres.tekton.rules.controller.taskrun import sent
+from kubectl_kres.tekton.rules.controller.taskrun import send_object
 
 #: What runs refer to.
 _DEFINITIONS = frozenset({"Task", "StepAction"})
@@ -69,11 +69,11 @@ def with_runs(
     unknown: list[str] = []
     for space in spaces:
         for subject in _subjects(store, space):
-            sides = _next(before, subject, ask), _next(after, subject, ask)
+            sides = _find_next_run(before, subject, ask), _find_next_run(after, subject, ask)
             if isinstance(sides[0], str) and isinstance(sides[1], str):
                 unknown.append(sides[1])
             else:
-                changes += filter(None, [_changed(subject.ref, *sides)])
+                changes += filter(None, [_find_run_change(subject.ref, *sides)])
     notes = [f"the pods of {len(unknown)} runs are not known, as of one: {unknown[0]}"] if len(unknown) > 1 else unknown
     effects = {report.outcome, *(change.effect for change in changes)}
     outcome: Any = next((word for word in ("worse", "better", "other") if word in effects), "none")
@@ -106,7 +106,7 @@ def _subjects(store: Store, space: str) -> Iterator[Subject]:
         ran.add(name)
         member = tuple(labels.get(label, "") for label in _MEMBER)
         key = member if all(member) else (name,) if name else (run.metadata.name, "", "")
-        if key not in newest or _age(run) > _age(newest[key]):
+        if key not in newest or _creation_time(run) > _creation_time(newest[key]):
             newest[key] = run
     for run in newest.values():
         yield Subject(ObjectRef("TaskRun", run.metadata.name, space), BY_KIND["TaskRun"])
@@ -115,7 +115,7 @@ def _subjects(store: Store, space: str) -> Iterator[Subject]:
             yield Subject(ObjectRef("Task", task.metadata.name, space), BY_KIND["Task"])
 
 
-def _age(run: TaskRun) -> str:
+def _creation_time(run: TaskRun) -> str:
     return run.metadata.creation_timestamp or ""
 
 
@@ -134,15 +134,15 @@ def _apply(
         if isinstance(step, Delete):
             store.remove(kind, name, space)
         elif known is not None and (stored is not None or isinstance(step, Apply)):
-            raw = applied(step, raw_of(stored) if stored is not None else None)
+            raw = apply_step(step, raw_of(stored) if stored is not None else None)
             raw["metadata"] = {**raw["metadata"], "namespace": space}
-            problems = sent(raw, tekton_world(store, space, ask)).refusals if kind in _DEFINITIONS else ()
+            problems = send_object(raw, tekton_world(store, space, ask)).refusals if kind in _DEFINITIONS else ()
             if problems:
                 first = problems[0]
                 yield number, replace(answer, allowed=False, code=first.code, message=first.text)
                 continue
             try:
-                item = decoded(to_v1(raw) if kind in _DEFINITIONS else raw, known.struct)
+                item = decode_object(to_v1(raw) if kind in _DEFINITIONS else raw, known.struct)
             except msgspec.ValidationError as error:
                 yield (
                     number,
@@ -164,18 +164,18 @@ def _count(store: Store, quotas: Iterable[QuotaChange]) -> None:
             store.add(ref.kind, replace(quota, status=replace(quota.status, hard=hard, used=used)))
 
 
-def _next(store: Store, subject: Subject, ask: EvaluationOptions) -> Next | str:
+def _find_next_run(store: Store, subject: Subject, ask: EvaluationOptions) -> Next | str:
     """Return the pod of the next run; a text: why there is no answer."""
     try:
         outcomes = analysis_of(store, subject, ask, journal=False).outcomes
     except ClusterError as error:
         return error.message
     messages = dict.fromkeys(outcome.message for outcome in outcomes if not outcome.allowed)
-    stored = tuple(pruned(outcome.object) for outcome in outcomes if outcome.object is not None)
+    stored = tuple(shape_fields(outcome.object) for outcome in outcomes if outcome.object is not None)
     return Next((subject.ref.kind, subject.ref.name), 0, 1, tuple(messages), stored)
 
 
-def _changed(ref: ObjectRef, before: Next | str, after: Next | str) -> WorkloadChange | None:
+def _find_run_change(ref: ObjectRef, before: Next | str, after: Next | str) -> WorkloadChange | None:
     old, new = (
         side if isinstance(side, Next) else Next((ref.kind, ref.name), 0, 1, (side,)) for side in (before, after)
     )

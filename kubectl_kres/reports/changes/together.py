@@ -15,14 +15,14 @@ from kubectl_kres.model.pod_places import KINDS, parts_of
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.changes.followed import MADE, controller_of, namespace_needs, pool_needs, taking_needs
 from kubectl_kres.reports.common.effective_policies import EVERYWHERE
-from kubectl_kres.reports.common.explanation import Unseen, unread
+from kubectl_kres.reports.common.explanation import Unseen, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.simulate.change import Apply, Settle, Step, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed, Side, carried_out
 from kubectl_kres.simulate.final_states import WorkloadEnd
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.state import CONTROLLED, Key, behind, pods_of, wanted_of
+from kubectl_kres.simulate.state import CONTROLLED, Key, count_outdated, pods_of, wanted_of
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: Policies whose effect depends on what is there, so that it is read.
@@ -161,14 +161,14 @@ def with_others(store: Store, files: Files, server: Server, asked: Iterable[Obje
 
 def _after(store: Store, files: Files, steps: Sequence[Placed], server: Server) -> Store:
     outcome = carried_out(without_files(store), steps, server, files.spaces)
-    after = _copied(store)
+    after = _copy_store(store)
     for space in outcome.after.spaces:
         for quota in _quotas(outcome.after, space):
             after.add("ResourceQuota", quota)
     return after
 
 
-def _copied(store: Store) -> Store:
+def _copy_store(store: Store) -> Store:
     result = Store(store.origin)
     result.files.update(store.files)
     result.written.update(store.written)
@@ -194,7 +194,7 @@ def _quotas(side: Side, space: str) -> Iterator[ResourceQuota]:
         yield replace(quota, metadata=metadata, status=ResourceQuotaStatus(end.hard, used))
 
 
-def together(store: Store, files: Files, server: Server, *, in_turn: bool = False) -> Together:
+def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bool = False) -> Together:
     """Return how far the workloads of the files get, all applied at once.
 
     ``in_turn``: each once those before it have come to rest. That is the end in which who stands first in the files
@@ -219,16 +219,16 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
         if followed and space in outcome.after.spaces:
             state, is_short = _reported_state(outcome, space, followed)
             certain = certain or is_short
-            pairs = list(_reaches(outcome, space, followed, state))
+            pairs = list(_find_reaches(outcome, space, followed, state))
         reaches += [reach for reach, _ in pairs]
         if pairs:
             final_states *= max(1, outcome.after.spaces[space][1].usual)
             exhaustive = exhaustive and outcome.after.spaces[space][1].complete
-        lacks += _lacks(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
-    refused = _refused(outcome)
+        lacks += _quota_shortages(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
+    refused = _refusal_messages(outcome)
     # Without a cluster there is nothing but the files.
     wanted = [need for need in files.needs() if need.required] if store.origin.kind != "files" else []
-    unseen = tuple(unread(store, wanted))
+    unseen = tuple(find_unread(store, wanted))
     came = any(sent.kind in _TAKING and sent.answers[0].allowed for sent in outcome.sent)
     come = came or any(reach.pods for reach in reaches)
     short = any(reach.pods < reach.wanted for reach in reaches) or bool(refused)
@@ -254,7 +254,7 @@ def refused_edits(store: Store, files: Files, server: Server) -> Together | None
     """
     bare = without_files(store)
     steps = [placed for placed in files.steps if _is_edit(bare, placed)]
-    refused = _refused(carried_out(bare, steps, server, files.spaces)) if steps else ()
+    refused = _refusal_messages(carried_out(bare, steps, server, files.spaces)) if steps else ()
     return Together(ObjectRef("Files", store.origin.name), "refused", (), (), refused) if refused else None
 
 
@@ -272,7 +272,7 @@ def _is_made(store: Store, placed: Placed) -> bool:
     return stored is not None and (kind == "Pod" or controller_of(stored) is not None)
 
 
-def _refused(outcome: ChangeOutcome) -> tuple[str, ...]:
+def _refusal_messages(outcome: ChangeOutcome) -> tuple[str, ...]:
     return tuple(
         f"{sent.kind}/{sent.name}: {answer.message}"
         for sent in outcome.sent
@@ -313,7 +313,7 @@ def _pods(state: State, key: Key) -> int:
     if place is None:
         return 0
     workload = state.workloads[place][1]
-    return _as_wanted(pods_of(workload), wanted_of(workload), behind(workload))
+    return _as_wanted(pods_of(workload), wanted_of(workload), count_outdated(workload))
 
 
 def _as_wanted(pods: int, wanted: int, old: int) -> int:
@@ -321,7 +321,7 @@ def _as_wanted(pods: int, wanted: int, old: int) -> int:
     return min(pods, wanted) - old if old else pods
 
 
-def _reaches(
+def _find_reaches(
     outcome: ChangeOutcome, space: str, keys: Sequence[Key], state: State
 ) -> Iterator[tuple[Reach, WorkloadEnd | None]]:
     namespace, final_states = outcome.after.spaces[space]
@@ -332,28 +332,28 @@ def _reaches(
         reached = reached_of.get(key)
         ref = ObjectRef(*key, space)
         if reached is None:
-            yield Reach(ref, 1, 0, 0, tuple(_words(outcome, key, space))), None
+            yield Reach(ref, 1, 0, 0, tuple(_answer_messages(outcome, key, space))), None
             continue
         pods = _as_wanted(reached.pods, reached.wanted, reached.behind)
         most = max((_pods(other, key) for other in usual), default=pods) if key[0] != "Pod" else 1
         messages = tuple(dict.fromkeys(text for refused in reached.refused for text in refused.messages))
-        yield Reach(ref, _wanted(reached), pods, max(most, pods), messages, reached.behind), reached
+        yield Reach(ref, _count_wanted_pods(reached), pods, max(most, pods), messages, reached.behind), reached
 
 
-def _wanted(end: WorkloadEnd) -> int:
+def _count_wanted_pods(end: WorkloadEnd) -> int:
     """Of a Job only as many pods as are not there and refused, or whose claims are, are wanting."""
     if end.kind == "Job":
         return end.at_once if end.refused else end.pods
     return end.wanted
 
 
-def _words(outcome: ChangeOutcome, key: Key, space: str) -> Iterator[str]:
+def _answer_messages(outcome: ChangeOutcome, key: Key, space: str) -> Iterator[str]:
     for sent in outcome.sent:
         if (sent.kind, sent.name, sent.namespace) == (*key, space):
             yield from (answer.message for answer in sent.answers if answer.message)
 
 
-def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
+def _quota_shortages(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
     """Yield what is used at the end, and what the missing pods would use, beyond what each quota allows."""
     namespace, _ = outcome.after.spaces[space]
     tables = namespace.tables
@@ -363,7 +363,7 @@ def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
     end = namespace.end(state)
     final_states = {workload_end.key: workload_end for workload_end in reversed(end.workloads)}
     for key, workload in state.workloads:
-        missing = _missing(final_states.get(key))
+        missing = _count_missing_pods(final_states.get(key))
         options = tables.options(workload.template, world)
         if missing and options:
             for number, amount in tables.shapes[options[0]].cost:
@@ -376,11 +376,11 @@ def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
             yield Lack(ObjectRef("ResourceQuota", measure.quota, space), measure.resource, str(lacking))
 
 
-def _missing(workload_end: WorkloadEnd | None) -> int:
+def _count_missing_pods(workload_end: WorkloadEnd | None) -> int:
     """Return the pods that a workload lacks; of a rollout that stalls with all its pods the next one."""
     if workload_end is None:
         return 0
-    return max(bool(workload_end.behind), _wanted(workload_end) - workload_end.pods)
+    return max(bool(workload_end.behind), _count_wanted_pods(workload_end) - workload_end.pods)
 
 
 def steps_of(objects: Iterable[tuple[Any, str, str]]) -> Files:

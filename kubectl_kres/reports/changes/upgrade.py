@@ -18,7 +18,7 @@ from kubectl_kres.admission.base.versions import CHANGES, changes_between
 from kubectl_kres.admission.quota.usage_drift import recount
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.resource_view import values_of
@@ -121,14 +121,14 @@ def report_of(
     shown = {name for change in (*workloads, *quotas, *policies) for name in change.why}
     pair = sorted((old.version, new.version))
     elsewhere = tuple(name for name, _ in changes_between(*pair) if name not in shown)
-    unseen = tuple(unread(store, needs))
+    unseen = tuple(find_unread(store, needs))
     return UpgradeReport(
-        _shown(old), _shown(new), sum(space.looked_at for space in listed), workloads, quotas, policies, elsewhere,
+        _format_version(old), _format_version(new), sum(space.looked_at for space in listed), workloads, quotas, policies, elsewhere,
         tuple(notes), unseen, not any(item.required for item in unseen),
     )  # fmt: skip
 
 
-def _shown(server: Server) -> str:
+def _format_version(server: Server) -> str:
     return f"{server.version[0]}.{server.version[1]}"
 
 
@@ -174,11 +174,11 @@ def _workload(
         effect = "class"
     else:
         effect = "values" if values else "message"
-    why = _causes(later.server, lambda server: _keys(_answers(store, subject, _asking(later, server))), keys)
-    return UpgradeChange(subject.ref, effect, _words(before), _words(after), values, why)
+    why = _causes(later.server, lambda server: _keys(_answers(store, subject, _set_server(later, server))), keys)
+    return UpgradeChange(subject.ref, effect, _format_answers(before), _format_answers(after), values, why)
 
 
-def _asking(ask: EvaluationOptions, server: Server) -> EvaluationOptions:
+def _set_server(ask: EvaluationOptions, server: Server) -> EvaluationOptions:
     return structs.replace(ask, server=server)
 
 
@@ -193,7 +193,7 @@ def _classes(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     return tuple(sorted({name for name in stored if name}))
 
 
-def _words(outcomes: Sequence[Outcome]) -> str:
+def _format_answers(outcomes: Sequence[Outcome]) -> str:
     """Return the answers in one line: the server's words of a refusal, else that it is admitted, and the class."""
     refusals = list(dict.fromkeys(outcome.message for outcome in outcomes if not outcome.allowed))
     admitted = [f"admitted, {', '.join(_classes(outcomes))}".rstrip(", ")] * any(o.allowed for o in outcomes)
@@ -221,7 +221,7 @@ def _quotas(store: Store, namespace: str, ask: EvaluationOptions, later: Evaluat
         return
 
     def used(server: Server) -> list[dict[str, str]]:
-        asking = _asking(ask, server)
+        asking = _set_server(ask, server)
         objects = objects_of(store, quotas, namespace, asking)
         requests = {
             kind: None if counted is None else [item.request for item in counted] for kind, counted in objects.items()
@@ -246,7 +246,7 @@ def _quotas(store: Store, namespace: str, ask: EvaluationOptions, later: Evaluat
 
 def _policies(before: Sequence[Sequence[Outcome]], after: Sequence[Sequence[Outcome]]) -> Iterator[UpgradeChange]:
     """Yield the policies that refuse pods under one version alone, with how many workloads they are about."""
-    sides = [_refusing(outcomes) for outcomes in (before, after)]
+    sides = [_refusals_by_policy(outcomes) for outcomes in (before, after)]
     for source in sorted({*sides[0], *sides[1]}):
         old, new = (side.get(source, {}) for side in sides)
         if old == new:
@@ -258,7 +258,7 @@ def _policies(before: Sequence[Sequence[Outcome]], after: Sequence[Sequence[Outc
         yield UpgradeChange(subject, effect, words[0], words[1], (), why)
 
 
-def _refusing(answers: Sequence[Sequence[Outcome]]) -> dict[tuple[str, str], dict[int, tuple[str, str]]]:
+def _refusals_by_policy(answers: Sequence[Sequence[Outcome]]) -> dict[tuple[str, str], dict[int, tuple[str, str]]]:
     """Return, by policy, the workloads that it refuses, by their place, with rule and text."""
     result: dict[tuple[str, str], dict[int, tuple[str, str]]] = {}
     for place, outcomes in enumerate(answers):

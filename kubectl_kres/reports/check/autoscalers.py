@@ -110,7 +110,7 @@ def find_both_directions(context: CheckContext) -> Iterator[Diagnostic]:
     measured: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for horizontal in context.store.all("HorizontalPodAutoscaler", context.namespace):
         reference = horizontal.spec.scale_target_ref
-        for resource in _measured(horizontal):
+        for resource in _metric_resources(horizontal):
             measured.setdefault((reference.kind, reference.name), []).append((horizontal.metadata.name, resource))
     for vertical in context.store.all(KIND, context.namespace) if measured else ():
         reference = vertical.spec.target_ref
@@ -118,11 +118,11 @@ def find_both_directions(context: CheckContext) -> Iterator[Diagnostic]:
         if reference is None or mode_of(vertical) == "Off" or not context.asks(ref):
             continue
         for name, resource in measured.get((reference.kind, reference.name), ()):
-            if _controls(vertical, resource):
+            if _is_resource_controlled(vertical, resource):
                 yield Diagnostic(ref, {"name": name, "resource": resource, "target": str(reference)}, "spec.targetRef")
 
 
-def _measured(horizontal: HorizontalPodAutoscaler) -> Iterator[str]:
+def _metric_resources(horizontal: HorizontalPodAutoscaler) -> Iterator[str]:
     """Yield the resources whose use in proportion to requests it goes by."""
     for metric in horizontal.spec.metrics or ():
         source = metric.resource or metric.container_resource
@@ -130,7 +130,7 @@ def _measured(horizontal: HorizontalPodAutoscaler) -> Iterator[str]:
             yield source.name
 
 
-def _controls(vertical: VerticalPodAutoscaler, resource: str) -> bool:
+def _is_resource_controlled(vertical: VerticalPodAutoscaler, resource: str) -> bool:
     """Return whether it sets the resource of some container."""
     policy = vertical.spec.resource_policy
     policies = (policy.container_policies if policy is not None else None) or ()

@@ -33,17 +33,17 @@ def check(context: CheckContext, codes: Collection[str]) -> Iterator[CheckFindin
             continue
         for broken in rule.find(context):
             # What was not read is not what anybody asked about, and matters to all of it.
-            if rule.code != UNREAD and not (context.asks(broken.object) and _serves(context, broken.object)):
+            if rule.code != UNREAD and not (context.asks(broken.object) and _is_in_scope(context, broken.object)):
                 continue
             if broken.object not in excused:
                 excused[broken.object] = dict(_exemptions(context, broken.object))
             yield _finding(rule, broken, excused[broken.object].get(rule.code, ""))
     if EXEMPTION in codes:
-        for ref in _annotated(context):
+        for ref in _annotated_objects(context):
             yield from _faults(context, ref)
 
 
-def _serves(context: CheckContext, ref: ObjectRef) -> bool:
+def _is_in_scope(context: CheckContext, ref: ObjectRef) -> bool:
     """Return whether an object that is in no namespace concerns the namespaces that are asked about."""
     if context.namespace or not context.spaces:
         return True
@@ -66,7 +66,7 @@ def worst_first(check_findings: Iterable[CheckFinding]) -> list[CheckFinding]:
     )
 
 
-def against(
+def mark_known(
     check_findings: Iterable[CheckFinding], baseline: Collection[tuple[str, str, str]]
 ) -> Iterator[CheckFinding]:
     """Yield the findings; those that a baseline has are marked."""
@@ -81,14 +81,14 @@ def _finding(rule: Rule, broken: Diagnostic, ignored: str) -> CheckFinding:
         broken.object,
         rule.message.format_map(broken.values),
         broken.remedy or rule.remedy,
-        (*broken.commands, *_asking(broken.object)),
+        (*broken.commands, *_explain_commands(broken.object)),
         broken.field,
         broken.values,
         ignored=ignored,
     )
 
 
-def _asking(ref: ObjectRef) -> tuple[str, ...]:
+def _explain_commands(ref: ObjectRef) -> tuple[str, ...]:
     """Return the command that shows more about an object; none if no command explains it."""
     where = f" -n {quote(ref.namespace)}" if ref.namespace else ""
     name = quote(ref.name)
@@ -107,7 +107,7 @@ def _asking(ref: ObjectRef) -> tuple[str, ...]:
     return (f"kubectl kres explain {kind.names[1]}/{name}{where}",)
 
 
-def _annotated(context: CheckContext) -> Iterator[ObjectRef]:
+def _annotated_objects(context: CheckContext) -> Iterator[ObjectRef]:
     """Yield the objects of a context that carry the annotation."""
     kinds = _SPACED if context.namespace else ("ResourcePool", "Tenant")
     refs = [subject.ref for subject in context.subjects]
@@ -130,7 +130,7 @@ def _text(context: CheckContext, ref: ObjectRef) -> str:
     return str((item.metadata.annotations or {}).get(IGNORE, "")) if item is not None else ""
 
 
-def _parts(context: CheckContext, ref: ObjectRef) -> Iterator[tuple[str, str]]:
+def _split_annotation(context: CheckContext, ref: ObjectRef) -> Iterator[tuple[str, str]]:
     """Yield each code of the annotation with the text after it."""
     for part in filter(None, map(str.strip, _text(context, ref).split(";"))):
         code, _, reason = part.partition(" ")
@@ -139,11 +139,11 @@ def _parts(context: CheckContext, ref: ObjectRef) -> Iterator[tuple[str, str]]:
 
 def _exemptions(context: CheckContext, ref: ObjectRef) -> Iterator[tuple[str, str]]:
     """Yield codes with the reasons that are given for them."""
-    return ((code, reason) for code, reason in _parts(context, ref) if code in BY_CODE and reason)
+    return ((code, reason) for code, reason in _split_annotation(context, ref) if code in BY_CODE and reason)
 
 
 def _faults(context: CheckContext, ref: ObjectRef) -> Iterator[CheckFinding]:
-    for code, reason in _parts(context, ref):
+    for code, reason in _split_annotation(context, ref):
         why = "" if code in BY_CODE else f'"{code}" is no code of a rule'
         why = why or ("" if reason else f"it gives no reason for {code}")
         if why:

@@ -24,14 +24,14 @@ from difflib import get_close_matches
 
 from kubectl_kres.admission.quota.usage import IGNORED, claim_names
 from kubectl_kres.capsule.model import ResourcePool
-from kubectl_kres.capsule.reports.common.amount_lists import parsed
+from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.rules.assignment import fault, fits, is_active, is_empty, is_usable
 from kubectl_kres.model.objects import Namespace, ObjectRef
 from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.namespace.allowed_ranges import ConflictKind
 from kubectl_kres.reports.quota.optional_values import optional_names
-from kubectl_kres.simulate.cluster import labelled
+from kubectl_kres.simulate.cluster import with_name_label
 from kubectl_kres.store.store import ReadRequest
 
 
@@ -304,7 +304,9 @@ def find_selects_nothing(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield pools without selectors, and selectors that are skipped or match nothing."""
     known = context.store.covered(ReadRequest("Namespace")).known
     spaces = (
-        [labelled(namespace) for namespace in context.store.all("Namespace") if is_active(namespace)] if known else None
+        [with_name_label(namespace) for namespace in context.store.all("Namespace") if is_active(namespace)]
+        if known
+        else None
     )
     for name, pool in sorted(context.pools.pools.items()):
         for path, why in _idle(pool, spaces):
@@ -346,7 +348,7 @@ def find_nothing_claimed(context: CheckContext) -> Iterator[Diagnostic]:
     for name, pool in sorted(context.pools.pools.items()):
         if not pool.spec.config.defaults_zero:
             continue
-        claims, defaults = pool.status.claims or {}, parsed(pool.spec.defaults)
+        claims, defaults = pool.status.claims or {}, parse_amounts(pool.spec.defaults)
         names = [name for name in sorted(context.pools.hard(pool)) if not defaults.get(name)]
         for space in sorted(context.pools.spaces(pool)):
             if names and not claims.get(space):

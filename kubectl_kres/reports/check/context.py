@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.capsule.model import ResourcePoolClaim
-from kubectl_kres.capsule.reports.common.amount_lists import parsed
+from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
@@ -36,7 +36,7 @@ from kubectl_kres.reports.common.explanation import (
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.explain.explain import analysis_of, explain, verdict_of_analysis
-from kubectl_kres.reports.namespace.allowed_ranges import Conflict, conflicts
+from kubectl_kres.reports.namespace.allowed_ranges import Conflict, find_conflicts
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
@@ -158,7 +158,7 @@ class CheckContext:
     def conflicts(self) -> Sequence[Conflict]:
         """The contradictions between LimitRanges and quotas."""
         known = self.known.policies
-        return tuple(dict.fromkeys(conflicts(known.limits, known.quotas, self.demands)))
+        return tuple(dict.fromkeys(find_conflicts(known.limits, known.quotas, self.demands)))
 
     @cached_property
     def evaluated(self) -> Sequence[EvaluatedWorkload]:
@@ -280,7 +280,7 @@ def exceeds_pool(index: PoolIndex, claim: ResourcePoolClaim) -> str:
     if pool is None:
         return ""
     hard = index.hard(pool)
-    for name, asked in sorted(parsed(claim.spec.claim).items()):
+    for name, asked in sorted(parse_amounts(claim.spec.claim).items()):
         if name not in hard:
             return f"pool {pool.metadata.name} does not share out {name}"
         if asked > hard[name] or hard[name] <= ZERO:

@@ -14,10 +14,10 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, find_unread
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.denied import ASKED, denied_needs
 from kubectl_kres.reports.quota.usage_tree import counting_needs
@@ -34,7 +34,7 @@ def check_needs(namespace: str) -> tuple[ReadRequest, ...]:
     return (*denied_needs(namespace), *beside)
 
 
-def lacking(store: Store, needs: Iterable[ReadRequest]) -> tuple[Unseen, ...]:
+def missing_reads(store: Store, needs: Iterable[ReadRequest]) -> tuple[Unseen, ...]:
     """Return the reads that rules lack: all that are required, and of the rest what was requested and refused.
 
     A user who may not read a system's kinds gets no finding about it: a server without that system answers the same.
@@ -42,7 +42,7 @@ def lacking(store: Store, needs: Iterable[ReadRequest]) -> tuple[Unseen, ...]:
     brought = {system.group for system in systems() if system.group}
     return tuple(
         unseen
-        for unseen in unread(store, needs)
+        for unseen in find_unread(store, needs)
         if unseen.required or (unseen.state in {"denied", "failed"} and BY_KIND[unseen.kind].group not in brought)
     )
 
@@ -64,7 +64,7 @@ _MADE_BY = frozenset({*WORKLOADS, "TaskRun"})
 
 def contexts_of(store: Store, ask: EvaluationOptions, namespace: str) -> Iterator[CheckContext]:
     """Yield the context of the namespace, or of each if it is empty, then the one of what is in no namespace."""
-    lacks = lacking(store, (*check_needs(namespace), ReadRequest(_POD.kind, namespace)))
+    lacks = missing_reads(store, (*check_needs(namespace), ReadRequest(_POD.kind, namespace)))
     tries, by_space = RemedyBudget(), makers(store, namespace)
     kinds = (_POD.kind, "LimitRange", "ResourceQuota")
     with_policies = {item.metadata.namespace for kind in kinds for item in store.all(kind, namespace or None)}
@@ -87,7 +87,7 @@ def context_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
         yield from pipeline_needs(store, Subject(ref, _RUN))
     for subjects in makers(store, namespace).values():
         for subject in subjects:
-            yield from needs(store, subject)
+            yield from list_read_requests(store, subject)
     yield from counting_needs(tuple(store.all("ResourceQuota", namespace or None)), Server(), namespace)
     yield from cluster_needs(store)
 

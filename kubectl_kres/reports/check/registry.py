@@ -31,20 +31,20 @@ RULES: Final[tuple[Rule, ...]] = tuple(
 BY_CODE: Final[Mapping[str, Rule]] = {rule.code: rule for rule in RULES}
 
 
-def chosen(select: Sequence[str], ignore: Sequence[str], flags: tuple[str, str]) -> frozenset[str]:
+def select_codes(select: Sequence[str], ignore: Sequence[str], flags: tuple[str, str]) -> frozenset[str]:
     """Return the codes of all rules, or of those in ``select``, without those in ``ignore``. ``flags``: what both are
     called.
 
     Raises UsageError for a code that no rule has, and where none is left.
     """
-    texts = _named(select, flags[0]) if select else frozenset(BY_CODE)
-    left = texts - _named(ignore, flags[1])
+    texts = _select_codes(select, flags[0]) if select else frozenset(BY_CODE)
+    left = texts - _select_codes(ignore, flags[1])
     if not left:
         raise UsageError(f"{flags[0]} and {flags[1]} leave no rule to check")
     return left
 
 
-def _named(given: Sequence[str], flag: str) -> frozenset[str]:
+def _select_codes(given: Sequence[str], flag: str) -> frozenset[str]:
     texts: set[str] = set()
     for word in (part.strip().upper() for name in given for part in name.split(",") if part.strip()):
         codes = {code for code in BY_CODE if code.startswith(word)}

@@ -211,14 +211,14 @@ def find_sum_of_steps(context: CheckContext) -> Iterator[Diagnostic]:
         for name in _RESOURCES:
             asked = [slot.requests[name] for slot in steps if name in slot.requests]
             if asked and sum(quantity.nano for quantity in asked) > _TIMES * max(quantity.nano for quantity in asked):
-                if _divided(context, evaluated):
+                if _is_task_level(context, evaluated):
                     break
                 total = Quantity(sum(quantity.nano for quantity in asked), asked[0].format)
                 values = {"total": str(total), "resource": name, "largest": str(max(asked)), "steps": str(len(asked))}
                 yield Diagnostic(evaluated.ref, values)
 
 
-def _divided(context: CheckContext, evaluated: EvaluatedWorkload) -> bool:
+def _is_task_level(context: CheckContext, evaluated: EvaluatedWorkload) -> bool:
     """Return whether the run bounds all steps together, which only the steps of the computation say."""
     run = context.store.get(evaluated.ref.kind, evaluated.ref.name, evaluated.ref.namespace)
     if evaluated.subject.raw is None and isinstance(run, TaskRun) and run.spec.compute_resources is None:

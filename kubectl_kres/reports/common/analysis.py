@@ -104,7 +104,7 @@ class Analysis(Struct, frozen=True):
     account: Account | None = None
 
 
-def instead(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
+def with_refusal(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
     """Return the outcome with the same figures, refused for another reason. ``warned``: that comes after validation has
     warned.
     """

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.limitrange import Limits
-from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Quota, QuotaRequest, concerned
+from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Quota, QuotaRequest, matching_quotas
 from kubectl_kres.admission.quota.usage import counts_by_class, requirements
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.model.objects import (
@@ -26,7 +26,7 @@ from kubectl_kres.model.objects import (
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Demand
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.systems import registered
+from kubectl_kres.systems import registered_systems
 
 
 class NamespacePolicies(Struct, frozen=True):
@@ -95,16 +95,18 @@ def policies(store: Store, namespace: str, server: Server = _USUAL) -> Namespace
 def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies:
     assumed: list[Assume] = []
     ranges = [limit_range for limit_range in store.all("LimitRange", namespace)
-              if _parses(limit_range, assumed) and _stored(limit_range, store, server, assumed)]  # fmt: skip
+              if _can_be_parsed(limit_range, assumed) and _can_be_stored(limit_range, store, server, assumed)]  # fmt: skip
     quotas = []
     for quota in store.all("ResourceQuota", namespace):
-        settled = enforced(quota, store)
-        if _parses(settled, assumed, supposed=settled is not quota) and _stored(settled, store, server, assumed):
+        settled = with_assumed_status(quota, store)
+        if _can_be_parsed(settled, assumed, supposed=settled is not quota) and _can_be_stored(
+            settled, store, server, assumed
+        ):
             assumed += _state(quota, store)
             quotas.append(settled)
     priorities = _priorities(store, quotas, assumed)
     classes = _classes(store, "RuntimeClass", assumed)
-    runtimes = None if classes is None else [_sound(runtime, assumed) for runtime in classes]
+    runtimes = None if classes is None else [_drop_invalid_overhead(runtime, assumed) for runtime in classes]
     policies = policies_of(ranges, quotas, priorities, runtimes)
     policies = structs.replace(
         policies,
@@ -119,13 +121,13 @@ def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies
 
 def extending_kinds() -> tuple[str, ...]:
     """Return the kinds that ``extend`` looks at."""
-    return tuple(kind for system in registered("reports") for kind in system.kinds.get("policies", ()))
+    return tuple(kind for system in registered_systems("reports") for kind in system.kinds.get("policies", ()))
 
 
 def extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
     """Return the policies with what all systems enforce on pods of the namespace."""
     extension = ExtendedPolicies(policies)
-    for system in registered("reports"):
+    for system in registered_systems("reports"):
         if system.admission is not None and system.admission.extend is not None:
             more = system.admission.extend(store, namespace, extension.policies)
             extension = ExtendedPolicies(
@@ -156,7 +158,7 @@ def _expandable(store: Store) -> dict[str, bool] | None:
     return classes if classes or store.covered(ReadRequest("StorageClass")).known else None
 
 
-def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, supposed: bool = False) -> bool:
+def _can_be_parsed(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, supposed: bool = False) -> bool:
     """Return whether the object parses. ``supposed``: its status is copied from the spec of a file, so that errors are
     in the spec.
     """
@@ -175,7 +177,7 @@ def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, suppos
     return True
 
 
-def _stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, assumed: list[Assume]) -> bool:
+def _can_be_stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, assumed: list[Assume]) -> bool:
     """Return whether the server would store what comes from a file; what is in the cluster was stored."""
     ref = ObjectRef(type(policy).__name__, policy.metadata.name, policy.metadata.namespace)
     if ref not in store.files:
@@ -191,7 +193,7 @@ def _stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, as
     return False
 
 
-def _sound(runtime: RuntimeClass, assumed: list[Assume]) -> RuntimeClass:
+def _drop_invalid_overhead(runtime: RuntimeClass, assumed: list[Assume]) -> RuntimeClass:
     """Return the class, without an overhead that no server would have stored."""
     try:
         parse_list(runtime.overhead.pod_fixed if runtime.overhead else None, "overhead.podFixed")
@@ -210,7 +212,7 @@ EVERYWHERE = {
 }
 
 
-def enforced(quota: ResourceQuota, store: Store) -> ResourceQuota:
+def with_assumed_status(quota: ResourceQuota, store: Store) -> ResourceQuota:
     """Return the quota with a status: a quota from a file counts as settled, with no more used than every namespace
     has.
     """
@@ -286,14 +288,14 @@ def selects_priority(quota: ResourceQuota) -> bool:
 
 def demands(quotas: Sequence[Quota], limits: Iterable[Limits]) -> Iterator[Demand]:
     """Yield the rule of each quota that has it, for any pod in its scopes; ``unfilled``: names without a default."""
-    filled = set(_filled(limits))
+    filled = set(_defaulted_names(limits))
     for quota in quotas:
         names = tuple(sorted(MUST_SPECIFY & set(quota.hard)))
         if names:
             yield Demand(quota.name, names, tuple(name for name in names if name not in filled))
 
 
-def _filled(limits: Iterable[Limits]) -> Iterator[str]:
+def _defaulted_names(limits: Iterable[Limits]) -> Iterator[str]:
     """Yield the names of quotas that the defaults of LimitRanges state for a container. A limit becomes the request,
     too.
     """
@@ -312,7 +314,7 @@ def demands_of(request: QuotaRequest, quotas: Sequence[Quota]) -> Iterator[Deman
     """
     if request.containers is None:
         return
-    for quota in concerned(request, quotas):
+    for quota in matching_quotas(request, quotas):
         names = tuple(sorted(MUST_SPECIFY & set(quota.hard)))
         lacking = {
             name: tuple(sorted({container for container, stated in request.containers if name not in stated}))

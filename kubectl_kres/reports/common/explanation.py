@@ -18,7 +18,7 @@ from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, Server, St
 from kubectl_kres.admission.pod.aggregate import QoS
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import WORKLOADS, Kind, is_view, named_kind
-from kubectl_kres.model.objects import ObjectRef, OwnerReference, decoded
+from kubectl_kres.model.objects import ObjectRef, OwnerReference, decode_object
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
@@ -409,7 +409,7 @@ class Explanation(Record, frozen=True):
     run_state: RunState | None = None
 
 
-def unread(store: Store, needs: Iterable[ReadRequest]) -> Iterator[Unseen]:
+def find_unread(store: Store, needs: Iterable[ReadRequest]) -> Iterator[Unseen]:
     """Yield each need whose objects are not all in the store; a kind that the server does not have is known to be
     empty.
 
@@ -418,10 +418,10 @@ def unread(store: Store, needs: Iterable[ReadRequest]) -> Iterator[Unseen]:
     for need in needs:
         coverage = store.covered(need)
         if not coverage.known and not (coverage.state == "unread" and is_view(need.kind)):
-            yield unseen(need, coverage)
+            yield build_unseen(need, coverage)
 
 
-def unseen(need: ReadRequest, coverage: Coverage) -> Unseen:
+def build_unseen(need: ReadRequest, coverage: Coverage) -> Unseen:
     """Return a need whose objects are not all in the store."""
     return Unseen(
         named_kind(need.kind),
@@ -499,8 +499,8 @@ def manifest_pod(subject: Subject) -> Pod | None:
         return None
     try:
         if subject.ref.kind == "Pod":
-            return decoded(subject.raw, Pod)
-        return pod_of_template(decoded(raw_template(subject.raw)[1], PodTemplateSpec), subject)
+            return decode_object(subject.raw, Pod)
+        return pod_of_template(decode_object(raw_template(subject.raw)[1], PodTemplateSpec), subject)
     except (msgspec.ValidationError, UsageError):
         return None
 
@@ -510,7 +510,7 @@ def manifest_workload(subject: Subject) -> Workload | None:
     if subject.raw is None or subject.kind.struct is not Workload:
         return None
     try:
-        return decoded(subject.raw, Workload)
+        return decode_object(subject.raw, Workload)
     except msgspec.ValidationError:
         return None
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from kubectl_kres.admission.base.draft import Side
 from kubectl_kres.model.objects import ManagedFields
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
-from kubectl_kres.quantity import Quantity, stored
+from kubectl_kres.quantity import Quantity, stored_quantity
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.parts import Record
 
@@ -106,7 +106,7 @@ def _index(path: str) -> int:
     return int(path.partition("[")[2].rstrip("]"))
 
 
-def written(pod: Pod, path: str, side: Side, resource: str) -> str | None:
+def manifest_value(pod: Pod, path: str, side: Side, resource: str) -> str | None:
     """Return the text of one value in the manifest; None if it has none. ``path`` of the container, or ``spec``."""
     resources = _resources(pod, path)
     values = None if resources is None else resources.limits if side == "limits" else resources.requests
@@ -120,30 +120,32 @@ def edit_of(pod: Pod, put: ManifestEdit) -> FieldEdit | None:
     if not put.side:
         before, after = None if pod.spec.resources is None else "{...}", "{}" if put.empty else None
         return None if before == after else FieldEdit("spec.resources", before, after)
-    before = written(pod, put.path, put.side, put.resource)
-    if (before is None and put.after is None) or (before and put.after is not None and stored(before) == put.after):
+    before = manifest_value(pod, put.path, put.side, put.resource)
+    if (before is None and put.after is None) or (
+        before and put.after is not None and stored_quantity(before) == put.after
+    ):
         return None
     path = f"{put.path}.resources.{put.side}[{put.resource}]"
     return FieldEdit(path, before, None if put.after is None else str(put.after), put.free)
 
 
-def applied(pod: Pod, way: Iterable[ManifestEdit]) -> Pod:
+def apply_edits(pod: Pod, way: Iterable[ManifestEdit]) -> Pod:
     """Return the manifest after every edit."""
     spec = pod.spec
     for put in way:
         if not put.side:
             spec = replace(spec, resources=ResourceRequirements() if put.empty else None)
         elif put.path == "spec":
-            spec = replace(spec, resources=_changed(spec.resources, put))
+            spec = replace(spec, resources=_apply_edit(spec.resources, put))
         else:
             key = "init_containers" if "initContainers" in put.path else "containers"
             group, index = list(getattr(spec, key)), _index(put.path)
-            group[index] = replace(group[index], resources=_changed(group[index].resources, put))
+            group[index] = replace(group[index], resources=_apply_edit(group[index].resources, put))
             spec = replace(spec, **{key: tuple(group)})
     return replace(pod, spec=spec)
 
 
-def _changed(resources: ResourceRequirements | None, put: ManifestEdit) -> ResourceRequirements | None:
+def _apply_edit(resources: ResourceRequirements | None, put: ManifestEdit) -> ResourceRequirements | None:
     if resources is None and put.after is None:
         return None
     resource_requirements = resources or ResourceRequirements()

@@ -33,7 +33,7 @@ def revision_need(kind: str, workload: Workload) -> ReadRequest:
     return ReadRequest(REVISIONS[kind][0], workload.metadata.namespace, label_selector=selector, required=False)
 
 
-def unused(store: Store, kind: str, workload: Workload) -> Sequence[str]:
+def unused_revisions(store: Store, kind: str, workload: Workload) -> Sequence[str]:
     """Return the names of its ReplicaSets, or ControllerRevisions, without pods that may be deleted, the oldest
     first.
     """
@@ -73,21 +73,23 @@ def changed_template(stored: Workload, written: Workload) -> bool:
     labels = [template.metadata.labels or {} for template in (before, after)]
     notes = [template.metadata.annotations or {} for template in (before, after)]
     differ = any(old.get(key) != value for old, new in (labels, notes) for key, value in new.items())
-    return differ or _differs(structs.asdict(before.spec), structs.asdict(after.spec))
+    return differ or _is_different(structs.asdict(before.spec), structs.asdict(after.spec))
 
 
-def _differs(before: Any, after: Any) -> bool:
+def _is_different(before: Any, after: Any) -> bool:
     """Return whether a written value differs from the stored one; what is not written is the server's."""
     if isinstance(after, (tuple, list)):
         if not after:
             return bool(before)
-        return len(before or ()) != len(after) or any(_differs(*pair) for pair in zip(before, after, strict=True))
+        return len(before or ()) != len(after) or any(_is_different(*pair) for pair in zip(before, after, strict=True))
     if hasattr(after, "__struct_fields__"):
         after = structs.asdict(after)
         before = structs.asdict(before) if hasattr(before, "__struct_fields__") else {}
     if isinstance(after, dict):
         own = before if isinstance(before, dict) else {}
-        return any(_differs(own.get(key), value) for key, value in after.items() if value not in (None, "", (), [], {}))
+        return any(
+            _is_different(own.get(key), value) for key, value in after.items() if value not in (None, "", (), [], {})
+        )
     return after not in (None, "") and _amount(before) != _amount(after)
 
 

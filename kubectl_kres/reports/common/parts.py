@@ -31,18 +31,18 @@ class Record(Struct, frozen=True, omit_defaults=True, rename="camel"):
     def steady(self) -> tuple[Any, ...]:
         """Return the fields that make the report a different one if they change."""
         fields = (field for field in self.__struct_fields__ if field not in self.TRANSIENT)
-        return tuple(steady(getattr(self, field)) for field in fields)
+        return tuple(comparable_value(getattr(self, field)) for field in fields)
 
 
-def steady(value: Any) -> Any:
+def comparable_value(value: Any) -> Any:
     """Return the value to compare two answers by: reports in it without their transient fields."""
     if isinstance(value, Record):
         return type(value), value.steady()
     if isinstance(value, tuple | list):
         unordered = value and isinstance(value[0], Record) and not value[0].ORDERED
-        return (frozenset if unordered else tuple)(steady(item) for item in value)
+        return (frozenset if unordered else tuple)(comparable_value(item) for item in value)
     if isinstance(value, Mapping):
-        return {key: steady(item) for key, item in value.items()}
+        return {key: comparable_value(item) for key, item in value.items()}
     return value
 
 

@@ -170,7 +170,7 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
         case "Deployment":
             replicas = _deployment(wanted, status.replicas, spec.strategy)
             kept = wanted if spec.paused else 0
-            updated = _updated(workload, status.updated_replicas)
+            updated = _count_updated_pods(workload, status.updated_replicas)
             return structs.replace(
                 replicas, updated=updated, kept=kept, resting="" if wanted else reason_for_no_pods(workload)
             )
@@ -233,12 +233,12 @@ def _deployment(wanted: int, existing: int, strategy: Strategy | None) -> Replic
         return Replicas(wanted, existing, "Recreate", 0, wanted)
     rolling = strategy.rolling_update if strategy is not None else None
     surge, unavailable = (rolling.max_surge, rolling.max_unavailable) if rolling is not None else (None, None)
-    most = scaled(_DEFAULT if surge is None else surge, wanted, up=True)
-    fewest = scaled(_DEFAULT if unavailable is None else unavailable, wanted, up=False)
+    most = resolve_count(_DEFAULT if surge is None else surge, wanted, up=True)
+    fewest = resolve_count(_DEFAULT if unavailable is None else unavailable, wanted, up=False)
     return Replicas(wanted, existing, "RollingUpdate", most, fewest if most or fewest else 1)
 
 
-def _updated(workload: Workload, count: int) -> int | None:
+def _count_updated_pods(workload: Workload, count: int) -> int | None:
     """Return the pods of the newest template, as the controller counts them; None where no controller has."""
     return count if workload.status.observed_generation else None
 
@@ -267,8 +267,8 @@ def _daemon_set(workload: Workload) -> Replicas:
     rolling = strategy.rolling_update if strategy is not None else None
     surge = rolling.max_surge if rolling is not None else None
     wanted = status.desired_number_scheduled
-    most = scaled(surge, wanted, up=True) if surge is not None and kind == "RollingUpdate" else 0
-    updated = _updated(workload, status.updated_number_scheduled) if kind == "RollingUpdate" else None
+    most = resolve_count(surge, wanted, up=True) if surge is not None and kind == "RollingUpdate" else 0
+    updated = _count_updated_pods(workload, status.updated_number_scheduled) if kind == "RollingUpdate" else None
     fewest = 0 if most or kind != "RollingUpdate" else 1
     return Replicas(wanted, status.current_number_scheduled, kind, most, fewest, updated=updated)
 
@@ -285,7 +285,7 @@ def _parallel(job: Workload) -> int:
     return max(0, min(parallelism, spec.completions - status.succeeded))
 
 
-def scaled(text: int | str, total: int, *, up: bool) -> int:
+def resolve_count(text: int | str, total: int, *, up: bool) -> int:
     """Return a count, or a percentage of ``total`` rounded up or down. Source: util/intstr
     GetScaledValueFromIntOrPercent.
 
@@ -318,7 +318,7 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
             # How many it wants is counted after its revision is made: one pod at least is not there.
             replicas = structs.replace(replicas, wanted=max(1, replicas.wanted), resting="")
     else:
-        replicas = structs.replace(replicas, waiting=_waiting(store, kind, workload))
+        replicas = structs.replace(replicas, waiting=_count_waiting_pods(store, kind, workload))
     if not is_failing(workload):
         return replicas
     # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
@@ -348,21 +348,21 @@ def lacks_revision(store: Store, kind: str, workload: Workload) -> bool:
     if kind not in _REVISED or workload.spec.paused or status.observed_generation >= workload.metadata.generation:
         return False
     made = _REVISED[kind]
-    if kind == "Deployment" and any(_refused(workload)):
+    if kind == "Deployment" and any(_condition_refusals(workload)):
         return True
     owned = owned_by(store, made, workload.metadata.namespace, (kind, workload.metadata.name))
-    if not owned and not store.covered(_need(made, workload)).known:
+    if not owned and not store.covered(_build_read_request(made, workload)).known:
         # Nobody asked for them, as no quota counts them, or they could not be read.
         return False
     return not any(same_template(workload.spec.template, _template(item)) for item in owned)
 
 
-def _need(made: str, workload: Workload) -> ReadRequest:
+def _build_read_request(made: str, workload: Workload) -> ReadRequest:
     selector = selector_text(workload.spec.selector)
     return ReadRequest(made, workload.metadata.namespace, label_selector=selector, required=False)
 
 
-def _refused(deployment: Workload) -> Iterator[bool]:
+def _condition_refusals(deployment: Workload) -> Iterator[bool]:
     for condition in deployment.status.conditions or ():
         yield condition.type == "Progressing" and condition.status == "False" and condition.reason == _REFUSED
 
@@ -383,7 +383,7 @@ def _notes(template: PodTemplateSpec) -> tuple[Any, Any]:
     return labels, template.metadata.annotations or {}
 
 
-def _waiting(store: Store, kind: str, workload: Workload) -> int:
+def _count_waiting_pods(store: Store, kind: str, workload: Workload) -> int:
     """Return how many of its pods lack a claim that is made for them."""
     template = workload.spec.template
     if template is None or not (template.spec.volumes or template.spec.resource_claims):

@@ -20,7 +20,7 @@ def percent_of(part: Quantity, whole: Quantity) -> int | None:
     return part.nano * 100 // whole.nano if whole.nano > 0 else None
 
 
-def listed(words: Iterable[str], most: int = 6) -> str:
+def join_words(words: Iterable[str], most: int = 6) -> str:
     """Return the texts as ``a, b and c``; beyond ``most`` only how many more there are."""
     texts = list(words)
     if len(texts) > most + 1:
@@ -54,30 +54,30 @@ def _phrase(scope: ScopedRequirement) -> str:
     if name in _PODS and scope.operator == "Exists":
         return f"only {_PODS[name]}"
     if name in _CLASSES:
-        return f"only {_classed(*_CLASSES[name], scope)}"
+        return f"only {_format_scope(*_CLASSES[name], scope)}"
     operator = f" with operator {scope.operator}" if name in _PODS else ""
     return f"nothing: scope {name}{operator} is none that the server knows"
 
 
-def _classed(objects: str, word: str, scope: ScopedRequirement) -> str:
+def _format_scope(objects: str, word: str, scope: ScopedRequirement) -> str:
     match scope.operator:
         case "Exists":
             return f"{objects} with a {word}"
         case "DoesNotExist":
             return f"{objects} without a {word}"
         case "In":
-            return f"{objects} of {word} {_either(scope.values or ())}"
+            return f"{objects} of {word} {_format_alternatives(scope.values or ())}"
         case "NotIn":
-            return f"{objects} without a {word}, or of another one than {_either(scope.values or ())}"
+            return f"{objects} without a {word}, or of another one than {_format_alternatives(scope.values or ())}"
         case _:
             return f"{objects} by an operator {scope.operator} that the server does not know"
 
 
-def _either(values: Sequence[str]) -> str:
-    return " or ".join(_listed(values)) or "none"
+def _format_alternatives(values: Sequence[str]) -> str:
+    return " or ".join(_join_leading_values(values)) or "none"
 
 
-def _listed(values: Sequence[str]) -> Iterator[str]:
+def _join_leading_values(values: Sequence[str]) -> Iterator[str]:
     if values[:-1]:
         yield ", ".join(values[:-1])
     yield from values[-1:]

@@ -39,7 +39,7 @@ from kubectl_kres.reports.common.parts import (
 )
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.systems import registered
+from kubectl_kres.systems import registered_systems
 
 #: A remedy by rule, as ``reports.remedies.context`` has it: sentences for a refusal.
 Sentences = Callable[[Any], Iterator[str]]
@@ -293,7 +293,7 @@ class System(Struct, frozen=True):
 
 def systems() -> tuple[System, ...]:
     """Return all of them, in the order of registration."""
-    return registered("reports")
+    return registered_systems("reports")
 
 
 @cache

@@ -25,9 +25,16 @@ from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import object_behind
-from kubectl_kres.reports.explain.explain import Analysis, Decision, analyse, analysis_of, decided, stores
+from kubectl_kres.reports.explain.explain import (
+    Analysis,
+    Decision,
+    analyse,
+    analysis_of,
+    build_decision,
+    matches_live_pod,
+)
 from kubectl_kres.reports.pod import events
-from kubectl_kres.reports.pod.live_differences import edited, tells
+from kubectl_kres.reports.pod.live_differences import is_edited, is_evidence
 from kubectl_kres.reports.pod.manifest_source import Maker, maker_of, start_of_live
 from kubectl_kres.reports.pod.resource_view import as_written, beside_template, signature, values_of
 from kubectl_kres.store.store import Store
@@ -64,7 +71,7 @@ class Difference(Record, frozen=True):
 
 def diff(store: Store, subject: Subject, ask: EvaluationOptions) -> Difference:
     """Return the difference of a pod. Raises what ``explain`` raises."""
-    return _compared(store, subject, analysis_of(store, subject, ask))
+    return _build_difference(store, subject, analysis_of(store, subject, ask))
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -93,7 +100,9 @@ class Differences:
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
         if object_behind(self._store, named) is not None:
             return diff(self._store, named, self._ask).changed
-        return not self._same(_Live(self._store, pod), policies(self._store, namespace, self._ask.server))[0]
+        return not self._compare_admission(_Live(self._store, pod), policies(self._store, namespace, self._ask.server))[
+            0
+        ]
 
     def of(self, pod: Pod) -> Difference | None:
         """Return the difference of a pod; None where there is none. Raises what ``explain`` raises."""
@@ -104,7 +113,7 @@ class Differences:
             difference = diff(self._store, named, self._ask)
             return difference if difference.changed else None
         live, known = _Live(self._store, pod), policies(self._store, namespace, self._ask.server)
-        same, analysis = self._same(live, known, journal=namespace in self._differing)
+        same, analysis = self._compare_admission(live, known, journal=namespace in self._differing)
         if same:
             self._differing.discard(namespace)
             return None
@@ -113,14 +122,16 @@ class Differences:
         result = self._alike.get(key) if key is not None else None
         if result is not None and result[0] is live.maker and result[1] is known:
             self.pattern = result[2]
-            return renamed(result[2], pod.metadata.name)
-        difference = _compared(self._store, named, analysis or analyse(live.start, known, self._ask))
+            return rename_subject(result[2], pod.metadata.name)
+        difference = _build_difference(self._store, named, analysis or analyse(live.start, known, self._ask))
         if key is not None and _only_named(difference):
             self._alike.keep(key, (live.maker, known, difference))
             self.pattern = difference
         return difference
 
-    def _same(self, live: _Live, known: NamespacePolicies, *, journal: bool = False) -> tuple[bool, Analysis | None]:
+    def _compare_admission(
+        self, live: _Live, known: NamespacePolicies, *, journal: bool = False
+    ) -> tuple[bool, Analysis | None]:
         """Return whether admission stores what the live pod has, in one of its outcomes, and never refuses.
 
         With it the analysis, where the pod had to be evaluated and its ``journal`` is wanted.
@@ -130,7 +141,9 @@ class Differences:
             return last[2], None
         analysis = analyse(live.start, known, self._ask, journal=journal)
         outcomes = analysis.outcomes
-        same = all(outcome.allowed for outcome in outcomes) and any(stores(outcome, live.pod) for outcome in outcomes)
+        same = all(outcome.allowed for outcome in outcomes) and any(
+            matches_live_pod(outcome, live.pod) for outcome in outcomes
+        )
         self._unchanged.keep(live.key, (live.maker, known, same))
         return same, analysis if journal else None
 
@@ -139,17 +152,17 @@ class Differences:
         other.
         """
         pod = live.pod
-        if edited(pod) or any(events.of_pod(pod)) or not controller(pod)[0]:
+        if is_edited(pod) or any(events.of_pod(pod)) or not controller(pod)[0]:
             return None
         metadata, spec = pod.metadata, pod.spec
-        marks = tuple(item for item in sorted((metadata.annotations or {}).items()) if tells(item[0]))
+        marks = tuple(item for item in sorted((metadata.annotations or {}).items()) if is_evidence(item[0]))
         # Whoever was edited after the pod was created may be why it differs.
         created = metadata.creation_timestamp or ""
-        later = tuple(time for time in self._edited(live) if time > created)
+        later = tuple(time for time in self._edit_times(live) if time > created)
         result = (spec.overhead, spec.priority_class_name, pod.status.qos_class, pod.status.phase)
         return *live.key, *controller(pod), _ENCODER.encode(result), marks, later
 
-    def _edited(self, live: _Live) -> tuple[str, ...]:
+    def _edit_times(self, live: _Live) -> tuple[str, ...]:
         """Return when the policies of the pod's namespace, and the workload that made it, were edited, in order."""
         namespace = live.pod.metadata.namespace
         revision = self._store.revision("LimitRange", "ResourceQuota")
@@ -195,20 +208,20 @@ def _only_named(difference: Difference) -> bool:
     """Return whether the pod's name occurs only where ``renamed`` writes another one."""
     name = difference.subject.name
     places = 3 if difference.after else 1
-    places += difference.verdict.message.startswith(_heads(name))
+    places += difference.verdict.message.startswith(_message_prefixes(name))
     places += sum(_is_own(reason.source, name) for reason in difference.reasons.values())
     return msgspec.json.encode(difference).count(msgspec.json.encode(name)[1:-1]) == places
 
 
-def _heads(name: str) -> tuple[str, str]:
+def _message_prefixes(name: str) -> tuple[str, str]:
     """Return the beginnings of the server's sentences about a pod."""
     return f'pods "{name}" ', f'Pod "{name}" '
 
 
-def renamed(difference: Difference, name: str) -> Difference:
+def rename_subject(difference: Difference, name: str) -> Difference:
     """Return the answer about another pod that differs from it only in the name."""
     verdict, old = difference.verdict, difference.subject.name
-    for head, other in zip(_heads(old), _heads(name), strict=True):
+    for head, other in zip(_message_prefixes(old), _message_prefixes(name), strict=True):
         if verdict.message.startswith(head):
             verdict = structs.replace(verdict, message=other + verdict.message[len(head) :])
     return structs.replace(
@@ -237,8 +250,8 @@ def _with_name(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return {**document, "metadata": {**document["metadata"], "name": name}} if document else document
 
 
-def _compared(store: Store, subject: Subject, analysis: Analysis) -> Difference:
-    decision = decided(store, subject, analysis)
+def _build_difference(store: Store, subject: Subject, analysis: Analysis) -> Difference:
+    decision = build_decision(store, subject, analysis)
     start, first = analysis.start, analysis.outcomes[0]
     before = _document(as_written(start.live if start.live is not None else start.pod), subject.ref)
     after = _document(_after(start, first), subject.ref)

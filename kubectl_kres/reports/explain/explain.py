@@ -30,7 +30,7 @@ from kubectl_kres.reports.common.explanation import (
     Subject,
     Unseen,
     Verdict,
-    unread,
+    find_unread,
 )
 from kubectl_kres.reports.common.parts import NodeReport, Remedy, waits_for_node
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, reason_for_no_pods
@@ -47,17 +47,17 @@ from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import blocking_event, state_of
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.needs import needs, node_needs
+from kubectl_kres.reports.pod.needs import list_read_requests, node_needs
 from kubectl_kres.reports.pod.pod_claims import add_charges, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
 from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, with_outcome, word_of
-from kubectl_kres.reports.remedies.commands import directed
+from kubectl_kres.reports.remedies.commands import add_access_flags
 from kubectl_kres.reports.remedies.words import NOTHING, untested_remedies
 from kubectl_kres.reports.rollout.seen import with_seen
-from kubectl_kres.reports.rollout.wanted_pods import autoscaled, needed_of, of_current_template, room_for, spare_of
+from kubectl_kres.reports.rollout.wanted_pods import needed_of, of_current_template, room_for, scaling_of, spare_of
 from kubectl_kres.store.store import Store
 
-__all__ = ["Analysis", "Explanation", "explain", "needs"]
+__all__ = ["Analysis", "Explanation", "explain", "list_read_requests"]
 
 #: For a workload whose pods were refused and would not be now, by all policies or by those that could be read.
 _PASSES = "wait: what was refused before would pass now; the controller tries again by itself"
@@ -70,7 +70,7 @@ _BLIND = "not known: the last try was refused (see below), and what could not be
 
 def explain(store: Store, subject: Subject, ask: EvaluationOptions) -> Explanation:
     """Return the explanation. Raises NotFound if the object is not in the store, UsageError if it makes no pods."""
-    return explained(store, subject, ask, analysis_of(store, subject, ask))
+    return build_explanation(store, subject, ask, analysis_of(store, subject, ask))
 
 
 def analysis_of(store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True) -> Analysis:
@@ -143,11 +143,11 @@ def analyse(
         outcomes = admit(start.pod, known.policies, ask.server, journal=journal, counted=start.live is not None)
     if start.live is not None and len(outcomes) > 1:
         live = start.live
-        outcomes = tuple(sorted(outcomes, key=lambda outcome: not stores(outcome, live)))
+        outcomes = tuple(sorted(outcomes, key=lambda outcome: not matches_live_pod(outcome, live)))
     return Analysis(start, known, outcomes, server=ask.server)
 
 
-def stores(outcome: Outcome, live: Pod) -> bool:
+def matches_live_pod(outcome: Outcome, live: Pod) -> bool:
     """Return whether the outcome is a pod with the very requests and limits of ``live``."""
     from kubectl_kres.reports.pod.resource_view import as_written, values_of
 
@@ -183,7 +183,7 @@ class Decision(NamedTuple):
         return not any(unseen.required for unseen in self.unseen)
 
 
-def decided(store: Store, subject: Subject, analysis: Analysis) -> Decision:
+def build_decision(store: Store, subject: Subject, analysis: Analysis) -> Decision:
     """Return the decision: an explanation without sums, costs and assumptions."""
     start, outcomes = analysis.start, analysis.outcomes
     seen, pods = _facts(store, subject, start), _replicas(store, subject, start)
@@ -200,13 +200,13 @@ def decided(store: Store, subject: Subject, analysis: Analysis) -> Decision:
     return Decision(verdict, containers, advice, unseen, seen, pods, table)
 
 
-def explained(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Explanation:
+def build_explanation(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Explanation:
     start, known, outcomes = analysis.start, analysis.known, analysis.outcomes
     first, space = outcomes[0], subject.ref.namespace
     draft: Draft | None = first.draft
     # What LimitRanges would fill in is missing from a template: it says nothing about quotas.
     charged = None if analysis.undefaulted else draft
-    decision = decided(store, subject, analysis)
+    decision = build_decision(store, subject, analysis)
     verdict, containers, advice, unseen, seen, pods, table = decision
     state = _run_state(store, subject, ask, decision)
     nodes = _nodes(store, subject, analysis, containers, ask.server)
@@ -221,12 +221,12 @@ def explained(store: Store, subject: Subject, ask: EvaluationOptions, analysis: 
         state=_state(store, subject),
         containers=containers,
         totals=tuple(totals(draft)) if draft is not None else (),
-        qos=qos.explain(draft, _brought(start, ask.server)) if draft is not None else None,
-        qos_alternatives=() if _brought(start, ask.server) else tuple(sorted(_other_classes(outcomes))),
+        qos=qos.explain(draft, _find_stated_class(start, ask.server)) if draft is not None else None,
+        qos_alternatives=() if _find_stated_class(start, ask.server) else tuple(sorted(_other_classes(outcomes))),
         replicas=pods,
         live=start.live is not None,
         live_qos=start.live.status.qos_class if start.live is not None else "",
-        quotas=tuple(sorted(_costs(analysis, charged, ask), key=lambda cost: not cost.exceeded)),
+        quotas=tuple(sorted(_quota_costs(analysis, charged, ask), key=lambda cost: not cost.exceeded)),
         demands=_demands(start, known.policies, charged),
         facts=seen,
         scheduling=nodes,
@@ -251,7 +251,7 @@ def explained(store: Store, subject: Subject, ask: EvaluationOptions, analysis: 
         complete=decision.complete,
         journal=first.journal,
         tekton=analysis.tekton,
-        autoscaled=autoscaled(store, subject, analysis, pods),
+        autoscaled=scaling_of(store, subject, analysis, pods),
         run_state=state,
     )
 
@@ -347,7 +347,7 @@ def _verdict(
 def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
     """Return an untested remedy in a sentence for each refusal: the short cause of a list."""
     texts = _sentences(store, subject, analysis, _replicas(store, subject, analysis.start))
-    return directed(store.origin, _located(texts, subject, analysis.start, analysis.outcomes[0]))
+    return add_access_flags(store.origin, _add_file_position(texts, subject, analysis.start, analysis.outcomes[0]))
 
 
 def _advice(
@@ -390,7 +390,7 @@ def _advice(
 
 def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None, *, blind: bool) -> Advice | None:
     """Return the advice for a next pod that would be admitted; None: there is nothing to say."""
-    owner, stuck = analysis.start.owner, _stuck(seen, pods)
+    owner, stuck = analysis.start.owner, _is_stuck(seen, pods)
     rest = reason_for_no_pods(owner) if pods is not None and not pods.wanted and owner is not None else ""
     if rest and stuck:
         return Advice((), f"{NOTHING}: {rest}")
@@ -403,7 +403,7 @@ def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | 
     return None
 
 
-def _stuck(seen: Sequence[Fact], pods: Replicas | None) -> bool:
+def _is_stuck(seen: Sequence[Fact], pods: Replicas | None) -> bool:
     wants = pods is None or bool(pods.missing) or pods.failing or not pods.wanted
     return wants and any(fact.reason == "FailedCreate" for fact in seen)
 
@@ -424,7 +424,7 @@ def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replica
     return tuple(dict.fromkeys((*texts, *remedies(later, names, special, limits, missing))))
 
 
-def _located(texts: tuple[str, ...], subject: Subject, start: PodManifest, first: Outcome) -> tuple[str, ...]:
+def _add_file_position(texts: tuple[str, ...], subject: Subject, start: PodManifest, first: Outcome) -> tuple[str, ...]:
     """Return the remedy of a text that is no quantity, with its place in the file."""
     refusal = first.refusal
     if subject.locate is None or refusal is None or refusal.code != 400:
@@ -445,7 +445,7 @@ def _replicas(store: Store, subject: Subject, start: PodManifest) -> Replicas | 
         return None
 
 
-def _costs(analysis: Analysis, draft: Draft | None, ask: EvaluationOptions) -> Iterator[QuotaCost]:
+def _quota_costs(analysis: Analysis, draft: Draft | None, ask: EvaluationOptions) -> Iterator[QuotaCost]:
     """Yield the quota costs of the next pod with its claims, also where something else refused it.
 
     A live pod is in ``used`` with its own values, resized or not; only the next one needs room.
@@ -491,7 +491,7 @@ def quota_costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[Quot
         yield QuotaCost(charge.quota, charge, counted, room_for(charge), over)
 
 
-def _brought(start: PodManifest, server: Server) -> str:
+def _find_stated_class(start: PodManifest, server: Server) -> str:
     """Return the class that the status of a pod in a file states, if the server keeps it."""
     return brought_class(start.pod, server) if start.live is None else ""
 
@@ -518,7 +518,7 @@ def _nodes(
     store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
 ) -> NodeReport | None:
     """Return the nodes for a waiting pod: the explained one, or a workload's first; of a file for its next pod."""
-    pod = analysis.start.live or _waiting(store, subject, analysis.start)
+    pod = analysis.start.live or _find_waiting_pod(store, subject, analysis.start)
     if subject.raw is None and (pod is None or not waits_for_node(pod)):
         return None
     from kubectl_kres.reports.scheduling.explained import explain_nodes
@@ -526,7 +526,7 @@ def _nodes(
     return explain_nodes(store, subject, pod, analysis, containers, server)
 
 
-def _waiting(store: Store, subject: Subject, start: PodManifest) -> Pod | None:
+def _find_waiting_pod(store: Store, subject: Subject, start: PodManifest) -> Pod | None:
     """Return the pod of a stored workload that waits for a node."""
     owner = start.owner if subject.raw is None else None
     return events.waiting_pod(store, subject.ref.kind, owner) if owner is not None and start.live is None else None
@@ -534,9 +534,9 @@ def _waiting(store: Store, subject: Subject, start: PodManifest) -> Pod | None:
 
 def _nodes_unseen(store: Store, subject: Subject, start: PodManifest) -> Iterator[Unseen]:
     """Yield that nodes may not be read, for a workload; for a pod they are among its own needs."""
-    waiting = _waiting(store, subject, start)
+    waiting = _find_waiting_pod(store, subject, start)
     if waiting is not None:
-        yield from (unseen for unseen in unread(store, node_needs(store, waiting)) if unseen.state in _REFUSED)
+        yield from (unseen for unseen in find_unread(store, node_needs(store, waiting)) if unseen.state in _REFUSED)
 
 
 def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tuple[Assume, ...]:
@@ -572,7 +572,11 @@ def _gates(pod: Pod, server: Server) -> tuple[Assume, ...]:
 
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
     """Return what could not be read or computed; not what assumptions already say."""
-    all_unseen = tuple(unseen for unseen in unread(store, needs(store, subject)) if unseen.required or _is_said(unseen))
+    all_unseen = tuple(
+        unseen
+        for unseen in find_unread(store, list_read_requests(store, subject))
+        if unseen.required or _is_said(unseen)
+    )
     return (*_number_unknown(subject), *all_unseen, *(analysis.unseen if analysis is not None else ()))
 
 

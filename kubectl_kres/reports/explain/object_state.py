@@ -33,11 +33,11 @@ def object_state(
         return None
     refused = verdict is not None and is_negative(verdict) and not isinstance(item, Pod)
     if verdict is not None and refused and isinstance(item, Workload) and ref.kind != "CronJob":
-        return _refused(store, item, verdict, facts, ref)
+        return _build_refused_state(store, item, verdict, facts, ref)
     state = state_of_item(store, ref.kind, item, now)
     if verdict is None or not refused or state is None or state.word in {"fails", "off", "ended"}:
         return state
-    return _refused(store, item, verdict, facts, ref)
+    return _build_refused_state(store, item, verdict, facts, ref)
 
 
 def state_of_item(store: Store, kind: str, item: Any, now: str) -> RunState | None:
@@ -77,7 +77,7 @@ def state_of_pod(store: Store, pod: Pod, now: str) -> RunState:
     namespace = pod.metadata.namespace
     state = pod_state(pod, now, events_about(store, namespace, ("Pod", pod.metadata.name)))
     if state.reason == "UnboundVolumeClaim" and state.object is None:
-        return _unbound(store, pod, state)
+        return _add_unbound_claim(store, pod, state)
     return state
 
 
@@ -101,7 +101,7 @@ def _of_workload(store: Store, kind: str, workload: Workload, now: str) -> RunSt
 
 def _of_cron_job(store: Store, workload: Workload, now: str) -> RunState | None:
     """Return the state of a CronJob: suspended, else the worst of its running Jobs; None between two of them."""
-    from kubectl_kres.reports.run_state.grace import worst
+    from kubectl_kres.reports.run_state.grace import worst_state
     from kubectl_kres.reports.run_state.workload_state import workload_state
 
     namespace, name = workload.metadata.namespace, workload.metadata.name
@@ -110,7 +110,7 @@ def _of_cron_job(store: Store, workload: Workload, now: str) -> RunState | None:
         return off
     active = {item.name for item in workload.status.active} if isinstance(workload.status.active, tuple) else set()
     jobs = [job for job in owned_by(store, "Job", namespace, ("CronJob", name)) if job.metadata.name in active]
-    return worst(state for job in jobs if (state := _of_workload(store, "Job", job, now)) is not None)
+    return worst_state(state for job in jobs if (state := _of_workload(store, "Job", job, now)) is not None)
 
 
 def _pods(store: Store, kind: str, workload: Workload) -> list[Pod] | None:
@@ -139,7 +139,7 @@ def _is_of(pod: Pod, deployment: str) -> bool:
     return kind == "ReplicaSet" and owner.rpartition("-")[0] == deployment
 
 
-def _refused(store: Store, item: Any, verdict: Verdict, facts: Sequence[Fact], ref: ObjectRef) -> RunState:
+def _build_refused_state(store: Store, item: Any, verdict: Verdict, facts: Sequence[Fact], ref: ObjectRef) -> RunState:
     """Return the state of a workload whose missing pods are refused."""
     of, ready = 0, 0
     if isinstance(item, Workload):
@@ -175,7 +175,7 @@ def _refused(store: Store, item: Any, verdict: Verdict, facts: Sequence[Fact], r
     )
 
 
-def _unbound(store: Store, pod: Pod, state: RunState) -> RunState:
+def _add_unbound_claim(store: Store, pod: Pod, state: RunState) -> RunState:
     """Return the state with the claim that cannot bind, where its events or the template of the pod name it."""
     from kubectl_kres.reports.run_state.next_steps import with_next_step
     from kubectl_kres.reports.run_state.pod_state import last_time

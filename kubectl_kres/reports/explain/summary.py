@@ -74,12 +74,12 @@ class Outlines:
         """Return the line of an object. Raises what ``explain`` raises."""
         ref = subject.ref
         stored = self._store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
-        waits = isinstance(stored, Pod) and _waits(self._store, stored)
+        waits = isinstance(stored, Pod) and _is_waiting_for_claim(self._store, stored)
         if isinstance(stored, Pod) and not waits and object_behind(self._store, subject) is None:
             outline = self._pod(subject, stored)
         else:
             unseen = unseen_of(self._store, subject)
-            outline = _seeing(self._any(subject, unseen), unseen)
+            outline = _set_unseen(self._evaluate_subject(subject, unseen), unseen)
         run_state = outline.run_state if stored is not None else None
         if isinstance(stored, Pod):
             run_state = object_state(self._store, ref, self._ask.now, outline.verdict)
@@ -110,12 +110,14 @@ class Outlines:
                 if not alone:
                     self._unseen.keep(origin, unseen)
             known = policies(store, ref.namespace, self._ask.server)
-            outline = _seeing(self._like(subject, pod, known, unseen), unseen)
+            outline = _set_unseen(self._find_cached_outline(subject, pod, known, unseen), unseen)
             if not alone and maker_of(store, pod) is not None:
                 self._of_origin.keep(key, outline)
         return outline
 
-    def _like(self, subject: Subject, pod: Pod, known: NamespacePolicies, unseen: tuple[Unseen, ...]) -> Outline:
+    def _find_cached_outline(
+        self, subject: Subject, pod: Pod, known: NamespacePolicies, unseen: tuple[Unseen, ...]
+    ) -> Outline:
         """Return the line of a pod, from the cache if one like it was evaluated."""
         start = start_of_live(self._store, pod)
         key = (subject.ref.namespace, *signature(start, pod))
@@ -125,7 +127,7 @@ class Outlines:
             last = self._alike.keep(key, (known, self._evaluate(subject, unseen, judge)))
         return last[1]
 
-    def _any(self, subject: Subject, unseen: tuple[Unseen, ...]) -> Outline:
+    def _evaluate_subject(self, subject: Subject, unseen: tuple[Unseen, ...]) -> Outline:
         return self._evaluate(subject, unseen, partial(analysis_of, self._store, subject, self._ask))
 
     def _evaluate(self, subject: Subject, unseen: tuple[Unseen, ...], judge: Callable[..., Analysis]) -> Outline:
@@ -140,10 +142,10 @@ class Outlines:
         else:
             self._refusing.add(space)
             analysis = analysis if journal else judge(journal=True)
-        return _outlined(self._store, subject, analysis, unseen, self._ask.now)
+        return _build_outline(self._store, subject, analysis, unseen, self._ask.now)
 
 
-def _waits(store: Store, pod: Pod) -> bool:
+def _is_waiting_for_claim(store: Store, pod: Pod) -> bool:
     """Return whether it lacks a claim that is made for it, unlike other pods of its template."""
     if not (pod.spec.volumes or pod.spec.resource_claims):
         return False
@@ -152,12 +154,12 @@ def _waits(store: Store, pod: Pod) -> bool:
     return waits_for_objects(store, pod)
 
 
-def _seeing(outline: Outline, unseen: tuple[Unseen, ...]) -> Outline:
+def _set_unseen(outline: Outline, unseen: tuple[Unseen, ...]) -> Outline:
     """Return the line with the reads that it lacks."""
     return structs.replace(outline, unseen=unseen, complete=not any(unseen.required for unseen in unseen))
 
 
-def _outlined(store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...], now: str) -> Outline:
+def _build_outline(store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...], now: str) -> Outline:
     draft = analysis.outcomes[0].draft
     whole, remedies, replicas, facts = verdict_and_sentences(store, subject, analysis, unseen)
     # The words of a refusal name the pod, and those that are alike share their line.

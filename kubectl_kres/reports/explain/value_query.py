@@ -13,7 +13,7 @@ from kubectl_kres.reports.common.explanation import ContainerValues, Explanation
 _SIDES = {"limit": "limits", "limits": "limits", "request": "requests", "requests": "requests"}
 
 
-def narrowed(explanation: Explanation, container: str, question: str) -> Explanation:
+def narrow_explanation(explanation: Explanation, container: str, question: str) -> Explanation:
     """Return the explanation with only the requested containers and values, what they depend on, and the verdict.
 
     It is the whole one where nothing is requested. Raises as ``containers`` and ``value`` do.
@@ -50,7 +50,8 @@ def containers(explanation: Explanation, name: str) -> tuple[ContainerValues, ..
     )
     if not values_of_containers:
         raise UsageError(
-            f'{explanation.subject} has no container "{name}"', hint=f"containers: {_listed(explanation.containers)}"
+            f'{explanation.subject} has no container "{name}"',
+            hint=f"containers: {_join_names(explanation.containers)}",
         )
     return values_of_containers
 
@@ -62,7 +63,7 @@ def value(explanation: Explanation, question: str, container: str = "") -> tuple
     Raises UsageError for a text of another form, or where the pod has no such value; ClusterError where a LimitRange
     that could not be read may set it.
     """
-    name, side, resource = _parts(question, explanation, container)
+    name, side, resource = _split_question(question, explanation, container)
     for container_values in containers(explanation, name):
         for resource_value in container_values.values:
             if resource_value.side == side and resource_value.resource == resource:
@@ -76,14 +77,14 @@ def value(explanation: Explanation, question: str, container: str = "") -> tuple
     raise UsageError(f'{text} (read "{asked[1]}" as "{asked[1]}s")' if asked else text, hint="")
 
 
-def _parts(question: str, explanation: Explanation, container: str) -> tuple[str, str, str]:
+def _split_question(question: str, explanation: Explanation, container: str) -> tuple[str, str, str]:
     head, _, rest = question.partition(".")
     if head in _SIDES and container:
         return container, _SIDES[head], rest
     if head in _SIDES:
         regular = [container.name for container in explanation.containers if container.role == "container"]
         if len(regular) != 1:
-            hint = f"say CONTAINER.{question}; containers: {_listed(explanation.containers)}"
+            hint = f"say CONTAINER.{question}; containers: {_join_names(explanation.containers)}"
             raise UsageError(f"{question}: which container?", hint=hint)
         return regular[0], _SIDES[head], rest
     side, _, resource = rest.partition(".")
@@ -94,5 +95,5 @@ def _parts(question: str, explanation: Explanation, container: str) -> tuple[str
     return head, _SIDES[side], resource
 
 
-def _listed(values_of_containers: Sequence[ContainerValues]) -> str:
+def _join_names(values_of_containers: Sequence[ContainerValues]) -> str:
     return ", ".join(container_values.name or "pod" for container_values in values_of_containers)

@@ -11,7 +11,7 @@ import msgspec
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.limitrange import Limits, ParsedItem, parse
 from kubectl_kres.admission.quota.quota_admission import Quota
-from kubectl_kres.model.objects import LAST_APPLIED, LimitRange, decoded
+from kubectl_kres.model.objects import LAST_APPLIED, LimitRange, decode_object
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.quantity import parse as quantity
@@ -60,7 +60,7 @@ def defaults(limit_range: LimitRange) -> Iterator[Default]:
     A stored object has all defaults; whether one came from another field is known from the last applied configuration,
     else assumed.
     """
-    limits, applied = parse(limit_range), _applied(limit_range)
+    limits, applied = parse(limit_range), _read_last_applied(limit_range)
     for index, item in enumerate(limits.items):
         if item.type != "Container":
             continue
@@ -74,11 +74,11 @@ def defaults(limit_range: LimitRange) -> Iterator[Default]:
                 yield Default(side, name, str(value), limits.source.at(origin), why)
 
 
-def _applied(limit_range: LimitRange) -> Limits | None:
+def _read_last_applied(limit_range: LimitRange) -> Limits | None:
     """Return the object as it was applied, before the server filled in its defaults; None if that is not known."""
     text = (limit_range.metadata.annotations or {}).get(LAST_APPLIED)
     try:
-        return parse(decoded(json.loads(text), LimitRange)) if text else None
+        return parse(decode_object(json.loads(text), LimitRange)) if text else None
     except (ValueError, Unparsable, msgspec.ValidationError):
         return None
 
@@ -87,13 +87,13 @@ def _origin(item: ParsedItem, twin: ParsedItem | None, field: str, name: str) ->
     """Return the field that a default comes from, and why it is another one than the default's own."""
     path = f"{item.path}.{field}[{name}]"
     filled = item.origin.get(path)
-    if filled is None and twin is not None and _same(item, twin, field, name):
+    if filled is None and twin is not None and _is_same_value(item, twin, field, name):
         filled = twin.origin.get(path)
         if filled is None:
             return path, ""
     if filled is not None:
         return filled, f"from {_field(filled)}, as no {field} is written"
-    for other, values in _before(item, field):
+    for other, values in _default_sources(item, field):
         if values.get(name) == _values(item, field)[name]:
             return path, f"equal to {other}, which the server takes where no {field} is written"
     return path, ""
@@ -103,11 +103,11 @@ def _values(item: ParsedItem, field: str) -> Mapping[str, Quantity]:
     return item.default if field == "default" else item.default_request
 
 
-def _same(item: ParsedItem, twin: ParsedItem, field: str, name: str) -> bool:
+def _is_same_value(item: ParsedItem, twin: ParsedItem, field: str, name: str) -> bool:
     return item.type == twin.type and _values(item, field).get(name) == _values(twin, field).get(name)
 
 
-def _before(item: ParsedItem, field: str) -> tuple[tuple[str, Mapping[str, Quantity]], ...]:
+def _default_sources(item: ParsedItem, field: str) -> tuple[tuple[str, Mapping[str, Quantity]], ...]:
     """Return the fields that can fill a default. Source: defaults.go SetDefaults_LimitRangeItem."""
     if field == "default":
         return (("max", item.max),)
@@ -131,19 +131,19 @@ class Conflict(NamedTuple):
 
 def contradictions(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]) -> Iterator[str]:
     """Yield the conflicts as sentences."""
-    return (conflict.text for conflict in conflicts(limits, quotas, demanded))
+    return (conflict.text for conflict in find_conflicts(limits, quotas, demanded))
 
 
-def conflicts(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]) -> Iterator[Conflict]:
+def find_conflicts(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]) -> Iterator[Conflict]:
     """Yield the contradictions between LimitRanges and quotas. ``demanded``: what quotas require of each container."""
     result = bands(limits)
     for band in result:
-        yield from _excluding(band)
+        yield from _find_empty_range(band)
     outcome = {band.resource: band for band in result if band.type == "Container"}
     for limit in limits:
         for item in limit.items:
             if item.type == "Container":
-                yield from _outside(item, limit, outcome)
+                yield from _find_outside_defaults(item, limit, outcome)
     yield from _pods_below_containers(result)
     yield from _rivals(limits)
     for demand in demanded:
@@ -153,16 +153,16 @@ def conflicts(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Itera
     yield from _too_small(result, quotas)
 
 
-def _excluding(band: Band) -> Iterator[Conflict]:
+def _find_empty_range(band: Band) -> Iterator[Conflict]:
     if band.excluding:
         text = (
-            f"no {band.resource} of a {band.type} is at least {band.low}{_by(band.low_source)} "
-            f"and at most {band.high}{_by(band.high_source)}"
+            f"no {band.resource} of a {band.type} is at least {band.low}{_format_source(band.low_source)} "
+            f"and at most {band.high}{_format_source(band.high_source)}"
         )
-        yield Conflict("empty-range", text, _known(band.low_source, band.high_source))
+        yield Conflict("empty-range", text, _known_sources(band.low_source, band.high_source))
 
 
-def _by(source: Source | None) -> str:
+def _format_source(source: Source | None) -> str:
     return f" ({source.ref})" if source is not None else ""
 
 
@@ -170,11 +170,11 @@ def _hard(quota: str, name: str) -> Source:
     return Source("ResourceQuota", quota, field=f"spec.hard[{name}]")
 
 
-def _known(*sources: Source | None) -> tuple[Source, ...]:
+def _known_sources(*sources: Source | None) -> tuple[Source, ...]:
     return tuple(source for source in sources if source is not None)
 
 
-def _outside(item: ParsedItem, limits: Limits, bands: Mapping[str, Band]) -> Iterator[Conflict]:
+def _find_outside_defaults(item: ParsedItem, limits: Limits, bands: Mapping[str, Band]) -> Iterator[Conflict]:
     """Yield defaults that the bounds of any LimitRange refuse."""
     who = str(limits.source.ref)
     for word, field, values in (
@@ -184,11 +184,13 @@ def _outside(item: ParsedItem, limits: Limits, bands: Mapping[str, Band]) -> Ite
         for name, value in values.items():
             band, own = bands.get(name), limits.source.at(f"{item.path}.{field}[{name}]")
             if band is not None and band.high is not None and value > quantity(band.high):
-                text = f"the {word} {name} {value} ({who}) is over the max {band.high}{_by(band.high_source)}"
-                yield Conflict("default-outside", text, _known(own, band.high_source))
+                text = (
+                    f"the {word} {name} {value} ({who}) is over the max {band.high}{_format_source(band.high_source)}"
+                )
+                yield Conflict("default-outside", text, _known_sources(own, band.high_source))
             if band is not None and band.low is not None and value < quantity(band.low):
-                text = f"the {word} {name} {value} ({who}) is under the min {band.low}{_by(band.low_source)}"
-                yield Conflict("default-outside", text, _known(own, band.low_source))
+                text = f"the {word} {name} {value} ({who}) is under the min {band.low}{_format_source(band.low_source)}"
+                yield Conflict("default-outside", text, _known_sources(own, band.low_source))
     for name, value in item.default.items():
         band, request = bands.get(name), item.default_request.get(name, value)
         if band is None or band.ratio is None:
@@ -196,10 +198,10 @@ def _outside(item: ParsedItem, limits: Limits, bands: Mapping[str, Band]) -> Ite
         if request == ZERO or value.nano * 10**9 > quantity(band.ratio).nano * request.nano:
             text = (
                 f"the defaults of {name}, limit {value} and request {request} ({who}), "
-                f"are further apart than the ratio {band.ratio}{_by(band.ratio_source)}"
+                f"are further apart than the ratio {band.ratio}{_format_source(band.ratio_source)}"
             )
             own = limits.source.at(f"{item.path}.default[{name}]")
-            yield Conflict("ratio", text, _known(own, band.ratio_source))
+            yield Conflict("ratio", text, _known_sources(own, band.ratio_source))
 
 
 def _pods_below_containers(bands: Iterable[Band]) -> Iterator[Conflict]:
@@ -210,10 +212,10 @@ def _pods_below_containers(bands: Iterable[Band]) -> Iterator[Conflict]:
             continue
         if quantity(band.low) > quantity(pod.high):
             text = (
-                f"a container needs at least {band.low} of {resource}{_by(band.low_source)}, "
-                f"a whole pod may have {pod.high}{_by(pod.high_source)}"
+                f"a container needs at least {band.low} of {resource}{_format_source(band.low_source)}, "
+                f"a whole pod may have {pod.high}{_format_source(pod.high_source)}"
             )
-            yield Conflict("pod-below-container", text, _known(band.low_source, pod.high_source))
+            yield Conflict("pod-below-container", text, _known_sources(band.low_source, pod.high_source))
 
 
 def _rivals(limits: Iterable[Limits]) -> Iterator[Conflict]:
@@ -241,7 +243,7 @@ def _too_small(bands: Iterable[Band], quotas: Iterable[Quota]) -> Iterator[Confl
             for name in (f"requests.{band.resource}", band.resource):
                 if name in quota.hard and quota.hard[name] < quantity(band.low or "0"):
                     text = (
-                        f"a container needs at least {band.low} of {band.resource}{_by(band.low_source)}, "
+                        f"a container needs at least {band.low} of {band.resource}{_format_source(band.low_source)}, "
                         f"quota {quota.name} allows {quota.hard[name]} in total"
                     )
-                    yield Conflict("quota-too-small", text, (*_known(band.low_source), _hard(quota.name, name)))
+                    yield Conflict("quota-too-small", text, (*_known_sources(band.low_source), _hard(quota.name, name)))

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import charges, count_request
-from kubectl_kres.admission.request.policy_answer import answered
+from kubectl_kres.admission.request.policy_answer import answer_request
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, find_unread
 from kubectl_kres.reports.explain.explain import quota_costs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.reports.pod.preflight import namespace_needs, unplaced
+from kubectl_kres.reports.pod.preflight import namespace_needs, namespace_refusal
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
-from kubectl_kres.reports.remedies.commands import directed
+from kubectl_kres.reports.remedies.commands import add_access_flags
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import untested_remedies
 from kubectl_kres.store.store import ReadRequest, Store
@@ -58,18 +58,18 @@ def explain_counted(store: Store, subject: Subject, ask: EvaluationOptions) -> P
     ref, known = subject.ref, policies(store, subject.ref.namespace, ask.server)
     there = store.get(ref.kind, ref.name, ref.namespace) is not None and ref not in store.files
     request = count_request(subject.kind.qualified, ref.name)
-    refusal = unplaced(store, ref, subject.kind.qualified)
-    outcomes: Sequence[Outcome] = answered({}, None if there else request, known.policies, ask.server)
+    refusal = namespace_refusal(store, ref, subject.kind.qualified)
+    outcomes: Sequence[Outcome] = answer_request({}, None if there else request, known.policies, ask.server)
     if refusal is not None:
         outcomes = (Outcome(False, refusal.code, refusal),)
-    unseen = tuple(item for item in unread(store, counted_needs(store, subject)) if item.required)
+    unseen = tuple(item for item in find_unread(store, counted_needs(store, subject)) if item.required)
     costs = () if there else charges(request, known.policies.quotas)
     return PolicyExplanation(
         ref,
         with_outcome(verdict_of(outcomes), unseen),
-        untested_remedies(directed(store.origin, tuple(_remedies(subject, outcomes)))),
+        untested_remedies(add_access_flags(store.origin, tuple(_remedies(subject, outcomes)))),
         costs=tuple(quota_costs(costs, counted=there)),
-        assumptions=(*known.assumptions, *_assumed(store, subject, there=there)),
+        assumptions=(*known.assumptions, *_existence_assumption(store, subject, there=there)),
         unseen=unseen,
         complete=not unseen,
     )
@@ -81,7 +81,7 @@ def _remedies(subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"{text}; every namespace has ConfigMap {ROOT_CA}, which counts, too" if own else text
 
 
-def _assumed(store: Store, subject: Subject, *, there: bool) -> Iterator[Assume]:
+def _existence_assumption(store: Store, subject: Subject, *, there: bool) -> Iterator[Assume]:
     """Yield the assumption that the object is new, where the cluster was not asked."""
     ref = subject.ref
     if there:

@@ -19,7 +19,7 @@ from kubectl_kres.admission.quota.quota_admission import charges, request_of
 from kubectl_kres.admission.request.create import create, create_decoded
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
-from kubectl_kres.admission.request.volume_claims import classed
+from kubectl_kres.admission.request.volume_claims import with_default_class
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import LimitRange, ManagedMetadata, ObjectRef, ResourceQuota, on_wire
@@ -34,7 +34,7 @@ from kubectl_kres.reports.common.explanation import (
     Subject,
     Unseen,
     Verdict,
-    unread,
+    find_unread,
 )
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.parts import Record
@@ -50,12 +50,12 @@ from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
 from kubectl_kres.reports.namespace.counted_object import counted_needs, explain_counted, is_counted_object
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
-from kubectl_kres.reports.pod.needs import needs, storage_needs
-from kubectl_kres.reports.pod.preflight import namespace_needs, sent, unplaced
+from kubectl_kres.reports.pod.needs import list_read_requests, storage_needs
+from kubectl_kres.reports.pod.preflight import namespace_needs, namespace_refusal, refuse_unknown_fields
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
 from kubectl_kres.reports.quota.quota_report import quota_reports, shared_needs, shared_reports
-from kubectl_kres.reports.remedies.commands import directed
-from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, overrun
+from kubectl_kres.reports.remedies.commands import add_access_flags
+from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import untested_remedies
 from kubectl_kres.store.store import ReadRequest, Store
@@ -73,16 +73,18 @@ def policy_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         return counted_needs(store, subject)
     own = ReadRequest(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
     place = namespace_needs(store, ref.namespace) if ref in store.files else ()
-    beside = _beside(store, ref.name) if ref.kind == "Namespace" else ()
+    beside = _system_read_requests(store, ref.name) if ref.kind == "Namespace" else ()
     item = store.get(ref.kind, ref.name, ref.namespace) if ref in store.files else None
     classes = storage_needs(store, ref.namespace, [item]) if isinstance(item, PersistentVolumeClaim) else ()
     if isinstance(item, PersistentVolumeClaim) and (before := counted_before(store, ref)) is not None:
         grows = item.spec.resources != before.spec.resources
         classes = (*classes, ReadRequest("StorageClass")) if grows else classes
-    return tuple(dict.fromkeys((own, *needs(store, _bare(namespace_of(ref))), *classes, *place, *beside)))
+    return tuple(
+        dict.fromkeys((own, *list_read_requests(store, _build_bare_pod(namespace_of(ref))), *classes, *place, *beside))
+    )
 
 
-def _beside(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
+def _system_read_requests(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
     """Return the reads of systems' quotas, once the namespace's own tell whether there may be some, and their further
     reads.
     """
@@ -95,7 +97,7 @@ def _beside(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
     )
 
 
-def _bare(namespace: str) -> Subject:
+def _build_bare_pod(namespace: str) -> Subject:
     """Return a pod of one container without requests and limits."""
     metadata = {"name": "bare", "namespace": namespace}
     raw = {
@@ -118,7 +120,7 @@ def explain_policy(store: Store, subject: Subject, ask: EvaluationOptions) -> Po
     if item is None and ref.kind != "Namespace":
         raise NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
     try:
-        return _explained(store, subject, item, ask)
+        return _build_explanation(store, subject, item, ask)
     except Unparsable as fault:
         raise UsageError(f"{ref}: {fault}", hint="no API server stores such an object") from fault
 
@@ -139,14 +141,16 @@ class _NamespaceContext(Struct, frozen=True):
         return () if any(unseen.kind == "LimitRange" for unseen in self.unseen) else demanded
 
 
-def _explained(store: Store, subject: Subject, item: Any, ask: EvaluationOptions) -> PolicyExplanation:
+def _build_explanation(store: Store, subject: Subject, item: Any, ask: EvaluationOptions) -> PolicyExplanation:
     ref = subject.ref
     known = policies(store, namespace_of(ref), ask.server)
     wanted = policy_needs(store, Subject(ref, BY_KIND[ref.kind]))
-    unseen = tuple(unseen for unseen in unread(store, wanted) if unseen.required)
+    unseen = tuple(unseen for unseen in find_unread(store, wanted) if unseen.required)
     context = _NamespaceContext(store, ref, item, known, ask, unseen, subject.raw)
-    make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(ref.kind, _counted)
-    policy_explanation = _placed(context, make(context))
+    make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(
+        ref.kind, _explain_counted_object
+    )
+    policy_explanation = _refuse_without_namespace(context, make(context))
     of_policy = ref.kind in {"LimitRange", "ResourceQuota"}
     owner = ownership_of(item.metadata) if of_policy else Ownership("")
     return structs.replace(
@@ -160,10 +164,10 @@ def _explained(store: Store, subject: Subject, item: Any, ask: EvaluationOptions
     )
 
 
-def _placed(context: _NamespaceContext, policy_explanation: PolicyExplanation) -> PolicyExplanation:
+def _refuse_without_namespace(context: _NamespaceContext, policy_explanation: PolicyExplanation) -> PolicyExplanation:
     """Return the answer, or that an object of a file cannot be stored, since its namespace does not exist."""
     refusal = (
-        unplaced(context.store, context.ref, BY_KIND[context.ref.kind].qualified)
+        namespace_refusal(context.store, context.ref, BY_KIND[context.ref.kind].qualified)
         if context.ref in context.store.files
         else None
     )
@@ -173,7 +177,7 @@ def _placed(context: _NamespaceContext, policy_explanation: PolicyExplanation) -
     return structs.replace(
         policy_explanation,
         verdict=verdict_of(outcomes),
-        remedies=untested_remedies(directed(context.store.origin, remedies(outcomes))),
+        remedies=untested_remedies(add_access_flags(context.store.origin, remedies(outcomes))),
     )
 
 
@@ -181,7 +185,7 @@ def _quota(context: _NamespaceContext) -> PolicyExplanation:
     item = context.item
     known = context.known.policies
     own = tuple(demand for demand in demands(known.quotas, known.limits) if demand.quota == item.metadata.name)
-    verdict, fixes, warnings = _stored(context)
+    verdict, fixes, warnings = _find_policy_verdict(context)
     return PolicyExplanation(
         context.ref,
         verdict,
@@ -194,14 +198,14 @@ def _quota(context: _NamespaceContext) -> PolicyExplanation:
                 (), [quota for quota in known.quotas if quota.name == item.metadata.name], context.unfilled(own)
             )
         ),
-        bare=explain(context.store, _bare(context.ref.namespace), context.ask),
+        bare=explain(context.store, _build_bare_pod(context.ref.namespace), context.ask),
     )
 
 
 def _limit_range(context: _NamespaceContext) -> PolicyExplanation:
     """Return the explanation of a LimitRange: its own defaults and bounds, and its contradictions in the namespace."""
     limits = limitrange_object.parse(context.item)
-    verdict, fixes, warnings = _stored(context)
+    verdict, fixes, warnings = _find_policy_verdict(context)
     alone = Store(context.store.origin)
     alone.add("LimitRange", context.item)
     return PolicyExplanation(
@@ -212,7 +216,7 @@ def _limit_range(context: _NamespaceContext) -> PolicyExplanation:
         bands=bands([limits]),
         warnings=warnings,
         contradictions=_with_others(context, limits),
-        bare=explain(alone, _bare(context.ref.namespace), structs.replace(context.ask, assumptions=())),
+        bare=explain(alone, _build_bare_pod(context.ref.namespace), structs.replace(context.ask, assumptions=())),
     )
 
 
@@ -236,13 +240,13 @@ def _namespace(context: _NamespaceContext) -> PolicyExplanation:
         demands=demanded,
         bands=bands(known.limits),
         contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, context.unfilled(demanded)))),
-        bare=explain(context.store, _bare(space), context.ask),
+        bare=explain(context.store, _build_bare_pod(space), context.ask),
         tekton=enforced.limits,
         rules=enforced.rules,
     )
 
 
-def _counted(context: _NamespaceContext) -> PolicyExplanation:
+def _explain_counted_object(context: _NamespaceContext) -> PolicyExplanation:
     """Return the explanation of an object that quotas count and that makes no pods. A stored one is in ``used``
     already: only LimitRanges could refuse it now.
 
@@ -254,7 +258,7 @@ def _counted(context: _NamespaceContext) -> PolicyExplanation:
     before = None if stored else counted_before(context.store, context.ref)
     assert isinstance(item, PersistentVolumeClaim | Service | ResourceClaim)
     outcomes = _outcomes(context, item, before, evaluated)
-    counted = classed(item, known) if isinstance(item, PersistentVolumeClaim) and not stored else item
+    counted = with_default_class(item, known) if isinstance(item, PersistentVolumeClaim) and not stored else item
     request = request_of(counted, server, extended=known.extended)
     old = request_of(before, server, extended=known.extended) if before is not None else None
     costs = charges(request, known.quotas, old)
@@ -276,16 +280,18 @@ def _outcomes(context: _NamespaceContext, item: Any, before: Any, evaluated: Pol
     server, raw = context.ask.server, context.raw
     if before is None:
         return (
-            create_decoded(item, evaluated, server) if raw is None else tuple(sent(raw, create(raw, evaluated, server)))
+            create_decoded(item, evaluated, server)
+            if raw is None
+            else tuple(refuse_unknown_fields(raw, create(raw, evaluated, server)))
         )
-    old = _whole(before, context.ref)
-    new = _whole(item, context.ref)
+    old = _build_raw_object(before, context.ref)
+    new = _build_raw_object(item, context.ref)
     wanted = {**old, "spec": {**(old.get("spec") or {}), **(new.get("spec") or {})}}
     outcomes = update(old, wanted, evaluated, server)
-    return outcomes if raw is None else tuple(sent(raw, outcomes))
+    return outcomes if raw is None else tuple(refuse_unknown_fields(raw, outcomes))
 
 
-def _whole(item: Any, ref: ObjectRef) -> dict[str, Any]:
+def _build_raw_object(item: Any, ref: ObjectRef) -> dict[str, Any]:
     kind = BY_KIND[ref.kind]
     return {**on_wire(item), "kind": kind.kind, "apiVersion": kind.api_version}
 
@@ -296,7 +302,7 @@ def counted_before(store: Store, ref: ObjectRef) -> Any:
 
 
 def _gets_class(item: Any, known: Policies) -> bool:
-    return isinstance(item, PersistentVolumeClaim) and classed(item, known) is not item
+    return isinstance(item, PersistentVolumeClaim) and with_default_class(item, known) is not item
 
 
 def _of_class(known: Policies, *, given: bool) -> tuple[Assume, ...]:
@@ -307,7 +313,7 @@ def _of_class(known: Policies, *, given: bool) -> tuple[Assume, ...]:
     return () if given else (Assume("spec.storageClassName", "claim/default-class", text),)
 
 
-def _asking(word: str) -> Remedy:
+def _build_claim_remedy(word: str) -> Remedy:
     def say(case: RemedyContext) -> Iterator[str]:
         yield f"ask for at {word} {case.finding.limit} of {case.finding.resource}"
 
@@ -315,13 +321,13 @@ def _asking(word: str) -> Remedy:
 
 
 #: A claim has no containers whose requests could be another.
-_OF_CLAIMS = {"limitrange/max": _asking("most"), "limitrange/min": _asking("least")}
+_OF_CLAIMS = {"limitrange/max": _build_claim_remedy("most"), "limitrange/min": _build_claim_remedy("least")}
 
 
-def _growing(case: RemedyContext) -> Iterator[str]:
+def _growth_remedies(case: RemedyContext) -> Iterator[str]:
     """Yield the names that a quota counts for the growth of a stored object."""
     finding = case.finding
-    amount = overrun(finding)
+    amount = quota_excess(finding)
     quota = finding.source.name if finding.source is not None else ""
     if amount is None:
         return
@@ -330,10 +336,10 @@ def _growing(case: RemedyContext) -> Iterator[str]:
     yield f"{text}, or grow it by at most {left}" if finding.resource.endswith("storage") and left.nano > 0 else text
 
 
-_OF_GROWTH = {**_OF_CLAIMS, "quota/exceeded": _growing}
+_OF_GROWTH = {**_OF_CLAIMS, "quota/exceeded": _growth_remedies}
 
 
-def _stored(context: _NamespaceContext) -> tuple[Verdict | None, tuple[str, ...], tuple[str, ...]]:
+def _find_policy_verdict(context: _NamespaceContext) -> tuple[Verdict | None, tuple[str, ...], tuple[str, ...]]:
     """Return whether the server would accept a policy from a file, what to change, and its warnings; None for a stored
     one.
     """
@@ -396,15 +402,15 @@ class EffectiveLimit(Record, frozen=True):
 _FIELDS = ("min", "max", "maxLimitRequestRatio", "defaultRequest", "default")
 
 
-def merged(store: Store, namespace: str) -> Iterator[EffectiveLimit]:
+def effective_limits(store: Store, namespace: str) -> Iterator[EffectiveLimit]:
     """Yield the limits by type and resource."""
     known = policies(store, namespace)
     limits = tuple(known.policies.limits)
     result = {(band.type, band.resource): band for band in bands(limits)}
     left_out = tuple(assumption for assumption in known.assumptions if assumption.path == "LimitRange")
-    for type_, resource in sorted({*result, *_named(limits)}):
+    for type_, resource in sorted({*result, *_default_names(limits)}):
         band = result.get((type_, resource), Band(type_, resource))
-        parts = tuple(_parts(limits, band))
+        parts = tuple(_band_parts(limits, band))
         yield EffectiveLimit(
             namespace,
             type_,
@@ -417,13 +423,13 @@ def merged(store: Store, namespace: str) -> Iterator[EffectiveLimit]:
         )
 
 
-def _named(limits: Iterable[Limits]) -> Iterator[tuple[str, str]]:
+def _default_names(limits: Iterable[Limits]) -> Iterator[tuple[str, str]]:
     for limit in limits:
         for item in limit.items:
             yield from ((item.type, name) for name in {*item.default, *item.default_request})
 
 
-def _parts(limits: Iterable[Limits], band: Band) -> Iterator[Part]:
+def _band_parts(limits: Iterable[Limits], band: Band) -> Iterator[Part]:
     forced = {"min": band.low_source, "max": band.high_source, "maxLimitRequestRatio": band.ratio_source}
     for field in _FIELDS:
         for limit in limits:

@@ -68,15 +68,15 @@ def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]
     family = _family(store, kind, workload)
     texts = [event for names in family for event in events_about(store, namespace, names) if event.reason in _EVENTS]
     facts = [_of_event(event) for event in sorted(texts, key=lambda event: event.metadata.name)]
-    for owner_kind, owner in ((kind, workload), *_owned(store, family, namespace)):
-        facts += stuck(owner_kind, owner)
+    for owner_kind, owner in ((kind, workload), *_owned_workloads(store, family, namespace)):
+        facts += stuck_facts(owner_kind, owner)
     for child, name in sorted(family):
         if child == "Pod" and isinstance(pod := store.get(child, name, namespace), Pod):
             facts += of_pod(pod)
-    return _merged(facts)
+    return _merge_facts(facts)
 
 
-def stuck(kind: str, workload: Workload) -> Iterator[Fact]:
+def stuck_facts(kind: str, workload: Workload) -> Iterator[Fact]:
     """Yield the conditions of a workload that say why it does not get more pods."""
     source = Source(kind, workload.metadata.name, workload.metadata.namespace)
     for condition in workload.status.conditions or ():
@@ -89,7 +89,7 @@ def event_facts(store: Store, namespace: str) -> Iterator[Fact]:
     return (_of_event(event) for event in store.all("Event", namespace or None) if event.reason in _EVENTS)
 
 
-def _owned(store: Store, family: set[tuple[str, str]], namespace: str) -> Iterator[tuple[str, Workload]]:
+def _owned_workloads(store: Store, family: set[tuple[str, str]], namespace: str) -> Iterator[tuple[str, Workload]]:
     for kind, name in sorted(family):
         if kind in {"ReplicaSet", "Job"} and isinstance(result := store.get(kind, name, namespace), Workload):
             yield kind, result
@@ -154,7 +154,7 @@ def _of_status(fact: Fact) -> bool:
     return fact.source.field.startswith("status.")
 
 
-def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+def _merge_facts(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """Return the facts, equal ones merged with counts added, newest first; a condition that repeats an event is
     dropped.
     """
@@ -165,16 +165,16 @@ def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
         if have is None:
             result[key] = fact
         elif fact.source.kind == "Pod" or not _of_status(fact):
-            latest, first = max(have, fact, key=lambda fact: fact.time), _first(have, fact)
+            latest, first = max(have, fact, key=lambda fact: fact.time), _find_first_time(have, fact)
             result[key] = Fact(fact.reason, latest.text, latest.source, latest.time, have.count + fact.count, first)
         else:
-            result[key] = structs.replace(have, first=_first(have, fact))
+            result[key] = structs.replace(have, first=_find_first_time(have, fact))
     ranked = sorted(result.values(), key=lambda fact: fact.time, reverse=True)
     ranked.sort(key=lambda fact: fact.reason != "FailedCreate")
     return tuple(ranked[:_MOST])
 
 
-def _first(*facts: Fact) -> str:
+def _find_first_time(*facts: Fact) -> str:
     """Return since when the merged facts hold; empty where that is not before they were last reported."""
     times = [time for fact in facts if (time := fact.first or fact.time)]
     first = min(times, default="")
@@ -220,14 +220,14 @@ def blocked_by(seen: Iterable[Fact], newest: str, *, claims: bool = False) -> Bl
     if newest and last.time and last.time[:_SECOND] < newest[:_SECOND] and not last.source.field:
         return None
     times = 0 if last.source.field else last.count
-    return Blocked(refuser(last.text), _BEFORE.sub("", last.text), times, last.time)
+    return Blocked(find_refuser(last.text), _BEFORE.sub("", last.text), times, last.time)
 
 
 #: So many characters of a time tell the second, which events and pods both have.
 _SECOND = len("2026-01-01T00:00:00")
 
 
-def refuser(text: str) -> str:
+def find_refuser(text: str) -> str:
     """Return who refused, according to the API server's sentence."""
     for pattern, name in _REFUSERS:
         match = pattern.search(text)
@@ -249,7 +249,7 @@ def blocking_event(seen: Iterable[Fact], *, claims: bool = False) -> str:
         return f"correct the PersistentVolumeClaim of its pod: {claim[1]}"
     if not last or _COMPUTED.search(last):
         return ""
-    who = refuser(last)
+    who = find_refuser(last)
     if who == _SERVER:
         return f"look into what refuses its pods, neither a quota nor a LimitRange: {_BEFORE.sub('', last)}"
     return f"look into what refuses its pods: {who}"
@@ -327,7 +327,7 @@ def _state_of_pod(pod: Pod) -> str:
     if unscheduled is not None:
         return unscheduled.reason or "not scheduled"
     for prefix, statuses in (("Init:", status.init_container_statuses or ()), ("", status.container_statuses or ())):
-        worst = next((text for status in statuses if (text := _trouble(status))), "")
+        worst = next((text for status in statuses if (text := _format_container_state(status))), "")
         if worst:
             return f"{prefix}{worst}"
     if status.phase in {"", "Running"}:
@@ -337,7 +337,7 @@ def _state_of_pod(pod: Pod) -> str:
     return status.phase
 
 
-def _trouble(status: ContainerStatus) -> str:
+def _format_container_state(status: ContainerStatus) -> str:
     """Return OOMKilled, ImagePullBackOff, CrashLoopBackOff or Error, with the restarts so far."""
     state, before = status.state or ContainerState(), status.last_state or ContainerState()
     ended = before.terminated.reason if before.terminated is not None else ""

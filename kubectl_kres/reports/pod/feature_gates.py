@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kubectl_kres.admission.base.outcome import LOCKED, Server
-from kubectl_kres.admission.base.versions import GATES, shown
+from kubectl_kres.admission.base.versions import GATES, version_text
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 
@@ -24,19 +24,19 @@ def gates(pod: Pod, server: Server, *, resized: bool = False) -> tuple[Assume, .
 
     A gate that is locked in the version needs none. ``resized``: with the gates of a resize.
     """
-    used = [*_used(pod), *(_resizing(pod) if resized else ())]
-    text = ((gate, _said(gate, server)) for gate in used)
+    used = [*_used_gates(pod), *(_resize_gates(pod) if resized else ())]
+    text = ((gate, _format_gate(gate, server)) for gate in used)
     return tuple(Assume(_WITHOUT[gate][0], "server/feature-gate", text) for gate, text in text if text)
 
 
-def _used(pod: Pod) -> Iterator[str]:
+def _used_gates(pod: Pod) -> Iterator[str]:
     if pod.spec.resources is not None:
         yield "PodLevelResources"
     if any(init_container.restart_policy == "Always" for init_container in pod.spec.init_containers or ()):
         yield "SidecarContainers"
 
 
-def _resizing(pod: Pod) -> Iterator[str]:
+def _resize_gates(pod: Pod) -> Iterator[str]:
     yield "InPlacePodVerticalScaling"
     if pod.spec.resources is not None:
         yield "InPlacePodLevelResourcesVerticalScaling"
@@ -44,9 +44,9 @@ def _resizing(pod: Pod) -> Iterator[str]:
         yield "InPlacePodVerticalScalingInitContainers"
 
 
-def _said(gate: str, server: Server) -> str:
+def _format_gate(gate: str, server: Server) -> str:
     """Return the assumption in words; empty where the gate's setting is known."""
-    exists, minor, version = GATES[gate][0], server.version[1], shown(server.version)
+    exists, minor, version = GATES[gate][0], server.version[1], version_text(server.version)
     without = _WITHOUT[gate][1]
     if minor < exists:
         return f"Kubernetes {version} has no feature gate {gate}: {without}"

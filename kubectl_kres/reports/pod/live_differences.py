@@ -30,7 +30,7 @@ _OF_RUN = (
 _CONTROLLERS = {"kube-controller-manager", "kube-scheduler", "kubelet"}
 
 
-def edited(pod: Pod) -> bool:
+def is_edited(pod: Pod) -> bool:
     """Return whether somebody but the controllers wrote to the pod, or resized it, as far as its field managers are
     known.
     """
@@ -38,7 +38,7 @@ def edited(pod: Pod) -> bool:
     return any(entry.subresource == "resize" or entry.manager not in _CONTROLLERS for entry in managed or ())
 
 
-def tells(annotation: str) -> bool:
+def is_evidence(annotation: str) -> bool:
     """Return whether an annotation of that key is evidence."""
     return annotation in {ANNOTATION, VPA} or annotation.startswith(_PREFIXES)
 
@@ -57,7 +57,7 @@ def why_different(
     ``policy`` set today's value and was last changed by ``policy_edit``. ``unread``: the LimitRanges of today could not
     be read.
     """
-    resized = _resized(pod, path, names)
+    resized = _format_resize(pod, path, names)
     if resized:
         return resized
     annotations = pod.metadata.annotations or {}
@@ -81,7 +81,7 @@ def why_different(
     return "no rule known here explains it; the template or a policy may be newer than the pod"
 
 
-def injected(pod: Pod, name: str, path: str) -> str:
+def injection_note(pod: Pod, name: str, path: str) -> str:
     """Return who probably added a container that the template does not have."""
     annotations = pod.metadata.annotations or {}
     for prefix, injector in INJECTORS.items():
@@ -92,7 +92,7 @@ def injected(pod: Pod, name: str, path: str) -> str:
     return f"not in the template: added{by} when the pod was created" if by else "not in the template: injected"
 
 
-def _resized(pod: Pod, path: str, names: Mapping[str, str]) -> str:
+def _format_resize(pod: Pod, path: str, names: Mapping[str, str]) -> str:
     if isinstance(pod.metadata, ManagedMetadata):
         resizes = [entry for entry in pod.metadata.managed_fields or () if entry.subresource == "resize"]
         edit = last_edit(resizes, path, names)

@@ -10,7 +10,7 @@ import msgspec
 
 from kubectl_kres.admission.limitrange import ANNOTATION
 from kubectl_kres.errors import ClusterError, NotFound, UsageError
-from kubectl_kres.model.objects import LAST_APPLIED, ResourceList, decoded
+from kubectl_kres.model.objects import LAST_APPLIED, ResourceList, decode_object
 from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
 from kubectl_kres.model.workload import ControllerRevision, Workload
 from kubectl_kres.provenance.journal import Assume, Source
@@ -33,7 +33,7 @@ def start_of(store: Store, subject: Subject) -> PodManifest:
     ref = subject.ref
     result = store.get(ref.kind, ref.name, ref.namespace)
     if result is None:
-        raise missing(store, subject)
+        raise missing_error(store, subject)
     if isinstance(result, Pod):
         return start_of_live(store, result)
     if not isinstance(result, Workload):
@@ -49,7 +49,7 @@ def start_of(store: Store, subject: Subject) -> PodManifest:
     return PodManifest(pod_of_template(template, subject), source, f"{path}.", "its template", owner=result)
 
 
-def missing(store: Store, subject: Subject) -> ClusterError:
+def missing_error(store: Store, subject: Subject) -> ClusterError:
     """Return why the object is not in the store: it may not be read, was not kept, or does not exist (NotFound)."""
     ref = subject.ref
     coverage = store.covered(ReadRequest(ref.kind, ref.namespace, ref.name))
@@ -67,11 +67,11 @@ def _from_file(subject: Subject) -> PodManifest:
     source = Source(ref.kind, ref.name, ref.namespace)
     where = f" in {subject.file}" if subject.file else ""
     if ref.kind == "Pod":
-        pod = decoded(raw, Pod)
+        pod = decode_object(raw, Pod)
         metadata = msgspec.structs.replace(pod.metadata, namespace=ref.namespace)
         return PodManifest(msgspec.structs.replace(pod, metadata=metadata), source, "", subject.file or "the input")
     path, template = raw_template(raw)
-    pod = pod_of_template(decoded(template, PodTemplateSpec), subject)
+    pod = pod_of_template(decode_object(template, PodTemplateSpec), subject)
     return PodManifest(pod, source, f"{path}.", f"its template{where}")
 
 
@@ -88,7 +88,7 @@ def start_of_live(store: Store, live: Pod) -> PodManifest:
         at = source.at(f"metadata.annotations[{LAST_APPLIED}]")
         pod = msgspec.structs.replace(applied, metadata=live.metadata)
         return PodManifest(pod, at, "", "the last applied configuration", live)
-    return _stripped(store, live, source)
+    return _strip_defaults(store, live, source)
 
 
 def _pod_like(live: Pod, template: PodTemplateSpec) -> Pod:
@@ -146,7 +146,7 @@ def _last_applied(live: Pod) -> Pod | None:
         return None
 
 
-def _stripped(store: Store, live: Pod, source: Source) -> PodManifest:
+def _strip_defaults(store: Store, live: Pod, source: Source) -> PodManifest:
     """Return the live pod without the values that the limit-ranger annotation names, and without a pod-level
     read-back.
     """
@@ -154,8 +154,8 @@ def _stripped(store: Store, live: Pod, source: Source) -> PodManifest:
     spec = live.spec
     bare = msgspec.structs.replace(
         spec,
-        containers=_without(spec.containers or (), filled, "container"),
-        init_containers=_without(spec.init_containers or (), filled, "init container"),
+        containers=_strip_containers(spec.containers or (), filled, "container"),
+        init_containers=_strip_containers(spec.init_containers or (), filled, "init container"),
     )
     kind, name = controller(live)
     reason = "nothing says what was applied"
@@ -182,15 +182,15 @@ def annotation_sets(text: str) -> Mapping[tuple[str, str, str], frozenset[str]]:
     return result
 
 
-def _without(
+def _strip_containers(
     containers: Sequence[Container], filled: Mapping[tuple[str, str, str], frozenset[str]], role: str
 ) -> tuple[Container, ...]:
     return tuple(
         msgspec.structs.replace(
             container,
             resources=ResourceRequirements(
-                _less(container.resources.limits, filled.get((role, container.name, "limits"))),
-                _less(container.resources.requests, filled.get((role, container.name, "requests"))),
+                _drop_names(container.resources.limits, filled.get((role, container.name, "limits"))),
+                _drop_names(container.resources.requests, filled.get((role, container.name, "requests"))),
                 container.resources.claims,
             ),
         )
@@ -200,7 +200,7 @@ def _without(
     )
 
 
-def _less(values: ResourceList | None, names: frozenset[str] | None) -> ResourceList | None:
+def _drop_names(values: ResourceList | None, names: frozenset[str] | None) -> ResourceList | None:
     if not values or not names:
         return values
     return {name: value for name, value in values.items() if name not in names}

@@ -13,7 +13,7 @@ from msgspec import structs
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.pod import DetailedTemplate, Pod, PodSpec
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
@@ -58,7 +58,7 @@ _WORTH = (
 SCALED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
 
 
-def needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """Return the reads that the answer depends on, as far as they are known by now.
 
     Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
@@ -89,7 +89,7 @@ def needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         spec = _spec(result)
     else:
         spec = _spec_of_raw(subject)
-        wanted += _itself(store, subject)
+        wanted += _own_read_requests(store, subject)
         if subject.file:
             from kubectl_kres.reports.pod.preflight import namespace_needs
 
@@ -183,7 +183,7 @@ def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tu
 
     ``seen``: values that pods of a workload got are expected of its next one, too.
     """
-    wanted = needs(store, subject)
+    wanted = list_read_requests(store, subject)
     if subject.ref.kind != "Pod":
         # Of the ways that a run can go its pod tells which one it went.
         runs = kinds_of("waits")
@@ -195,7 +195,7 @@ def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tu
     return (*wanted, node_need(pod))
 
 
-def _itself(store: Store, subject: Subject) -> Iterator[ReadRequest]:
+def _own_read_requests(store: Store, subject: Subject) -> Iterator[ReadRequest]:
     """Yield the read of the object that a file would change: a pod is not created again, a quota counts a workload if
     it is new, and the existing pods of a StatefulSet need no claims.
     """
@@ -391,12 +391,12 @@ def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolum
 
 def _affordable(wanted: Sequence[ReadRequest]) -> tuple[ReadRequest, ...]:
     """Return as many reads as are allowed, in the order given."""
-    extra = sorted((need for need in wanted if not need.required), key=_worth)
+    extra = sorted((need for need in wanted if not need.required), key=_read_priority)
     room = MOST - (len(wanted) - len(extra))
     return tuple(need for need in wanted if need.required or need in extra[: max(0, room)])
 
 
-def _worth(need: ReadRequest) -> int:
+def _read_priority(need: ReadRequest) -> int:
     """Return the priority of a read: its index in ``_WORTH``; a kind that is not in it is the object itself, and is
     read first.
     """
@@ -417,7 +417,7 @@ def _spec_of_raw(subject: Subject) -> PodSpec | None:
         return None
     try:
         raw = subject.raw if subject.ref.kind == "Pod" else raw_template(subject.raw)[1]
-        return decoded(raw, DetailedTemplate).spec
+        return decode_object(raw, DetailedTemplate).spec
     except (msgspec.ValidationError, UsageError):
         return pod.spec
 

@@ -17,7 +17,7 @@ from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.analysis import Analysis, PodClaims, instead
+from kubectl_kres.reports.common.analysis import Analysis, PodClaims, with_refusal
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, not_computed
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.store.store import ReadRequest, Store
@@ -83,7 +83,7 @@ def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Serv
     if not pod_claims.refusals:
         return structs.replace(analysis, claims=pod_claims)
     pods = analysis.outcomes
-    outcomes = tuple(instead(pod, refusal, warned=True) for refusal in pod_claims.refusals for pod in pods)
+    outcomes = tuple(with_refusal(pod, refusal, warned=True) for refusal in pod_claims.refusals for pod in pods)
     return structs.replace(analysis, claims=pod_claims, outcomes=outcomes, then=(*pods, *analysis.then))
 
 
@@ -93,12 +93,12 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
     if subject.kind != BY_KIND["StatefulSet"] or workload is None or not workload.spec.volume_claim_templates:
         return None
     known = store.covered(ReadRequest(_KIND, subject.ref.namespace)).known
-    ordinal, ready, first = _next(store, subject, workload, known=known)
+    ordinal, ready, first = _find_next_pod(store, subject, workload, known=known)
     if ordinal is None:
         return PodClaims(ready=ready)
-    new = [claim for claim in _made(workload, subject, ordinal) if not _is_there(store, claim.claim)]
+    new = [claim for claim in _build_claims(workload, subject, ordinal) if not _is_there(store, claim.claim)]
     try:
-        refusals, costs, gaps = _admitted(new, analysis.known.policies, server)
+        refusals, costs, gaps = _admit_claims(new, analysis.known.policies, server)
     except Unparsable:
         # Of a file it is reported before, and no server has stored such a template.
         return None
@@ -108,7 +108,7 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
     return PodClaims(refusals, costs, ready, () if known or not refusals else (_UNREAD,), gaps)
 
 
-def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) -> tuple[int | None, int, bool]:
+def _find_next_pod(store: Store, subject: Subject, workload: Workload, *, known: bool) -> tuple[int | None, int, bool]:
     """Return the first pod that lacks a claim, how many missing pods have theirs, and whether it is the next pod.
 
     None: all of them have theirs. Where every pod exists it is the next one. ``known``: the claims that exist.
@@ -119,7 +119,7 @@ def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) ->
     existing = stored.status.replicas if isinstance(stored, Workload) else 0
     if not known:
         return first + min(existing, wanted), 0, True
-    absent = _absent(store, subject, first, wanted, existing)
+    absent = _find_absent_ordinals(store, subject, first, wanted, existing)
     if absent:
         # The controller goes by ordinals: a claim that is there already is no matter any more, its pod is.
         without = [ordinal for ordinal in absent if not _has_claims(store, subject, workload, ordinal)]
@@ -137,7 +137,7 @@ def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) ->
     return first + wanted if not missing or wanted > _MOST_PODS else None, ready, True
 
 
-def _absent(store: Store, subject: Subject, first: int, wanted: int, existing: int) -> list[int]:
+def _find_absent_ordinals(store: Store, subject: Subject, first: int, wanted: int, existing: int) -> list[int]:
     """Return the ordinals of missing pods, as far as existing pods were read; empty if none is missing, or they were
     not read.
     """
@@ -153,7 +153,7 @@ def _absent(store: Store, subject: Subject, first: int, wanted: int, existing: i
 
 
 def _has_claims(store: Store, subject: Subject, workload: Workload, ordinal: int) -> bool:
-    return all(_is_there(store, claim.claim) for claim in _made(workload, subject, ordinal))
+    return all(_is_there(store, claim.claim) for claim in _build_claims(workload, subject, ordinal))
 
 
 def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> tuple[int, ...]:
@@ -187,7 +187,7 @@ def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[
         # Where pods were not read the lowest numbers are taken as there.
         lacking = [*ordinals][existing:]
     return tuple(
-        tuple(claim.claim for claim in _made(workload, subject, ordinal) if not _is_there(store, claim.claim))
+        tuple(claim.claim for claim in _build_claims(workload, subject, ordinal) if not _is_there(store, claim.claim))
         for ordinal in lacking
     )
 
@@ -196,7 +196,7 @@ def _is_there(store: Store, claim: PersistentVolumeClaim) -> bool:
     return store.get(_KIND, claim.metadata.name, claim.metadata.namespace) is not None
 
 
-def _made(workload: Workload, subject: Subject, ordinal: int) -> Iterator[_Claim]:
+def _build_claims(workload: Workload, subject: Subject, ordinal: int) -> Iterator[_Claim]:
     """Yield the claims of a pod. Source: controller/statefulset stateful_set_utils.go getPersistentVolumeClaims."""
     for index, template in enumerate(workload.spec.volume_claim_templates or ()):
         name = f"{template.metadata.name}-{subject.ref.name}-{ordinal}"
@@ -205,7 +205,7 @@ def _made(workload: Workload, subject: Subject, ordinal: int) -> Iterator[_Claim
         yield _Claim(claim, f"spec.volumeClaimTemplates[{index}]")
 
 
-def _admitted(
+def _admit_claims(
     new: Sequence[_Claim], policies: Policies, server: Server
 ) -> tuple[tuple[Refusal, ...], tuple[QuotaCharge, ...], tuple[str, ...]]:
     """Return what refuses one of the claims, in whatever order they are made, what they cost together, and what
@@ -213,8 +213,8 @@ def _admitted(
 
     Raises Unparsable. Source: stateful_pod_control.go createPersistentVolumeClaims, which goes on after a refusal.
     """
-    from kubectl_kres.admission.request.pod_objects import placed
-    from kubectl_kres.admission.request.volume_claims import admit_claim, classed, made_claim, with_review
+    from kubectl_kres.admission.request.pod_objects import prefix_paths
+    from kubectl_kres.admission.request.volume_claims import admit_claim, made_claim, with_default_class, with_review
 
     refusals: dict[str, Refusal] = {}
     costs: list[QuotaCharge] = []
@@ -223,9 +223,9 @@ def _admitted(
         quotas, costs = policies.quotas, []
         for path, claim, review in (*made[:last], *made[last + 1 :], made[last]):
             outcomes = with_review(admit_claim(claim, structs.replace(policies, quotas=quotas), server), review)
-            refused = [placed(outcome.refusal, path) for outcome in outcomes if outcome.refusal is not None]
+            refused = [prefix_paths(outcome.refusal, path) for outcome in outcomes if outcome.refusal is not None]
             refusals.update((refusal.message, refusal) for refusal in refused)
-            quota_charges = charges(claim_request(classed(claim, policies), server), quotas)
+            quota_charges = charges(claim_request(with_default_class(claim, policies), server), quotas)
             costs += quota_charges
             quotas = quotas if refused else with_used(quotas, quota_charges)
     gaps = dict.fromkeys(gap for _, _, review in made for gap in review.gaps)
@@ -237,11 +237,11 @@ def add_charges(costs: Iterable[QuotaCharge]) -> Iterator[QuotaCharge]:
     quota_charges: dict[str, QuotaCharge] = {}
     for cost in costs:
         have = quota_charges.get(cost.quota)
-        quota_charges[cost.quota] = cost if have is None else _sum(have, cost)
+        quota_charges[cost.quota] = cost if have is None else _sum_charges(have, cost)
     yield from quota_charges.values()
 
 
-def _sum(quota_charge: QuotaCharge, other: QuotaCharge) -> QuotaCharge:
+def _sum_charges(quota_charge: QuotaCharge, other: QuotaCharge) -> QuotaCharge:
     requested, after = dict(quota_charge.requested), dict(quota_charge.after)
     for name, text in other.requested.items():
         requested[name] = str(parse(requested[name]) + parse(text)) if name in requested else text

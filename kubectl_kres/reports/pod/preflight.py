@@ -12,11 +12,11 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, StatusCause, forbidden_object, unparsable
-from kubectl_kres.admission.decoding.decode import strict, version_of
+from kubectl_kres.admission.decoding.decode import strict_refusal, version_of
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, is_known
 from kubectl_kres.model.objects import ObjectRef, Raw
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.common.analysis import Analysis, instead
+from kubectl_kres.reports.common.analysis import Analysis, with_refusal
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, raw_template
 from kubectl_kres.reports.pod.pod_claims import with_account
 from kubectl_kres.store.store import ReadRequest, Store
@@ -32,16 +32,16 @@ def namespace_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
         yield ReadRequest("Namespace", name=namespace, required=False)
 
 
-def unplaced(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
+def namespace_refusal(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
     """Return the answer of the plugin NamespaceLifecycle, before any that looks at resources; None: it passes, or it is
     not known.
 
     ``resource``: the plural of the object's kind, with its group.
     """
-    return no_namespace(store, ref.namespace) or _ending(store, ref, resource)
+    return no_namespace(store, ref.namespace) or _terminating_refusal(store, ref, resource)
 
 
-def _ending(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
+def _terminating_refusal(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
     """Return the 403 where the namespace is being deleted. Source:
     apiserver/pkg/admission/plugin/namespace/lifecycle.
     """
@@ -58,7 +58,7 @@ def _ending(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
     return structs.replace(refusal, causes=(cause,))
 
 
-def _stored(store: Store, namespace: str) -> bool:
+def _has_stored_policy(store: Store, namespace: str) -> bool:
     """Return whether the cluster holds a policy in the namespace, so that the namespace exists."""
     return any(
         ObjectRef(kind, item.metadata.name, namespace) not in store.files
@@ -75,7 +75,7 @@ def no_namespace(store: Store, namespace: str) -> Refusal | None:
     need = next(namespace_needs(store, namespace), None)
     if need is None or not store.covered(need).known or store.get("Namespace", namespace) is not None:
         return None
-    if _stored(store, namespace):
+    if _has_stored_policy(store, namespace):
         return None
     text = f'namespaces "{namespace}" not found'
     return Refusal(404, "NotFound", text, (Finding(text, "namespace/not-found", observed=namespace),))
@@ -120,16 +120,18 @@ def check_file(store: Store, subject: Subject, ask: EvaluationOptions, analysis:
     """Return the analysis of the pods, or of what refuses the object first, with the pods' outcomes as ``then``."""
     unknown = no_kind(subject)
     if unknown is not None:
-        return structs.replace(analysis, outcomes=tuple(instead(outcome, unknown) for outcome in analysis.outcomes))
-    result = _decoded(store, subject, ask, analysis)
-    nowhere = unplaced(store, subject.ref, subject.kind.qualified) if subject.file else None
+        return structs.replace(
+            analysis, outcomes=tuple(with_refusal(outcome, unknown) for outcome in analysis.outcomes)
+        )
+    result = _check_decoding(store, subject, ask, analysis)
+    nowhere = namespace_refusal(store, subject.ref, subject.kind.qualified) if subject.file else None
     if nowhere is None or any(outcome.code == 400 for outcome in result.outcomes):
         return result
-    first = tuple(instead(outcome, nowhere) for outcome in result.outcomes)
+    first = tuple(with_refusal(outcome, nowhere) for outcome in result.outcomes)
     return structs.replace(result, outcomes=first, then=result.outcomes + result.then)
 
 
-def _decoded(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
+def _check_decoding(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
     """Return the analysis, or the refusal of an object of an existing kind, whatever its namespace."""
     from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
     from kubectl_kres.admission.request.policy_answer import undecodable
@@ -137,7 +139,7 @@ def _decoded(store: Store, subject: Subject, ask: EvaluationOptions, analysis: A
     raw, outcomes = subject.raw or {}, analysis.outcomes
     if any(outcome.code == 400 for outcome in outcomes):
         return structs.replace(
-            analysis, outcomes=tuple(_undecoded(outcome, raw, subject.ref.kind) for outcome in outcomes)
+            analysis, outcomes=tuple(_refuse_undecoded(outcome, raw, subject.ref.kind) for outcome in outcomes)
         )
     result = analysis
     if subject.ref.kind != "Pod":
@@ -149,12 +151,12 @@ def _decoded(store: Store, subject: Subject, ask: EvaluationOptions, analysis: A
     unknown = unknown_fields(raw, subject.ref.kind)
     if not unknown:
         return result
-    refusal = strict(raw, subject.ref.kind, unknown)
-    first = tuple(instead(outcome, refusal) for outcome in result.outcomes)
+    refusal = strict_refusal(raw, subject.ref.kind, unknown)
+    first = tuple(with_refusal(outcome, refusal) for outcome in result.outcomes)
     return structs.replace(result, outcomes=first, then=result.outcomes + result.then)
 
 
-def _undecoded(outcome: Outcome, raw: Raw, kind: str) -> Outcome:
+def _refuse_undecoded(outcome: Outcome, raw: Raw, kind: str) -> Outcome:
     """Return the refusal of a workload with a quantity that does not parse: the server does not even store it."""
     refusal = outcome.refusal
     if kind == "Pod" or refusal is None or refusal.code != 400:
@@ -174,7 +176,7 @@ def _of_pod(outcome: Outcome, prefix: str) -> Outcome:
 
 
 def _of_workload(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-    from kubectl_kres.admission.request.create import invalid_workload, uncounted
+    from kubectl_kres.admission.request.create import invalid_workload, quota_refusals
 
     raw, pods = subject.raw or {}, analysis.outcomes
     path, template = raw_template(raw)
@@ -184,11 +186,14 @@ def _of_workload(store: Store, subject: Subject, ask: EvaluationOptions, analysi
         return structs.replace(analysis, outcomes=(drawn,), undefaulted=invalid.draft is not None)
     if exists(store, subject):
         return analysis
-    full = uncounted(raw, analysis.known.policies, ask.server)
+    full = quota_refusals(raw, analysis.known.policies, ask.server)
     if not full:
         return analysis
     outcomes = tuple(
-        instead(pod, outcome.refusal, warned=True) for outcome in full for pod in pods if outcome.refusal is not None
+        with_refusal(pod, outcome.refusal, warned=True)
+        for outcome in full
+        for pod in pods
+        if outcome.refusal is not None
     )
     return structs.replace(analysis, outcomes=outcomes, then=(*pods, *analysis.then))
 
@@ -223,7 +228,7 @@ def existing(store: Store, subject: Subject) -> Iterator[Assume]:
     yield Assume("request", "file/exists", f"{ref} exists: creating it is answered with {text}; {then}")
 
 
-def sent(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+def refuse_unknown_fields(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     """Return the answers to an object that makes no pods, as kubectl sends it."""
     from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 
@@ -231,8 +236,8 @@ def sent(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     unknown = unknown_fields(raw, kind)
     if not unknown or any(outcome.code == 400 for outcome in outcomes):
         return tuple(outcomes)
-    refusal = strict(raw, kind, unknown)
-    return tuple(instead(outcome, refusal) for outcome in outcomes)
+    refusal = strict_refusal(raw, kind, unknown)
+    return tuple(with_refusal(outcome, refusal) for outcome in outcomes)
 
 
 def stands_in_object(finding: Finding) -> bool:

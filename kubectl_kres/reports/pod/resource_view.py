@@ -13,7 +13,7 @@ from kubectl_kres.admission.request.new_pod import shown_claims, shown_policies
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import ResourceList
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
-from kubectl_kres.quantity import stored
+from kubectl_kres.quantity import stored_quantity
 from kubectl_kres.reports.common.analysis import PodManifest
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -85,7 +85,7 @@ def values_of(pod: Mapping[str, Any]) -> dict[tuple[str, str, str, str], Any]:
 
 def _number(text: str) -> Any:
     try:
-        return stored(text)
+        return stored_quantity(text)
     except QuantityError:
         return text
 

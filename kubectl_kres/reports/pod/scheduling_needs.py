@@ -129,7 +129,7 @@ def template_of(store: Store, subject: Subject) -> NewPod | None:
     ref = subject.ref
     if subject.raw is not None:
         written = template_in(subject.raw)
-        claims = _at(subject.raw, "spec", "volumeClaimTemplates")
+        claims = _read_path(subject.raw, "spec", "volumeClaimTemplates")
         template = _read_template(written[1]) if written is not None else None
     else:
         item = store.get(scheduling.view_of(ref.kind), ref.name, ref.namespace)
@@ -143,7 +143,7 @@ def template_of(store: Store, subject: Subject) -> NewPod | None:
     return NewPod(SchedulingPod(metadata, spec), gaps)
 
 
-def _at(raw: Any, *path: str) -> Any:
+def _read_path(raw: Any, *path: str) -> Any:
     for key in path:
         raw = raw.get(key) if isinstance(raw, Mapping) else None
     return raw

@@ -14,7 +14,7 @@ from kubectl_kres.model.objects import ManagedFields, ManagedMetadata, Raw
 from kubectl_kres.model.pod import Container as PodContainer
 from kubectl_kres.model.pod import Pod, ResourceRequirements
 from kubectl_kres.provenance.journal import Entry, Set, Source, by_path
-from kubectl_kres.quantity import Quantity, stored
+from kubectl_kres.quantity import Quantity, stored_quantity
 from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, LastEdit, ResourceValue, Total
 from kubectl_kres.store.store import ReadRequest, Store
@@ -34,7 +34,7 @@ class ValueTable:
         self._listed = listed or [()] * len(outcomes)
         self.first = outcomes[0]
         self._steps = [by_path(outcome.journal) for outcome in outcomes]
-        self._values_of = [_shown(outcome.draft) for outcome in outcomes]
+        self._values_of = [_draft_values(outcome.draft) for outcome in outcomes]
         self.written, self.names = _by_path(start.pod), names_of(start.pod)
         self.live, self._added = _live_by_path(start.live, self.names) if start.live is not None else ({}, {})
         self._edits: dict[tuple[Source, str], LastEdit | None] = {}
@@ -45,11 +45,11 @@ class ValueTable:
         """
         draft: Draft | None = self.first.draft
         if draft is None:
-            return tuple(self._undecoded())
+            return tuple(self._undecoded_values())
         slots = sorted(draft.slots(), key=lambda slot: slot.role != "pod")
         if draft.pod is None and self.start.pod.spec.resources is not None:
             slots.insert(0, Slot("spec", "", "pod", {}, {}))
-        return (*map(self._container, slots), *self._injected())
+        return (*map(self._container, slots), *self._injected_containers())
 
     def _container(self, slot: Slot) -> ContainerValues:
         values = tuple(self._values(slot))
@@ -91,7 +91,7 @@ class ValueTable:
         rule, source = self._set_by(path, taken, written)
         edited = self._edit(source)
         note = ""
-        if self.start.live is not None and not _same(live, None if computed is None else str(computed)):
+        if self.start.live is not None and not _is_same_amount(live, None if computed is None else str(computed)):
             from kubectl_kres.reports.pod.live_differences import why_different
 
             unread = not self.store.covered(ReadRequest("LimitRange", self.start.live.metadata.namespace)).known
@@ -102,7 +102,7 @@ class ValueTable:
     def _set_by(self, path: str, taken: Sequence[Entry], written: str | None) -> tuple[str, Source | None]:
         sets = [entry for entry in taken if isinstance(entry, Set) and (entry.source or entry.after is None)]
         if sets:
-            return sets[-1].rule, self._placed(sets[-1].source)
+            return sets[-1].rule, self._locate_source(sets[-1].source)
         if written is None:
             return "", None
         return "manifest/written", self._at_start(path)
@@ -111,7 +111,7 @@ class ValueTable:
         field = f"{self.start.prefix}{path}" if not self.start.source.field else self.start.source.field
         return self.start.source.at(field)
 
-    def _placed(self, source: Source | None) -> Source | None:
+    def _locate_source(self, source: Source | None) -> Source | None:
         """Return where in the manifest a value of the pod itself was written: in the template that made it."""
         if source is not None and source.kind == "Pod" and not source.field.startswith("sum of"):
             return self._at_start(source.field)
@@ -156,34 +156,36 @@ class ValueTable:
         """Containers that only the live pod has."""
         return tuple(container.name for container in self._added.values())
 
-    def _injected(self) -> Iterator[ContainerValues]:
+    def _injected_containers(self) -> Iterator[ContainerValues]:
         if self.start.live is None:
             return
-        from kubectl_kres.reports.pod.live_differences import injected
+        from kubectl_kres.reports.pod.live_differences import injection_note
 
         texts = _by_path(self.start.live)
         for path, container in self._added.items():
             values = tuple(
-                ResourceValue(at, side, resource, live=text) for at, side, resource, text in _below(texts, path)
+                ResourceValue(at, side, resource, live=text) for at, side, resource, text in _path_values(texts, path)
             )
             role = (
                 "container" if path.startswith("spec.containers") else "sidecar" if container.restart_policy else "init"
             )
-            yield ContainerValues(container.name, role, path, values, injected(self.start.live, container.name, path))
+            yield ContainerValues(
+                container.name, role, path, values, injection_note(self.start.live, container.name, path)
+            )
 
-    def _undecoded(self) -> Iterator[ContainerValues]:
+    def _undecoded_values(self) -> Iterator[ContainerValues]:
         """Yield the written values, where a quantity does not parse and so nothing was computed."""
         for path, name in ({"spec": ""} | self.names).items():
             values = tuple(
                 ResourceValue(at, side, resource, written=text)
-                for at, side, resource, text in _below(self.written, path)
+                for at, side, resource, text in _path_values(self.written, path)
             )
             role = "pod" if path == "spec" else "init" if path.startswith("spec.init") else "container"
             if values:
                 yield ContainerValues(name, role, path, values)
 
 
-def _below(texts: Raw, path: str) -> Iterator[tuple[str, str, str, str]]:
+def _path_values(texts: Raw, path: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield path, side, resource and text of each value of one container: cpu, memory, the others; requests first."""
     heads = {side: f"{path}.resources.{side}[" for side in reversed(SIDES)}
     pairs = [(at, side, at[len(head) : -1]) for side, head in heads.items() for at in texts if at.startswith(head)]
@@ -191,7 +193,7 @@ def _below(texts: Raw, path: str) -> Iterator[tuple[str, str, str, str]]:
         yield at, side, resource, texts[at]
 
 
-def _shown(draft: Draft | None) -> Mapping[str, Quantity]:
+def _draft_values(draft: Draft | None) -> Mapping[str, Quantity]:
     return draft.values() if draft is not None else {}
 
 
@@ -259,11 +261,11 @@ def _by_path(pod: Pod) -> dict[str, str]:
     }
 
 
-def _same(a: str | None, b: str | None) -> bool:
+def _is_same_amount(a: str | None, b: str | None) -> bool:
     if a is None or b is None:
         return a is b
     try:
-        return stored(a) == stored(b)
+        return stored_quantity(a) == stored_quantity(b)
     except QuantityError:
         return a == b
 

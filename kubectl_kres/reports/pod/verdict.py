@@ -66,12 +66,14 @@ def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
     findings = refusal.findings if refusal is not None else ()
     others = tuple(dict.fromkeys(outcome.message for outcome in refused[1:] if outcome.message != first.message))
     allowed = False if len(refused) == len(outcomes) else None
-    return Verdict(allowed, first.code, first.message, first.reason, first.causes, tuple(_once(findings)), others)
+    return Verdict(
+        allowed, first.code, first.message, first.reason, first.causes, tuple(_drop_repeated_texts(findings)), others
+    )
 
 
 def with_outcome(verdict: Verdict, unseen: Iterable[Unseen], needed: Needed = ITSELF) -> Verdict:
     """Return the verdict with its word. ``unseen``: what could not be read."""
-    word = _word(verdict, needed)
+    word = _verdict_word(verdict, needed)
     deciding = kinds_of("decides")
     kinds = {unseen.kind for unseen in unseen if unseen.required or unseen.kind in deciding}
     partial = _may_change(word, verdict, kinds)
@@ -84,7 +86,7 @@ def with_outcome(verdict: Verdict, unseen: Iterable[Unseen], needed: Needed = IT
     )
 
 
-def _word(verdict: Verdict, needed: Needed) -> str:
+def _verdict_word(verdict: Verdict, needed: Needed) -> str:
     if not needed.missing or (needed.comes and verdict.allowed is not True):
         return "admitted" if verdict.allowed is True else "full"
     if verdict.allowed is None:
@@ -106,7 +108,7 @@ def _may_change(word: str, verdict: Verdict, kinds: set[str]) -> bool:
     return bool(kinds)
 
 
-def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+def _drop_repeated_texts(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield each sentence once: a quota's names all of its resources, and is repeated for each of them."""
     text: set[str] = set()
     for finding in findings:

@@ -38,7 +38,7 @@ class Opening:
         if is_terminal(pod):
             return
         self.pods += 1
-        for container in _lasting(pod):
+        for container in _long_running_containers(pod):
             missing = tuple(name for name in STATED if not _states(pod, container, name))
             if missing:
                 key = (pod.metadata.namespace, workload_of(pod), container.name, missing)
@@ -50,7 +50,7 @@ class Opening:
             yield Open(namespace, workload, container, missing, pods)
 
 
-def _lasting(pod: Pod) -> Iterator[Container]:
+def _long_running_containers(pod: Pod) -> Iterator[Container]:
     """Yield the containers that run together, sidecars with them; init containers end."""
     yield from pod.spec.containers or ()
     yield from (

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Outcome, Server
-from kubectl_kres.admission.pod.aggregate import CONSIDERED, class_of, deciding, of_containers
+from kubectl_kres.admission.pod.aggregate import CONSIDERED, class_of, deciding_slots, of_containers
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse, quantity_of
-from kubectl_kres.reports.common.last_editor import FieldEdit, ManifestEdit, applied, edit_of, written
+from kubectl_kres.reports.common.last_editor import FieldEdit, ManifestEdit, apply_edits, edit_of, manifest_value
 from kubectl_kres.reports.common.parts import Record
 
 CLASSES = ("Guaranteed", "Burstable", "BestEffort")
@@ -50,17 +50,17 @@ class AdmittedPod(NamedTuple):
 QosChange = list[ManifestEdit]
 
 
-def reach(case: AdmittedPod, name: str) -> Reach:
+def find_reach(case: AdmittedPod, name: str) -> Reach:
     """Return the admitted change with the fewest edits; if none is admitted, the shortest of the refused ones."""
-    reaches = [_tried(case, name, [put for put in way if edit_of(case.pod, put)]) for way in _WAYS[name](case)]
-    return min((reach for reach in reaches if reach is not None), key=_worth, default=Reach(name, ()))
+    reaches = [_try_change(case, name, [put for put in way if edit_of(case.pod, put)]) for way in _WAYS[name](case)]
+    return min((reach for reach in reaches if reach is not None), key=_reach_sort_key, default=Reach(name, ()))
 
 
-def _worth(reach: Reach) -> tuple[bool, int]:
+def _reach_sort_key(reach: Reach) -> tuple[bool, int]:
     return bool(reach.refused), len(reach.edits)
 
 
-def _tried(case: AdmittedPod, name: str, way: QosChange) -> Reach | None:
+def _try_change(case: AdmittedPod, name: str, way: QosChange) -> Reach | None:
     """Return the change without needless edits; None if it does not lead to the class, or is invalid."""
     text = _refusal(case, name, way)
     if text is None or not way:
@@ -76,7 +76,7 @@ def _tried(case: AdmittedPod, name: str, way: QosChange) -> Reach | None:
 
 def _refusal(case: AdmittedPod, name: str, way: QosChange) -> str | None:
     """Return the server's refusal of the pod, empty if it is admitted; None if it is of another class."""
-    outcomes = case.again(applied(case.pod, way))
+    outcomes = case.again(apply_edits(case.pod, way))
     if any(outcome.draft is None or class_of(outcome.draft) != name for outcome in outcomes):
         return None
     return next((outcome.message for outcome in outcomes if not outcome.allowed), "")
@@ -88,7 +88,7 @@ def _leveling(edits: Iterable[FieldEdit]) -> bool:
 
 def _slots(case: AdmittedPod) -> list[Slot]:
     """Return the places of the manifest that can state amounts; admission may add containers anywhere."""
-    if case.draft.pod is not None and case.draft.pod in deciding(case.draft):
+    if case.draft.pod is not None and case.draft.pod in deciding_slots(case.draft):
         return [case.draft.pod]
     return _container_slots(case)
 
@@ -110,23 +110,28 @@ def _to_guaranteed(case: AdmittedPod) -> Iterator[QosChange]:
     """
     slots = _slots(case)
     for full in (False, True):
-        yield [put for slot in slots for resource in CONSIDERED for put in _completed(case, slot, resource, full=full)]
-    yield [put for slot in slots for resource in CONSIDERED for put in _both(case, slot, resource)]
+        yield [
+            put
+            for slot in slots
+            for resource in CONSIDERED
+            for put in _missing_value_edits(case, slot, resource, full=full)
+        ]
+    yield [put for slot in slots for resource in CONSIDERED for put in _both_side_edits(case, slot, resource)]
     if case.draft.pod is not None:
         yield [ManifestEdit("spec", "")]
     elif case.server.on("PodLevelResources"):
         level = Slot("spec", "", "pod", {}, {})
         for full in (False, True):
-            yield [put for resource in CONSIDERED for put in _completed(case, level, resource, full=full)]
+            yield [put for resource in CONSIDERED for put in _missing_value_edits(case, level, resource, full=full)]
 
 
-def _completed(case: AdmittedPod, slot: Slot, resource: str, *, full: bool) -> Iterator[ManifestEdit]:
+def _missing_value_edits(case: AdmittedPod, slot: Slot, resource: str, *, full: bool) -> Iterator[ManifestEdit]:
     """Yield edits: requests follow limits; a missing limit takes the request, and a missing request will follow the
     limit.
 
     ``full``: a pod-level request is written where the containers' sum would become it.
     """
-    limit, request = _given(slot, "limits", resource), _given(slot, "requests", resource)
+    limit, request = _positive_value(slot, "limits", resource), _positive_value(slot, "requests", resource)
     if limit is not None:
         if request != limit:
             yield ManifestEdit(slot.path, "requests", resource, limit)
@@ -136,13 +141,13 @@ def _completed(case: AdmittedPod, slot: Slot, resource: str, *, full: bool) -> I
     value = value or _example(case, resource)
     yield ManifestEdit(slot.path, "limits", resource, value, free)
     sums = of_containers(case.draft.containers, case.draft.inits, "requests") if slot.role == "pod" and full else {}
-    if written(case.pod, slot.path, "requests", resource) is not None or sums.get(resource, value) != value:
+    if manifest_value(case.pod, slot.path, "requests", resource) is not None or sums.get(resource, value) != value:
         yield ManifestEdit(slot.path, "requests", resource, value, free)
 
 
-def _both(case: AdmittedPod, slot: Slot, resource: str) -> Iterator[ManifestEdit]:
+def _both_side_edits(case: AdmittedPod, slot: Slot, resource: str) -> Iterator[ManifestEdit]:
     """Yield edits that write out limit and request, against defaults of LimitRanges."""
-    value = _given(slot, "limits", resource) or _given(slot, "requests", resource) or ZERO
+    value = _positive_value(slot, "limits", resource) or _positive_value(slot, "requests", resource) or ZERO
     value = maximum(value, _floor(case, slot, resource))
     free = not value
     for side in SIDES:
@@ -158,7 +163,7 @@ def _floor(case: AdmittedPod, slot: Slot, resource: str) -> Quantity:
     return maximum(requests, limits)
 
 
-def _given(slot: Slot, side: Side, resource: str) -> Quantity | None:
+def _positive_value(slot: Slot, side: Side, resource: str) -> Quantity | None:
     """Return the value if it counts for the class, which it does above zero."""
     value = slot.side(side).get(resource)
     return value if value is not None and value.nano > 0 else None
@@ -167,9 +172,13 @@ def _given(slot: Slot, side: Side, resource: str) -> Quantity | None:
 def _to_burstable(case: AdmittedPod) -> Iterator[QosChange]:
     """Yield changes to Burstable: from Guaranteed one request below its limit; from BestEffort one request."""
     slots = _slots(case)
-    limited = [(slot, resource) for slot in slots for resource in CONSIDERED if _given(slot, "limits", resource)]
+    limited = [
+        (slot, resource) for slot in slots for resource in CONSIDERED if _positive_value(slot, "limits", resource)
+    ]
     for slot, resource in limited[:_TRIED]:
-        yield [ManifestEdit(slot.path, "requests", resource, _half(slot.limits[resource], resource), free=True)]
+        yield [
+            ManifestEdit(slot.path, "requests", resource, _halve_quantity(slot.limits[resource], resource), free=True)
+        ]
     for slot, resource in limited[:_TRIED]:
         double = slot.limits[resource] + slot.limits[resource]
         kept = ManifestEdit(slot.path, "requests", resource, slot.limits[resource])
@@ -217,7 +226,7 @@ def _example(case: AdmittedPod, resource: str) -> Quantity:
     return value
 
 
-def _half(limit: Quantity, resource: str) -> Quantity:
+def _halve_quantity(limit: Quantity, resource: str) -> Quantity:
     if resource == "cpu":
         return parse(f"{limit.milli_value() // 2}m")
     return quantity_of(limit.value() // 2, limit.format)

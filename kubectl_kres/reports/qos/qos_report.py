@@ -13,7 +13,16 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod, parse_list
 from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.base.resource_names import is_huge_page
-from kubectl_kres.admission.kubelet import Cgroup, Driver, Machine, cgroups, oom_score, page_size, smallest, unassigned
+from kubectl_kres.admission.kubelet import (
+    Cgroup,
+    Driver,
+    Machine,
+    cgroups,
+    oom_score,
+    page_size,
+    smallest,
+    unassigned_memory,
+)
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.pod.aggregate import CONSIDERED, of_containers
 from kubectl_kres.admission.pod.defaulting import decoded_draft
@@ -23,7 +32,7 @@ from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, find_unread
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.parts import Record, node_of
 from kubectl_kres.reports.common.system import kinds_of, maker_of, systems
@@ -31,7 +40,7 @@ from kubectl_kres.reports.explain.explain import Analysis, analysis_from, analys
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.resource_view import signature
-from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, Reach, reach
+from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, Reach, find_reach
 from kubectl_kres.store.store import ReadRequest, Store
 
 _FILES = {1: ("memory.limit_in_bytes", "cpu.cfs_quota_us"), 2: ("memory.max", "cpu.max")}
@@ -110,8 +119,8 @@ def tree_of(draft: Draft, qos_class: str, machine: Machine, uid: str) -> Cgroups
         machine.version,
         machine.driver,
         root,
-        tuple(_seen(root, name, machine.version) for name in names),
-        tuple(_shared(draft)),
+        tuple(_read_visible_limits(root, name, machine.version) for name in names),
+        tuple(_list_shared_limits(draft)),
         (*_NOTES[:-1], _node(draft.server), _NOTES[-1], *_NOTES_OF[machine.version]),
     )
 
@@ -122,7 +131,7 @@ def _node(server: Server) -> str:
     return f"assumed about the node: cpu limits are enforced, in periods of 100 ms; no swap; MemoryQoS is {memory}"
 
 
-def _seen(root: Cgroup, container: str, version: int) -> Seen:
+def _read_visible_limits(root: Cgroup, container: str, version: int) -> Seen:
     memory, cpu = (smallest(root, container, file) for file in _FILES[version])
     return Seen(
         container,
@@ -133,7 +142,7 @@ def _seen(root: Cgroup, container: str, version: int) -> Seen:
     )
 
 
-def _shared(draft: Draft) -> Iterator[Shared]:
+def _list_shared_limits(draft: Draft) -> Iterator[Shared]:
     level = draft.pod
     if level is None:
         return
@@ -154,7 +163,7 @@ def _shared(draft: Draft) -> Iterator[Shared]:
         )
 
 
-def unclassed(subject: Subject) -> str:
+def no_class_reason(subject: Subject) -> str:
     """Return why ``quality`` has no answer for the object."""
     of_system = any(subject.kind.group == system.group for system in systems())
     return "it gets no pod" if of_system else "a quantity cannot be parsed"
@@ -223,20 +232,20 @@ class LikeReaches:
         key = subject.ref.namespace, *signature(analysis.start, live)
         last = self._kept.get(key)
         if last is not None and last[0] is analysis.known:
-            return tuple(_renamed(way, last[1], name) for way in last[2])
+            return tuple(_rename_pod(way, last[1], name) for way in last[2])
         made = make()
-        if all(way.refused.count(name) == way.refused.startswith(_heads(name)) for way in made):
+        if all(way.refused.count(name) == way.refused.startswith(_message_prefixes(name)) for way in made):
             self._kept.keep(key, (analysis.known, name, made))
         return made
 
 
-def _heads(name: str) -> tuple[str, str]:
+def _message_prefixes(name: str) -> tuple[str, str]:
     """Return the beginnings of the server's sentences about a pod."""
     return f'pods "{name}" ', f'Pod "{name}" '
 
 
-def _renamed(way: Reach, old: str, name: str) -> Reach:
-    if not way.refused.startswith(_heads(old)):
+def _rename_pod(way: Reach, old: str, name: str) -> Reach:
+    if not way.refused.startswith(_message_prefixes(old)):
         return way
     return structs.replace(way, refused=way.refused.replace(old, name, 1))
 
@@ -255,7 +264,7 @@ def quality(
     ``version`` of cgroups 0: without them. ``alike``: the cache of the other objects of a list.
     """
     analysis = analysis_of(store, subject, ask)
-    unread = _unseen(store, subject, ask)
+    unread = _unread_nodes(store, subject, ask)
     unseen = tuple(
         unseen
         for unseen in unread
@@ -268,13 +277,13 @@ def quality(
     start, known = analysis.start, analysis.known
     live, node = start.live, node_of(store, start.live) if start.live is not None else None
     machine = machine_of(node, version or 2, driver)
-    running, stored = _running(live, draft, quality.live_class or quality.qos.name, ask.server)
+    running, stored = _running_draft(live, draft, quality.live_class or quality.qos.name, ask.server)
 
     def again(pod: Pod) -> tuple[Outcome, ...]:
         return analysis_from(store, subject, ask, structs.replace(start, pod=pod), journal=False).outcomes
 
     case = AdmittedPod(start.pod, draft, known.policies, ask.server, again)
-    ways = partial(_reach, store, subject, ask, case, analysis)
+    ways = partial(_class_reaches, store, subject, ask, case, analysis)
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
     supposed = (start.assumed,) if start.assumed else ()
     return Quality(
@@ -286,7 +295,7 @@ def quality(
         quality.live_class,
         quality.alternatives,
         quality.refused,
-        () if _blind(live, unseen) else alike.of(subject, analysis, ways) if alike is not None else ways(),
+        () if _has_unread_limits(live, unseen) else alike.of(subject, analysis, ways) if alike is not None else ways(),
         tuple(_scores(running, stored, machine)),
         live.spec.node_name if live is not None else "",
         machine.memory,
@@ -304,7 +313,7 @@ def quality(
     )
 
 
-def _reach(
+def _class_reaches(
     store: Store, subject: Subject, ask: EvaluationOptions, case: AdmittedPod, analysis: Analysis
 ) -> tuple[Reach, ...]:
     """Return the changes to the other classes; for a run those of its Task, since nobody writes its pod."""
@@ -312,7 +321,7 @@ def _reach(
     if maker is not None:
         return tuple(maker.reach(store, subject, ask, case.draft))
     now = qos.class_of(case.draft)
-    return tuple(reach(case, name) for name in CLASSES if name != now)
+    return tuple(find_reach(case, name) for name in CLASSES if name != now)
 
 
 class QosAnswers:
@@ -328,7 +337,7 @@ class QosAnswers:
         if analysis.made is not None:
             return _brief(subject, analysis, self._ask.server)
         if space not in self._unseen:
-            self._unseen[space] = tuple(unread(self._store, (ReadRequest("LimitRange", space),)))
+            self._unseen[space] = tuple(find_unread(self._store, (ReadRequest("LimitRange", space),)))
         return _brief(subject, analysis, self._ask.server, self._unseen[space])
 
 
@@ -338,8 +347,8 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
     if draft is None:
         return None
     live = analysis.start.live
-    if live is not None and _blind(live, unseen):
-        draft = _running(live, draft, "", server)[0]
+    if live is not None and _has_unread_limits(live, unseen):
+        draft = _running_draft(live, draft, "", server)[0]
     brought = brought_class(analysis.start.pod, server) if live is None else ""
     qos_class = qos.explain(draft, brought)
     others = (
@@ -365,7 +374,7 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
     )
 
 
-def _blind(live: Pod | None, unseen: Iterable[Unseen]) -> bool:
+def _has_unread_limits(live: Pod | None, unseen: Iterable[Unseen]) -> bool:
     """Return whether a live pod has values of LimitRanges that cannot be read, so that today's values are not known."""
     return live is not None and any(unseen.kind == "LimitRange" for unseen in unseen)
 
@@ -382,7 +391,7 @@ def _culprits(draft: Draft) -> Iterator[Culprit]:
                 yield Culprit(f"{slot.path}.resources.{side}[{resource}]", slot.name, resource, request, limit)
 
 
-def _running(live: Pod | None, draft: Draft, qos_class: str, server: Server) -> tuple[Draft, str]:
+def _running_draft(live: Pod | None, draft: Draft, qos_class: str, server: Server) -> tuple[Draft, str]:
     """Return the pod that the kubelet runs: the live one, if it exists, with its stored class."""
     if live is None:
         return draft, qos_class
@@ -393,7 +402,7 @@ def _running(live: Pod | None, draft: Draft, qos_class: str, server: Server) -> 
 
 
 def _scores(draft: Draft, qos_class: str, machine: Machine) -> Iterator[Score]:
-    part = unassigned(draft)
+    part = unassigned_memory(draft)
     for slot in (*draft.inits, *draft.containers):
         value = oom_score(draft, slot, qos_class, machine.memory)
         request = slot.requests.get("memory")
@@ -402,8 +411,8 @@ def _scores(draft: Draft, qos_class: str, machine: Machine) -> Iterator[Score]:
         yield Score(slot.title, value, of if qos_class == "Burstable" else f"the class {qos_class}")
 
 
-def _unseen(store: Store, subject: Subject, ask: EvaluationOptions) -> Iterator[Unseen]:
+def _unread_nodes(store: Store, subject: Subject, ask: EvaluationOptions) -> Iterator[Unseen]:
     """Yield the node that the scores need and that could not be read."""
-    for unseen in unread(store, needs_with_node(store, subject, seen=ask.seen)):
+    for unseen in find_unread(store, needs_with_node(store, subject, seen=ask.seen)):
         if unseen.kind != "Node" or unseen.state != "unread":
             yield unseen

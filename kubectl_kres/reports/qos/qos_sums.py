@@ -144,8 +144,8 @@ class Adding:
         whole = _Space()
         for name in sorted(self._spaces):
             whole.add(self._spaces[name])
-            yield _shown(self._spaces[name], namespace=name)
-        yield _shown(whole, total=True, namespaces=len(self._spaces))
+            yield _build_sums(self._spaces[name], namespace=name)
+        yield _build_sums(whole, total=True, namespaces=len(self._spaces))
 
 
 def _key(pod: Pod) -> bytes:
@@ -173,7 +173,7 @@ def _times(values: Quantities, count: int) -> Quantities:
     return {name: value + Quantity(value.nano * (count - 1), value.format) for name, value in values.items()}
 
 
-def _shown(space: _Space, *, namespace: str = "", total: bool = False, namespaces: int = 0) -> NamespaceSums:
+def _build_sums(space: _Space, *, namespace: str = "", total: bool = False, namespaces: int = 0) -> NamespaceSums:
     requests, limits = (
         {name: str(values[name]) for name in sorted(values)} for values in (space.requests, space.limits)
     )

@@ -62,13 +62,17 @@ def quota_block(quota: ResourceQuota, *, converted: bool = True) -> QuotaBlock:
     meta, status = quota.metadata, quota.status
     hard, used = parse_list(status.hard, "status.hard"), parse_list(status.used, "status.used")
     rows = tuple(
-        (name, str(_like(used.get(name, ZERO), hard[name]) if converted else used.get(name, ZERO)), str(hard[name]))
+        (
+            name,
+            str(_convert_format(used.get(name, ZERO), hard[name]) if converted else used.get(name, ZERO)),
+            str(hard[name]),
+        )
         for name in sorted(hard)
     )
     return QuotaBlock(meta.name, meta.namespace, tuple(sorted(quota.spec.scopes or ())), rows)
 
 
-def _like(used: Quantity, hard: Quantity) -> Quantity:
+def _convert_format(used: Quantity, hard: Quantity) -> Quantity:
     return used if used.format == hard.format else quantity_of(used.value(), hard.format)
 
 

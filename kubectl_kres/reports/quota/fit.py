@@ -25,9 +25,9 @@ from kubectl_kres.reports.common.explanation import (
 )
 from kubectl_kres.reports.common.parts import NodeReport, Record, Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
-from kubectl_kres.reports.explain.explain import analysis_of_another, explained
+from kubectl_kres.reports.explain.explain import analysis_of_another, build_explanation
 from kubectl_kres.reports.rollout.rolling_update import RolloutEnd, if_started, under_way
-from kubectl_kres.reports.rollout.wanted_pods import least, pods_in_a_row
+from kubectl_kres.reports.rollout.wanted_pods import pods_in_a_row, smallest_count
 from kubectl_kres.store.store import Store
 
 #: fits: with its whole surge. slow: with fewer surge pods at a time. shrinking: no surge pod fits, it completes as old
@@ -125,9 +125,9 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
     A live pod stands for another one like it.
     """
     analysis = analysis_of_another(store, subject, ask)
-    explanation = explained(store, subject, ask, analysis)
+    explanation = build_explanation(store, subject, ask, analysis)
     counts = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
-    fits, most = least(counts), _most(counts)
+    fits, most = smallest_count(counts), _largest_count(counts)
     workload = analysis.start.owner or manifest_workload(subject)
     replicas = pods_of(store, subject.ref.kind, workload) if isinstance(workload, Workload) else None
     unread = any(unseen.kind == "ResourceQuota" for unseen in explanation.unseen)
@@ -141,7 +141,7 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
     # Old pods of a rollout that is under way make room for what is missing.
     lacking = 0 if known is None else begun.of - begun.updated if begun is not None else max(0, known.missing - room)
     surge = _surge(known, room) if known is not None else None
-    would = _would(known, later, surge) if known is not None and later is not None else None
+    would = _classify_rollout(known, later, surge) if known is not None and later is not None else None
     nodes = _nodes(store, subject, analysis, explanation, replicas)
     return Fit(
         subject.ref,
@@ -162,7 +162,7 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
         would=would,
         would_end=later,
         is_=_state(begun),
-        over=tuple(_over(analysis, explanation.quotas)),
+        over=tuple(_find_excess(analysis, explanation.quotas)),
         never=fits == 0 and any(finding.rule != "quota/exceeded" for finding in explanation.verdict.findings),
         autoscaled=explanation.autoscaled,
         assumptions=explanation.assumptions,
@@ -197,7 +197,7 @@ def _surge_on_nodes(nodes: NodeReport | None, replicas: Replicas | None) -> int 
     return _surge(replicas, max(nodes.room, replicas.missing + replicas.surge) if nodes.room_at_least else nodes.room)
 
 
-def _most(counts: Sequence[int | None]) -> int | None:
+def _largest_count(counts: Sequence[int | None]) -> int | None:
     return None if None in counts else max(count for count in counts if count is not None)
 
 
@@ -214,7 +214,7 @@ def _surge(replicas: Replicas, room: int) -> int | None:
     return min(replicas.surge, max(0, room - replicas.missing))
 
 
-def _would(replicas: Replicas, end: RolloutEnd, surge: int | None) -> Rollout:
+def _classify_rollout(replicas: Replicas, end: RolloutEnd, surge: int | None) -> Rollout:
     if not end.complete:
         return "stuck"
     if surge is None:
@@ -222,7 +222,7 @@ def _would(replicas: Replicas, end: RolloutEnd, surge: int | None) -> Rollout:
     return "fits" if surge == replicas.surge else "slow" if surge else "shrinking"
 
 
-def _over(analysis: Analysis, quotas: Sequence[QuotaCost]) -> Iterator[Over]:
+def _find_excess(analysis: Analysis, quotas: Sequence[QuotaCost]) -> Iterator[Over]:
     """Yield the excess of quotas that count such a pod and use more than their hard."""
     asked = {cost.quota: cost.charge.requested for cost in quotas}
     for quota in analysis.known.policies.quotas:

@@ -14,13 +14,13 @@ from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
 from kubectl_kres.admission.pod.aggregate import add_into
 from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.admission.quota.usage import requirements
-from kubectl_kres.admission.quota.usage_drift import Drift, drift, recount
+from kubectl_kres.admission.quota.usage_drift import Drift, find_drifts, recount
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.common.effective_policies import enforced, extended_of
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, unread
+from kubectl_kres.reports.common.effective_policies import extended_of, with_assumed_status
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.resource_lists import percent_of, scope_words
 from kubectl_kres.reports.common.system import AboutSharedQuotas, ownership_of, quota_keepers, reads_for
@@ -29,7 +29,7 @@ from kubectl_kres.reports.quota.usage_tree import (
     CountedObjects,
     UsageNode,
     counting_needs,
-    every,
+    flatten_objects,
     objects_of,
     owner_of,
     unreadable,
@@ -134,17 +134,19 @@ def _report(
     meta = quota.metadata
     hard = parse_list(quota.spec.hard, "spec.hard")
     faults = tuple(dict.fromkeys(map(str, quota_object.validate(quota.spec, hard))))
-    as_if = quota if faults else enforced(quota, store)
+    as_if = quota if faults else with_assumed_status(quota, store)
     supposed, quota = as_if is not quota, as_if
     reads = counting_needs([quota], ask.server, meta.namespace) if objects else ()
     if by == VALUE:
         reads = (*reads, ReadRequest("LimitRange", meta.namespace))
-    unseen = tuple(unread(store, reads))
+    unseen = tuple(find_unread(store, reads))
     optional = frozenset(optional_names({**hard, **(quota.status.hard or {})}, store.all("LimitRange", meta.namespace)))
-    uses = tuple(structs.replace(use, optional=True) if use.name in optional else use for use in _uses(quota, hard))
+    uses = tuple(
+        structs.replace(use, optional=True) if use.name in optional else use for use in _list_uses(quota, hard)
+    )
     return QuotaReport(
         ObjectRef("ResourceQuota", meta.name, meta.namespace),
-        _recounted(uses, quota, objects, ask, extended_of(store), texts=not supposed) if recounted else uses,
+        _recount_uses(uses, quota, objects, ask, extended_of(store), texts=not supposed) if recounted else uses,
         scopes=scope_words(quota.spec),
         enforced=bool(quota.status.hard) or not hard or bool(faults),
         supposed=supposed,
@@ -159,12 +161,12 @@ def _report(
     )
 
 
-def _uses(quota: ResourceQuota, wanted: Quantities) -> tuple[Use, ...]:
+def _list_uses(quota: ResourceQuota, wanted: Quantities) -> tuple[Use, ...]:
     """Return the uses by the names of status and spec; the status is what is enforced."""
     status = quota.status
     hard, used = parse_list(status.hard, "status.hard"), parse_list(status.used, "status.used")
     return tuple(
-        _use(name, hard.get(name), used.get(name) if name in hard else None, wanted.get(name))
+        _build_use(name, hard.get(name), used.get(name) if name in hard else None, wanted.get(name))
         for name in sorted({*hard, *wanted})
     )
 
@@ -175,7 +177,7 @@ def _percent(used: Quantity, hard: Quantity) -> int | None:
     return _OF_NOTHING if number is None and used.nano > 0 else number
 
 
-def _use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quantity | None) -> Use:
+def _build_use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quantity | None) -> Use:
     bound = hard if hard is not None else wanted or ZERO
     other = None if hard is None or hard == wanted else "" if wanted is None else str(wanted)
     if used is None:
@@ -183,7 +185,7 @@ def _use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quanti
     return Use(name, str(bound), str(used), str(bound - used), _percent(used, bound), other)
 
 
-def _recounted(
+def _recount_uses(
     uses: Sequence[Use],
     quota: ResourceQuota,
     objects: CountedObjects,
@@ -203,7 +205,9 @@ def _recounted(
     missing = unreadable(quota, objects, ask.server, extended)
     pods = [pod.item for pod in objects.get("pods") or () if isinstance(pod.item, Pod)]
     now = datetime.fromisoformat(ask.now) if ask.now else None
-    drifts = {drift.name: drift for drift in drift(quota, quantities, missing, pods, ask.server, now)} if texts else {}
+    drifts = (
+        {drift.name: drift for drift in find_drifts(quota, quantities, missing, pods, ask.server, now)} if texts else {}
+    )
     return tuple(
         Use(
             use.name,
@@ -240,7 +244,7 @@ def _tree(
     store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, ask: EvaluationOptions
 ) -> tuple[UsageNode, ...]:
     scopes = requirements(quota.spec)
-    result = (counted for counted in every(objects) if all(map(counted.request.in_scope, scopes)))
+    result = (counted for counted in flatten_objects(objects) if all(map(counted.request.in_scope, scopes)))
     return workload_nodes(store, quota, result, hard, ask)
 
 
@@ -253,7 +257,7 @@ def _shares(
     scopes = requirements(quota.spec)
     sums: dict[str, Quantities] = {}
     pods: dict[str, int] = {}
-    for item, request in every(objects):
+    for item, request in flatten_objects(objects):
         usage = {name: value for name, value in request.usage.items() if value.nano and name in hard}
         if not usage or not all(map(request.in_scope, scopes)):
             continue

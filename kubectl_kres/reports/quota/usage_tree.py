@@ -34,7 +34,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, ResourceV
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.reports.pod.needs import PodOrigin, needs, origin_of
+from kubectl_kres.reports.pod.needs import PodOrigin, list_read_requests, origin_of
 from kubectl_kres.reports.pod.resource_view import beside_template
 from kubectl_kres.reports.pod.values import ValueTable
 from kubectl_kres.store.store import ReadRequest, Store
@@ -153,7 +153,7 @@ def owner_of(item: Any, by: str, store: Store) -> str:
     return workload_of(item, store) if by == "workload" else f"Pod/{item.metadata.name}"
 
 
-def every(objects: CountedObjects) -> Iterator[Counted]:
+def flatten_objects(objects: CountedObjects) -> Iterator[Counted]:
     """Yield all known objects, kind by kind."""
     for pairs in objects.values():
         yield from pairs or ()
@@ -246,13 +246,13 @@ def setter_needs(store: Store, space: str) -> Iterator[ReadRequest]:
         if origin in met:
             continue
         met.add(origin)
-        for need in needs(store, Subject(ObjectRef("Pod", pod.metadata.name, space), BY_KIND["Pod"])):
+        for need in list_read_requests(store, Subject(ObjectRef("Pod", pod.metadata.name, space), BY_KIND["Pod"])):
             if need.kind not in _BESIDE:
                 # One list is less than a request for each of many owners.
                 yield structs.replace(need, name="") if BY_KIND[need.kind].namespaced else need
 
 
-def above(nodes: Sequence[UsageNode], who: str, subject: ObjectRef | None = None) -> UsageNode:
+def parent_node(nodes: Sequence[UsageNode], who: str, subject: ObjectRef | None = None) -> UsageNode:
     """Return a node with the sum of these nodes."""
     sums: Quantities = {}
     for node in nodes:
@@ -262,15 +262,15 @@ def above(nodes: Sequence[UsageNode], who: str, subject: ObjectRef | None = None
 
 def with_shares(nodes: Sequence[UsageNode]) -> tuple[UsageNode, ...]:
     """Return the nodes with the share of each, at all depths, of their sum; the largest of any name first."""
-    totals = {name: parse(text).nano for name, text in above(nodes, "").usage.items()}
-    return _shared(nodes, totals)
+    totals = {name: parse(text).nano for name, text in parent_node(nodes, "").usage.items()}
+    return _add_percents(nodes, totals)
 
 
-def _shared(nodes: Sequence[UsageNode], totals: Mapping[str, int]) -> tuple[UsageNode, ...]:
+def _add_percents(nodes: Sequence[UsageNode], totals: Mapping[str, int]) -> tuple[UsageNode, ...]:
     result = []
     for node in nodes:
         percents = {name: parse(text).nano * 100 // totals[name] for name, text in node.usage.items() if totals[name]}
-        result.append(structs.replace(node, percents=percents, inside=_shared(node.inside, totals)))
+        result.append(structs.replace(node, percents=percents, inside=_add_percents(node.inside, totals)))
     return tuple(sorted(result, key=lambda node: (-max(node.percents.values(), default=0), node.who)))
 
 
@@ -290,17 +290,17 @@ class _Setters:
         draft = draft_pod(pod, self._ask.server)
         usage: dict[tuple[str, str], dict[str, str]] = {}
         set_by: dict[tuple[str, str], dict[str, SetBy]] = {}
-        resource_values = self._of(pod)
+        resource_values = self._find_pod_values(pod)
         for name in names:
             for term in _terms(draft, name):
-                who, value = resource_values.get(term.path, (_place(term.path), None))
+                who, value = resource_values.get(term.path, (_find_holder(term.path), None))
                 usage.setdefault(who, {})[name] = term.value
                 set_by.setdefault(who, {})[name] = _set_by(term, value)
         for who, amounts in usage.items():
             role, name = who
             yield UsageNode(name, amounts, role=role, set_by=set_by[who])
 
-    def _of(self, pod: Pod) -> Mapping[str, _Value]:
+    def _find_pod_values(self, pod: Pod) -> Mapping[str, _Value]:
         key = pod.metadata.namespace, *controller(pod), beside_template(pod)
         if key not in self._known:
             ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
@@ -321,7 +321,7 @@ class _Setters:
         }
 
 
-def _place(path: str) -> tuple[str, str]:
+def _find_holder(path: str) -> tuple[str, str]:
     """Return role and name of the holder of an unexplained value, from its path."""
     return ("overhead", "") if path.startswith(_OVERHEAD) else ("", path.partition(".resources")[0])
 

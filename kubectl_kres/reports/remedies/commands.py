@@ -73,21 +73,21 @@ def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
             case SetValue() if edit.object.kind in _PATCHED:
                 templates.setdefault(edit.object, []).append(edit)
     for ref, raised in quotas.items():
-        yield _raising(of, ref, raised)
+        yield _raise_quota_command(of, ref, raised)
     for ref, changes in bounds.items():
         yield _patch(of, "limitrange", ref, changes, "json")
     for ref, values in templates.items():
         yield _patch(of, ref.kind.lower(), ref, _template(values), "strategic")
-    yield from (_scaling(of, edit) for edit in edits if isinstance(edit, Scale))
+    yield from (_scale_command(of, edit) for edit in edits if isinstance(edit, Scale))
     yield from (_deleting(of, edit.object) for edit in edits if isinstance(edit, DeleteObject))
-    yield from (_configuring(of, edit) for edit in edits if isinstance(edit, SetConfig))
+    yield from (_configuration_command(of, edit) for edit in edits if isinstance(edit, SetConfig))
 
 
 def _deleting(of: Origin, ref: ObjectRef) -> str:
     return _kubectl(of, f"delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}")
 
 
-def _configuring(of: Origin, edit: SetConfig) -> str:
+def _configuration_command(of: Origin, edit: SetConfig) -> str:
     """Return the line that sets a key of Tekton's configuration. A flag that the Tekton Operator keeps is not a
     text.
     """
@@ -95,10 +95,10 @@ def _configuring(of: Origin, edit: SetConfig) -> str:
     value: object = edit.to
     if ref.kind != "ConfigMap" and edit.to in {"true", "false"}:
         value = edit.to == "true"
-    return _patch(of, ref.kind.lower(), ref, _nested(FieldPath.parse(edit.field).steps, value), "merge")
+    return _patch(of, ref.kind.lower(), ref, _nest_value(FieldPath.parse(edit.field).steps, value), "merge")
 
 
-def _raising(of: Origin, ref: ObjectRef, edits: Sequence[RaiseQuota]) -> str:
+def _raise_quota_command(of: Origin, ref: ObjectRef, edits: Sequence[RaiseQuota]) -> str:
     """Return a merge patch, or a JSON patch for fields in lists, which a merge patch would replace as a whole."""
     paths = [FieldPath.parse(edit.field) for edit in edits]
     if any(isinstance(step, int) for path in paths for step in path.steps):
@@ -113,17 +113,17 @@ def _raising(of: Origin, ref: ObjectRef, edits: Sequence[RaiseQuota]) -> str:
     return _patch(of, "quota" if ref.kind == "ResourceQuota" else ref.kind.lower(), ref, patch, "merge")
 
 
-def _scaling(of: Origin, scale: Scale) -> str:
+def _scale_command(of: Origin, scale: Scale) -> str:
     ref = scale.object
     if ref.kind in _SCALED:
         words = (
             f"scale {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)} --replicas={scale.to}"
         )
         return _kubectl(of, words)
-    return _patch(of, ref.kind.lower(), ref, _nested(FieldPath.parse(scale.field).steps, scale.to), "merge")
+    return _patch(of, ref.kind.lower(), ref, _nest_value(FieldPath.parse(scale.field).steps, scale.to), "merge")
 
 
-def _nested(steps: Sequence[str | int], value: object) -> object:
+def _nest_value(steps: Sequence[str | int], value: object) -> object:
     for step in reversed(steps):
         value = {str(step): value}
     return value
@@ -164,7 +164,7 @@ def _patch(of: Origin, kind: str, ref: ObjectRef, patch: object, how: str) -> st
     return _kubectl(of, f"patch {where} --type {how} -p {shlex.quote(text)}")
 
 
-def asking(of: Origin, quota: ObjectRef) -> str:
+def usage_command(of: Origin, quota: ObjectRef) -> str:
     """Return the line that shows who uses a quota, in the same cluster and namespace; empty if it is no
     ResourceQuota.
     """
@@ -197,7 +197,7 @@ def _kubectl(of: Origin, words: str) -> str:
 _BRACKETS = re.compile(r"\((kubectl(?: [a-z0-9.-]+)+?)( lists them)?\)")
 
 
-def directed(of: Origin, texts: Iterable[str]) -> tuple[str, ...]:
+def add_access_flags(of: Origin, texts: Iterable[str]) -> tuple[str, ...]:
     """Return the sentences with such flags in the commands in their brackets."""
     if not of.flags:
         return tuple(texts)
@@ -211,7 +211,7 @@ _PEOPLE = frozenset({"", "kubectl", "manual", "kustomize"})
 
 def keeper(metadata: Metadata) -> str:
     """Return a sentence on who manages the object and what to change instead; empty: nobody does."""
-    return _owned(metadata) or _released(metadata) or _applied(metadata)
+    return _find_owner(metadata) or _find_labelled_manager(metadata) or _find_field_manager(metadata)
 
 
 def keeper_of(ref: ObjectRef, metadata: Metadata) -> str:
@@ -224,14 +224,14 @@ def named_owner(sentence: str, names: str) -> str:
     return sentence.replace(" owns it", f" owns {names}", 1)
 
 
-def _owned(metadata: Metadata) -> str:
+def _find_owner(metadata: Metadata) -> str:
     for owner in metadata.owner_references or ():
         if owner.controller:
             return f"{owner.kind}/{owner.name} owns it: change that instead"
     return ownership_of(metadata).text
 
 
-def _released(metadata: Metadata) -> str:
+def _find_labelled_manager(metadata: Metadata) -> str:
     """Return the manager that labels and annotations name."""
     annotations, labels = metadata.annotations or {}, metadata.labels or {}
     if any(name in annotations or name in labels for name in ARGO):
@@ -244,7 +244,7 @@ def _released(metadata: Metadata) -> str:
     return ""
 
 
-def _applied(metadata: Metadata) -> str:
+def _find_field_manager(metadata: Metadata) -> str:
     """Return the manager that the field managers name."""
     for entry in metadata.managed_fields or () if isinstance(metadata, ManagedMetadata) else ():
         if name := manager_of(entry.manager):

@@ -90,8 +90,8 @@ def fit(request: Quantity | None, limit: Quantity | None, bounds: LimitBounds, r
     that is required and missing is the largest allowed. Under a ratio alone, without request and limit, there is
     nothing near and both stay as they are.
     """
-    asked = None if request is None and bounds.low is None else _clamped(request or ZERO, bounds)
-    allowed = _clamped(limit, bounds) if limit is not None else bounds.high and bounds.high.quantity
+    asked = None if request is None and bounds.low is None else _clamp_quantity(request or ZERO, bounds)
+    allowed = _clamp_quantity(limit, bounds) if limit is not None else bounds.high and bounds.high.quantity
     if asked is not None and allowed is not None and asked > allowed:
         allowed = asked
     if bounds.ratio is None:
@@ -102,7 +102,7 @@ def fit(request: Quantity | None, limit: Quantity | None, bounds: LimitBounds, r
         most = Quantity(asked.nano * ratio.nano // 10**9 // unit * unit, asked.format)
         return BoundsFit(asked, most if bounds.high is None or most < bounds.high.quantity else bounds.high.quantity)
     if allowed:
-        least = _least(allowed, ratio, _unit(allowed, resource))
+        least = _smallest_request(allowed, ratio, _unit(allowed, resource))
         asked = least if asked is None or asked < least else asked
     return BoundsFit(asked, allowed)
 
@@ -117,7 +117,7 @@ def _unit(other: Quantity, resource: str) -> int:
     return step * 10**9 if resource in _BYTES and other.nano % (step * 10**9) == 0 else 10**9
 
 
-def _clamped(quantity: Quantity, bounds: LimitBounds) -> Quantity:
+def _clamp_quantity(quantity: Quantity, bounds: LimitBounds) -> Quantity:
     if bounds.low is not None and quantity < bounds.low.quantity:
         return bounds.low.quantity
     if bounds.high is not None and quantity > bounds.high.quantity:
@@ -125,7 +125,7 @@ def _clamped(quantity: Quantity, bounds: LimitBounds) -> Quantity:
     return quantity
 
 
-def _least(limit: Quantity, ratio: Quantity, unit: int) -> Quantity:
+def _smallest_request(limit: Quantity, ratio: Quantity, unit: int) -> Quantity:
     """Return the smallest request that keeps ``limit`` within the ratio, by the server's own floating point comparison.
 
     A ratio below one, which no server stores, allows none: the limit itself is the nearest.
@@ -168,7 +168,7 @@ class QuotaExcess(NamedTuple):
         return self.after - self.hard
 
 
-def overrun(finding: Finding) -> QuotaExcess | None:
+def quota_excess(finding: Finding) -> QuotaExcess | None:
     """Return the excess of a finding; None for one without the used amount."""
     if not finding.used:
         return None
@@ -270,7 +270,7 @@ class RemedyContext:
 Remedy = Callable[[RemedyContext], Iterator[str]]
 
 
-def grouped(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
+def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
     """Yield findings that one change remedies: the bounds on one value, the containers that state no value."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
@@ -286,9 +286,9 @@ def grouped(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
 def within_bounds(case: RemedyContext) -> Iterator[str]:
     """Yield one sentence for min, max and ratio together, so that the remedy of one does not break another."""
     name, slot = case.finding.resource, case.slot()
-    requests, limits = (slot.requests, slot.limits) if slot is not None else _sums(case.draft)
+    requests, limits = (slot.requests, slot.limits) if slot is not None else _draft_sums(case.draft)
     limit_bounds = bounds_of(case.journal, case.findings, case.finding.path, name)
-    impossible = _impossible(case, limit_bounds, name) if slot is None else ""
+    impossible = _find_contradiction(case, limit_bounds, name) if slot is None else ""
     if impossible:
         yield f"change a LimitRange: {impossible}"
         return
@@ -298,17 +298,17 @@ def within_bounds(case: RemedyContext) -> Iterator[str]:
         return
     before = BoundsFit(requests.get(name), limits.get(name))
     after = fit(*before, limit_bounds, name)
-    changed = [change for change in changes(before, after) if not _follows(case, change[0], after)]
+    changed = [change for change in changes(before, after) if not _is_derived_request(case, change[0], after)]
     if changed:
-        yield f"set {_said(changed, name, _whose(case, after))}{_because(case, changed, after, limit_bounds)}"
+        yield f"set {_format_changes(changed, name, _format_value_owner(case, after))}{_format_reason(case, changed, after, limit_bounds)}"
     elif limit_bounds.ratio is not None:
         apart = f"the limit at most {limit_bounds.ratio.quantity} times the request"
-        yield f"set requests.{name} and limits.{name} of {_whose(case, after).rstrip(',')}, {apart}"
+        yield f"set requests.{name} and limits.{name} of {_format_value_owner(case, after).rstrip(',')}, {apart}"
     else:
-        yield f"change requests.{name} and limits.{name} of {_whose(case, after).rstrip(',')}: {case.finding.text}"
+        yield f"change requests.{name} and limits.{name} of {_format_value_owner(case, after).rstrip(',')}: {case.finding.text}"
 
 
-def _impossible(case: RemedyContext, limit_bounds: LimitBounds, name: str) -> str:
+def _find_contradiction(case: RemedyContext, limit_bounds: LimitBounds, name: str) -> str:
     """Return why no containers add up to the pod's bounds, since each has bounds of its own; empty: some do.
 
     A pod level can be larger than what its containers may have, never smaller.
@@ -348,7 +348,7 @@ def _refs(bounds: Iterable[LimitBound | None]) -> str:
     return f" ({', '.join(names)})" if names else ""
 
 
-def _sums(draft: Draft | None) -> tuple[Mapping[str, Quantity], Mapping[str, Quantity]]:
+def _draft_sums(draft: Draft | None) -> tuple[Mapping[str, Quantity], Mapping[str, Quantity]]:
     return ({}, {}) if draft is None else (pod_sums(draft, "requests"), pod_sums(draft, "limits"))
 
 
@@ -357,13 +357,13 @@ def _demand(bound: LimitBound, word: str) -> str:
     return f"{word} {bound.quantity}{by}"
 
 
-def _follows(case: RemedyContext, side: Side, after: BoundsFit) -> bool:
+def _is_derived_request(case: RemedyContext, side: Side, after: BoundsFit) -> bool:
     """Return whether a request that was not written becomes correct by itself, once its limit does."""
     last = case.last_set(side)
     return last is not None and last.rule == "defaulting/request-from-limit" and after.request == after.limit
 
 
-def _whose(case: RemedyContext, after: BoundsFit) -> str:
+def _format_value_owner(case: RemedyContext, after: BoundsFit) -> str:
     """Return the subject of the sentence: a container, or what makes the pod's figure; a pod level cannot request less
     than its containers.
     """
@@ -376,7 +376,7 @@ def _whose(case: RemedyContext, after: BoundsFit) -> str:
     return "the pod level and of the containers, in sum," if low else "the pod level"
 
 
-def _said(changed: Sequence[tuple[Side, str, Quantity]], name: str, who: str) -> str:
+def _format_changes(changed: Sequence[tuple[Side, str, Quantity]], name: str, who: str) -> str:
     first, last = changed[0], changed[-1]
     if first[1:] == last[1:]:
         sides = " and ".join(f"{side}.{name}" for side, _, _ in changed)
@@ -384,7 +384,7 @@ def _said(changed: Sequence[tuple[Side, str, Quantity]], name: str, who: str) ->
     return f"{first[0]}.{name} of {who} to {first[1]} {first[2]} and {last[0]}.{name} to {last[1]} {last[2]}"
 
 
-def _because(
+def _format_reason(
     case: RemedyContext, changed: Sequence[tuple[Side, str, Quantity]], after: BoundsFit, limit_bounds: LimitBounds
 ) -> str:
     """Return the reason to add: that a LimitRange fills the value in, or which ratio requires the request."""

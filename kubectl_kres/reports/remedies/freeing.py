@@ -18,12 +18,12 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.account.account import FAILED, SUCCESSFUL
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload
-from kubectl_kres.reports.common.objects import REVISIONS, unused
+from kubectl_kres.reports.common.objects import REVISIONS, unused_revisions
 from kubectl_kres.reports.common.parts import DeleteObject, Edit, Scale
 from kubectl_kres.reports.common.replicas import owned_by
 from kubectl_kres.reports.remedies.pods import PodFaults, Workplace, amounts, plan_of
 from kubectl_kres.reports.remedies.rollout import Key
-from kubectl_kres.reports.remedies.room import worst
+from kubectl_kres.reports.remedies.room import worst_outcome
 from kubectl_kres.store.store import Store
 
 #: What one finished Job, with its pods, gives back, by the names of quotas.
@@ -40,7 +40,7 @@ class Comes(Protocol):
     def __call__(self, freed: Mapping[str, int], place: Workplace = ...) -> bool: ...
 
 
-def freeing(
+def freeing_edits(
     store: Store,
     subject: Subject,
     place: Workplace,
@@ -57,7 +57,7 @@ def freeing(
     def comes(freed: Mapping[str, int], place: Workplace = place) -> bool:
         plan, used = plan_of(place, pod, evaluated, policies, server)
         left = {key: amount - freed.get(key[1], 0) * 10**9 for key, amount in used.items()}
-        return worst(plan, left, amounts(policies.quotas)[1]).complete
+        return worst_outcome(plan, left, amounts(policies.quotas)[1]).complete
 
     if isinstance(workload, Workload) and subject.ref.kind in REVISIONS:
         yield from _without_old(store, subject, workload, names, comes)
@@ -68,7 +68,7 @@ def freeing(
     ended = _ended_jobs(store, subject) if names & {_PODS, _JOBS} else []
     for number in range(1, len(ended) + 1):
         if comes({_PODS: sum(pods for _, pods in ended[:number]), _JOBS: number}):
-            yield tuple(_deleted("Job", name, subject, pods) for name, pods in ended[:number])
+            yield tuple(_build_delete_edit("Job", name, subject, pods) for name, pods in ended[:number])
             return
 
 
@@ -78,14 +78,14 @@ def _without_old(
     """Yield the deletion of as few old ReplicaSets or ControllerRevisions as are enough, the oldest first."""
     made, resource = REVISIONS[subject.ref.kind]
     name = f"count/{resource}"
-    old = unused(store, subject.ref.kind, workload)[:_MOST] if name in names else ()
+    old = unused_revisions(store, subject.ref.kind, workload)[:_MOST] if name in names else ()
     for number in range(1, len(old) + 1):
         if comes({name: number}):
-            yield tuple(_deleted(made, it, subject) for it in old[:number])
+            yield tuple(_build_delete_edit(made, it, subject) for it in old[:number])
             return
 
 
-def _deleted(kind: str, name: str, subject: Subject, pods: int = 0) -> DeleteObject:
+def _build_delete_edit(kind: str, name: str, subject: Subject, pods: int = 0) -> DeleteObject:
     return DeleteObject(ObjectRef(kind, name, subject.ref.namespace), pods=pods)
 
 

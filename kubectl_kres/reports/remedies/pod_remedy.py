@@ -25,11 +25,11 @@ from kubectl_kres.reports.remedies.context import (
     RemedyContext,
     UpperBound,
     asking_less,
-    grouped,
-    overrun,
+    group_findings,
+    quota_excess,
     within_bounds,
 )
-from kubectl_kres.reports.remedies.typos import near
+from kubectl_kres.reports.remedies.typos import suggest_quantity
 
 _OBJECT = "correct the policy itself at the field that the message names: only its author knows what it is for"
 _STRUCTURE = "correct the field that the message names: it has nothing to do with resources, and any edit is a guess"
@@ -142,7 +142,7 @@ def remedies(
     if not result:
         return ()
     first, *rest = result
-    return f"{first}{_merging(outcomes)}", *rest
+    return f"{first}{_format_merge_remedy(outcomes)}", *rest
 
 
 def _cases(
@@ -153,7 +153,7 @@ def _cases(
     naming: Callable[[Outcome], Naming],
 ) -> Iterator[RemedyContext]:
     for outcome in outcomes:
-        for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
+        for group in group_findings(outcome.refusal.findings if outcome.refusal else ()):
             yield RemedyContext(group, outcome, names, limits, lacking, naming(outcome))
 
 
@@ -164,7 +164,7 @@ def _largest(cases: Sequence[RemedyContext]) -> Iterator[RemedyContext]:
     most: dict[tuple[str, str], RemedyContext] = {}
     for case in cases:
         key = _quota_of(case)
-        if key not in most or _asked(case) > _asked(most[key]):
+        if key not in most or _requested_amount(case) > _requested_amount(most[key]):
             most[key] = case
     yield from (case for case in cases if not _quota_of(case)[1] or case is most[_quota_of(case)])
 
@@ -177,12 +177,12 @@ def _quota_of(case: RemedyContext) -> tuple[str, str]:
     return finding.source.name, finding.resource
 
 
-def _asked(case: RemedyContext) -> Quantity:
-    result = overrun(case.finding)
+def _requested_amount(case: RemedyContext) -> Quantity:
+    result = quota_excess(case.finding)
     return result.asked if result is not None else ZERO
 
 
-def _merging(outcomes: Sequence[Outcome]) -> str:
+def _format_merge_remedy(outcomes: Sequence[Outcome]) -> str:
     """Return the other remedy where only some orders of LimitRanges refuse; empty where the order decides nothing."""
     orders = {outcome.order for outcome in outcomes}
     if len(orders) < 2 or len({outcome.allowed for outcome in outcomes}) < 2:
@@ -218,19 +218,19 @@ def request_over_limit(case: RemedyContext) -> Iterator[str]:
     elif slot is not None and slot.role == "pod" and case.in_sum() > parse(finding.limit):
         least = maximum(request or ZERO, case.in_sum())
         if most is not None and least > most.quantity:
-            yield _less(name, most)
+            yield _format_lower_requests(name, most)
             return
         yield f"set limits.{name} of {who} to at least {least}{f', {_SUM}' if least == case.in_sum() else ''}"
     else:
         yield f"set requests.{name} of {who} to at most {finding.limit}, or limits.{name} to at least {request}"
 
 
-def _less(name: str, most: UpperBound) -> str:
+def _format_lower_requests(name: str, most: UpperBound) -> str:
     """Return the amount that is left where a Pod's max keeps the pod level from being raised."""
     return f"set requests.{name} of the containers, in sum, to at most {most.quantity}, the max of {most.by}"
 
 
-def _whole(name: str, quantity: Quantity) -> Quantity:
+def _round_up(name: str, quantity: Quantity) -> Quantity:
     """Return the next whole number, for a resource that is counted in whole numbers."""
     if not is_integer(name):
         return quantity
@@ -242,7 +242,7 @@ def _integer(case: RemedyContext) -> Iterator[str]:
     place, slot = case.finding.at, case.slot()
     side: Side = "limits" if place.side == "limits" else "requests"
     value = slot.side(side).get(place.resource) if slot is not None else None
-    such = f", as {_whole(place.resource, value)}," if value is not None else ""
+    such = f", as {_round_up(place.resource, value)}," if value is not None else ""
     yield f"use a whole number{such} at {case.place()}"
 
 
@@ -251,13 +251,13 @@ def _request_equals_limit(case: RemedyContext) -> Iterator[str]:
     if slot is not None and slot.role == "pod" and case.in_sum() > bound:
         yield f"set requests.{name} and limits.{name} of {case.who()} to at least {case.in_sum()}, {_SUM}"
         return
-    yield f"set requests.{name} of {case.who()} to {_whole(name, bound)}, equal to its limit"
+    yield f"set requests.{name} of {case.who()} to {_round_up(name, bound)}, equal to its limit"
 
 
 def _limit_required(case: RemedyContext) -> Iterator[str]:
     slot, name = case.slot(), case.finding.resource
     request = slot.requests.get(name, ZERO) if slot is not None else ZERO
-    yield f"set limits.{name} of {case.who()} to {_whole(name, request)}, equal to its request"
+    yield f"set limits.{name} of {case.who()} to {_round_up(name, request)}, equal to its request"
 
 
 def _pod_request(case: RemedyContext) -> Iterator[str]:
@@ -266,7 +266,7 @@ def _pod_request(case: RemedyContext) -> Iterator[str]:
     side, name = (place.side, place.resource) if place.resource else ("requests", case.finding.resource)
     most = case.most(name)
     if most is not None and parse(case.finding.limit) > most.quantity:
-        yield _less(name, most)
+        yield _format_lower_requests(name, most)
         return
     sides = f"requests.{name} and limits.{name}" if is_huge_page(name) else f"{side}.{name}"
     yield f"set {sides} of the pod level to at least {case.finding.limit}, {_SUM}"
@@ -292,11 +292,11 @@ def _container_limit(case: RemedyContext) -> Iterator[str]:
     yield f"set limits.{name} of container {slot.name} to at most {case.finding.limit}{filled}{raised}"
 
 
-def exceeded(case: RemedyContext) -> Iterator[str]:
+def exceeded_remedies(case: RemedyContext) -> Iterator[str]:
     """Yield the remedies of a quota that is full."""
     finding = case.finding
     name, quota = finding.resource, finding.source.name if finding.source else ""
-    result = overrun(finding)
+    result = quota_excess(finding)
     if result is None:
         yield f"raise {name} of quota {quota}"
     elif result.lack > result.used:
@@ -330,7 +330,7 @@ def _unparsable(case: RemedyContext) -> Iterator[str]:
     name = case.names.get(str(place.holder))
     if place.resource and (name or str(place.holder) == "spec"):
         at = f"{place.side}.{place.resource} of {f'container {name}' if name else 'the pod level'}"
-    better = near(text)
+    better = suggest_quantity(text)
     yield f'write {at} as {better or "a quantity such as 500m or 128Mi"}, not "{text}"'
 
 
@@ -362,7 +362,7 @@ def _resource_name(case: RemedyContext) -> Iterator[str]:
         yield f"name cpu, memory, ephemeral-storage or DOMAIN/NAME at {path}"
 
 
-def _fixed(text: str) -> Callable[[RemedyContext], Iterator[str]]:
+def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:
     def say(case: RemedyContext) -> Iterator[str]:
         yield text.format(path=case.place(), who=case.who(), resource=case.finding.resource)
 
@@ -390,7 +390,7 @@ def _no_namespace(case: RemedyContext) -> Iterator[str]:
     yield f"create the namespace first (kubectl create namespace {name}), or name one that there is"
 
 
-def _ending(case: RemedyContext) -> Iterator[str]:
+def _terminating_remedies(case: RemedyContext) -> Iterator[str]:
     yield f"wait until namespace {case.finding.observed} is gone and create it again, or name another one"
 
 
@@ -407,7 +407,7 @@ def _wrong_type(case: RemedyContext) -> Iterator[str]:
 REMEDIES: Mapping[str, Remedy] = {
     "decoding/type": _wrong_type,
     "namespace/not-found": _no_namespace,
-    "namespace/terminating": _ending,
+    "namespace/terminating": _terminating_remedies,
     "kubectl/no-match": _no_kind,
     "limitrange/max": _bounds,
     "limitrange/min": _bounds,
@@ -416,41 +416,53 @@ REMEDIES: Mapping[str, Remedy] = {
     "validation/request-equals-limit": _request_equals_limit,
     "validation/limit-required": _limit_required,
     "validation/integer": _integer,
-    "validation/non-negative": _fixed("use 0 or more at {path}"),
-    "validation/hugepages": _fixed("use a multiple of the page size at {path}"),
-    "validation/hugepages-alone": _fixed("give {who} cpu or memory beside the huge pages"),
+    "validation/non-negative": _build_fixed_remedy("use 0 or more at {path}"),
+    "validation/hugepages": _build_fixed_remedy("use a multiple of the page size at {path}"),
+    "validation/hugepages-alone": _build_fixed_remedy("give {who} cpu or memory beside the huge pages"),
     "validation/resource-name": _resource_name,
-    "validation/name": _fixed("write a name of lower case letters, digits and '-' at {path}"),
+    "validation/name": _build_fixed_remedy("write a name of lower case letters, digits and '-' at {path}"),
     "validation/containers": _containers,
-    "validation/image": _fixed("name an image at {path}"),
-    "validation/choice": _fixed("choose a supported value at {path}"),
-    "validation/deadline": _fixed("set {path} to at least 1"),
+    "validation/image": _build_fixed_remedy("name an image at {path}"),
+    "validation/choice": _build_fixed_remedy("choose a supported value at {path}"),
+    "validation/deadline": _build_fixed_remedy("set {path} to at least 1"),
     "kubectl/unknown-field": _unknown_field,
-    "validation/port": _fixed("use a port of its own, from 1 to 65535, at {path}"),
-    "validation/tag": _fixed("write a key or a value that {path} may have: letters, digits, '-', '_' and '.'"),
-    "validation/claim": _fixed("write what a claim may have at {path}"),
-    "validation/selector": _fixed("make spec.selector and the labels of the template agree: {path}"),
-    "validation/service": _fixed("write what a Service of that type may have at {path}"),
-    "validation/resource-claim": _fixed("declare the claim in spec.resourceClaims, or take it out of {path}"),
-    "validation/claim-size": _fixed("request more than no storage: spec.resources.requests.storage"),
-    "validation/resize-policy": _fixed("correct {path}"),
-    "validation/ephemeral": _fixed("take spec.ephemeralContainers out: kubectl debug adds them later"),
-    "pod-level/resource-name": _fixed("name only cpu, memory or hugepages-SIZE at the pod level: {path}"),
-    "pod-level/claims": _fixed("move the claims from the pod level to a container"),
-    "pod-level/windows": _fixed("take spec.resources out: Windows pods have no pod-level resources"),
+    "validation/port": _build_fixed_remedy("use a port of its own, from 1 to 65535, at {path}"),
+    "validation/tag": _build_fixed_remedy(
+        "write a key or a value that {path} may have: letters, digits, '-', '_' and '.'"
+    ),
+    "validation/claim": _build_fixed_remedy("write what a claim may have at {path}"),
+    "validation/selector": _build_fixed_remedy("make spec.selector and the labels of the template agree: {path}"),
+    "validation/service": _build_fixed_remedy("write what a Service of that type may have at {path}"),
+    "validation/resource-claim": _build_fixed_remedy(
+        "declare the claim in spec.resourceClaims, or take it out of {path}"
+    ),
+    "validation/claim-size": _build_fixed_remedy("request more than no storage: spec.resources.requests.storage"),
+    "validation/resize-policy": _build_fixed_remedy("correct {path}"),
+    "validation/ephemeral": _build_fixed_remedy("take spec.ephemeralContainers out: kubectl debug adds them later"),
+    "pod-level/resource-name": _build_fixed_remedy("name only cpu, memory or hugepages-SIZE at the pod level: {path}"),
+    "pod-level/claims": _build_fixed_remedy("move the claims from the pod level to a container"),
+    "pod-level/windows": _build_fixed_remedy("take spec.resources out: Windows pods have no pod-level resources"),
     "pod-level/request-below-containers": _pod_request,
     "pod-level/hugepages-below-containers": _pod_request,
     "pod-level/container-limit": _container_limit,
     "quantity/unparsable": _unparsable,
-    "priority/unknown-class": _fixed("name a PriorityClass that exists (kubectl get priorityclasses), or create it"),
-    "priority/brought": _fixed("take spec.priority and spec.preemptionPolicy out: the PriorityClass sets them"),
-    "runtime-class/unknown": _fixed("name a RuntimeClass that exists (kubectl get runtimeclasses), or create it"),
-    "runtime-class/overhead-differs": _fixed("take spec.overhead out: the RuntimeClass sets it"),
-    "runtime-class/overhead-unexplained": _fixed("take spec.overhead out, or name a RuntimeClass with overhead"),
-    "quota/exceeded": exceeded,
+    "priority/unknown-class": _build_fixed_remedy(
+        "name a PriorityClass that exists (kubectl get priorityclasses), or create it"
+    ),
+    "priority/brought": _build_fixed_remedy(
+        "take spec.priority and spec.preemptionPolicy out: the PriorityClass sets them"
+    ),
+    "runtime-class/unknown": _build_fixed_remedy(
+        "name a RuntimeClass that exists (kubectl get runtimeclasses), or create it"
+    ),
+    "runtime-class/overhead-differs": _build_fixed_remedy("take spec.overhead out: the RuntimeClass sets it"),
+    "runtime-class/overhead-unexplained": _build_fixed_remedy(
+        "take spec.overhead out, or name a RuntimeClass with overhead"
+    ),
+    "quota/exceeded": exceeded_remedies,
     "quota/must-specify": _must_specify,
-    "quota/status-unknown": _fixed("wait until the quota controller has counted, then try again"),
-    "quota/negative-usage": _fixed("use 0 or more everywhere"),
-    "quota/limited-resource": _fixed("create a quota in the namespace that names {resource}"),
-    "quota/limited-scope": _fixed("create a quota in the namespace with that scope"),
+    "quota/status-unknown": _build_fixed_remedy("wait until the quota controller has counted, then try again"),
+    "quota/negative-usage": _build_fixed_remedy("use 0 or more everywhere"),
+    "quota/limited-resource": _build_fixed_remedy("create a quota in the namespace that names {resource}"),
+    "quota/limited-scope": _build_fixed_remedy("create a quota in the namespace with that scope"),
 }

@@ -246,7 +246,7 @@ def price_of(costs: Iterable[QuotaCharge]) -> dict[Key, int]:
     return {(cost.quota, name): parse(text).nano for cost in costs for name, text in cost.requested.items()}
 
 
-def dearest(prices: Iterable[Price]) -> dict[Key, int]:
+def largest_amounts(prices: Iterable[Price]) -> dict[Key, int]:
     """Return the largest amount by name among several prices."""
     result: dict[Key, int] = {}
     for price in prices:
@@ -275,7 +275,7 @@ def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
         if outcome.draft is not None
     ]
     objects = _made_for(pod, policies, server)
-    return PodFaults(outcomes, faults, with_price(dearest(prices), objects))
+    return PodFaults(outcomes, faults, with_price(largest_amounts(prices), objects))
 
 
 def _made_for(pod: Pod, policies: Policies, server: Server) -> dict[Key, int]:
@@ -309,7 +309,7 @@ def findings_of(outcome: Outcome) -> Sequence[Finding]:
     return outcome.refusal.findings if outcome.refusal is not None else ()
 
 
-def full(outcome: Outcome) -> bool:
+def lacks_only_room(outcome: Outcome) -> bool:
     """Return whether only a lack of room refuses."""
     findings = findings_of(outcome)
     return bool(findings) and all(finding.rule == _QUOTA_EXCEEDED for finding in findings)
@@ -359,7 +359,7 @@ def plan_of(
             for key, amount in (other.back or price).items():
                 used[key] = used.get(key, 0) - amount * other.pods
         plan = RolloutPlan(place.wanted, [Group(place.wanted, have, price, back, not evaluated.faults)], once=once)
-        return _beside(place, plan, policies, server), used
+        return _add_rivals(place, plan, policies, server), used
     strategy = _STRATEGIES.get(place.kind, "")
     if place.replicas is not None and place.replicas.strategy == "OnDelete":
         strategy = ""
@@ -379,10 +379,10 @@ def plan_of(
     surge = place.replicas.surge if place.replicas is not None else 0
     unavailable = place.replicas.unavailable if place.replicas is not None else 0
     plan = RolloutPlan(place.wanted, groups, strategy, surge, unavailable, claims, once)
-    return _beside(place, plan, policies, server), used
+    return _add_rivals(place, plan, policies, server), used
 
 
-def _beside(place: Workplace, plan: RolloutPlan, policies: Policies, server: Server) -> RolloutPlan:
+def _add_rivals(place: Workplace, plan: RolloutPlan, policies: Policies, server: Server) -> RolloutPlan:
     """Return the plan with the rivals that need the same room."""
     if place.rivals:
         own = {key for price in (plan.groups[-1].price, *plan.claims, plan.once) for key in price}

@@ -14,7 +14,7 @@ from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.remedies.context import RULES, BoundsFit, RemedyContext, bounds_of, fit, grouped
+from kubectl_kres.reports.remedies.context import RULES, BoundsFit, RemedyContext, bounds_of, fit, group_findings
 
 #: Request and limit by the path of a container and the resource.
 Fits = Mapping[tuple[str, str], BoundsFit]
@@ -33,7 +33,10 @@ def _over_quota(analysis: Analysis) -> Iterator[Outcome]:
     fits = _fits(analysis.outcomes[0]) if len(analysis.outcomes) == 1 else {}
     if not fits:
         return
-    pod, counted = _changed(analysis.start.pod, partial(_fitting, fits)), analysis.start.live is not None
+    pod, counted = (
+        _change_containers(analysis.start.pod, partial(_fit_container, fits)),
+        analysis.start.live is not None,
+    )
     for outcome in admit(pod, analysis.known.policies, analysis.server, counted=counted):
         refused = outcome.refusal.findings if outcome.refusal else ()
         if refused and all(finding.rule.startswith("quota/") for finding in refused):
@@ -43,7 +46,7 @@ def _over_quota(analysis: Analysis) -> Iterator[Outcome]:
 def _fits(outcome: Outcome) -> Fits:
     """Return the values to set where only the bounds of containers refuse; empty where more or something else does."""
     result: dict[tuple[str, str], BoundsFit] = {}
-    for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
+    for group in group_findings(outcome.refusal.findings if outcome.refusal else ()):
         case = RemedyContext(group, outcome, {})
         name, slot = case.finding.resource, case.slot()
         if case.finding.rule not in RULES or slot is None or slot.role == "pod":
@@ -55,7 +58,7 @@ def _fits(outcome: Outcome) -> Fits:
     return result
 
 
-def _changed(pod: Pod, change: Callable[[Container, str], Container]) -> Pod:
+def _change_containers(pod: Pod, change: Callable[[Container, str], Container]) -> Pod:
     """Return the pod with each container changed by ``change``, which gets its path."""
 
     def changed(path: str, containers: Sequence[Container] | None) -> tuple[Container, ...]:
@@ -67,7 +70,7 @@ def _changed(pod: Pod, change: Callable[[Container, str], Container]) -> Pod:
     return structs.replace(pod, spec=structs.replace(spec, containers=containers, init_containers=inits))
 
 
-def _fitting(fits: Fits, container: Container, path: str) -> Container:
+def _fit_container(fits: Fits, container: Container, path: str) -> Container:
     resources = container.resources or ResourceRequirements()
     requests, limits = dict(resources.requests or {}), dict(resources.limits or {})
     for (where, name), (request, limit) in fits.items():
@@ -90,7 +93,7 @@ def _in_scope(analysis: Analysis) -> Iterator[Outcome]:
     if qos.class_of(first) != "BestEffort":
         return
     known = {(finding.path, finding.resource) for finding in findings}
-    pod = _changed(analysis.start.pod, partial(_stating, findings))
+    pod = _change_containers(analysis.start.pod, partial(_add_missing_resources, findings))
     for outcome in admit(pod, analysis.known.policies, analysis.server):
         refused = outcome.refusal.findings if outcome.refusal else ()
         if (
@@ -101,7 +104,7 @@ def _in_scope(analysis: Analysis) -> Iterator[Outcome]:
             yield outcome
 
 
-def _stating(findings: Sequence[Finding], container: Container, _path: str) -> Container:
+def _add_missing_resources(findings: Sequence[Finding], container: Container, _path: str) -> Container:
     resources = container.resources or ResourceRequirements()
     sides = {"limits": dict(resources.limits or {}), "requests": dict(resources.requests or {})}
     for finding in findings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from kubectl_kres.reports.remedies.context import RemedyContext, overrun
+from kubectl_kres.reports.remedies.context import RemedyContext, quota_excess
 
 _REPLACE = "make a new pod: change the template, or delete the pod and create it again"
 _CLASSES = {
@@ -21,7 +21,7 @@ def _kept_class(case: RemedyContext) -> Iterator[str]:
     yield _CLASSES.get(stored[1] if stored else "", "keep the QoS class as it is").format(place=place)
 
 
-def _room(case: RemedyContext) -> Iterator[str]:
+def _node_capacity_remedies(case: RemedyContext) -> Iterator[str]:
     finding = case.finding
     node = finding.source.name if finding.source is not None else "the node"
     yield f"ask for at most {finding.limit} of {finding.resource} in total, which is what {node} has, or {_REPLACE}"
@@ -33,11 +33,11 @@ def _features(case: RemedyContext) -> Iterator[str]:
     yield f"resize containers and sidecars only: {node} does not declare {case.finding.observed}; or {_REPLACE}"
 
 
-def _exceeded(case: RemedyContext) -> Iterator[str]:
+def _exceeded_quota_remedies(case: RemedyContext) -> Iterator[str]:
     """Yield the remedies of a full quota: a resize costs only what grows."""
     finding = case.finding
     quota = finding.source.name if finding.source is not None else ""
-    result = overrun(finding)
+    result = quota_excess(finding)
     if result is None:
         yield f"raise {finding.resource} of quota {quota}"
         return
@@ -46,7 +46,7 @@ def _exceeded(case: RemedyContext) -> Iterator[str]:
     yield f"free {result.lack} of {finding.resource} in quota {quota}, or raise its hard to {result.after}, or {less}"
 
 
-def _fixed(text: str) -> Callable[[RemedyContext], Iterator[str]]:
+def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:
     def say(case: RemedyContext) -> Iterator[str]:
         yield text.format(path=case.finding.path)
 
@@ -54,17 +54,21 @@ def _fixed(text: str) -> Callable[[RemedyContext], Iterator[str]]:
 
 
 REMEDIES: Mapping[str, Callable[[RemedyContext], Iterator[str]]] = {
-    "quota/exceeded": _exceeded,
-    "resize/absent": _fixed(f"{_REPLACE}; resizes in place need Kubernetes 1.33, or its gate in 1.27 and later"),
+    "quota/exceeded": _exceeded_quota_remedies,
+    "resize/absent": _build_fixed_remedy(
+        f"{_REPLACE}; resizes in place need Kubernetes 1.33, or its gate in 1.27 and later"
+    ),
     "resize/qos": _kept_class,
-    "resize/removed": _fixed("lower the values of {path} instead of removing them"),
-    "resize/immutable": _fixed("change cpu and memory only; for anything else make a new pod"),
-    "resize/containers": _fixed("name the containers as they are, and in their order"),
-    "resize/init": _fixed("leave plain init containers as they are: they have run, or run with what they have"),
-    "resize/pod-level": _fixed(f"{_REPLACE}; this server resizes no pods with pod-level resources"),
-    "resize/unsupported": _fixed(_REPLACE),
+    "resize/removed": _build_fixed_remedy("lower the values of {path} instead of removing them"),
+    "resize/immutable": _build_fixed_remedy("change cpu and memory only; for anything else make a new pod"),
+    "resize/containers": _build_fixed_remedy("name the containers as they are, and in their order"),
+    "resize/init": _build_fixed_remedy(
+        "leave plain init containers as they are: they have run, or run with what they have"
+    ),
+    "resize/pod-level": _build_fixed_remedy(f"{_REPLACE}; this server resizes no pods with pod-level resources"),
+    "resize/unsupported": _build_fixed_remedy(_REPLACE),
     "resize/node-features": _features,
-    "resize/node-absent": _fixed("wait until the pod has been removed with its node"),
-    "resize/node-platform": _fixed(_REPLACE),
-    "resize/node-capacity": _room,
+    "resize/node-absent": _build_fixed_remedy("wait until the pod has been removed with its node"),
+    "resize/node-platform": _build_fixed_remedy(_REPLACE),
+    "resize/node-capacity": _node_capacity_remedies,
 }

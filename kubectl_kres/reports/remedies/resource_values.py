@@ -11,7 +11,16 @@ from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.remedies.context import LimitBound, LimitBounds, fit
-from kubectl_kres.reports.remedies.shape import UNIT, Direction, ResourceField, Values, scale, units, write, written
+from kubectl_kres.reports.remedies.shape import (
+    UNIT,
+    Direction,
+    ResourceField,
+    Values,
+    scale_down,
+    units,
+    write,
+    written_value,
+)
 
 #: What a container is given where nothing says how much it needs.
 STATED = {"cpu": "100m", "memory": "128Mi"}
@@ -31,7 +40,7 @@ class Resource:
             for side in ("requests", "limits"):
                 before, after = old.side(side).get(self.name), new.side(side).get(self.name)
                 place = ResourceField(new.path, side, self.name)
-                stands = written(write(pod, values), place)
+                stands = written_value(write(pod, values), place)
                 if after is not None and (before is None or before != after or stands is None):
                     yield place, str(after)
 
@@ -41,7 +50,7 @@ class Resource:
             self._container(slot)
         for kind in ("Pod",):
             bounds = self._bounds(kind)
-            self._sums(bounds)
+            self._fit_sums(bounds)
         self._level()
 
     def _bounds(self, kind: str) -> LimitBounds:
@@ -62,27 +71,27 @@ class Resource:
         name, bounds = self.name, self._bounds("Container")
         request, limit = slot.requests.get(name), slot.limits.get(name)
         if is_integer(name):
-            request, limit = (None if quantity is None else _whole(quantity) for quantity in (request, limit))
+            request, limit = (None if quantity is None else _round_up(quantity) for quantity in (request, limit))
         if "requests" in self.needed and request is None:
-            request = limit or self._given("requests")
+            request = limit or self._default_value("requests")
         if "limits" in self.needed and limit is None:
-            limit = request or self._given("limits")
+            limit = request or self._default_value("limits")
         if not may_overcommit(name) and (request is not None or limit is not None):
-            amount = limit if limit is not None and self.way == "lower" else _most(request, limit)
+            amount = limit if limit is not None and self.way == "lower" else _larger_quantity(request, limit)
             request = limit = amount
         if request is not None and limit is not None and request > limit:
             request, limit = (limit, limit) if self.way == "lower" else (request, request)
         if bounds.low is not None or bounds.high is not None or bounds.ratio is not None:
             if bounds.ratio is not None and request is None and limit is None:
-                request = limit = self._given("requests")
+                request = limit = self._default_value("requests")
             if bounds.ratio is not None and limit is not None and not limit:
-                limit = self._given("limits")
+                limit = self._default_value("limits")
             if not bounds.contradictory:
                 request, limit = fit(request, limit, bounds, name)
-        _put(slot, "requests", name, request)
-        _put(slot, "limits", name, limit)
+        _set_value(slot, "requests", name, request)
+        _set_value(slot, "limits", name, limit)
 
-    def _given(self, side: Side) -> Quantity:
+    def _default_value(self, side: Side) -> Quantity:
         """Return the value for a container that states none: LimitRanges' default, else their min, else a small
         amount.
         """
@@ -99,17 +108,17 @@ class Resource:
                             return values[self.name]
         return parse(STATED.get(self.name, "1"))
 
-    def _sums(self, bounds: LimitBounds) -> None:
+    def _fit_sums(self, bounds: LimitBounds) -> None:
         """Fit the pod's sum: the pod level's where it states one, else the containers'."""
         level = self.draft.pod if self.name in {"cpu", "memory"} else None
         for side in ("limits", "requests"):
             if level is not None and self.name in level.side(side):
-                level.side(side)[self.name] = _clamped(level.side(side)[self.name], bounds)
+                level.side(side)[self.name] = _clamp_quantity(level.side(side)[self.name], bounds)
                 continue
-            self._side(side, bounds, bounded=level is not None and self.name in level.limits)
+            self._fit_side(side, bounds, bounded=level is not None and self.name in level.limits)
         self._ratio(bounds)
 
-    def _side(self, side: Side, bounds: LimitBounds, *, bounded: bool) -> None:
+    def _fit_side(self, side: Side, bounds: LimitBounds, *, bounded: bool) -> None:
         total = self._total(side)
         high, low = bounds.high, bounds.low
         if side == "limits" and high is not None and total is None and not bounded:
@@ -131,16 +140,16 @@ class Resource:
         slots = [*self.draft.containers, *(init for init in self.draft.inits if init.role == "sidecar")]
         part = Quantity(high.nano // len(slots) // units(self.name, high) * units(self.name, high), high.format)
         for slot in slots:
-            slot.limits[self.name] = _most(slot.requests.get(self.name), part) or part
+            slot.limits[self.name] = _larger_quantity(slot.requests.get(self.name), part) or part
         for slot in self.draft.inits:
-            slot.limits.setdefault(self.name, _most(slot.requests.get(self.name), part) or part)
+            slot.limits.setdefault(self.name, _larger_quantity(slot.requests.get(self.name), part) or part)
 
     def _total(self, side: Side) -> Quantity | None:
         return of_containers(self.draft.containers, self.draft.inits, side).get(self.name)
 
     def scale(self, side: Side, most: Quantity) -> None:
         """Lower every container in proportion, so that their sum is at most the given one."""
-        scale(self.draft, side, self.name, most)
+        scale_down(self.draft, side, self.name, most)
 
     def _ratio(self, bounds: LimitBounds) -> None:
         if bounds.ratio is None:
@@ -153,10 +162,10 @@ class Resource:
             if limit is None and request:
                 limit = request
             if request is None and not limit:
-                request = limit = self._given("requests")
+                request = limit = self._default_value("requests")
             request, limit = fit(request, limit, LimitBounds(None, None, bounds.ratio), self.name)
-            _put(slot, "requests", self.name, request)
-            _put(slot, "limits", self.name, limit)
+            _set_value(slot, "requests", self.name, request)
+            _set_value(slot, "limits", self.name, limit)
 
     def _level(self) -> None:
         """Raise the pod level to at least what its containers request, and lower any of their limits that is above its
@@ -202,7 +211,7 @@ class Resource:
             self.scale("requests", limit)
 
 
-def _clamped(quantity: Quantity, bounds: LimitBounds) -> Quantity:
+def _clamp_quantity(quantity: Quantity, bounds: LimitBounds) -> Quantity:
     if bounds.low is not None and quantity < bounds.low.quantity:
         return bounds.low.quantity
     if bounds.high is not None and quantity > bounds.high.quantity:
@@ -210,13 +219,13 @@ def _clamped(quantity: Quantity, bounds: LimitBounds) -> Quantity:
     return quantity
 
 
-def _most(quantity: Quantity | None, other: Quantity | None) -> Quantity | None:
+def _larger_quantity(quantity: Quantity | None, other: Quantity | None) -> Quantity | None:
     if quantity is None or other is None:
         return other if quantity is None else quantity
     return max(quantity, other, key=lambda quantity: quantity.nano)
 
 
-def _whole(quantity: Quantity) -> Quantity:
+def _round_up(quantity: Quantity) -> Quantity:
     return Quantity(-(-quantity.nano // UNIT) * UNIT, quantity.format)
 
 
@@ -224,7 +233,7 @@ def _nano(bound: LimitBound) -> int:
     return bound.quantity.nano
 
 
-def _put(slot: Slot, side: Side, name: str, quantity: Quantity | None) -> None:
+def _set_value(slot: Slot, side: Side, name: str, quantity: Quantity | None) -> None:
     values: Quantities = slot.side(side)
     if quantity is not None:
         values[name] = quantity

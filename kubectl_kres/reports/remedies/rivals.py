@@ -25,7 +25,7 @@ from kubectl_kres.reports.common.system import apply_admitters
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import blocking_event
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.needs import is_settled, needs, node_needs
+from kubectl_kres.reports.pod.needs import is_settled, list_read_requests, node_needs
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -69,15 +69,15 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[ReadRequest, ...]
     """
     if subject.raw is not None:
         return needs_with_nodes(store, subject)
-    wanted = needs(store, subject)
+    wanted = list_read_requests(store, subject)
     own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     if not isinstance(own, Workload) or is_settled(subject.ref.kind, own):
         return wanted
     waiting = events.waiting_pod(store, subject.ref.kind, own)
     wanted = (*wanted, *(node_needs(store, waiting) if waiting is not None else ()))
-    if _is_made(own) or not _lacks(store, subject.ref.kind, own):
+    if _is_made(own) or not _has_missing_pods(store, subject.ref.kind, own):
         return wanted
-    beside = [need for ref in _refused(store, subject)[:_MOST_READ] for need in _of_rival(store, ref)]
+    beside = [need for ref in _refused_workloads(store, subject)[:_MOST_READ] for need in _of_rival(store, ref)]
     return tuple(dict.fromkeys((*wanted, *beside)))
 
 
@@ -85,7 +85,7 @@ def needs_with_nodes(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """Return the reads of an answer, and of what the scheduler looks at for the next pod of the object."""
     from kubectl_kres.reports.pod.scheduling_needs import new_pod_needs
 
-    return tuple(dict.fromkeys((*needs(store, subject), *new_pod_needs(store, subject))))
+    return tuple(dict.fromkeys((*list_read_requests(store, subject), *new_pod_needs(store, subject))))
 
 
 def _of_rival(store: Store, ref: ObjectRef) -> Iterator[ReadRequest]:
@@ -137,7 +137,7 @@ def rivals_of(store: Store, subject: Subject, known: NamespacePolicies, server: 
     for ref, workload in texts.lacking:
         if ref in family:
             continue
-        if len(rivals) >= _MOST_COUNTED or not _priced(store, workload):
+        if len(rivals) >= _MOST_COUNTED or not _has_known_costs(store, workload):
             unknown.append(ref)
             continue
         if ref not in texts.rivals:
@@ -145,7 +145,7 @@ def rivals_of(store: Store, subject: Subject, known: NamespacePolicies, server: 
         rival = texts.rivals[ref]
         if rival is not None:
             rivals.append(rival)
-    for ref in _refused(store, subject):
+    for ref in _refused_workloads(store, subject):
         there = store.get(ref.kind, ref.name, ref.namespace)
         if there is None and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).known:
             unknown.append(ref)
@@ -161,7 +161,7 @@ def _rivals_of(store: Store, space: str, known: NamespacePolicies, server: Serve
             (ObjectRef(kind, item.metadata.name, space), item)
             for kind in _KINDS
             for item in store.all(kind, space)
-            if not _made_by_one(store, item) and _lacks(store, kind, item)
+            if not _made_by_one(store, item) and _has_missing_pods(store, kind, item)
         ]
         last = _found[store] = _NamespaceRivals(asked, known, lacking, {})
     return last
@@ -184,7 +184,7 @@ def _rival(store: Store, subject: Subject, known: NamespacePolicies, server: Ser
     return None if place is None else Rival(subject.ref, start.pod, structs.replace(place, fresh=False))
 
 
-def _lacks(store: Store, kind: str, workload: Workload) -> bool:
+def _has_missing_pods(store: Store, kind: str, workload: Workload) -> bool:
     try:
         replicas = pods_of(store, kind, workload)
     except UsageError:
@@ -192,7 +192,7 @@ def _lacks(store: Store, kind: str, workload: Workload) -> bool:
     return replicas is not None and (replicas.missing > 0 or replicas.failing)
 
 
-def _priced(store: Store, workload: Workload) -> bool:
+def _has_known_costs(store: Store, workload: Workload) -> bool:
     """Return whether all costs of its pods are known."""
     template = template_of(workload)[1]
     name = template.spec.runtime_class_name if template is not None else None
@@ -224,7 +224,7 @@ def _family(store: Store, subject: Subject) -> set[ObjectRef]:
     return object_refs
 
 
-def _refused(store: Store, subject: Subject) -> Sequence[ObjectRef]:
+def _refused_workloads(store: Store, subject: Subject) -> Sequence[ObjectRef]:
     """Return workloads beside the subject whose pods a quota refused, the latest refusal first."""
     family, space = _family(store, subject), subject.ref.namespace
     result: dict[ObjectRef, str] = {}

@@ -136,12 +136,12 @@ def _until_still(run: _Run, rivals: Sequence[_Run], *, rivals_first: bool) -> No
     """Let the controllers act until none changes anything."""
     going = True
     while going:
-        going = rivals_first and _move(rivals)
+        going = rivals_first and _run_controllers(rivals)
         going |= run.step() if rivals_first and rivals else run.until_still()
-        going |= _move(rivals)
+        going |= _run_controllers(rivals)
 
 
-def _move(runs: Sequence[_Run]) -> bool:
+def _run_controllers(runs: Sequence[_Run]) -> bool:
     """Let each controller act as far as it can; return whether any did anything."""
     return sum(run.until_still() for run in runs) > 0
 
@@ -156,9 +156,13 @@ class _Run:
 
     @property
     def complete(self) -> bool:
-        return self.ready and self.newest.pods >= self.plan.wanted and not any(group.pods for group in self._replaced())
+        return (
+            self.ready
+            and self.newest.pods >= self.plan.wanted
+            and not any(group.pods for group in self._replaced_groups())
+        )
 
-    def _replaced(self) -> list[Group]:
+    def _replaced_groups(self) -> list[Group]:
         return self.old if self.plan.strategy else []
 
     def until_still(self) -> bool:
@@ -177,7 +181,7 @@ class _Run:
             self.ready = True
             self.steps += 1
             return True
-        if self.steps < _MOST_STEPS and (self._make() or self._turn()):
+        if self.steps < _MOST_STEPS and (self._fill_groups() or self._spread_pods()):
             self.steps += 1
             return True
         return False
@@ -198,14 +202,14 @@ class _Run:
     def _next_price(self) -> Price:
         if not self.claims:
             return self.newest.price
-        return _sum(self.newest.price, self.claims[0])
+        return _sum_prices(self.newest.price, self.claims[0])
 
-    def _make(self) -> bool:
+    def _fill_groups(self) -> bool:
         groups = [*self.old, self.newest] if self.old_first else [self.newest, *self.old]
-        changed = [self._fill(group) for group in groups]
+        changed = [self._fill_group(group) for group in groups]
         return any(changed)
 
-    def _fill(self, group: Group) -> bool:
+    def _fill_group(self, group: Group) -> bool:
         """Create pods up to the wanted number, as far as there is room, and delete those beyond it; return whether any
         changed.
         """
@@ -227,12 +231,12 @@ class _Run:
         group.pods += count
         return count > 0
 
-    def _turn(self) -> bool:
+    def _spread_pods(self) -> bool:
         """Let the controller that spreads the pods over the templates act once; return False if it changes nothing."""
         plan = self.plan
         if plan.strategy in {"", "Ordered"}:
             return bool(plan.strategy) and self._replace_one()
-        from kubectl_kres.simulate.controllers import synced
+        from kubectl_kres.simulate.controllers import sync_deployment
         from kubectl_kres.simulate.state import DeploymentState, ReplicaSetState
 
         sets = tuple(
@@ -241,7 +245,7 @@ class _Run:
         )
         recreate = plan.strategy == "Recreate"
         state = DeploymentState(len(self.old), plan.wanted, plan.surge, plan.unavailable, recreate, sets=sets)
-        after = synced(state, may_create=lambda: True)
+        after = sync_deployment(state, may_create=lambda: True)
         for group, item in zip(plan.groups, after.sets if after is not None else (), strict=False):
             group.wanted = item.wanted
         return after is not None
@@ -256,5 +260,5 @@ class _Run:
         return True
 
 
-def _sum(price: Price, other: Price) -> Price:
+def _sum_prices(price: Price, other: Price) -> Price:
     return {key: price.get(key, 0) + other.get(key, 0) for key in {**price, **other}}

@@ -13,7 +13,15 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.remedies.pods import PodFaults, Workplace, amounts, judge, plan_of
 from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome, RolloutPlan, at_rest
-from kubectl_kres.reports.remedies.shape import ResourceField, Values, needed_values, scale, units, write, written
+from kubectl_kres.reports.remedies.shape import (
+    ResourceField,
+    Values,
+    needed_values,
+    scale_down,
+    units,
+    write,
+    written_value,
+)
 
 _ROUNDS = 6
 #: So often room is made for one more pod beside those that others take, and so many of them are tried as the first.
@@ -32,7 +40,7 @@ class Raised(Struct, frozen=True):
     rest: RolloutOutcome
 
 
-def raised(place: Workplace, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server) -> Raised:
+def smallest_raise(place: Workplace, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server) -> Raised:
     """Return the smallest raise that is enough whichever template's, and whichever workload's, pods come first. Raises
     Unparsable.
     """
@@ -41,7 +49,7 @@ def raised(place: Workplace, pod: Pod, evaluated: PodFaults, policies: Policies,
 
 
 def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Raised:
-    now = worst(plan, used, hard)
+    now = worst_outcome(plan, used, hard)
     if now.complete:
         return Raised({}, {}, complete=True, rest=now)
     run = at_rest(plan, used, hard, raising=True, old_first=True)
@@ -56,16 +64,16 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
         if lacking is None:
             break
         rest = at_rest(lacking, used, rest.hard, raising=True, rivals_first=True)
-    if not rest.complete or (plan.rivals and not worst(plan, used, rest.hard).complete):
+    if not rest.complete or (plan.rivals and not worst_outcome(plan, used, rest.hard).complete):
         return Raised({}, {}, complete=False, rest=now)
     most = {key: rest.hard[key] for key in rest.hard if rest.hard[key] > hard[key]}
-    least = _tightened(plan, used, hard, most)
+    least = _find_smallest_hard(plan, used, hard, most)
     # Who gets the room of one pod is not known where others want it, too.
     first = {} if plan.rivals else at_rest(plan, used, hard, raising=True).first
     return Raised(least, first, complete=True, rest=now)
 
 
-def worst(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> RolloutOutcome:
+def worst_outcome(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> RolloutOutcome:
     """Return the worst final state of the orders that are tried; what others would give back is not counted on."""
     rest = at_rest(plan, used, hard)
     if rest.complete and plan.rivals:
@@ -91,7 +99,7 @@ def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key,
     return at_rest(plan, used, hard, rivals_first=True)
 
 
-def _tightened(
+def _find_smallest_hard(
     plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int], most: Mapping[Key, int]
 ) -> dict[Key, int]:
     """Return the smallest figures: none of them can be one unit less."""
@@ -100,7 +108,7 @@ def _tightened(
         step = units(key[1].rpartition(".")[2], None if "cpu" in key[1] else Quantity(1))
 
         def enough(amount: int, key: Key = key) -> bool:
-            return worst(plan, used, {**hard, **result, key: amount}).complete
+            return worst_outcome(plan, used, {**hard, **result, key: amount}).complete
 
         low, high = hard[key], result[key]
         if not enough(high - min(step, high - low)):
@@ -114,7 +122,7 @@ def _tightened(
     return {key: amount for key, amount in result.items() if amount > hard[key]}
 
 
-def lowered(
+def lower_values(
     place: Workplace, pod: Pod, values: Mapping[ResourceField, str | None], policies: Policies, server: Server
 ) -> dict[ResourceField, str | None] | None:
     """Return values with which all pods fit the quotas as they are; None: there are none, or none that a program runs
@@ -126,11 +134,11 @@ def lowered(
         evaluated = judge(trial, policies, server)
         if evaluated.faults:
             return None
-        need = raised(place, trial, evaluated, policies, server)
+        need = smallest_raise(place, trial, evaluated, policies, server)
         if not need.complete:
             return None
         if not need.hard:
-            return _fewest(place, pod, result, policies, server)
+            return _drop_needless_values(place, pod, result, policies, server)
         smaller = _smaller(place, pod, result, evaluated, sorted(need.hard), policies, server)
         if smaller is None or smaller == result:
             return None
@@ -138,7 +146,7 @@ def lowered(
     return None
 
 
-def _fewest(
+def _drop_needless_values(
     place: Workplace,
     pod: Pod,
     mapping: Mapping[ResourceField, str | None],
@@ -148,12 +156,12 @@ def _fewest(
     def passes(fewer: Values) -> bool:
         trial = write(pod, fewer)
         evaluated = judge(trial, policies, server)
-        return not evaluated.faults and raised(place, trial, evaluated, policies, server).hard == {}
+        return not evaluated.faults and smallest_raise(place, trial, evaluated, policies, server).hard == {}
 
     return needed_values(pod, mapping, passes)
 
 
-def measured(name: str) -> tuple[Side, str] | None:
+def measured_resource(name: str) -> tuple[Side, str] | None:
     """Return the side and resource of a pod that a quota's name measures; None: a number of objects."""
     if name in _COUNTS or name.startswith("count/") or name.endswith(("storage", "persistentvolumeclaims")):
         return (
@@ -176,13 +184,13 @@ def _smaller(
     server: Server,
 ) -> dict[ResourceField, str | None] | None:
     """Return the values with the first resource that is short lowered to what there is room for."""
-    sides = {measured(name) for _, name in short}
+    sides = {measured_resource(name) for _, name in short}
     if None in sides:
         return None
     trial = write(pod, values)
     side, name = min(side for side in sides if side is not None)
     draft: Draft | None = evaluated.outcomes[0].draft
-    keys = [key for key in evaluated.price if measured(key[1]) == (side, name)]
+    keys = [key for key in evaluated.price if measured_resource(key[1]) == (side, name)]
     if draft is None or not keys:
         # Nothing that a pod states is short, but what others lack that exist.
         return None
@@ -190,14 +198,14 @@ def _smaller(
     changed = write(trial, {ResourceField("spec.containers[0]", side, name): "1"})
     plan, used = plan_of(place, changed, evaluated, policies, server)
     hard = {key: value for key, value in amounts(policies.quotas)[1].items() if key in keys}
-    most = _room(plan, used, hard, keys, max(evaluated.price[key] for key in keys), units(name))
+    most = _find_largest_price(plan, used, hard, keys, max(evaluated.price[key] for key in keys), units(name))
     most -= draft.overhead.get(name, ZERO).nano
     if most < LEAST.get(name, 10**9):
         return None
-    return {**values, **dict(_scaled(pod, values, draft, side, name, most))}
+    return {**values, **dict(_scale_values(pod, values, draft, side, name, most))}
 
 
-def _room(
+def _find_largest_price(
     plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int], keys: Sequence[Key], most: int, step: int
 ) -> int:
     """Return the largest cost of a pod by ``keys`` with which all pods come; 0: there is none."""
@@ -206,7 +214,7 @@ def _room(
         trial = plan.copy()
         trial.groups[-1].price = {**trial.groups[-1].price, **dict.fromkeys(keys, amount)}
         trial.groups[-1].back = trial.groups[-1].price
-        return worst(trial, used, hard).complete
+        return worst_outcome(trial, used, hard).complete
 
     low, high = 0, most // step + 1
     while high - low > 1:
@@ -215,7 +223,7 @@ def _room(
     return low * step
 
 
-def _scaled(
+def _scale_values(
     pod: Pod, values: Mapping[ResourceField, str | None], draft: Draft, side: Side, name: str, most: int
 ) -> Iterator[tuple[ResourceField, str | None]]:
     after = draft.copy()
@@ -228,13 +236,13 @@ def _scaled(
             for slot in (*after.containers, *after.inits):
                 if slot.limits.get(name, ZERO).nano > most:
                     slot.limits[name] = level.limits[name]
-        scale(after, "requests", name, Quantity(most))
+        scale_down(after, "requests", name, Quantity(most))
     else:
-        scale(after, side, name, Quantity(most))
+        scale_down(after, side, name, Quantity(most))
     written_now = write(pod, values)
     for old, new in zip(draft.slots(), after.slots(), strict=True):
         for which in ("requests", "limits"):
             before, now = old.side(which).get(name), new.side(which).get(name)
-            stands = written(written_now, ResourceField(new.path, which, name))
+            stands = written_value(written_now, ResourceField(new.path, which, name))
             if now is not None and now.nano > 0 and (before != now or stands is None):
                 yield ResourceField(new.path, which, name), str(now)

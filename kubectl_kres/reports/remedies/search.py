@@ -33,9 +33,9 @@ from kubectl_kres.reports.remedies.pods import (
     workplace,
 )
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
-from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
-from kubectl_kres.reports.remedies.shape import ResourceField, passing, write, written
-from kubectl_kres.reports.remedies.words import composed, raises
+from kubectl_kres.reports.remedies.room import Raised, lower_values, raised_for, smallest_raise, worst_outcome
+from kubectl_kres.reports.remedies.shape import ResourceField, passing_values, write, written_value
+from kubectl_kres.reports.remedies.words import compose_remedy, raises
 from kubectl_kres.store.store import Store
 
 _OF_CLAIMS = frozenset({"limitrange/min", "limitrange/max"})
@@ -71,7 +71,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
     except Unparsable:
         return ()
     if beside.unknown:
-        remedies = tuple(_contested(remedy, beside.unknown) for remedy in remedies)
+        remedies = tuple(_mark_contested(remedy, beside.unknown) for remedy in remedies)
     others = dict.fromkeys(finding.text for outcome in remaining_outcomes(analysis) for finding in findings_of(outcome))
     if not others:
         return remedies
@@ -96,12 +96,12 @@ def remaining_outcomes(analysis: Analysis) -> tuple[Outcome, ...]:
     return tuple(result)
 
 
-def _shared(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
-    return structs.replace(remedy, text=f"{remedy.text}{words.shared(refs)}", shared=refs) if refs else remedy
+def _mark_shared(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
+    return structs.replace(remedy, text=f"{remedy.text}{words.shared_room_text(refs)}", shared=refs) if refs else remedy
 
 
-def _contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
-    stays = "; ".join(filter(None, (remedy.stays, words.contested(refs))))
+def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
+    stays = "; ".join(filter(None, (remedy.stays, words.contested_room_text(refs))))
     return structs.replace(remedy, stays=stays, contested=refs)
 
 
@@ -112,45 +112,45 @@ class _Search:
         self.counted = analysis.start.live is not None and not place.lacking
 
     def remedies(self) -> Iterator[Remedy]:
-        if self._come():
+        if self._has_all_pods():
             return
         seen: set[tuple[Edit, ...]] = set()
-        for trial in self._trials():
+        for trial in self._list_trials():
             edits = tuple(self._edits(trial))
             if not edits:
                 return
             if edits not in seen:
                 seen.add(edits)
                 admits = Admits(trial.place.wanted, trial.place.wanted)
-                remedy = composed(self.store, self.subject, edits, admits, trial.need.rest.pods)
-                yield _shared(remedy, self._who_shares(trial))
+                remedy = compose_remedy(self.store, self.subject, edits, admits, trial.need.rest.pods)
+                yield _mark_shared(remedy, self._who_shares(trial))
         if not self.counted:
-            yield from self._freeing()
+            yield from self._freeing_remedies()
 
-    def _freeing(self) -> Iterator[Remedy]:
+    def _freeing_remedies(self) -> Iterator[Remedy]:
         """Yield remedies that raise no quota, for the template as it is."""
         evaluated = judge(self.pod, self.policies, self.server)
         if evaluated.faults:
             return
-        short = tuple(raised(self.place, self.pod, evaluated, self.policies, self.server).hard)
+        short = tuple(smallest_raise(self.place, self.pod, evaluated, self.policies, self.server).hard)
         if not any(name.startswith("count/") for _, name in short):
             return
-        from kubectl_kres.reports.remedies.freeing import freeing
+        from kubectl_kres.reports.remedies.freeing import freeing_edits
 
         args = (self.place, self.pod, evaluated, self.policies, self.server)
-        for edits in freeing(self.store, self.subject, *args, short):
+        for edits in freeing_edits(self.store, self.subject, *args, short):
             admits = Admits(self.place.wanted, self.place.wanted)
-            yield composed(self.store, self.subject, edits, admits, 0)
+            yield compose_remedy(self.store, self.subject, edits, admits, 0)
 
     def _who_shares(self, trial: TrialEdits) -> tuple[ObjectRef, ...]:
         """Return the rivals that the room is shared with, so that more is made than without them."""
         place = structs.replace(trial.place, rivals=())
-        alone = self._trial(trial.values, trial.policies, place, trial.bounds, trial.claims).need.hard
+        alone = self._build_trial(trial.values, trial.policies, place, trial.bounds, trial.claims).need.hard
         more = {key for key, amount in trial.need.hard.items() if amount != alone.get(key)}
         plans = {rival.ref: rival.plan(trial.policies, self.server) for rival in trial.place.rivals} if more else {}
         return tuple(ref for ref, plan in plans.items() if not more.isdisjoint(needed_room(plan)))
 
-    def _come(self) -> bool:
+    def _has_all_pods(self) -> bool:
         """Return whether all wanted pods exist, or come without a change; for an existing pod: whether it would be
         admitted.
         """
@@ -160,37 +160,37 @@ class _Search:
         if any(True for _, claim in self._templates() for _ in self._of_claim(claim, self.policies)):
             return False
         plan, used = plan_of(self.place, self.pod, evaluated, self.policies, self.server)
-        return worst(plan, used, amounts(self.policies.quotas)[1]).complete
+        return worst_outcome(plan, used, amounts(self.policies.quotas)[1]).complete
 
-    def _trials(self) -> Iterator[TrialEdits]:
+    def _list_trials(self) -> Iterator[TrialEdits]:
         """Yield every set of edits, those that raise quotas first."""
-        shapes = [*self._shapes()]
+        shapes = [*self._template_trials()]
         fits = [trial for trial in shapes if trial.need.complete]
         yield from fits
         for trial in fits:
             if trial.need.hard and not self.counted:
-                yield from self._lower(trial)
+                yield from self._lower_values(trial)
         for trial in fits:
             if trial.need.hard and not self.counted:
-                yield from self._fewer(trial)
+                yield from self._lower_replicas(trial)
 
-    def _shapes(self) -> Iterator[TrialEdits]:
+    def _template_trials(self) -> Iterator[TrialEdits]:
         """Yield the changes to template, claims and LimitRanges that are needed whatever room quotas have."""
         result = []
         for place, policies, bounds, claims in self._claims():
             for way in ("lower", "raise"):
-                values, evaluated = passing(self.pod, policies, self.server, way)
+                values, evaluated = passing_values(self.pod, policies, self.server, way)
                 if not evaluated.faults:
-                    result.append(self._trial(values, policies, place, bounds, claims))
+                    result.append(self._build_trial(values, policies, place, bounds, claims))
             if not result:
-                widened, more = self._widened(policies)
+                widened, more = self._widen_limit_ranges(policies)
                 if more:
-                    values, evaluated = passing(self.pod, widened, self.server, "lower")
+                    values, evaluated = passing_values(self.pod, widened, self.server, "lower")
                     if not evaluated.faults:
-                        result.append(self._trial(values, widened, place, (*bounds, *more), claims))
+                        result.append(self._build_trial(values, widened, place, (*bounds, *more), claims))
         yield from result
 
-    def _trial(
+    def _build_trial(
         self,
         values: Mapping[ResourceField, str | None],
         policies: Policies,
@@ -204,18 +204,18 @@ class _Search:
             plan, used = plan_of(place, pod, evaluated, policies, self.server)
             need = raised_for(plan, used, {})
         else:
-            need = raised(place, pod, evaluated, policies, self.server)
+            need = smallest_raise(place, pod, evaluated, policies, self.server)
         return TrialEdits(values, policies, place, need, bounds, claims)
 
-    def _lower(self, trial: TrialEdits) -> Iterator[TrialEdits]:
-        values = lowered(trial.place, self.pod, trial.values, trial.policies, self.server)
+    def _lower_values(self, trial: TrialEdits) -> Iterator[TrialEdits]:
+        values = lower_values(trial.place, self.pod, trial.values, trial.policies, self.server)
         if values is None or values == trial.values:
             return
-        trial_edits = self._trial(values, trial.policies, trial.place, trial.bounds, trial.claims)
+        trial_edits = self._build_trial(values, trial.policies, trial.place, trial.bounds, trial.claims)
         if trial_edits.need.complete and not trial_edits.need.hard:
             yield trial_edits
 
-    def _fewer(self, trial: TrialEdits) -> Iterator[TrialEdits]:
+    def _lower_replicas(self, trial: TrialEdits) -> Iterator[TrialEdits]:
         """Yield as many pods as there is room for, where a field has their number and no rollout is under way."""
         place = trial.place
         count = trial.need.rest.pods
@@ -225,7 +225,7 @@ class _Search:
         replicas = structs.replace(place.replicas, wanted=count) if place.replicas is not None else None
         existing = tuple(structs.replace(existing, wanted=min(existing.wanted, count)) for existing in place.existing)
         fewer = structs.replace(place, wanted=count, replicas=replicas, existing=existing)
-        trial_edits = self._trial(trial.values, trial.policies, fewer, trial.bounds, trial.claims)
+        trial_edits = self._build_trial(trial.values, trial.policies, fewer, trial.bounds, trial.claims)
         if trial_edits.need.complete and not trial_edits.need.hard:
             yield structs.replace(trial_edits, scale=count)
 
@@ -246,7 +246,7 @@ class _Search:
         policies = self.policies
         bounds: list[SetBound] = []
         for _, finding in refused:
-            changed = self._bound(policies, finding)
+            changed = self._move_bound(policies, finding)
             if changed is not None:
                 policies, edit = changed
                 bounds = [
@@ -265,7 +265,7 @@ class _Search:
                 sizes[claim.metadata.name] = str(to)
                 edits.append(self._edit_claim(path, claim, str(to)))
         claims = tuple(
-            tuple(_sized(persistent_volume_claim, sizes) for persistent_volume_claim in of_pod)
+            tuple(_resize_claim(persistent_volume_claim, sizes) for persistent_volume_claim in of_pod)
             for of_pod in self.place.claims
         )
         yield structs.replace(self.place, claims=claims), self.policies, (), tuple(edits)
@@ -284,9 +284,9 @@ class _Search:
         return self.analysis.start.owner or manifest_workload(self.subject)
 
     def _of_claim(self, claim: PersistentVolumeClaim, policies: Policies) -> Iterator[Finding]:
-        from kubectl_kres.admission.request.volume_claims import admit_claim, classed
+        from kubectl_kres.admission.request.volume_claims import admit_claim, with_default_class
 
-        for outcome in admit_claim(classed(claim, policies), policies, self.server):
+        for outcome in admit_claim(with_default_class(claim, policies), policies, self.server):
             for finding in outcome.refusal.findings if outcome.refusal is not None else ():
                 if finding.rule in _OF_CLAIMS:
                     yield finding
@@ -310,18 +310,20 @@ class _Search:
         field = f"{path}.spec.resources.requests[storage]"
         return EditClaim(self.subject.ref, field, "storage", to, None if before is None else str(before))
 
-    def _widened(self, policies: Policies) -> tuple[Policies, tuple[SetBound, ...]]:
+    def _widen_limit_ranges(self, policies: Policies) -> tuple[Policies, tuple[SetBound, ...]]:
         """Return LimitRanges that admit the template, where no other values do."""
         edits: dict[tuple[ObjectRef, str], SetBound] = {}
         for _ in range(_MOST_BOUNDS):
-            _, evaluated = passing(self.pod, policies, self.server, "lower")
+            _, evaluated = passing_values(self.pod, policies, self.server, "lower")
             findings = [
                 finding
                 for outcome in evaluated.faults
                 for finding in (outcome.refusal.findings if outcome.refusal is not None else ())
                 if finding.rule in {"limitrange/min", "limitrange/max", "limitrange/ratio"}
             ]
-            changed = next((it for finding in findings if (it := self._bound(policies, finding)) is not None), None)
+            changed = next(
+                (it for finding in findings if (it := self._move_bound(policies, finding)) is not None), None
+            )
             if not evaluated.faults or changed is None:
                 break
             policies, edit = changed
@@ -329,7 +331,7 @@ class _Search:
             edits[edit.object, edit.field] = structs.replace(edit, from_=before.from_) if before is not None else edit
         return policies, tuple(edits.values())
 
-    def _bound(self, policies: Policies, finding: Finding) -> tuple[Policies, SetBound] | None:
+    def _move_bound(self, policies: Policies, finding: Finding) -> tuple[Policies, SetBound] | None:
         """Return the refusing bound, moved to the requested value; None where no such bound refuses."""
         source = finding.source
         if source is None or source.kind != "LimitRange" or not finding.asked:
@@ -338,7 +340,9 @@ class _Search:
         for limit in policies.limits:
             items = []
             for item in limit.items:
-                bound = _which(item, finding.resource, source.field) if limit.source.name == source.name else ""
+                bound = (
+                    _find_bound_field(item, finding.resource, source.field) if limit.source.name == source.name else ""
+                )
                 if bound:
                     ref = ObjectRef("LimitRange", source.name, self.subject.ref.namespace)
                     edit = SetBound(ref, source.field, finding.resource, finding.asked, finding.limit, bound, item.type)
@@ -370,7 +374,7 @@ class _Search:
                 f"{start.prefix}{place.path}",
                 place.resource,
                 to,
-                written(self.pod, place),
+                written_value(self.pod, place),
                 slot.name if slot is not None else "",
                 place.side,
                 slot.role if slot is not None else "container",
@@ -379,17 +383,17 @@ class _Search:
 
     def _basis(self, place: ResourceField, to: str | None, values: Mapping[ResourceField, str | None]) -> Basis:
         """Return the origin of a value that the container does not state."""
-        if to is None or written(self.pod, place) is not None:
+        if to is None or written_value(self.pod, place) is not None:
             return ""
         from kubectl_kres.reports.remedies.resource_values import STATED
 
         other = place._replace(side="requests" if place.side == "limits" else "limits")
-        if written(self.pod, other) == to and other not in values:
+        if written_value(self.pod, other) == to and other not in values:
             return "request" if other.side == "requests" else "limit"
         return "unknown" if to == STATED.get(place.resource) else ""
 
 
-def _which(item: ParsedItem, resource: str, field: str) -> str:
+def _find_bound_field(item: ParsedItem, resource: str, field: str) -> str:
     """Return whether the field of a LimitRange is min or max of the item; empty: neither."""
     return next((entry for entry in ("min", "max") if field == f"{item.path}.{entry}[{resource}]"), "")
 
@@ -405,7 +409,7 @@ def _with_bound(item: ParsedItem, bound: str, resource: str, value: Quantity) ->
     return twin
 
 
-def _sized(claim: PersistentVolumeClaim, sizes: Mapping[str, str]) -> PersistentVolumeClaim:
+def _resize_claim(claim: PersistentVolumeClaim, sizes: Mapping[str, str]) -> PersistentVolumeClaim:
     for name, size in sizes.items():
         if claim.metadata.name.startswith(f"{name}-") and claim.spec.resources is not None:
             requests = {**(claim.spec.resources.requests or {}), "storage": size}

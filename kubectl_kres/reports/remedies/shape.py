@@ -42,15 +42,17 @@ def write(pod: Pod, values: Values) -> Pod:
     if not values:
         return pod
     spec = pod.spec
-    containers = _written("spec.containers", spec.containers, values)
-    inits = _written("spec.initContainers", spec.init_containers, values)
+    containers = _write_containers("spec.containers", spec.containers, values)
+    inits = _write_containers("spec.initContainers", spec.init_containers, values)
     own = {place: text for place, text in values.items() if place.holder == "spec"}
     level = _resources(spec.resources, own) if own else spec.resources
     changed: PodSpec = structs.replace(spec, containers=containers, init_containers=inits, resources=level)
     return structs.replace(pod, spec=changed)
 
 
-def _written(path: str, containers: tuple[Container, ...] | None, values: Values) -> tuple[Container, ...] | None:
+def _write_containers(
+    path: str, containers: tuple[Container, ...] | None, values: Values
+) -> tuple[Container, ...] | None:
     if containers is None:
         return None
     result = []
@@ -71,7 +73,7 @@ def _resources(resources: ResourceRequirements | None, values: Values) -> Resour
     return structs.replace(base, limits=sides["limits"] or None, requests=sides["requests"] or None)
 
 
-def written(pod: Pod, place: ResourceField) -> str | None:
+def written_value(pod: Pod, place: ResourceField) -> str | None:
     """Return the value that is written there; None: nothing."""
     resources = pod.spec.resources if place.holder == "spec" else _holder(pod, place.holder)
     values = (resources.limits if place.side == "limits" else resources.requests) if resources is not None else None
@@ -103,7 +105,7 @@ def units(resource: str, quantity: Quantity | None = None) -> int:
     return UNIT
 
 
-def passing(
+def passing_values(
     pod: Pod, policies: Policies, server: Server, way: Direction
 ) -> tuple[dict[ResourceField, str | None], PodFaults]:
     """Return values to write, as few as are needed, and the pod with them: with faults if none were found."""
@@ -121,14 +123,14 @@ def passing(
         evaluated = judge(write(pod, values), policies, server)
     if evaluated.faults:
         return values, evaluated
-    return _fewest(pod, values, policies, server)
+    return _drop_needless_values(pod, values, policies, server)
 
 
 def _mendable(faults: Iterable[Outcome]) -> bool:
     return all(any(finding.rule in OF_VALUES for finding in findings_of(outcome)) for outcome in faults)
 
 
-def _fewest(
+def _drop_needless_values(
     pod: Pod, values: dict[ResourceField, str | None], policies: Policies, server: Server
 ) -> tuple[dict[ResourceField, str | None], PodFaults]:
     """Return the values without the needless ones."""
@@ -144,7 +146,7 @@ def needed_values(pod: Pod, values: Values, passes: Callable[[Values], bool]) ->
     """Return the values that are all needed. They are tried again after each removal, which may make another one
     needless.
     """
-    kept = {place: text for place, text in values.items() if written(pod, place) != text}
+    kept = {place: text for place, text in values.items() if written_value(pod, place) != text}
     changed = True
     while changed:
         changed = False
@@ -191,20 +193,20 @@ def needed_sides(findings: Sequence[Finding]) -> Mapping[str, set[Side]]:
     return result
 
 
-def scale(draft: Draft, side: Side, name: str, most: Quantity) -> None:
+def scale_down(draft: Draft, side: Side, name: str, most: Quantity) -> None:
     """Lower every container in proportion, so that their sum is at most the given one; an init container by itself."""
     sidecars = [init for init in draft.inits if init.role == "sidecar"]
     together = [*draft.containers, *sidecars]
     total = sum(slot.side(side).get(name, ZERO).nano for slot in together)
     if total > most.nano:
-        _shrink(together, side, name, most.nano, total)
+        _shrink_slots(together, side, name, most.nano, total)
     beside = sum(sidecar.side(side).get(name, ZERO).nano for sidecar in sidecars)
     for init in draft.inits:
         if init.role == "init" and init.side(side).get(name, ZERO).nano + beside > most.nano:
-            _shrink([init], side, name, most.nano - beside, init.side(side).get(name, ZERO).nano)
+            _shrink_slots([init], side, name, most.nano - beside, init.side(side).get(name, ZERO).nano)
 
 
-def _shrink(slots: Sequence[Slot], side: Side, name: str, most: int, total: int) -> None:
+def _shrink_slots(slots: Sequence[Slot], side: Side, name: str, most: int, total: int) -> None:
     for slot in slots:
         have = slot.side(side).get(name)
         if have is None or not have:

@@ -65,7 +65,7 @@ def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[Doubt]:
                 result.setdefault((name, str(value)), []).append(f"{side}.{name}")
         for (name, text), sides in result.items():
             about = [finding for finding in findings if finding.resource.rpartition(".")[2] == name]
-            texts = _cpus(text, about) if name == "cpu" else _few(text, about) if name in _BYTES else None
+            texts = _cpus(text, about) if name == "cpu" else _find_byte_doubt(text, about) if name in _BYTES else None
             if texts is not None:
                 yield Doubt(f"{' and '.join(sides)} of {role} {container.name}", *texts)
 
@@ -92,7 +92,7 @@ def _is_far_above(cpus: int, finding: Finding) -> bool:
     return bound.nano * _TIMES <= quantity_of(cpus).nano <= bound.nano * 1000
 
 
-def _few(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None:
+def _find_byte_doubt(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None:
     """Return the doubt about bytes such as ``512`` and ``100m``, which are less than any program runs with."""
     number = _BARE.fullmatch(text)
     if number is None or int(number[1]) >= _FEW_BYTES:
@@ -103,7 +103,7 @@ def _few(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None
     return says, suggestion, any(finding.rule in _TOO_LITTLE for finding in findings)
 
 
-def near(text: str) -> str:
+def suggest_quantity(text: str) -> str:
     """Return what a mistyped quantity probably meant, the likelier first; empty if nothing close parses."""
     squeezed = text.replace(" ", "").replace("_", "").replace(",", ".")
     number = squeezed.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -25,7 +25,7 @@ from kubectl_kres.reports.common.parts import (
     SetValue,
 )
 from kubectl_kres.reports.common.system import MoreRoom, quota_keepers
-from kubectl_kres.reports.remedies.commands import asking, commands, keeper, named_owner, unchangeable
+from kubectl_kres.reports.remedies.commands import commands, keeper, named_owner, unchangeable, usage_command
 from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.room import Raised
 from kubectl_kres.store.store import Store
@@ -40,21 +40,27 @@ def sentence(edits: Sequence[Edit]) -> str:
     others_of = [owner for owner in owners if not isinstance(owner, RaiseQuota)]
     deleted = [edit for edit in others if isinstance(edit, DeleteObject)]
     others = [edit for edit in others if not isinstance(edit, DeleteObject)]
-    parts = [*_deleted(deleted), *_raised(raised), *map(_owner, others_of), *_values(values), *map(_other, others)]
-    return _once(listed(parts))
+    parts = [
+        *_deletion_texts(deleted),
+        *_raise_texts(raised),
+        *map(_owner, others_of),
+        *_values(values),
+        *map(_format_edit, others),
+    ]
+    return _merge_unknown_remarks(join_words(parts))
 
 
-def _once(text: str) -> str:
+def _merge_unknown_remarks(text: str) -> str:
     """Return the sentence with the remark on values that nobody knows behind the last of them."""
     more, remark, last = text.rpartition(_UNKNOWN)
     return f"{more.replace(_UNKNOWN, '')}{remark}{last}"
 
 
-def _deleted(edits: Sequence[DeleteObject]) -> Iterable[str]:
+def _deletion_texts(edits: Sequence[DeleteObject]) -> Iterable[str]:
     """Return the deleted objects, kind by kind, with what is lost."""
     for kind, group in groupby(edits, key=lambda edit: edit.object.kind):
         gone = list(group)
-        names = listed([edit.object.name for edit in gone])
+        names = join_words([edit.object.name for edit in gone])
         if kind == "Job":
             pods = sum(edit.pods for edit in gone)
             have = "have" if len(gone) > 1 else "has"
@@ -64,7 +70,7 @@ def _deleted(edits: Sequence[DeleteObject]) -> Iterable[str]:
             yield f"delete {kind}{'s' * (len(gone) > 1)} {names}, which no pod is of (a rollback to it is lost)"
 
 
-def _raised(edits: Sequence[RaiseQuota]) -> Iterable[str]:
+def _raise_texts(edits: Sequence[RaiseQuota]) -> Iterable[str]:
     """Return the raised names of one quota together."""
     for ref, group in groupby(edits, key=lambda raise_quota: raise_quota.object):
         name = f"quota {ref.name}" if ref.kind == "ResourceQuota" else str(ref)
@@ -73,7 +79,7 @@ def _raised(edits: Sequence[RaiseQuota]) -> Iterable[str]:
             + (f" ({raise_quota.next_pod} is enough for the next pod)" if raise_quota.next_pod else "")
             for raise_quota in group
         ]
-        yield f"raise {name}: {listed(parts)}" if len(parts) > 1 else _one_raised(name, parts[0])
+        yield f"raise {name}: {join_words(parts)}" if len(parts) > 1 else _one_raised(name, parts[0])
 
 
 def _one_raised(quota: str, part: str) -> str:
@@ -95,19 +101,19 @@ def _owner(value: SetBound | CreateObject) -> str:
             for side in ("default", "defaultRequest")
             for name, amount in item.get(side, {}).items()
         ]
-        return f"create LimitRange {value.object.name} with {listed(given)} per Container"
+        return f"create LimitRange {value.object.name} with {join_words(given)} per Container"
     if value.object.kind == "ResourcePoolClaim":
-        amounts = listed([f"{name} {amount}" for name, amount in claim["claim"].items()])
+        amounts = join_words([f"{name} {amount}" for name, amount in claim["claim"].items()])
         return f"claim {amounts} more from pool {claim['pool']}"
     return f"create {value.object}"
 
 
-def _other(value: Edit) -> str:
+def _format_edit(value: Edit) -> str:
     if isinstance(value, Scale):
         word = value.field.rpartition(".")[2]
         return f"lower {word} to {value.to}"
     if isinstance(value, SetConfig):
-        return _configured(value)
+        return _format_configuration(value)
     if isinstance(value, EditClaim) and value.object.kind == "ResourcePoolClaim":
         return f"let claim {value.object.name}, which is unused, ask for {value.resource} {value.to}"
     if isinstance(value, EditClaim):
@@ -116,7 +122,7 @@ def _other(value: Edit) -> str:
     return f"set {value.field} of {value.object}"
 
 
-def _configured(edit: SetConfig) -> str:
+def _format_configuration(edit: SetConfig) -> str:
     """Return the sentence of a changed configuration; the Tekton Operator reverts a change of a ConfigMap that it
     keeps.
     """
@@ -128,7 +134,7 @@ def _configured(edit: SetConfig) -> str:
     texts: dict[str, list[str]] = {}
     for name, sides in edit.entries.items():
         texts.setdefault(_entry_text(sides), []).append(name)
-    given = listed([f"{listed(names)} {text}" for text, names in texts.items()])
+    given = join_words([f"{join_words(names)} {text}" for text, names in texts.items()])
     return f"give {given} in {edit.resource} of {where}{because}, for the runs of all namespaces"
 
 
@@ -144,12 +150,12 @@ def _entry_text(sides: Mapping[str, Mapping[str, str]]) -> str:
                 for side, own in (("requests", requests), ("limits", limits))
                 if name in own
             ]
-    return listed(parts)
+    return join_words(parts)
 
 
 def _values(values: Sequence[SetValue]) -> Iterable[str]:
     """Return the changed values; equal values of one container are joined, and containers with the same values."""
-    if len(values) == 1 and (text := _lowered(values[0])):
+    if len(values) == 1 and (text := _format_lowered_value(values[0])):
         yield text
         return
     result: dict[tuple[tuple[str, str, str], tuple[tuple[str, str | None], ...]], list[str]] = {}
@@ -164,17 +170,17 @@ def _values(values: Sequence[SetValue]) -> Iterable[str]:
         texts = tuple((" and ".join(names), to) for (_, to), names in names_by_value.items())
         result.setdefault(((kind, role, "" if role in _ROLES else name), texts), []).append(name)
     for ((kind, role, _), texts), names in result.items():
-        who = _who(kind, role, names)
-        yield f"set {listed([f'{what} of {who} to {to}' for what, to in texts])}"
+        who = _format_value_owner(kind, role, names)
+        yield f"set {join_words([f'{what} of {who} to {to}' for what, to in texts])}"
 
 
-def _lowered(edit: SetValue) -> str:
+def _format_lowered_value(edit: SetValue) -> str:
     """Return the sentence of a single value of a step that has to be lower; empty for any other."""
     if edit.role != "step" or edit.basis or edit.from_ is None or edit.to is None:
         return ""
     if parse(edit.to) >= parse(edit.from_):
         return ""
-    who = _who(str(edit.object), edit.role, [edit.container])
+    who = _format_value_owner(str(edit.object), edit.role, [edit.container])
     return f"lower {edit.side}.{edit.resource} of {who} from {edit.from_} to {edit.to}"
 
 
@@ -193,7 +199,7 @@ _ROLES = {"container": "container", "init": "init container", "sidecar": "sideca
 _MOST_NAMED = 4
 
 
-def _who(of: str, role: str, names: Sequence[str]) -> str:
+def _format_value_owner(of: str, role: str, names: Sequence[str]) -> str:
     """Return the owner of the values; for an object without a pod template the object, too, since there are several."""
     if role == "pod":
         return "the pod level"
@@ -201,7 +207,7 @@ def _who(of: str, role: str, names: Sequence[str]) -> str:
     if role == "task":
         return f"the whole Task in {of}"
     word = _ROLES.get(role, "container")
-    who = f"{word}{'s' * (len(names) > 1)} {listed(names)}"
+    who = f"{word}{'s' * (len(names) > 1)} {join_words(names)}"
     if len(names) > _MOST_NAMED:
         who = f"the {len(names)} {word}s {names[0]} to {names[-1]}"
     return f"{who} of {of}" if tekton else who
@@ -210,7 +216,7 @@ def _who(of: str, role: str, names: Sequence[str]) -> str:
 _OF_TEKTON = frozenset({"Task", "TaskRun", "Pipeline", "PipelineRun"})
 
 
-def listed(parts: Sequence[str]) -> str:
+def join_words(parts: Sequence[str]) -> str:
     """Return the texts as ``a, b and c``."""
     if len(parts) < 3:
         return " and ".join(parts)
@@ -221,9 +227,9 @@ def listed(parts: Sequence[str]) -> str:
 _MOST_RIVALS = 3
 
 
-def shared(refs: Sequence[ObjectRef]) -> str:
+def shared_room_text(refs: Sequence[ObjectRef]) -> str:
     """Return the part of a sentence that the room is also for pods that other workloads lack."""
-    return f", with room for the pods that {_named(refs)} {'is' if len(refs) == 1 else 'are'} still missing"
+    return f", with room for the pods that {_format_refs(refs)} {'is' if len(refs) == 1 else 'are'} still missing"
 
 
 def for_new_run(text: str, *, again: bool) -> str:
@@ -231,16 +237,16 @@ def for_new_run(text: str, *, again: bool) -> str:
     return f"{text}, then start a new run" if again else text
 
 
-def contested(refs: Sequence[ObjectRef]) -> str:
+def contested_room_text(refs: Sequence[ObjectRef]) -> str:
     """Return the sentence that other workloads may come first, with an unknown share of the room."""
     were = "was" if len(refs) == 1 else "were"
-    return f"{_named(refs)} {were} refused by a quota, too, and may take the room first"
+    return f"{_format_refs(refs)} {were} refused by a quota, too, and may take the room first"
 
 
-def _named(refs: Sequence[ObjectRef]) -> str:
+def _format_refs(refs: Sequence[ObjectRef]) -> str:
     names = [f"{ref.kind}/{ref.name}" for ref in refs]
     more = len(names) - _MOST_RIVALS
-    return listed(names if more <= 0 else [*names[:_MOST_RIVALS], f"{more} more"])
+    return join_words(names if more <= 0 else [*names[:_MOST_RIVALS], f"{more} more"])
 
 
 #: What is said where no remedy is needed.
@@ -288,7 +294,7 @@ def _amount(nano: int, like: Quantity, name: str) -> str:
     return str(Quantity(nano, "BinarySI" if of_bytes and not written_decimal else like.format))
 
 
-def composed(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits, now: int) -> Remedy:
+def compose_remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits, now: int) -> Remedy:
     """Return the remedy of edits that were tried. ``now``: how many pods come without them.
 
     Where a system keeps a quota that is too small, its source is raised instead of its hard.
@@ -306,12 +312,12 @@ def composed(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admi
         admits=Admits(now, admits.of) if room.waits else remedy.admits,
         stays="; ".join(room.waits),
         proven=room.known,
-        ask=asking(store.origin, ObjectRef("ResourceQuota", room.quota, space)),
+        ask=usage_command(store.origin, ObjectRef("ResourceQuota", room.quota, space)),
     )
 
 
 def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits) -> Remedy:
-    kept, of = dict(_kept(store, edits)), store.origin
+    kept, of = dict(_find_edit_owners(store, edits)), store.origin
     filed = [edit for edit in edits if subject.raw is not None and edit.object == subject.ref]
     made = [edit for edit in edits if edit not in filed]
     fixed = {ref: names_by_value for ref, names_by_value in unchangeable(made).items() if ref not in kept}
@@ -328,7 +334,7 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
         "; ".join(why),
         admits,
         proven=True,
-        ask=asking(of, raising[0].object) if raising and raising[0].object not in store.files else "",
+        ask=usage_command(of, raising[0].object) if raising and raising[0].object not in store.files else "",
     )
 
 
@@ -336,12 +342,12 @@ def _owners(kept: Mapping[ObjectRef, str], edits: Sequence[Edit]) -> Iterator[st
     """Return who owns which of the objects; why one cannot be changed, with its name where that is not so of all."""
     whole = len(set(kept.values())) == 1 and all(edit.object in kept for edit in edits)
     for owner in dict.fromkeys(kept.values()):
-        names = listed([str(ref) for ref in kept if kept[ref] == owner])
+        names = join_words([str(ref) for ref in kept if kept[ref] == owner])
         named = named_owner(owner, names)
         yield named if whole or named != owner else f"{names}: {owner}"
 
 
-def _kept(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
+def _find_edit_owners(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
     # What a controller made, and no longer serves, it does not make again.
     for ref in dict.fromkeys(edit.object for edit in edits if not isinstance(edit, DeleteObject)):
         # A ConfigMap of a file is a copy of the cluster's.

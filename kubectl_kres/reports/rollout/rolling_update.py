@@ -134,7 +134,7 @@ class _Rollout:
         new = [self._of_outcome(outcome) for outcome in self.analysis.outcomes]
         price = next((charged for charged in new if charged is not None), ())
         old, newest = self._sets(price, restart=restart)
-        rests = [rest for charged in new for rest in self._rests(charged, old, newest)]
+        rests = [rest for charged in new for rest in self._find_final_states(charged, old, newest)]
         worst = min(rests, key=lambda rest: (min(rest.updated, wanted), -rest.old))
         gone = next((charged for item in old for charged in item.costs), ())
         back = {charge.quota: charge.requested for charge in gone}
@@ -167,7 +167,9 @@ class _Rollout:
         kinds = {"ReplicaSet", "ControllerRevision"}
         return account is not None and any(creation.kind in kinds for creation in account.first)
 
-    def _rests(self, new: Charges | None, old: Sequence[_Set], newest: _Set | None) -> tuple[RolloutRest, ...]:
+    def _find_final_states(
+        self, new: Charges | None, old: Sequence[_Set], newest: _Set | None
+    ) -> tuple[RolloutRest, ...]:
         measures = _Measures(self.policies.quotas)
         shape_of = {
             place: measures.shape(item.costs[0] if item.costs else new or ()) for place, item in enumerate(old, 1)
@@ -195,7 +197,7 @@ class _Rollout:
     ) -> tuple[RolloutRest, ...]:
         spec = self.owner.spec
         start = spec.ordinals.start if spec.ordinals is not None else 0
-        replicas = tuple(self._named(measures, restart=restart)) or tuple(self._numbered(sets, start))
+        replicas = tuple(self._read_replicas(measures, restart=restart)) or tuple(self._assumed_replicas(sets, start))
         made = self.analysis.claims
         claims: Cost | None = ()
         if made is not None:
@@ -212,7 +214,7 @@ class _Rollout:
 
         return stateful_set_rests(state, Prices(measures.prices, shape_of, claims), measures.free, claims=have)
 
-    def _named(self, measures: _Measures, *, restart: bool) -> Iterator[Replica]:
+    def _read_replicas(self, measures: _Measures, *, restart: bool) -> Iterator[Replica]:
         """Yield the pods of a StatefulSet that were read."""
         newest = self.stored.status.update_revision if self.stored is not None else ""
         for pod in self._pods((self.subject.ref.kind, self.name)):
@@ -223,7 +225,7 @@ class _Rollout:
                 charged = self._of_pod(pod)
                 yield Replica(int(ordinal), 1 if older else _NEW, measures.shape(charged))
 
-    def _numbered(self, sets: Sequence[ReplicaSetState], start: int) -> Iterator[Replica]:
+    def _assumed_replicas(self, sets: Sequence[ReplicaSetState], start: int) -> Iterator[Replica]:
         """Yield pods that were not read: an update goes from the highest ordinal down."""
         for item in sets:
             shapes = [shape for shape, _, number in item.pods for _ in range(number)]
@@ -239,7 +241,7 @@ class _Rollout:
         pairs = list(self._replica_sets(price)) if self.subject.ref.kind == "Deployment" else []
         newest = newest_set(self.store, self.stored) if self.stored is not None else None
         if not pairs:
-            known = self._costs((self.subject.ref.kind, self.name))
+            known = self._list_pod_costs((self.subject.ref.kind, self.name))
             costs = (known + [price] * self.pods.existing)[: max(self.pods.existing, 0)]
             old, new = costs[: self.pods.old], costs[self.pods.old :]
             pairs = [(None, _Set(len(old), tuple(old)))] if old else []
@@ -258,7 +260,7 @@ class _Rollout:
         owned = owned_by(self.store, "ReplicaSet", self.namespace, ("Deployment", self.name))
         for item in sorted(owned, key=revision_of):
             count = item.status.replicas
-            known = self._costs(("ReplicaSet", item.metadata.name))
+            known = self._list_pod_costs(("ReplicaSet", item.metadata.name))
             # A template is admitted only where pods of it count that were not read: most ReplicaSets have none.
             unread = [self._of_template(item, price)] * (count - len(known)) if len(known) < count else []
             costs = (*known, *unread)[:count]
@@ -278,7 +280,7 @@ class _Rollout:
                 return self._with_objects(own, pod)
         return price
 
-    def _costs(self, owner: tuple[str, str]) -> list[Charges]:
+    def _list_pod_costs(self, owner: tuple[str, str]) -> list[Charges]:
         """Return the costs of an owner's existing pods, the oldest first."""
         pods = self._pods(owner)
         return [self._of_pod(pod) for pod in pods]

@@ -16,7 +16,7 @@ from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import VPA, Container, Pod, ResourceRequirements
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Set, Source
-from kubectl_kres.quantity import stored
+from kubectl_kres.quantity import stored_quantity
 from kubectl_kres.reports.common.analysis import Analysis, PodManifest
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.replicas import newest_set_name, owned_by
@@ -46,15 +46,17 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
     if subject.raw is not None or owner is None or start.live is not None or draft is None:
         return analysis
     computed = {slot.name: {side: dict(slot.side(side)) for side in ("limits", "requests")} for slot in draft.slots()}
-    pods = list(_alike(store, subject, owner))
+    pods = list(_newest_pods(store, subject, owner))
     groups: dict[str, list[_Extra]] = {}
     for pod in pods:
-        extra = _extra(pod, computed)
+        extra = _build_extra(pod, computed)
         groups.setdefault(_likeness(extra), []).append(extra)
     if not groups or list(groups) == [_likeness(_Extra())]:
         return analysis
     analyses = [
-        analysis if alike[0] == _Extra() else _of(again, start, alike[0], f"on {len(alike)} of {len(pods)} pods")
+        analysis
+        if alike[0] == _Extra()
+        else _analyse_with_extra(again, start, alike[0], f"on {len(alike)} of {len(pods)} pods")
         for alike in sorted(groups.values(), key=len, reverse=True)
     ]
     outcomes = tuple(outcome for analysis in analyses for outcome in analysis.outcomes)
@@ -67,11 +69,13 @@ def _likeness(extra: _Extra) -> str:
     return repr(structs.replace(extra, added=additions))
 
 
-def _of(again: Callable[[PodManifest], Analysis], start: PodManifest, extra: _Extra, where: str) -> Analysis:
+def _analyse_with_extra(
+    again: Callable[[PodManifest], Analysis], start: PodManifest, extra: _Extra, where: str
+) -> Analysis:
     spec = start.pod.spec
     lists = {
         attribute: tuple(
-            [_valued(item, key, extra.values) for item in getattr(spec, attribute) or ()]
+            [_set_values(item, key, extra.values) for item in getattr(spec, attribute) or ()]
             + [container for additions, container in extra.added if additions == key]
         )
         or None
@@ -84,7 +88,7 @@ def _of(again: Callable[[PodManifest], Analysis], start: PodManifest, extra: _Ex
     return structs.replace(analysis, outcomes=outcomes)
 
 
-def _alike(store: Store, subject: Subject, owner: Workload) -> Iterator[Pod]:
+def _newest_pods(store: Store, subject: Subject, owner: Workload) -> Iterator[Pod]:
     """Yield the newest pods of the current template; none where that is not certain."""
     if owner.status.observed_generation < owner.metadata.generation:
         return
@@ -105,7 +109,7 @@ def _alike(store: Store, subject: Subject, owner: Workload) -> Iterator[Pod]:
     yield from result[:_MOST]
 
 
-def _extra(live: Pod, computed: dict[str, dict[str, dict[str, object]]]) -> _Extra:
+def _build_extra(live: Pod, computed: dict[str, dict[str, dict[str, object]]]) -> _Extra:
     additions: list[tuple[str, Container]] = []
     values: list[_Value] = []
     filled = annotation_sets((live.metadata.annotations or {}).get(ANNOTATION, ""))
@@ -127,20 +131,20 @@ def _rewritten(
     resources = live.resources or ResourceRequirements()
     for side, mapping in (("limits", resources.limits), ("requests", resources.requests)):
         for name, text in sorted((mapping or {}).items()):
-            if name not in by_rule and not _same(text, computed[side].get(name)):
+            if name not in by_rule and not _is_same_amount(text, computed[side].get(name)):
                 yield key, live.name, side, name, str(text)
 
 
-def _same(text: object, quantity: object) -> bool:
+def _is_same_amount(text: object, quantity: object) -> bool:
     if quantity is None:
         return False
     try:
-        return stored(text) == stored(str(quantity))
+        return stored_quantity(text) == stored_quantity(str(quantity))
     except QuantityError:
         return False
 
 
-def _valued(container: Container, key: str, values: Sequence[_Value]) -> Container:
+def _set_values(container: Container, key: str, values: Sequence[_Value]) -> Container:
     mine = [value for value in values if value[:2] == (key, container.name)]
     if not mine:
         return container
@@ -161,12 +165,12 @@ def _steps(pod: Pod, before: Pod, extra: _Extra, where: str) -> Iterator[Set]:
             for side, item in (("limits", resources.limits), ("requests", resources.requests)):
                 for name, text in (item or {}).items():
                     if (key, entry.name) in additions or (key, entry.name, side, name) in rewritten:
-                        was = _was(before, attribute, entry.name, side, name)
+                        was = _previous_value(before, attribute, entry.name, side, name)
                         path = f"spec.{key}[{index}].resources.{side}[{name}]"
                         yield Set(path, RULE, str(text), was, Source("Container", entry.name, "", where))
 
 
-def _was(before: Pod, attribute: str, container: str, side: str, name: str) -> str | None:
+def _previous_value(before: Pod, attribute: str, container: str, side: str, name: str) -> str | None:
     for item in getattr(before.spec, attribute) or ():
         if item.name == container and item.resources is not None:
             value = (getattr(item.resources, side) or {}).get(name)

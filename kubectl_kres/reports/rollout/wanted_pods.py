@@ -61,9 +61,9 @@ def pods_in_a_row(outcome: Outcome, analysis: Analysis) -> int | None:
     rooms = [room_for(cost) for cost in charges_of_next(outcome, analysis)]
     if claims is not None:
         # Pods whose claims are there come first.
-        more = least(room_for(cost) for cost in claims.charges)
+        more = smallest_count(room_for(cost) for cost in claims.charges)
         rooms.append(None if more is None else claims.ready + more)
-    room = least(rooms)
+    room = smallest_count(rooms)
     account = analysis.account
     if room is None or account is None:
         return room
@@ -84,7 +84,7 @@ def charges_of_next(outcome: Outcome, analysis: Analysis) -> tuple[QuotaCharge, 
     return tuple(add_charges((*own, *object_charges(account.with_pod, quotas))))
 
 
-def least(counts: Iterable[int | None]) -> int | None:
+def smallest_count(counts: Iterable[int | None]) -> int | None:
     """Return the smallest count, where None is any number."""
     known = [count for count in counts if count is not None]
     return min(known) if known else None
@@ -120,7 +120,7 @@ def autoscaler_of(store: Store, kind: str, name: str, namespace: str) -> Horizon
     return max(horizontal_pod_autoscalers, key=lambda item: item.spec.max_replicas, default=None)
 
 
-def autoscaled(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> Autoscaled | None:
+def scaling_of(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> Autoscaled | None:
     """Return how far the workload's autoscaler can scale under the quotas; None if it is known to have none.
 
     ``pods``: the existing ones, None where they are not known; for a file those of its workload in the store.
@@ -140,13 +140,13 @@ def reach_of(
         pods = pods_of(store, ref.kind, stored) if isinstance(stored, Workload) else None
     existing = pods.existing if pods is not None else 0
     most = scaler.spec.max_replicas
-    room = least(pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes)
+    room = smallest_count(pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes)
     fits = most if room is None else min(most, existing + room)
-    lacks = tuple(_lacks(analysis, most - existing)) if fits < most else ()
+    lacks = tuple(_quota_shortages(analysis, most - existing)) if fits < most else ()
     return Autoscaled(scaler.metadata.name, most, fits, lacks)
 
 
-def _lacks(analysis: Analysis, more: int) -> Iterator[Shortfall]:
+def _quota_shortages(analysis: Analysis, more: int) -> Iterator[Shortfall]:
     """Yield what quotas lack for so many more pods."""
     draft = analysis.outcomes[0].draft
     if draft is None:
@@ -165,7 +165,7 @@ def needed_of(
     """Return what is still wanted. ``pods``: of a workload that exists and keeps a number of them. ``seen``: the
     cluster's facts about it. ``seen``: what the cluster says of it.
     """
-    missing = _missing(store, subject, analysis, pods)
+    missing = _count_missing_pods(store, subject, analysis, pods)
     end = applied = None
     if subject.raw is not None and pods is None and missing:
         applied, pods = applied_to_stored(store, subject)
@@ -207,7 +207,7 @@ def _may_end(analysis: Analysis, pods: Replicas) -> bool:
     )
 
 
-def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> int:
+def _count_missing_pods(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> int:
     """Return how many pods are missing: none of an object that runs, has ended, or is paused; 1: the object itself, or
     the next pod that it makes.
     """
@@ -217,7 +217,7 @@ def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas 
     if start.live is not None:
         return int(analysis.account is not None and bool(analysis.account.lacking))
     if subject.raw is not None:
-        number = _lacking(store, subject, pods)
+        number = _count_pods_to_create(store, subject, pods)
         return number if _of_pods(analysis) else max(1, number)
     if pods is None:
         return _of_next_job(start.owner) if start.owner is not None else 1
@@ -233,7 +233,7 @@ def _jobs(analysis: Analysis) -> Needed | None:
     creation = next((made for made in account.first if made.kind == "Job"), None) if account is not None else None
     if creation is None:
         return None
-    room = least(room_for(charge) for charge in charges(creation.request, analysis.known.policies.quotas))
+    room = smallest_count(room_for(charge) for charge in charges(creation.request, analysis.known.policies.quotas))
     return Needed(creation.count, room) if room is not None and room < creation.count else None
 
 
@@ -300,7 +300,7 @@ def _of_next_job(owner: Workload) -> int:
     return pods_of_one_job(owner) if owner.spec.job_template is not None else 1
 
 
-def _lacking(store: Store, subject: Subject, pods: Replicas | None) -> int:
+def _count_pods_to_create(store: Store, subject: Subject, pods: Replicas | None) -> int:
     """Return how many pods are missing, at least the next one; for a new workload of a file all that it wants. At least
     the next one.
     """

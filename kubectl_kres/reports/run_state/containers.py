@@ -56,31 +56,31 @@ def troubles(pod: Pod, now: str) -> Iterator[RunState]:
         ("container", pod.status.container_statuses),
     ):
         for status in statuses or ():
-            state = _trouble(pod, status, role, now)
+            state = _find_container_state(pod, status, role, now)
             if state is not None:
                 yield state
 
 
-def _trouble(pod: Pod, status: ContainerStatus, role: str, now: str) -> RunState | None:
+def _find_container_state(pod: Pod, status: ContainerStatus, role: str, now: str) -> RunState | None:
     state, before = status.state or ContainerState(), status.last_state or ContainerState()
     who = f"{role} {status.name}"
     if state.waiting is not None:
-        return _waiting(pod, status, who, state.waiting, before.terminated)
+        return _waiting_state(pod, status, who, state.waiting, before.terminated)
     ended = state.terminated
     if ended is not None:
         # An init container that ended well is done; so is a container of a pod that ends.
-        return _ended(pod, status, who, ended) if ended.exit_code or ended.reason == _KILLED else None
+        return _terminated_state(pod, status, who, ended) if ended.exit_code or ended.reason == _KILLED else None
     last = before.terminated
     if last is None or not (last.reason == _KILLED or (last.exit_code and status.restart_count >= _MANY)):
         return None
-    trouble = _ended(pod, status, who, last)
+    trouble = _terminated_state(pod, status, who, last)
     if status.ready is False:
         return trouble
     # It is ready: it runs, and is said to have been killed as long as the kubelet remembers it.
     return structs.replace(trouble, word="runs") if is_new(last.finished_at, now, RECENT) else None
 
 
-def _waiting(
+def _waiting_state(
     pod: Pod, status: ContainerStatus, who: str, waiting: StateWaiting, last: StateTerminated | None
 ) -> RunState | None:
     reason, message, namespace = waiting.reason, waiting.message, pod.metadata.namespace
@@ -90,7 +90,7 @@ def _waiting(
         return RunState("fails", "Image", message=message or reason, detail=detail)
     if reason == "CrashLoopBackOff":
         if last is not None:
-            return _ended(pod, status, who, last)
+            return _terminated_state(pod, status, who, last)
         return RunState("fails", "CrashLoop", message=message, detail=f"{who} crashes{_restarts(status)}")
     if reason == "CreateContainerConfigError":
         missing, ref = missing_object(message, namespace)
@@ -102,7 +102,7 @@ def _waiting(
     return RunState("fails", "ContainerError", message=message or reason, detail=f"{who}: {reason}")
 
 
-def _ended(pod: Pod, status: ContainerStatus, who: str, ended: StateTerminated) -> RunState:
+def _terminated_state(pod: Pod, status: ContainerStatus, who: str, ended: StateTerminated) -> RunState:
     since = ended.finished_at or ""
     if ended.reason == _KILLED:
         limit = memory_limit(pod, status)

@@ -25,12 +25,12 @@ def rank(state: RunState) -> int:
     return WORDS.index(state.word)
 
 
-def worst(states: Iterable[RunState]) -> RunState | None:
+def worst_state(states: Iterable[RunState]) -> RunState | None:
     """Return the first of the worst states; None if there is none."""
     return min(states, key=rank, default=None)
 
 
-def age(time: str | None, now: str) -> float | None:
+def seconds_since(time: str | None, now: str) -> float | None:
     """Return the seconds from a moment to now, both RFC 3339; None where one of them is not known."""
     try:
         return (datetime.fromisoformat(now) - datetime.fromisoformat(time or "")).total_seconds()
@@ -40,5 +40,5 @@ def age(time: str | None, now: str) -> float | None:
 
 def is_new(time: str | None, now: str, grace: int = GRACE) -> bool:
     """Return whether a moment is at most ``grace`` seconds ago; False where that is not known."""
-    seconds = age(time, now)
+    seconds = seconds_since(time, now)
     return seconds is not None and seconds < grace

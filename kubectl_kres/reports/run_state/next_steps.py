@@ -30,7 +30,7 @@ def _create(state: RunState, namespace: str) -> str:
     return f"create {missing} in namespace {namespace}, or correct the name in the pod"
 
 
-def _unbound(state: RunState, namespace: str) -> str:
+def _bind_claim_step(state: RunState, namespace: str) -> str:
     claim = f"PersistentVolumeClaim {state.object.name}" if state.object is not None else "its PersistentVolumeClaims"
     name = f"/{state.object.name}" if state.object is not None else ""
     see = f"kubectl describe pvc{name} -n {namespace}"
@@ -54,7 +54,7 @@ def _image(state: RunState, namespace: str) -> str:
     return f"correct {state.detail or 'the image'}, or the pull secret and registry that it comes from"
 
 
-def _killed(state: RunState, namespace: str) -> str:
+def _raise_memory_step(state: RunState, namespace: str) -> str:
     del namespace
     return f"raise its memory limit, or make the program use less: {state.detail}"
 
@@ -73,7 +73,7 @@ def _look_at_pod(state: RunState, namespace: str) -> str:
     return f"kubectl describe pod/{state.pod} -n {namespace}" if state.pod else f"kubectl get events -n {namespace}"
 
 
-def _on(state: RunState, namespace: str) -> str:
+def _resume_step(state: RunState, namespace: str) -> str:
     del namespace
     fields = {
         "ScaledToZero": "set spec.replicas above 0",
@@ -83,43 +83,45 @@ def _on(state: RunState, namespace: str) -> str:
     return f"if it is to run: {fields[state.reason]}"
 
 
-def _say(text: str) -> Callable[[RunState, str], str]:
+def _build_fixed_step(text: str) -> Callable[[RunState, str], str]:
     return lambda _state, _namespace: text
 
 
 _STEPS: Mapping[str, Callable[[RunState, str], str]] = {
-    "NoNode": _say("make room on a node, add a node that meets what the scheduler says, or lower the pod's requests"),
+    "NoNode": _build_fixed_step(
+        "make room on a node, add a node that meets what the scheduler says, or lower the pod's requests"
+    ),
     "SchedulingGate": _gate,
     "NoScheduler": _scheduler,
     "MissingVolumeClaim": _create,
-    "UnboundVolumeClaim": _unbound,
+    "UnboundVolumeClaim": _bind_claim_step,
     "MissingResourceClaim": _create,
-    "ResourceClaimNotAllocated": _say(
+    "ResourceClaimNotAllocated": _build_fixed_step(
         "free a device, or let the ResourceClaim ask for one that a node has (kubectl get resourceslices)"
     ),
     "MissingVolume": _look_at_pod,
     "MissingConfigMap": _create,
     "MissingSecret": _create,
     "MissingServiceAccount": _create,
-    "AffinityAssistant": _say(
+    "AffinityAssistant": _build_fixed_step(
         "the pod has to run beside its affinity assistant: let that StatefulSet's pod come, or set the coschedule flag "
         "of Tekton's feature-flags to disabled"
     ),
-    "NotCreated": _say("wait for its controller; kubectl describe shows its last try"),
+    "NotCreated": _build_fixed_step("wait for its controller; kubectl describe shows its last try"),
     "NotReady": _not_ready,
     "NotStarted": _look_at_pod,
-    "NodeLost": _say("look at its node (kubectl describe node): it does not report any more"),
+    "NodeLost": _build_fixed_step("look at its node (kubectl describe node): it does not report any more"),
     "Queue": _gate,
-    "TaskRunPending": _say("it starts when spec.status TaskRunPending is removed"),
-    "PipelineRunPending": _say("it starts when spec.status PipelineRunPending is removed"),
+    "TaskRunPending": _build_fixed_step("it starts when spec.status TaskRunPending is removed"),
+    "PipelineRunPending": _build_fixed_step("it starts when spec.status PipelineRunPending is removed"),
     "Image": _image,
-    "OOMKilled": _killed,
+    "OOMKilled": _raise_memory_step,
     "CrashLoop": _crash,
     "ContainerError": _look_at_pod,
     "Evicted": _look_at_pod,
-    "JobFailed": _say("fix what its pods failed for, and create the Job anew"),
-    "RunFailed": _say("fix what it failed for, and start a new run"),
-    "ScaledToZero": _on,
-    "Suspended": _on,
-    "Paused": _on,
+    "JobFailed": _build_fixed_step("fix what its pods failed for, and create the Job anew"),
+    "RunFailed": _build_fixed_step("fix what it failed for, and start a new run"),
+    "ScaledToZero": _resume_step,
+    "Suspended": _resume_step,
+    "Paused": _resume_step,
 }

@@ -11,7 +11,7 @@ from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.explanation import RunState
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
-from kubectl_kres.reports.run_state.grace import START_GRACE, is_new, worst
+from kubectl_kres.reports.run_state.grace import START_GRACE, is_new, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import without_node
 
@@ -44,16 +44,16 @@ def _pod_state(pod: Pod, now: str, events: Sequence[Event]) -> RunState:
     if status.phase == "Succeeded" or metadata.deletion_timestamp:
         return RunState("ended")
     if status.phase == "Failed":
-        return _failed(pod, now)
+        return _failed_state(pod, now)
     if not pod.spec.node_name and status.phase in {"", "Pending"}:
         return without_node(pod, now)
-    trouble = worst(troubles(pod, now))
+    trouble = worst_state(troubles(pod, now))
     if trouble is not None and trouble.word != "runs":
         return trouble
     unready = next((item for item in status.conditions or () if item.type == READY), None)
     statuses = status.container_statuses or ()
     if statuses and all(item.state is not None and item.state.running is not None for item in statuses):
-        running = _running(pod, now)
+        running = _running_state(pod, now)
         return trouble if trouble is not None and running.word == "runs" else running
     if status.phase == "Running" and not statuses:
         # Snapshots of old, and pods of tests, say no more than that it runs.
@@ -71,18 +71,18 @@ def _pod_state(pod: Pod, now: str, events: Sequence[Event]) -> RunState:
     return RunState("waits", "NotStarted", since, by=pod.spec.node_name, detail=detail)
 
 
-def _failed(pod: Pod, now: str) -> RunState:
+def _failed_state(pod: Pod, now: str) -> RunState:
     """Return the state of a failed pod. A controller replaces its failed pods, and is then explained itself."""
     if controller(pod)[0]:
         return RunState("ended")
-    trouble = worst(troubles(pod, now))
+    trouble = worst_state(troubles(pod, now))
     if trouble is not None:
         return trouble
     status = pod.status
     return RunState("fails", "Evicted", message=status.message, detail=status.reason or "phase Failed")
 
 
-def _running(pod: Pod, now: str) -> RunState:
+def _running_state(pod: Pod, now: str) -> RunState:
     statuses = pod.status.container_statuses or ()
     unready = [item.name for item in statuses if item.ready is False]
     condition = next((item for item in pod.status.conditions or () if item.type == READY), None)

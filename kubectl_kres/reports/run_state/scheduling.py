@@ -57,7 +57,7 @@ def without_node(pod: Pod, now: str) -> RunState:
         (item for item in pod.status.conditions or () if item.type == SCHEDULED and item.status == "False"), None
     )
     if gates or (condition is not None and condition.reason == "SchedulingGated"):
-        return _gated(pod, condition)
+        return _gated_state(pod, condition)
     if condition is not None:
         return _unschedulable(pod, condition)
     since = pod.metadata.creation_timestamp or ""
@@ -98,7 +98,7 @@ def _without_claim(claim: NamedClaim, namespace: str, since: str) -> RunState:
     return RunState("waits", "MissingResourceClaim", since, object=ObjectRef(kind, name, namespace), detail=detail)
 
 
-def _gated(pod: Pod, condition: Condition | None) -> RunState:
+def _gated_state(pod: Pod, condition: Condition | None) -> RunState:
     names = [gate.name for gate in pod.spec.scheduling_gates or ()]
     owners = list(dict.fromkeys(_owner_of_gate(name) for name in names))
     queue = queue_of(pod.metadata.labels)

@@ -17,7 +17,7 @@ from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.replicas import Replicas, controller
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.run_state.containers import troubles
-from kubectl_kres.reports.run_state.grace import is_new, rank, worst
+from kubectl_kres.reports.run_state.grace import is_new, rank, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import queue_of
 
@@ -28,14 +28,14 @@ _COUNTING = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationCo
 def off_state(kind: str, workload: Workload) -> RunState | None:
     """Return the state of a workload that was turned off, or that a queue has not started; None where it is on."""
     spec, namespace = workload.spec, workload.metadata.namespace
-    if spec.suspend and kind in {"Job", "CronJob"} and not _ended(kind, workload):
-        return with_next_step(_suspended(kind, workload), namespace)
+    if spec.suspend and kind in {"Job", "CronJob"} and not _ended_state(kind, workload):
+        return with_next_step(_suspended_state(kind, workload), namespace)
     if kind in _COUNTING and kind != "DaemonSet" and spec.replicas == 0:
-        return with_next_step(_off(workload, "ScaledToZero", "spec.replicas", "scaled to 0"), namespace)
+        return with_next_step(_off_state(workload, "ScaledToZero", "spec.replicas", "scaled to 0"), namespace)
     if kind == "DaemonSet" and workload.status.observed_generation and not workload.status.desired_number_scheduled:
         return _NOWHERE
     if kind == "Deployment" and spec.paused and _pause_shows(workload):
-        return with_next_step(_off(workload, "Paused", "spec.paused", "paused"), namespace)
+        return with_next_step(_off_state(workload, "Paused", "spec.paused", "paused"), namespace)
     return None
 
 
@@ -55,13 +55,13 @@ def _pause_shows(workload: Workload) -> bool:
     return not status.replicas or status.updated_replicas < min(wanted, status.replicas)
 
 
-def _off(workload: Workload, reason: Reason, path: str, detail: str) -> RunState:
+def _off_state(workload: Workload, reason: Reason, path: str, detail: str) -> RunState:
     edit = last_edit(workload.metadata.managed_fields, path)
     by = edit.manager if edit is not None else ""
     return RunState("off", reason, edit.time if edit is not None else "", by=by, detail=detail)
 
 
-def _suspended(kind: str, workload: Workload) -> RunState:
+def _suspended_state(kind: str, workload: Workload) -> RunState:
     """Return the state of a suspended Job. One with a queue is wanted: the queue's controller starts it."""
     template = template_of(workload)[1]
     labels = workload.metadata.labels
@@ -81,10 +81,10 @@ def _suspended(kind: str, workload: Workload) -> RunState:
             f"it is {owner[0]} {owner[1]} that suspends it: kubectl get {owner[0].lower()} {owner[1]} -o yaml shows why"
         )
         return RunState("off", "Suspended", since, object=ref, by=str(ref), detail=f"suspended{of_owner}", next=step)
-    return _off(workload, "Suspended", "spec.suspend", "suspended")
+    return _off_state(workload, "Suspended", "spec.suspend", "suspended")
 
 
-def _ended(kind: str, workload: Workload) -> RunState | None:
+def _ended_state(kind: str, workload: Workload) -> RunState | None:
     """Return the state of a Job that makes no more pods, else None."""
     for condition in (workload.status.conditions or ()) if kind == "Job" else ():
         if condition.status != "True":
@@ -111,7 +111,7 @@ def workload_state(
     ``pods``: those that it has of the newest template, each with its state; None: they were not read. ``running``: how
     many more there are that run as usual.
     """
-    ended = _ended(kind, workload)
+    ended = _ended_state(kind, workload)
     states = [(pod, state) for pod, state in pods or () if state.word != "ended"]
     if ended is not None:
         return with_next_step(_with_pods(ended, pods or ()), workload.metadata.namespace)
@@ -119,7 +119,7 @@ def workload_state(
     if off is not None:
         return off
     if replicas is None:
-        return worst(state for _, state in states)
+        return worst_state(state for _, state in states)
     state = _of_pods(states, replicas) if pods is not None else None
     known = running + sum(state.word == "runs" for _, state in states)
     counted = _by_counts(kind, workload, replicas, now, known)
@@ -153,7 +153,7 @@ def ready_pods(kind: str, workload: Workload, states: Sequence[tuple[Pod, RunSta
 def _of_pods(states: Sequence[tuple[Pod, RunState]], replicas: Replicas) -> RunState | None:
     """Return the worst state of its pods, with the number of pods in it."""
     # One that says why a pod was killed stands for those that run and say nothing.
-    state = worst(sorted((state for _, state in states), key=lambda state: not state.reason))
+    state = worst_state(sorted((state for _, state in states), key=lambda state: not state.reason))
     if state is None:
         return None
     alike = sum((other.word, other.reason) == (state.word, state.reason) for _, other in states)
@@ -165,7 +165,7 @@ def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str, know
 
     ``known``: how many pods are known to run, which a status may not count yet.
     """
-    since = _since(workload)
+    since = _last_transition_time(workload)
     if replicas.missing and not replicas.resting:
         if is_new(since, now):
             return RunState("starting", since=since, pods=replicas.missing)
@@ -182,7 +182,7 @@ def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str, know
     return RunState("waits", "NotReady", since, pods=lacks)
 
 
-def _since(workload: Workload) -> str:
+def _last_transition_time(workload: Workload) -> str:
     """Return the time of the last transition of its status, else of its creation."""
     times = [item.last_transition_time or "" for item in workload.status.conditions or () if item.type != "Progressing"]
     return max([*times, workload.metadata.creation_timestamp or ""])
@@ -192,7 +192,7 @@ def is_calm(kind: str, workload: Workload, replicas: Replicas | None) -> bool:
     """Return whether its status alone says that all that it wants runs, or that it is off, so that its pods need not be
     read.
     """
-    if off_state(kind, workload) is not None or _ended(kind, workload) is not None:
+    if off_state(kind, workload) is not None or _ended_state(kind, workload) is not None:
         return True
     if kind == "CronJob":
         return not workload.status.active

@@ -15,7 +15,7 @@ from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import ContainerValues, Subject
-from kubectl_kres.reports.common.last_editor import ManifestEdit, applied
+from kubectl_kres.reports.common.last_editor import ManifestEdit, apply_edits
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.remedies.commands import keeper_of
@@ -79,7 +79,7 @@ def _target(
     def admits(values: Sequence[LoweredValue]) -> bool:
         edits = (ManifestEdit(value.path, "requests", value.resource, parse(value.after)) for value in values)
         try:
-            lowered = applied(start.pod, edits)
+            lowered = apply_edits(start.pod, edits)
         except IndexError:
             return False  # a container that something else adds
         outcomes = admit(lowered, analysis.known.policies, server, journal=False, counted=start.live is not None)

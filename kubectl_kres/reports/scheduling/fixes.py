@@ -18,7 +18,7 @@ def fix_text(remedy: NodeRemedy) -> str:
     then = f"{remedy.node}{more} can take the pod then (tried)"
     match remedy.action:
         case "lower-request":
-            return f"{', '.join(map(_lowered, remedy.lowered))}: {then}"
+            return f"{', '.join(map(_format_lowered_request, remedy.lowered))}: {then}"
         case "tolerate":
             return f"tolerate {remedy.about}: {then}"
         case "label-node":
@@ -33,7 +33,7 @@ def fix_text(remedy: NodeRemedy) -> str:
             return f"leave out host port {remedy.about}, if a Service can reach it instead: {then}"
 
 
-def _lowered(value: LoweredRequest) -> str:
+def _format_lowered_request(value: LoweredRequest) -> str:
     who = f"of {value.container}" if value.container else "of the pod level"
     by = f", which {value.source.ref} sets," if value.source is not None else ""
     return f"lower the {value.resource} request {who} from {value.from_}{by} to {value.to}"

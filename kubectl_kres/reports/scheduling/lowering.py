@@ -59,14 +59,14 @@ def lower_requests(pod: SchedulingPod, node: NodeInfo) -> LoweredPod | None:
         free = node.allocatable.get(resource, 0) - node.requested.get(resource, 0)
         if resource == "pods" or asked <= free:
             continue
-        lowered = _lower(pod, resource, free)
+        lowered = _lower_resource(pod, resource, free)
         if lowered is None:
             return None
         pod, values = lowered.pod, [*values, *lowered.values]
     return LoweredPod(pod, tuple(values)) if values else None
 
 
-def _lower(pod: SchedulingPod, resource: str, free: int) -> LoweredPod | None:
+def _lower_resource(pod: SchedulingPod, resource: str, free: int) -> LoweredPod | None:
     """Return one resource lowered: the largest request first, then the next one where that is not enough."""
     values: list[LoweredValue] = []
     for path, name, before in sorted(_requests(pod, resource), key=lambda request: (-request[2], request[0])):
@@ -77,7 +77,7 @@ def _lower(pod: SchedulingPod, resource: str, free: int) -> LoweredPod | None:
         after = round_down(resource, before - over)
         if after <= 0:
             return None
-        changed = _with(pod, path, resource, str(amount(resource, after)))
+        changed = _set_request(pod, path, resource, str(amount(resource, after)))
         if requests_of(changed, on_node=False).get(resource, 0) == total:
             continue  # another container's turn decides
         pod = changed
@@ -101,17 +101,17 @@ def _requests(pod: SchedulingPod, resource: str) -> Iterator[tuple[str, str, int
                 yield f"spec.{group}[{place}]", container.name, asked
 
 
-def _with(pod: SchedulingPod, path: str, resource: str, text: str) -> SchedulingPod:
+def _set_request(pod: SchedulingPod, path: str, resource: str, text: str) -> SchedulingPod:
     spec = pod.spec
     if path == "spec":
-        return replace(pod, spec=replace(spec, resources=_written(spec.resources, resource, text)))
+        return replace(pod, spec=replace(spec, resources=_merge_request(spec.resources, resource, text)))
     key = "init_containers" if "initContainers" in path else "containers"
     group: list[Any] = list(getattr(spec, key))
     place = int(path.partition("[")[2].rstrip("]"))
-    group[place] = replace(group[place], resources=_written(group[place].resources, resource, text))
+    group[place] = replace(group[place], resources=_merge_request(group[place].resources, resource, text))
     return replace(pod, spec=replace(spec, **{key: tuple(group)}))
 
 
-def _written(resources: ResourceRequirements | None, resource: str, text: str) -> ResourceRequirements:
+def _merge_request(resources: ResourceRequirements | None, resource: str, text: str) -> ResourceRequirements:
     has = resources or ResourceRequirements()
     return replace(has, requests={**(has.requests or {}), resource: text})

@@ -45,14 +45,14 @@ def report_new_pods(
     if next(store.all(NODES.kind), None) is None:
         return None
     stored = analysis.outcomes[0].object or {}
-    new = _admitted(template, draft, stored.get("spec") or {})
+    new = _apply_admission(template, draft, stored.get("spec") or {})
     unread = unread_kinds(store, (NODES, BOUND_PODS, *spec_needs(store, new.pod)))
     checked = check_pod(store, new.pod, analysis.server.version[1], containers, subject.ref, unread, new.gaps)
     room, at_least = _count_room(new.pod, checked, max(1, wanted))
     return replace(checked.report, room=room, room_at_least=at_least)
 
 
-def _admitted(new: NewPod, draft: Draft, stored: Mapping[str, Any]) -> NewPod:
+def _apply_admission(new: NewPod, draft: Draft, stored: Mapping[str, Any]) -> NewPod:
     """The pod with what admission gives it: requests, overhead, priority, tolerations.
 
     ``stored``: the spec that the server would store, as far as admission computes it.
@@ -68,7 +68,7 @@ def _admitted(new: NewPod, draft: Draft, stored: Mapping[str, Any]) -> NewPod:
         init_containers=_with_requests("spec.initContainers", spec.init_containers, requests),
         resources=level,
         overhead={name: str(amount) for name, amount in draft.overhead.items()} or None,
-        tolerations=(*(spec.tolerations or ()), *_given(spec.tolerations or ())),
+        tolerations=(*(spec.tolerations or ()), *_default_tolerations(spec.tolerations or ())),
         priority=stored.get("priority", spec.priority),
         preemption_policy=stored.get("preemptionPolicy", spec.preemption_policy),
     )
@@ -84,7 +84,7 @@ def _with_requests(
     )
 
 
-def _given(tolerations: Iterable[Toleration]) -> Iterator[Toleration]:
+def _default_tolerations(tolerations: Iterable[Toleration]) -> Iterator[Toleration]:
     """What DefaultTolerationSeconds adds where nothing written covers it."""
     written = tuple(tolerations)
     for key in _GIVEN:
@@ -104,7 +104,7 @@ def _count_room(pod: SchedulingPod, checked: CheckedPod, wanted: int) -> tuple[i
         each = bind(pod)
         return sum(_room_of(node, each) for node in fitting.values()), False
     most = min(wanted, _MOST)
-    placed = _place(pod, answer.filters, {node.name: node for node in checked.seen.cluster.nodes}, most)
+    placed = _count_placed_pods(pod, answer.filters, {node.name: node for node in checked.seen.cluster.nodes}, most)
     return placed, placed == most
 
 
@@ -125,11 +125,11 @@ def _room_of(node: NodeInfo, pod: BoundPod) -> int:
     return min(room, 1) if pod.ports else room
 
 
-def _place(pod: SchedulingPod, filters: Filters, nodes: dict[str, NodeInfo], most: int) -> int:
+def _count_placed_pods(pod: SchedulingPod, filters: Filters, nodes: dict[str, NodeInfo], most: int) -> int:
     """How many such pods the first node that takes each holds in the end, up to ``most``."""
     for placed in range(most):
         each = replace(bind(pod), name=f"{pod.metadata.name}-{placed}", nominated=False)
-        node = next((node for node in nodes.values() if _takes(filters, node)), None)
+        node = next((node for node in nodes.values() if _is_node_accepted(filters, node)), None)
         if node is None:
             return placed
         filters = filters.change(node, (), (each,))
@@ -137,7 +137,7 @@ def _place(pod: SchedulingPod, filters: Filters, nodes: dict[str, NodeInfo], mos
     return most
 
 
-def _takes(filters: Filters, node: NodeInfo) -> bool:
+def _is_node_accepted(filters: Filters, node: NodeInfo) -> bool:
     try:
         return filters.check(node) is None
     except UncomputedFilter:

@@ -55,11 +55,11 @@ def find_remedies(
     origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
     """Yield the smallest change of each kind, on the node that needs the least of it."""
-    yield from _lower(origin, pod, target, cluster, obstacles)
+    yield from _lower_request_remedies(origin, pod, target, cluster, obstacles)
     yield from _tolerate(origin, pod, target, cluster, obstacles)
     yield from _label(origin, pod, cluster, obstacles)
     yield from _uncordon(origin, pod, cluster, obstacles)
-    yield from _relax(origin, pod, target, cluster, obstacles)
+    yield from _relaxation_remedies(origin, pod, target, cluster, obstacles)
 
 
 def nodes_that_take(pod: SchedulingPod, cluster: SchedulingCluster, nodes: Iterable[NodeInfo]) -> set[str]:
@@ -80,7 +80,7 @@ def takes(pod: SchedulingPod, cluster: SchedulingCluster, node: NodeInfo) -> boo
     return bool(nodes_that_take(pod, cluster, (node,)))
 
 
-def _lower(
+def _lower_request_remedies(
     origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
     near = [
@@ -123,7 +123,7 @@ def _tolerate(
     """Yield the tolerations for the taints of the nearest node that only taints keep the pod off."""
     by_tolerations: dict[tuple[Toleration, ...], list[NodeInfo]] = {}
     for node, _ in obstacles.alone("TaintToleration"):
-        taints = tuple(_untolerated(node.node, pod))
+        taints = tuple(_untolerated_taints(node.node, pod))
         if taints and not any(taint.key.startswith(_TROUBLE) for taint in taints):
             by_tolerations.setdefault(tuple(map(_toleration, taints)), []).append(node)
     for tolerations in sorted(
@@ -133,13 +133,13 @@ def _tolerate(
         more = (*(pod.spec.tolerations or ()), *tolerations)
         tolerant = replace(pod, spec=replace(pod.spec, tolerations=more))
         if takes(tolerant, cluster, nodes[0]):
-            about = ", ".join(taint_text(taint) for taint in _untolerated(nodes[0].node, pod))
-            lines = () if target.why_not else (_tolerating(origin, target, more),)
+            about = ", ".join(taint_text(taint) for taint in _untolerated_taints(nodes[0].node, pod))
+            lines = () if target.why_not else (_toleration_command(origin, target, more),)
             yield NodeRemedy("tolerate", nodes[0].name, len(nodes), about=about, commands=lines, why=target.why_not)
             return
 
 
-def _untolerated(node: SchedulingNode, pod: SchedulingPod) -> Iterator[Taint]:
+def _untolerated_taints(node: SchedulingNode, pod: SchedulingPod) -> Iterator[Taint]:
     return (taint for taint in node.spec.taints or () if untolerated((taint,), pod.spec.tolerations) is not None)
 
 
@@ -149,16 +149,16 @@ def _toleration(taint: Taint) -> Toleration:
     return Toleration(taint.key, "Exists", "", taint.effect)
 
 
-def _tolerating(origin: Origin, target: RemedyTarget, tolerations: Sequence[Toleration]) -> str:
+def _toleration_command(origin: Origin, target: RemedyTarget, tolerations: Sequence[Toleration]) -> str:
     """Return the patch of the tolerations. They are one value: the patch has all of them."""
     own = [toleration for toleration in tolerations if target.ref.kind == "Pod" or toleration.key not in _GIVEN]
-    patch = _nested(f"{target.prefix}spec", {"tolerations": msgspec.to_builtins(own)})
+    patch = _nest_value(f"{target.prefix}spec", {"tolerations": msgspec.to_builtins(own)})
     text = json.dumps(patch, separators=(",", ":"))
     where = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
     return _kubectl(origin, f"patch {where} --type merge -p {shlex.quote(text)}")
 
 
-def _nested(path: str, value: Any) -> Any:
+def _nest_value(path: str, value: Any) -> Any:
     for step in reversed(path.split(".")):
         value = {step: value}
     return value
@@ -220,7 +220,7 @@ class _Relaxed(NamedTuple):
     patch: tuple[Mapping[str, Any], ...]
 
 
-def _relax(
+def _relaxation_remedies(
     origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
     """The first constraint, term or port of each kind that the pod would have to ask no longer, and a node takes it."""

@@ -118,7 +118,7 @@ def report_nodes(
     ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
     checked = check_pod(store, asked, minor, containers, ref, unread)
     return (
-        replace(checked.report, stated=_stated(pod), scaling=find_scaling(store, pod)),
+        replace(checked.report, stated=_scheduler_message(pod), scaling=find_scaling(store, pod)),
         checked.seen.cluster,
         checked.obstacles,
     )
@@ -153,7 +153,7 @@ def check_pod(
     computed.
     """
     seen = read_cluster(store, minor)
-    scheduled = schedule(_without(asked, unread), seen.cluster, seen.nominated)
+    scheduled = schedule(_drop_unread_fields(asked, unread), seen.cluster, seen.nominated)
     gaps = (*gaps, *_not_computed(asked, scheduled))
     complete = not unread and not gaps
     answer = scheduled.answer
@@ -165,8 +165,8 @@ def check_pod(
         fitting=len(fits),
         fits=fits[:_NAMED],
         groups=() if answer.rejection is not None else tuple(_groups(answer.statuses.items())),
-        asked=tuple(_asked(asked, scheduled, containers)),
-        nearest=_nearest(obstacles) if not fits else None,
+        asked=tuple(_requested_resources(asked, scheduled, containers)),
+        nearest=_find_nearest_node(obstacles) if not fits else None,
         rejection=answer.rejection.message if answer.rejection is not None else "",
         sentence=(scheduled.sentence or "") if complete else "",
         preempts=scheduled.preemption.nodes[:_NAMED],
@@ -204,7 +204,7 @@ def _last_time(event: Event) -> str:
     return series or event.last_timestamp or event.event_time or event.first_timestamp or ""
 
 
-def _stated(pod: Pod) -> str:
+def _scheduler_message(pod: Pod) -> str:
     """Return the scheduler's message when it last looked."""
     conditions = (condition for condition in pod.status.conditions or () if condition.type == SCHEDULED)
     return next((condition.message for condition in conditions), "")
@@ -240,18 +240,20 @@ def _unresolvable(status: Rejection) -> Iterator[str]:
             yield reason
 
 
-def _asked(pod: SchedulingPod, scheduled: Scheduling, containers: Sequence[ContainerValues]) -> Iterator[ResourceAsked]:
+def _requested_resources(
+    pod: SchedulingPod, scheduled: Scheduling, containers: Sequence[ContainerValues]
+) -> Iterator[ResourceAsked]:
     """Yield each resource that some node is short of, but for the number of pods."""
     short = {
         shortage.resource for status in scheduled.answer.statuses.values() if status for shortage in status.shortages
     }
     requests = requests_of(pod, on_node=False)
     for resource in sorted(short - {"pods"}):
-        parts = tuple(_parts(resource, containers))
+        parts = tuple(_request_parts(resource, containers))
         yield ResourceAsked(resource, str(amount(resource, requests.get(resource, 0))), parts)
 
 
-def _parts(resource: str, containers: Sequence[ContainerValues]) -> Iterator[RequestPart]:
+def _request_parts(resource: str, containers: Sequence[ContainerValues]) -> Iterator[RequestPart]:
     """Yield each container's request. What set a value is said where the pod has just what would be set today. What set
     a value is said where the pod has just what would be set today.
     """
@@ -266,7 +268,7 @@ def _parts(resource: str, containers: Sequence[ContainerValues]) -> Iterator[Req
             yield RequestPart(container.name, has, set_by, value.source if set_by else None)
 
 
-def _nearest(obstacles: Obstacles) -> NearestNode | None:
+def _find_nearest_node(obstacles: Obstacles) -> NearestNode | None:
     near = obstacles.nearest
     if near is None:
         return None
@@ -306,7 +308,7 @@ def _not_computed(asked: SchedulingPod, scheduled: Scheduling) -> Iterator[str]:
     yield from scheduled.answer.not_computed
 
 
-def _without(pod: SchedulingPod, unread: Sequence[str]) -> SchedulingPod:
+def _drop_unread_fields(pod: SchedulingPod, unread: Sequence[str]) -> SchedulingPod:
     """Return the pod without fields whose filters need kinds that could not be read."""
     spec = pod.spec
     if any(kind not in {scheduling.BOUND_PODS, "Namespace"} for kind in unread):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from kubectl_kres.cli.args.flags import explaining
+from kubectl_kres.cli.args.flags import explain_command
 from kubectl_kres.cli.output.printer import DOCUMENTS
 from kubectl_kres.cli.run.explainer import Explainer
 from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, RunSummary
@@ -46,7 +46,7 @@ class PipelineExplainer(Explainer):
         row = turn.many and not (options.steps or options.container)
         report = shown if options.output in DOCUMENTS else pipeline_explanation
         if options.output == "brief":
-            more = explaining(options, subject.ref, subject.file)
+            more = explain_command(options, subject.ref, subject.file)
             yield ObjectAnswer(subject, report, self.page.brief(render.brief(pipeline_explanation, more))), None
         elif row:
             self.page.tabled = options.output in {"text", "wide"}
@@ -54,7 +54,9 @@ class PipelineExplainer(Explainer):
         else:
             yield (
                 ObjectAnswer(
-                    subject, report, partial(_whole, self.page, pipeline_explanation, now=turn.ask.now, many=turn.many)
+                    subject,
+                    report,
+                    partial(_render_pipeline, self.page, pipeline_explanation, now=turn.ask.now, many=turn.many),
                 ),
                 None,
             )
@@ -68,7 +70,7 @@ class PipelineExplainer(Explainer):
         run_summary.answered(pipeline_explanation.unseen, complete=pipeline_explanation.complete, negative=negative)
 
 
-def _whole(page: Page, pipeline_explanation: PipelineExplanation, *, now: str, many: bool) -> list[str]:
+def _render_pipeline(page: Page, pipeline_explanation: PipelineExplanation, *, now: str, many: bool) -> list[str]:
     options = page.options
     if not (options.whole or options.steps or options.container or options.output == "wide"):
         from kubectl_kres.tekton.text.page import page as short

@@ -23,9 +23,9 @@ class TektonManifests(ManifestSystem):
         return to_v1(raw)
 
     def misnamed(self, raw: Raw) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        from kubectl_kres.tekton.rules.validation.decoder import misnamed
+        from kubectl_kres.tekton.rules.validation.decoder import misnamed_fields
 
-        yield from ((tuple(path), name) for path, name in misnamed(raw))
+        yield from ((tuple(path), name) for path, name in misnamed_fields(raw))
 
     def empty_items(self, raw: Any) -> Any:
         from kubectl_kres.tekton.rules.validation.decoder import without_nulls

@@ -111,11 +111,11 @@ def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remed
     return run_remedies(store, subject, analysis)
 
 
-def _reach(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> Iterable[Any]:
-    from kubectl_kres.tekton.reports.qos_run import reaches, run_case
+def _find_reaches(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> Iterable[Any]:
+    from kubectl_kres.tekton.reports.qos_run import find_reaches, run_case
 
     run = run_case(store, subject, ask, draft)
-    return reaches(run) if run is not None else ()
+    return find_reaches(run) if run is not None else ()
 
 
 def _cache_key(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
@@ -177,5 +177,5 @@ SYSTEM = System(
     describe=_describe,
     remedies=_remedies,
     explain_namespace=_explain_namespace,
-    pods=PodMaker(_analyse, _sentences, _reach, _cache_key),
+    pods=PodMaker(_analyse, _sentences, _find_reaches, _cache_key),
 )

@@ -43,25 +43,25 @@ def configuration_needs(store: Store) -> Iterator[ReadRequest]:
     """
     if all(_in_file(store, name) for name in CONFIG_NAMES):
         return
-    yield from (_need(NAMESPACE, name) for name in CONFIG_NAMES)
-    if _absent(store, NAMESPACE):
+    yield from (_build_read_request(NAMESPACE, name) for name in CONFIG_NAMES)
+    if _is_config_absent(store, NAMESPACE):
         yield _WEBHOOK
         if store.covered(_WEBHOOK).state != "unread":
-            yield from (_need(_place(store), name) for name in CONFIG_NAMES)
+            yield from (_build_read_request(_config_namespace(store), name) for name in CONFIG_NAMES)
 
 
-def _need(namespace: str, name: str) -> ReadRequest:
+def _build_read_request(namespace: str, name: str) -> ReadRequest:
     return ReadRequest("ConfigMap", namespace, name, required=False)
 
 
-def _absent(store: Store, namespace: str) -> bool:
+def _is_config_absent(store: Store, namespace: str) -> bool:
     """Return whether a ConfigMap of every release of Tekton is known to be absent from the namespace, and was found
     nowhere else.
     """
-    return store.covered(_need(namespace, INFO)).known and store.get("ConfigMap", INFO, namespace) is None
+    return store.covered(_build_read_request(namespace, INFO)).known and store.get("ConfigMap", INFO, namespace) is None
 
 
-def _place(store: Store) -> str:
+def _config_namespace(store: Store) -> str:
     custom_resource_definition = store.get("CustomResourceDefinition", DEFINITION)
     place = (
         custom_resource_definition.webhook_namespace
@@ -90,7 +90,7 @@ def config_map(store: Store, name: str) -> ConfigMap | None:
         for config_map in store.all("ConfigMap")
         if config_map.metadata.name == name and isinstance(config_map, ConfigMap)
     ]
-    places = (_place(store), NAMESPACE, OTHER)
+    places = (_config_namespace(store), NAMESPACE, OTHER)
 
     def rank(config_map: ConfigMap) -> tuple[bool, int]:
         space = config_map.metadata.namespace
@@ -106,13 +106,13 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
     missing = [name for name in CONFIG_NAMES if config_map(store, name) is None]
     if not missing:
         return
-    states = {store.covered(_need(NAMESPACE, name)).state for name in missing}
+    states = {store.covered(_build_read_request(NAMESPACE, name)).state for name in missing}
     if not states & {"read", "absent"}:
         why = "may not be read" if "denied" in states else "was not read"
         names = "" if len(missing) == len(CONFIG_NAMES) else f" ({' and '.join(missing)})"
         yield Assume("", _UNKNOWN, f"Tekton's configuration{names} {why}: assumed as shipped ({_FLAG})")
     elif INFO in missing:
-        where = " and ".join(dict.fromkeys((NAMESPACE, _place(store))))
+        where = " and ".join(dict.fromkeys((NAMESPACE, _config_namespace(store))))
         what = (
             "no configuration of Tekton's"
             if len(missing) == len(CONFIG_NAMES)

@@ -22,15 +22,15 @@ from kubectl_kres.reports.common.explanation import (
     Subject,
     Unseen,
     Verdict,
+    find_unread,
     not_computed,
-    unread,
 )
 from kubectl_kres.reports.common.parts import Edit, RaiseQuota, Remedy, SetConfig
-from kubectl_kres.reports.explain.explain import explained
+from kubectl_kres.reports.explain.explain import build_explanation
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome, word_of
 from kubectl_kres.reports.remedies.commands import commands
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.words import listed, untested_remedies
+from kubectl_kres.reports.remedies.words import join_words, untested_remedies
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.needs import pipeline_needs
@@ -39,26 +39,26 @@ from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, kept_elsewhere
 from kubectl_kres.tekton.reports.run_facts import SETTLING, held_back, moment_of, run_facts, tekton_remarks
 from kubectl_kres.tekton.reports.run_objects import existing_claims, existing_pods, of_pipeline
 from kubectl_kres.tekton.reports.run_state import run_state
-from kubectl_kres.tekton.reports.taskrun import analysed, pod_of, refused_outcome, refused_run, unknown_task
-from kubectl_kres.tekton.reports.ways.admitted_remedies import released
+from kubectl_kres.tekton.reports.taskrun import build_analysis, pod_of, refused_outcome, refused_run, unknown_task
+from kubectl_kres.tekton.reports.ways.admitted_remedies import release_remedy
 from kubectl_kres.tekton.reports.ways.assistants import assistant_remedies, assistant_verdict, without_pod
 from kubectl_kres.tekton.reports.ways.claim_remedies import claim_remedies
-from kubectl_kres.tekton.reports.ways.config_edits import written
+from kubectl_kres.tekton.reports.ways.config_edits import entries_yaml
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
 from kubectl_kres.tekton.rules.base.result import Gap
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
-from kubectl_kres.tekton.rules.controller.quota_retry import time_left, waits
+from kubectl_kres.tekton.rules.controller.quota_retry import time_left, waiting_condition
 from kubectl_kres.tekton.rules.controller.taskrun import ClaimRefusal, RunResult, RunWorld
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import (
     RUNS,
     Assistant,
     Peak,
     PipelineAnswer,
+    find_peaks,
     has_ended,
-    peaks,
     pipeline_run,
 )
-from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Planned, alone
+from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Planned, default_pipeline_run
 
 #: States of tasks that ask for nothing any more.
 ENDED = frozenset({"done", "failed", "skipped"})
@@ -86,7 +86,7 @@ def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: 
         (task.name, task.explanation) for task in tasks if task.explanation is not None and task.state not in ENDED
     ]
     refused = sorted(
-        ((name, explanation) for name, explanation in known if explanation.verdict.allowed is not True), key=_waits
+        ((name, explanation) for name, explanation in known if explanation.verdict.allowed is not True), key=_is_retried
     )
     if not refused:
         return Verdict(allowed=True, code=201), ()
@@ -112,13 +112,13 @@ def of_tasks(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, ...]:
     names: dict[str, list[str]] = {}
     for name, remedy in first:
         names.setdefault(remedy.text, []).append(name)
-    texts = [f"{'task' if len(own) == 1 else 'tasks'} {listed(own)}: {text}" for text, own in names.items()]
-    edits = _together([edit for _, remedy in first for edit in remedy.edits])
+    texts = [f"{'task' if len(own) == 1 else 'tasks'} {join_words(own)}: {text}" for text, own in names.items()]
+    edits = _merge_edits([edit for _, remedy in first for edit in remedy.edits])
     whys = dict.fromkeys(remedy.why for _, remedy in first if remedy.why)
     return (Remedy("; ".join(texts), edits, why="; ".join(whys)),)
 
 
-def _together(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+def _merge_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     """Return each field once; of a quota the most that one of the tasks needs."""
     result: dict[tuple[ObjectRef, str], Edit] = {}
     for edit in edits:
@@ -134,7 +134,7 @@ def _with_entries(before: Edit | None, edit: Edit) -> Edit:
     if not isinstance(before, SetConfig) or not isinstance(edit, SetConfig) or not edit.entries:
         return edit
     more = {name: values for name, values in edit.entries.items() if name not in before.entries}
-    return structs.replace(before, to=f"{before.to}{written(more)}", entries={**before.entries, **more})
+    return structs.replace(before, to=f"{before.to}{entries_yaml(more)}", entries={**before.entries, **more})
 
 
 def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
@@ -162,7 +162,7 @@ def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
                 )
 
 
-def _waits(named: tuple[str, Explanation]) -> bool:
+def _is_retried(named: tuple[str, Explanation]) -> bool:
     """Return whether the refusal is tried again; what is final comes first."""
     part = named[1].tekton
     return part is not None and part.problem is not None and not part.problem.final
@@ -180,19 +180,19 @@ def at_once(
     ``started``: affinity assistants are there already, and counted.
     """
     limited = (
-        *_limited(pipeline_answer, world, children, started=started),
+        *_list_quota_peaks(pipeline_answer, world, children, started=started),
         *_objects(pipeline_answer, world, children),
     )
     named = {at_once.resource for at_once in limited}
     free = (peak for peak in pipeline_answer.peaks if peak.resource in _TOLD and peak.resource not in named)
-    return (*limited, *(_shown(peak) for peak in free))
+    return (*limited, *(_format_peak(peak) for peak in free))
 
 
-def _shown(peak: Peak) -> AtOnce:
+def _format_peak(peak: Peak) -> AtOnce:
     return AtOnce(peak.resource, str(peak.amount), peak.tasks, is_finally=peak.is_finally, at_least=peak.at_least)
 
 
-def _limited(
+def _list_quota_peaks(
     pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun], *, started: bool
 ) -> Iterator[AtOnce]:
     for quota in world.policies.quotas:
@@ -204,10 +204,10 @@ def _limited(
             continue
         live = _live(pipeline_answer, counted, children)
         extra = _assistants(pipeline_answer, world, name)
-        for peak in peaks(pipeline_answer.plan, within, pipeline_answer.finished):
+        for peak in find_peaks(pipeline_answer.plan, within, pipeline_answer.finished):
             if peak.resource in first.hard:
-                there = _sum(live.get((task, peak.resource), ZERO) for task in peak.tasks)
-                yield _against(peak, first, there, extra.get(peak.resource, ZERO), started=started)
+                there = _sum_amounts(live.get((task, peak.resource), ZERO) for task in peak.tasks)
+                yield _compare_with_quota(peak, first, there, extra.get(peak.resource, ZERO), started=started)
 
 
 def _objects(pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun]) -> Iterator[AtOnce]:
@@ -221,11 +221,13 @@ def _objects(pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping
         tasks = [
             task
             for task in pipeline_answer.plan.tasks
-            if task.name not in pipeline_answer.finished or _made(task, children)
+            if task.name not in pipeline_answer.finished or _count_task_runs(task, children)
         ]
         own = [task for task in tasks if task.gap is None or task.gap.why not in {"custom", "nested"}]
-        made = sum(_made(planned, children) for planned in own)
-        total = sum(max(1 if planned.number is None else planned.number, _made(planned, children)) for planned in own)
+        made = sum(_count_task_runs(planned, children) for planned in own)
+        total = sum(
+            max(1 if planned.number is None else planned.number, _count_task_runs(planned, children)) for planned in own
+        )
         used, hard = quota.used.get(RUNS, ZERO), quota.hard[RUNS]
         after = Quantity(used.nano + (total - made) * 10**9, hard.format)
         yield AtOnce(
@@ -242,12 +244,12 @@ def _objects(pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping
         )
 
 
-def _made(task: Planned, children: Mapping[str, TaskRun]) -> int:
+def _count_task_runs(task: Planned, children: Mapping[str, TaskRun]) -> int:
     """Return how many TaskRuns of a task are there."""
     return sum(1 for name in task.names if name in children)
 
 
-def _against(peak: Peak, charge: QuotaCharge, there: Quantity, extra: Quantity, *, started: bool) -> AtOnce:
+def _compare_with_quota(peak: Peak, charge: QuotaCharge, there: Quantity, extra: Quantity, *, started: bool) -> AtOnce:
     name = peak.resource
     used, hard = parse(charge.used[name]), parse(charge.hard[name])
     more = ZERO if started else extra
@@ -304,11 +306,11 @@ def _assistants(pipeline_answer: PipelineAnswer, world: RunWorld, quota: str) ->
         for charge in charges(quota_request(assistant.pod, draft), world.policies.quotas):
             if charge.quota == quota:
                 for name, text in charge.requested.items():
-                    total[name] = _sum((total.get(name, ZERO), parse(text)))
+                    total[name] = _sum_amounts((total.get(name, ZERO), parse(text)))
     return total
 
 
-def _sum(amounts: Iterable[Quantity]) -> Quantity:
+def _sum_amounts(amounts: Iterable[Quantity]) -> Quantity:
     quantities = tuple(amounts)
     form = next((quantity.format for quantity in quantities if quantity.nano), ZERO.format)
     return Quantity(sum(quantity.nano for quantity in quantities), form)
@@ -319,7 +321,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> 
     if that is remote.
     """
     world = tekton_world(store, subject.ref.namespace, ask)
-    run, refusals = stored_run(store, subject, world, PipelineRun, Pipeline, alone)
+    run, refusals = stored_run(store, subject, world, PipelineRun, Pipeline, default_pipeline_run)
     if run is None:
         return _not_stored(store, subject, ask, refusals)
     children = _children(store, run) if subject.raw is None else {}
@@ -335,13 +337,13 @@ def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> 
     tasks = tuple(_task(store, subject, ask, task, result, children) for task in result.plan.tasks)
     verdict, remedy = _with_claims_and_assistants(store, subject, run, result, world, tasks)
     if waiting_status and not remedy and verdict.allowed is True:
-        remedy = (released(store, subject.ref, waiting_status, stored=subject.raw is None),)
+        remedy = (release_remedy(store, subject.ref, waiting_status, stored=subject.raw is None),)
     if (why := _failure(run)) is not None and not remedy:
         remedy = _of_failed(tasks, f"start a new run: this one has failed{why} and nothing revives it")
     time = moment_of(ask.now)
     left = time_left(run, time, world.config.timeout_minutes) if time is not None and not has_ended(run) else None
     gaps = dict.fromkeys(gap for ways in result.results.values() for way in ways for gap in way.gaps)
-    unseen = (*_unseen(store, subject), *map(not_computed, gaps))
+    unseen = (*_list_unseen(store, subject), *map(not_computed, gaps))
     source = result.plan.pipeline.origin.source
     return PipelineExplanation(
         subject.ref,
@@ -378,7 +380,7 @@ def _with_claims_and_assistants(
     beside.
     """
     if result.refusals:
-        own = [structs.replace(refusal.outcome, refusal=_worded(refusal)) for refusal in result.refusals]
+        own = [structs.replace(refusal.outcome, refusal=_set_problem_text(refusal)) for refusal in result.refusals]
         claims = result.claims or tuple(refusal.claim.claim for refusal in result.refusals)
         return verdict_of(own), claim_remedies(store, subject, claims, world.policies, world.server)
     problems = (result.plan.problem,) if result.plan.problem is not None else ()
@@ -394,7 +396,7 @@ def _with_claims_and_assistants(
     ways = assistant_remedies(store, subject, run, result.plan.pipeline, world, lacking)
     if verdict.allowed is True:
         return beside, ways
-    both = [_joined(first, second) for first, second in zip(remedy[:1], ways[:1], strict=False)]
+    both = [_join_remedies(first, second) for first, second in zip(remedy[:1], ways[:1], strict=False)]
     return structs.replace(verdict, others=(*verdict.others, beside.message, *beside.others)), (*both, *remedy[1:])
 
 
@@ -404,7 +406,7 @@ def _with_commands(store: Store, way: Remedy) -> Remedy:
     return way if way.commands or not own else structs.replace(way, commands=commands(store.origin, own, {}))
 
 
-def _joined(first: Remedy, second: Remedy) -> Remedy:
+def _join_remedies(first: Remedy, second: Remedy) -> Remedy:
     """Return two remedies that are both needed, the same edits once."""
     if set(second.commands) <= set(first.commands) and second.edits == first.edits[: len(second.edits)]:
         return first
@@ -413,7 +415,7 @@ def _joined(first: Remedy, second: Remedy) -> Remedy:
     return Remedy(f"{first.text}; {second.text}", (*first.edits, *second.edits), (*first.commands, *more), why)
 
 
-def _worded(refusal: ClaimRefusal) -> Refusal | None:
+def _set_problem_text(refusal: ClaimRefusal) -> Refusal | None:
     own = refusal.outcome.refusal
     return structs.replace(own, message=refusal.problem.text) if own is not None else None
 
@@ -424,7 +426,7 @@ def _not_stored(
     verdict, remedy = evaluate_pipeline(refusals, (), ())
     if tekton_world(store, subject.ref.namespace, ask).config.by_operator:
         remedy = tuple(structs.replace(way, text=kept_elsewhere(way.text)) for way in remedy)
-    unseen, where = _unseen(store, subject), subject.file or "the input"
+    unseen, where = _list_unseen(store, subject), subject.file or "the input"
     return PipelineExplanation(
         subject.ref,
         where,
@@ -483,7 +485,7 @@ def _task(
     children: Mapping[str, TaskRun],
 ) -> PlannedTask:
     results = pipeline_answer.results.get(planned.name, ())
-    explanation = _explained(store, subject, ask, planned, results, children) if results else None
+    explanation = _explain_task(store, subject, ask, planned, results, children) if results else None
     return PlannedTask(
         planned.name,
         planned.number,
@@ -502,12 +504,12 @@ def _state(planned: Planned, pipeline_answer: PipelineAnswer, children: Mapping[
     if planned.name in pipeline_answer.finished:
         failed = any(condition.status == "False" for run in made for condition in run.status.conditions or ())
         return ("failed" if failed else "done") if made else "skipped"
-    if any(waits(task_run) is not None for task_run in made):
+    if any(waiting_condition(task_run) is not None for task_run in made):
         return "waiting"
     return "running" if any(task_run.status.pod_name and not has_ended(task_run) for task_run in made) else ""
 
 
-def _explained(
+def _explain_task(
     store: Store,
     subject: Subject,
     ask: EvaluationOptions,
@@ -531,12 +533,12 @@ def _explained(
             store, ref, ask, planned.name, tuple(result.problem for result in results if result.problem)
         )
     else:
-        analysis = analysed(store, ref, ask, run, planned.task, results, pod_of(store, run), planned.fields)
+        analysis = build_analysis(store, ref, ask, run, planned.task, results, pod_of(store, run), planned.fields)
     if analysis.tekton is not None:
         owner = subject.ref.name if subject.ref.kind == "PipelineRun" else ""
         part = structs.replace(analysis.tekton, pipeline_run=owner)
         analysis = structs.replace(analysis, tekton=part)
-    texts = explained(store, Subject(ref, subject.kind), ask, analysis)
+    texts = build_explanation(store, Subject(ref, subject.kind), ask, analysis)
     # What could not be read is said once, of the whole run.
     verdict = structs.replace(texts.verdict, outcome=word_of(texts.verdict))
     return structs.replace(texts, verdict=verdict, unseen=(), assumptions=(), complete=True)
@@ -554,6 +556,6 @@ def _assumptions(store: Store, subject: Subject, ask: EvaluationOptions) -> tupl
     return (*known, *stated, *tekton_remarks(store, subject.ref.namespace, ask, ()))
 
 
-def _unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:
-    wanted = unread(store, pipeline_needs(store, subject))
+def _list_unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:
+    wanted = find_unread(store, pipeline_needs(store, subject))
     return tuple(unseen for unseen in wanted if unseen.required or unseen.kind not in SETTLING)

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.objects import bounded_kinds
@@ -32,7 +32,7 @@ from kubectl_kres.tekton.model import (
 from kubectl_kres.tekton.reports.config import configuration_needs
 from kubectl_kres.tekton.rules.base.convert import to_v1
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
-from kubectl_kres.tekton.rules.controller.quota_retry import waits
+from kubectl_kres.tekton.rules.controller.quota_retry import waiting_condition
 from kubectl_kres.tekton.rules.controller.workspace_claims import claims_of
 
 
@@ -83,7 +83,7 @@ def known_object(store: Store, subject: Subject) -> Any:
     if subject.raw is None:
         return store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     try:
-        result = decoded(to_v1(subject.raw), subject.kind.struct)
+        result = decode_object(to_v1(subject.raw), subject.kind.struct)
     except msgspec.ValidationError:
         return None
     return structs.replace(result, metadata=structs.replace(result.metadata, namespace=subject.ref.namespace))
@@ -102,7 +102,7 @@ def run_needs(store: Store, run: TaskRun) -> Iterator[ReadRequest]:
     if status.pod_name:
         yield ReadRequest("Pod", namespace, status.pod_name, required=False)
     for owner in run.metadata.owner_references or ():
-        if owner.kind == "PipelineRun" and waits(run) is not None:
+        if owner.kind == "PipelineRun" and waiting_condition(run) is not None:
             yield ReadRequest("PipelineRun", namespace, owner.name, required=False)
     yield from template_needs(run.spec.pod_template)
 

@@ -8,7 +8,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.parts import Severity
 from kubectl_kres.reports.overview import MOST, AreaInput, AreaMaker, AreaPart, Made, OverviewArea, Problem, parts_of
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
-from kubectl_kres.tekton.reports.run_facts import condition_of, fares
+from kubectl_kres.tekton.reports.run_facts import condition_of, run_status
 
 #: How runs fare, the worst first.
 RUN_STATES: Mapping[str, Severity] = {
@@ -25,31 +25,33 @@ RUN_STATES: Mapping[str, Severity] = {
 def _taskruns(context: AreaInput) -> Made:
     """Return the area of TaskRuns; a run that failed with a pod is not about resources."""
     task_runs: list[TaskRun] = list(context.store.all("TaskRun", context.namespace or None))
-    podless = [task_run for task_run in task_runs if fares(task_run) == "failed" and not task_run.status.pod_name]
+    podless = [task_run for task_run in task_runs if run_status(task_run) == "failed" and not task_run.status.pod_name]
     podless.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
-    waiting = [task_run for task_run in task_runs if fares(task_run) == "waiting"]
+    waiting = [task_run for task_run in task_runs if run_status(task_run) == "waiting"]
     problems = tuple(_run("taskruns", task_run) for task_run in (*podless[:MOST], *waiting[:MOST]))
     return Made(
-        OverviewArea("taskruns", "TaskRun", len(task_runs), _parts(task_runs, podless=bool(podless)), problems=problems)
+        OverviewArea(
+            "taskruns", "TaskRun", len(task_runs), _run_parts(task_runs, podless=bool(podless)), problems=problems
+        )
     )
 
 
 def _pipelineruns(context: AreaInput) -> Made:
     """Return the area of PipelineRuns; their problems are reported by their TaskRuns."""
     pipeline_runs: list[PipelineRun] = list(context.store.all("PipelineRun", context.namespace or None))
-    return Made(OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), _parts(pipeline_runs)))
+    return Made(OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), _run_parts(pipeline_runs)))
 
 
-def _parts(value: Sequence[TaskRun | PipelineRun], *, podless: bool = False) -> tuple[AreaPart, ...]:
+def _run_parts(value: Sequence[TaskRun | PipelineRun], *, podless: bool = False) -> tuple[AreaPart, ...]:
     """``podless``: some failed without a pod, else their failing is not about resources."""
     counts: dict[str, int] = {}
     for run in value:
-        counts[fares(run)] = counts.get(fares(run), 0) + 1
+        counts[run_status(run)] = counts.get(run_status(run), 0) + 1
     return parts_of(counts, {**RUN_STATES, "failed": "bad" if podless else ""})
 
 
 def _run(area: str, run: TaskRun) -> Problem:
-    condition, state = condition_of(run), fares(run)
+    condition, state = condition_of(run), run_status(run)
     reason, since = (condition.reason, condition.last_transition_time or "") if condition is not None else ("", "")
     ref = ObjectRef("TaskRun", run.metadata.name, run.metadata.namespace)
     return Problem(area, ref, RUN_STATES[state], state, reason=reason, since=since if state == "waiting" else "")

@@ -70,22 +70,22 @@ def run_case(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draf
     return CurrentRun(run, task, world, draft) if run is not None and isinstance(task, UsedTask) else None
 
 
-def reaches(case: CurrentRun) -> Iterator[Reach]:
+def find_reaches(case: CurrentRun) -> Iterator[Reach]:
     """Yield the way to each other class: Guaranteed takes equal values everywhere, also of what Tekton adds to
     the pod.
     """
     now = class_of(case.draft)
     for name in CLASSES:
         if name != now:
-            reaches = [reach for way in _WAYS[name](case) if (reach := _tried(case, name, way)) is not None]
+            reaches = [reach for way in _WAYS[name](case) if (reach := _try_change(case, name, way)) is not None]
             yield min(reaches, key=lambda reach: (bool(reach.refused), len(reach.edits)), default=Reach(name, ()))
 
 
-def _tried(case: CurrentRun, name: str, way: RunChange) -> Reach | None:
+def _try_change(case: CurrentRun, name: str, way: RunChange) -> Reach | None:
     """Return the change without needless edits; None if it does not lead to the class."""
     planned, whole = way
-    placed = (each for value_edit in planned for each in _placed(case, value_edit))
-    edits = tuple(value_edit for value_edit in placed if (to := _shown(case, value_edit)).before != to.after)
+    placed = (each for value_edit in planned for each in _redirect_edit(case, value_edit))
+    edits = tuple(value_edit for value_edit in placed if (to := _build_field_edit(case, value_edit)).before != to.after)
     text = _refusal(case, name, (edits, whole)) if edits or whole else None
     if text is None:
         return None
@@ -94,16 +94,16 @@ def _tried(case: CurrentRun, name: str, way: RunChange) -> Reach | None:
         less = _refusal(case, name, (rest, whole)) if rest or whole else None
         if less is not None and (text or not less):
             edits, text = rest, less
-    shown = tuple(_shown(case, edit) for edit in edits)
+    shown = tuple(_build_field_edit(case, edit) for edit in edits)
     if whole:
         at = f"{_run_field(case.run)}.computeResources"
         shown = (FieldEdit(at, "{...}", None), *shown)
     return Reach(name, shown, text)
 
 
-def _placed(case: CurrentRun, edit: ValueEdit) -> Iterator[ValueEdit]:
+def _redirect_edit(case: CurrentRun, edit: ValueEdit) -> Iterator[ValueEdit]:
     """Yield the edit where it has an effect: what the run overrides is changed in the run."""
-    result = _side(_override(case, edit.container)[1], edit.side)
+    result = _read_side(_override(case, edit.container)[1], edit.side)
     if edit.resource in result:
         yield edit._replace(of_run=True)
     if edit.resource not in result or edit.text is None:
@@ -130,7 +130,9 @@ def _overridden(
     if not mine or entries is None:
         return tuple(entries) if entries is not None else None
     return tuple(
-        structs.replace(entry, compute_resources=_with(entry.compute_resources, mine, f"{prefix}-{entry.name}"))
+        structs.replace(
+            entry, compute_resources=_edit_resources(entry.compute_resources, mine, f"{prefix}-{entry.name}")
+        )
         for entry in entries
     )
 
@@ -139,29 +141,31 @@ def _refusal(case: CurrentRun, name: str, way: RunChange) -> str | None:
     """Return the refusal of the run, empty if it gets its pod; None if the pod is of another class, or there is
     none.
     """
-    results = _played(case, way)
+    results = _simulate_change(case, way)
     for result in results:
         if result.outcome is None or result.outcome.draft is None or class_of(result.outcome.draft) != name:
             return None
     return next((result.problem.text for result in results if result.problem is not None), "") if results else None
 
 
-def _played(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
+def _simulate_change(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
     every, whole = way
     edits = tuple(edit for edit in every if not edit.of_run)
     spec = case.task.spec
     steps = tuple(
-        structs.replace(step, compute_resources=_with(step.compute_resources, edits, _step(step, at)))
+        structs.replace(step, compute_resources=_edit_resources(step.compute_resources, edits, _step(step, at)))
         for at, step in enumerate(spec.steps or ())
     )
     sidecars = tuple(
-        structs.replace(sidecar, compute_resources=_with(sidecar.compute_resources, edits, f"sidecar-{sidecar.name}"))
+        structs.replace(
+            sidecar, compute_resources=_edit_resources(sidecar.compute_resources, edits, f"sidecar-{sidecar.name}")
+        )
         for sidecar in spec.sidecars or ()
     )
     task = structs.replace(case.task, spec=structs.replace(spec, steps=steps, sidecars=sidecars or None))
-    own = _owned(case)
+    own = _own_containers(case)
     additions = {edit.container for edit in edits} - own
-    entries = {name: _with(case.world.config.entries.get(name), edits, name) for name in sorted(additions)}
+    entries = {name: _edit_resources(case.world.config.entries.get(name), edits, name) for name in sorted(additions)}
     config = structs.replace(
         case.world.config,
         entries={**case.world.config.entries, **{name: entry for name, entry in entries.items() if entry is not None}},
@@ -179,7 +183,7 @@ def _played(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
     return () if isinstance(result, Gap) else result
 
 
-def _owned(case: CurrentRun) -> frozenset[str]:
+def _own_containers(case: CurrentRun) -> frozenset[str]:
     """Return the containers that the Task itself defines."""
     steps = (_step(step, at) for at, step in enumerate(case.task.spec.steps or ()))
     return frozenset(steps) | {f"sidecar-{sidecar.name}" for sidecar in case.task.spec.sidecars or ()}
@@ -190,13 +194,13 @@ def _step(step: Step, index: int) -> str:
     return f"step-{step.name or f'unnamed-{index}'}"
 
 
-def _with(
+def _edit_resources(
     resource_requirements: ResourceRequirements | None, edits: Sequence[ValueEdit], name: str
 ) -> ResourceRequirements | None:
     mine = [edit for edit in edits if edit.container == name]
     if not mine:
         return resource_requirements
-    sides: dict[Side, dict[str, str]] = {side: dict(_side(resource_requirements, side)) for side in SIDES}
+    sides: dict[Side, dict[str, str]] = {side: dict(_read_side(resource_requirements, side)) for side in SIDES}
     for edit in mine:
         if edit.text is None:
             sides[edit.side].pop(edit.resource, None)
@@ -209,18 +213,18 @@ def _with(
     )
 
 
-def _side(resource_requirements: ResourceRequirements | None, side: Side) -> Mapping[str, str]:
+def _read_side(resource_requirements: ResourceRequirements | None, side: Side) -> Mapping[str, str]:
     if resource_requirements is None:
         return {}
     return (resource_requirements.limits if side == "limits" else resource_requirements.requests) or {}
 
 
-def _shown(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
+def _build_field_edit(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
     """Return the object and field of the value: in the Task, or in config-defaults for containers that Tekton adds."""
     field = f"{edit.side}[{edit.resource}]"
     if edit.of_run:
         entry, values = _override(case, edit.container)
-        before = _side(values, edit.side).get(edit.resource)
+        before = _read_side(values, edit.side).get(edit.resource)
         at = f"{_run_field(case.run)}.{entry}.computeResources.{field}"
         return FieldEdit(at, None if before is None else str(before), edit.text, edit.free)
     origin, ref = case.task.origin.source, case.run.spec.task_ref
@@ -234,7 +238,7 @@ def _shown(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
     )
     for place, name, resource_requirements in (*steps, *sidecars):
         if name == edit.container:
-            before = _side(resource_requirements, edit.side).get(edit.resource)
+            before = _read_side(resource_requirements, edit.side).get(edit.resource)
             at = f"{origin}.{place}.computeResources.{field}"
             return FieldEdit(at, None if before is None else str(before), edit.text, edit.free)
     holder = f"ConfigMap/{DEFAULTS} {KEY}"
@@ -293,7 +297,7 @@ def _to_best_effort(case: CurrentRun) -> Iterator[RunChange]:
     edits = [
         ValueEdit(slot.name, side, resource, None)
         for slot in _slots(case.draft)
-        if slot.name in _owned(case)
+        if slot.name in _own_containers(case)
         for side in SIDES
         for resource in CONSIDERED
     ]

@@ -12,11 +12,11 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.parts import TektonPart
 from kubectl_kres.reports.remedies.context import Naming, Remedy, RemedyContext
 from kubectl_kres.reports.remedies.pod_remedy import REMEDIES, remedies, request_over_limit
-from kubectl_kres.reports.remedies.typos import near
+from kubectl_kres.reports.remedies.typos import suggest_quantity
 from kubectl_kres.reports.remedies.words import for_new_run
 
 
-def _say(text: str) -> Callable[[RemedyContext], Iterator[str]]:
+def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:
     def say(_: RemedyContext) -> Iterator[str]:
         yield text
 
@@ -35,7 +35,7 @@ def _over_limit(case: RemedyContext) -> Iterator[str]:
     )
 
 
-def _undecoded(case: RemedyContext) -> Iterator[str]:
+def _decoding_remedies(case: RemedyContext) -> Iterator[str]:
     path, text = case.finding.path, case.finding.observed
     place, _, field = path.rpartition(".")
     if not path:
@@ -48,7 +48,7 @@ def _undecoded(case: RemedyContext) -> Iterator[str]:
     elif "$(" in text:
         yield f"write a quantity at {path}: parameters cannot be used there"
     else:
-        yield f'write {path} as {near(text) or "a quantity such as 500m or 128Mi"}, not "{text}"'
+        yield f'write {path} as {suggest_quantity(text) or "a quantity such as 500m or 128Mi"}, not "{text}"'
 
 
 def _one_of(case: RemedyContext) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _one_of(case: RemedyContext) -> Iterator[str]:
     yield f"give either a reference, as {kind}Ref.name, or an embedded {kind}Spec"
 
 
-def _retired(case: RemedyContext) -> Iterator[str]:
+def _retired_field_remedies(case: RemedyContext) -> Iterator[str]:
     fields = case.finding.text.partition("field(s): ")[2].partition("\n")[0]
     yield (
         f"take {fields} out: inputs and outputs are workspaces and parameters now, "
@@ -82,7 +82,7 @@ _ABSENT = re.compile(r'(task|stepaction|pipeline)s\.tekton\.dev "([^"]*)" not fo
 _REFERRED = {"task": "Task", "stepaction": "StepAction", "pipeline": "Pipeline"}
 
 
-def _unresolved(case: RemedyContext) -> Iterator[str]:
+def _resolution_remedies(case: RemedyContext) -> Iterator[str]:
     text = case.finding.text
     match, step = _ABSENT.search(text), text.partition('for step "')[2].partition('"')[0]
     names = text.rpartition("[")[2].rstrip("]").replace(" ", ", ")
@@ -94,7 +94,7 @@ def _unresolved(case: RemedyContext) -> Iterator[str]:
         yield f"give {names} in the parameters of step {step}, or a default in its StepAction"
 
 
-def _unbound(case: RemedyContext) -> Iterator[str]:
+def _workspace_remedies(case: RemedyContext) -> Iterator[str]:
     name = case.finding.text.partition('"')[2].partition('"')[0]
     if "does not match" in case.finding.text:
         yield f"take workspace {name} out of spec.workspaces of the run, or declare it in the Task"
@@ -117,60 +117,74 @@ def _share_over_limit(case: RemedyContext) -> Iterator[str]:
 
 #: Remedies by rule, of what Tekton's webhooks and controller refuse.
 TEKTON_REMEDIES: Mapping[str, Remedy] = {
-    "tekton/decode": _undecoded,
+    "tekton/decode": _decoding_remedies,
     "tekton/one-of": _one_of,
-    "tekton/no-steps": _say("give the Task a step"),
-    "tekton/step-name": _say("give each step a name of its own, of small letters, digits and dashes"),
-    "tekton/step-ref": _say("take what the StepAction says out of the step"),
-    "tekton/image": _say("give each step and sidecar an image"),
-    "tekton/script": _say("keep either the script or the command; a step can have its command from the step template"),
-    "tekton/artifacts": _say("set enable-artifacts to true in ConfigMap feature-flags, or use results"),
-    "tekton/pipeline-task-name": _say("give each task a name of its own, of small letters, digits and dashes"),
-    "tekton/run-after": _say("name tasks of the Pipeline in runAfter, and none in finally"),
-    "tekton/cycle": _say("take one of these tasks out of what the other waits for"),
+    "tekton/no-steps": _build_fixed_remedy("give the Task a step"),
+    "tekton/step-name": _build_fixed_remedy("give each step a name of its own, of small letters, digits and dashes"),
+    "tekton/step-ref": _build_fixed_remedy("take what the StepAction says out of the step"),
+    "tekton/image": _build_fixed_remedy("give each step and sidecar an image"),
+    "tekton/script": _build_fixed_remedy(
+        "keep either the script or the command; a step can have its command from the step template"
+    ),
+    "tekton/artifacts": _build_fixed_remedy("set enable-artifacts to true in ConfigMap feature-flags, or use results"),
+    "tekton/pipeline-task-name": _build_fixed_remedy(
+        "give each task a name of its own, of small letters, digits and dashes"
+    ),
+    "tekton/run-after": _build_fixed_remedy("name tasks of the Pipeline in runAfter, and none in finally"),
+    "tekton/cycle": _build_fixed_remedy("take one of these tasks out of what the other waits for"),
     "tekton/timeout": _timeout,
-    "tekton/retries": _say("set retries to 0 or more"),
-    "tekton/run-status": _say("take spec.status out"),
-    "tekton/breakpoint": _say("set onFailure to enabled, and name each step once in beforeSteps"),
-    "tekton/reserved-sidecar": _say("give the sidecar another name"),
-    "tekton/retired-field": _retired,
-    "tekton/api-fields": _say("take the field out, or set enable-api-fields to beta in ConfigMap feature-flags"),
-    "tekton/override-name": _say("name each step or sidecar in one entry"),
-    "tekton/task-level-conflict": _say(
+    "tekton/retries": _build_fixed_remedy("set retries to 0 or more"),
+    "tekton/run-status": _build_fixed_remedy("take spec.status out"),
+    "tekton/breakpoint": _build_fixed_remedy("set onFailure to enabled, and name each step once in beforeSteps"),
+    "tekton/reserved-sidecar": _build_fixed_remedy("give the sidecar another name"),
+    "tekton/retired-field": _retired_field_remedies,
+    "tekton/api-fields": _build_fixed_remedy(
+        "take the field out, or set enable-api-fields to beta in ConfigMap feature-flags"
+    ),
+    "tekton/override-name": _build_fixed_remedy("name each step or sidecar in one entry"),
+    "tekton/task-level-conflict": _build_fixed_remedy(
         "keep either computeResources of the whole Task or the values of single steps; an empty one counts, too"
     ),
     "tekton/request-over-limit": _over_limit,
     "validation/request-over-limit": _share_over_limit,
-    "tekton/given-twice": _say("take all but one of what has the same name out; capitals make no difference in a run"),
-    "tekton/undeclared": _say("declare what is named, or correct its name where it is referred to"),
-    "tekton/variable-use": _say(
+    "tekton/given-twice": _build_fixed_remedy(
+        "take all but one of what has the same name out; capitals make no difference in a run"
+    ),
+    "tekton/undeclared": _build_fixed_remedy("declare what is named, or correct its name where it is referred to"),
+    "tekton/variable-use": _build_fixed_remedy(
         "take an entry of the list, or a key of the object; a whole list stands alone in command or args"
     ),
-    "tekton/declaration": _say("correct name, type, default or properties of the parameter"),
-    "tekton/result": _say("correct name, type, properties or value of the result"),
-    "tekton/volume": _say("give each volume a name of its own, without tekton-internal- in front"),
-    "tekton/unmountable": _say("name the volume in the Task, or correct the mount; mount each at a path of its own"),
-    "tekton/mount": _say("mount a volume that is not Tekton's, at a path outside of /tekton"),
-    "tekton/when": _say("give the condition input, operator (in, notin) and values"),
-    "tekton/action-script": _say("take the parameter through an environment variable of the StepAction"),
-    "tekton/workspace-binding": _say("bind each workspace to exactly one volume, with its name"),
-    "tekton/name": _say("correct the name of the Task; what a resolver fetches needs the field resolver"),
-    "tekton/on-error": _say("set onError to continue or stopAndFail, and no retries beside continue"),
-    "tekton/resolution": _unresolved,
+    "tekton/declaration": _build_fixed_remedy("correct name, type, default or properties of the parameter"),
+    "tekton/result": _build_fixed_remedy("correct name, type, properties or value of the result"),
+    "tekton/volume": _build_fixed_remedy("give each volume a name of its own, without tekton-internal- in front"),
+    "tekton/unmountable": _build_fixed_remedy(
+        "name the volume in the Task, or correct the mount; mount each at a path of its own"
+    ),
+    "tekton/mount": _build_fixed_remedy("mount a volume that is not Tekton's, at a path outside of /tekton"),
+    "tekton/when": _build_fixed_remedy("give the condition input, operator (in, notin) and values"),
+    "tekton/action-script": _build_fixed_remedy("take the parameter through an environment variable of the StepAction"),
+    "tekton/workspace-binding": _build_fixed_remedy("bind each workspace to exactly one volume, with its name"),
+    "tekton/name": _build_fixed_remedy(
+        "correct the name of the Task; what a resolver fetches needs the field resolver"
+    ),
+    "tekton/on-error": _build_fixed_remedy("set onError to continue or stopAndFail, and no retries beside continue"),
+    "tekton/resolution": _resolution_remedies,
     "tekton/params": _without_value,
-    "tekton/workspaces": _unbound,
-    "tekton/one-claim": _say(
+    "tekton/workspaces": _workspace_remedies,
+    "tekton/one-claim": _build_fixed_remedy(
         "back the workspaces by one claim (subPath parts it), or set coschedule to disabled, pipelineruns or "
         "isolate-pipelinerun in ConfigMap feature-flags"
     ),
-    "tekton/unknown-override": _say("name steps and sidecars as the Task does, without step- or sidecar- in front"),
-    "tekton/unknown-pipeline-task": _say("name a task of the Pipeline in taskRunSpecs"),
-    "tekton/object-refused": _say("delete runs that have ended, or raise the quota that counts them"),
-    "tekton/pod-security": _say("give each container the security context that the message asks for"),
+    "tekton/unknown-override": _build_fixed_remedy(
+        "name steps and sidecars as the Task does, without step- or sidecar- in front"
+    ),
+    "tekton/unknown-pipeline-task": _build_fixed_remedy("name a task of the Pipeline in taskRunSpecs"),
+    "tekton/object-refused": _build_fixed_remedy("delete runs that have ended, or raise the quota that counts them"),
+    "tekton/pod-security": _build_fixed_remedy("give each container the security context that the message asks for"),
 }
 
 
-def _undivided(of_pods: Remedy) -> Remedy:
+def _build_division_remedy(of_pods: Remedy) -> Remedy:
     """Return the remedy of whole pieces, as GPUs, that were divided by the steps; ``of_pods``: for any other value."""
 
     def say(case: RemedyContext) -> Iterator[str]:
@@ -195,7 +209,7 @@ def _undivided(of_pods: Remedy) -> Remedy:
 
 #: Refusals of a part of what comes in whole numbers.
 WHOLE: Mapping[str, Remedy] = {
-    rule: _undivided(REMEDIES[rule])
+    rule: _build_division_remedy(REMEDIES[rule])
     for rule in ("validation/integer", "validation/request-equals-limit", "validation/hugepages")
 }
 
@@ -205,10 +219,10 @@ def sentences_of_run(analysis: Analysis, names: Mapping[str, str], sentences: Ma
     part = analysis.tekton
     assert part is not None
     own = {**sentences, **TEKTON_REMEDIES, **WHOLE}
-    return _of_run(remedies(analysis.outcomes, names, own, naming=lambda outcome: _naming(part, outcome)), part)
+    return _of_run(remedies(analysis.outcomes, names, own, naming=lambda outcome: _build_naming(part, outcome)), part)
 
 
-def _naming(part: TektonPart, outcome: Outcome) -> Naming:
+def _build_naming(part: TektonPart, outcome: Outcome) -> Naming:
     """Return the names of steps and sidecars as in the Task, and of values by the field that was written."""
     fields = {
         entry.path: f"{entry.source.field} of {entry.source.ref}"

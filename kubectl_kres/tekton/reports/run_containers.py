@@ -32,7 +32,7 @@ def killed_containers(pod: Pod | None, result: RunResult, additions: Collection[
             limit := _limit(pod, name),
             _source(result, name, limit),
             name in additions,
-            _again(result, name, limit),
+            _has_same_memory_limit(result, name, limit),
         )
         for name in names
     )
@@ -58,7 +58,7 @@ def _limit(pod: Pod, name: str) -> str:
     return ""
 
 
-def _again(result: RunResult, name: str, limit: str) -> bool:
+def _has_same_memory_limit(result: RunResult, name: str, limit: str) -> bool:
     """Return whether admission gives the container no more memory today; also where that is not known."""
     draft = result.outcome.draft if result.outcome is not None else None
     slots = [slot for slot in draft.slots() if slot.name == name] if draft is not None else []
@@ -85,7 +85,7 @@ def _source(result: RunResult, name: str, limit: str) -> Source | None:
 _RULES = frozenset({"quota/exceeded", "limitrange/max"})
 
 
-def outweighed(outcomes: Sequence[Outcome], additions: Collection[str]) -> tuple[Outweighed, ...]:
+def outweighed_resources(outcomes: Sequence[Outcome], additions: Collection[str]) -> tuple[Outweighed, ...]:
     """Return the resources of a refused pod of which a container added by Tekton asks for more than all steps and
     sidecars together.
 
@@ -100,10 +100,10 @@ def outweighed(outcomes: Sequence[Outcome], additions: Collection[str]) -> tuple
         for finding in refused[0].refusal.findings
         if finding.rule in _RULES and finding.resource
     }
-    return tuple(_outweighed(draft, names, additions)) if draft is not None else ()
+    return tuple(_find_outweighed(draft, names, additions)) if draft is not None else ()
 
 
-def _outweighed(draft: Draft, names: Collection[str], additions: Collection[str]) -> Iterator[Outweighed]:
+def _find_outweighed(draft: Draft, names: Collection[str], additions: Collection[str]) -> Iterator[Outweighed]:
     for name in sorted(names):
         for side in SIDES:
             together = of_containers(draft.containers, [], side).get(name, ZERO)

@@ -22,7 +22,7 @@ from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.config import remarks
 from kubectl_kres.tekton.reports.world import refused_definitions, revision_of, tekton_world
 from kubectl_kres.tekton.rules.base.variables import pod_name
-from kubectl_kres.tekton.rules.controller.quota_retry import REASON, never_fits, next_try, time_left, waits
+from kubectl_kres.tekton.rules.controller.quota_retry import REASON, never_fits, next_try, time_left, waiting_condition
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult
 
 #: Reads whose failure the assumptions tell.
@@ -39,13 +39,13 @@ def run_facts(run: TaskRun | PipelineRun) -> Iterator[Fact]:
     """Yield the condition of a run that has not succeeded, then those of its earlier tries."""
     kind = "TaskRun" if isinstance(run, TaskRun) else "PipelineRun"
     source = Source(kind, run.metadata.name, run.metadata.namespace, "status.conditions[Succeeded]")
-    yield from _of(run.status.conditions, source)
+    yield from _condition_facts(run.status.conditions, source)
     tries = (run.status.retries_status or ()) if isinstance(run, TaskRun) else ()
     for index, item in enumerate(tries):
-        yield from _of(item.conditions, source.at(f"status.retriesStatus[{index}]"))
+        yield from _condition_facts(item.conditions, source.at(f"status.retriesStatus[{index}]"))
 
 
-def _of(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fact]:
+def _condition_facts(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fact]:
     for condition in conditions or ():
         if condition.type == "Succeeded" and condition.status != "True":
             text = condition.message or f"Succeeded is {condition.status}"
@@ -54,7 +54,7 @@ def _of(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fa
 
 def failures(run: TaskRun, facts: Iterable[Fact]) -> Iterator[TimelineEvent]:
     """Yield the conditions that ended a try of a run, and that it waits for a quota."""
-    waiting = waits(run)
+    waiting = waiting_condition(run)
     for fact in facts:
         if waiting is not None and fact.reason == waiting.reason:
             yield TimelineEvent(fact, "warn")
@@ -83,7 +83,7 @@ def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | 
     """Return the wait for a quota; None: the run does not wait for one. ``minutes``: the timeout of a PipelineRun that
     names none.
     """
-    condition = waits(run)
+    condition = waiting_condition(run)
     if condition is None:
         return None
     time = moment_of(now)
@@ -126,7 +126,7 @@ def held_back(run: TaskRun | PipelineRun) -> str:
     return value if run.spec.status == value else ""
 
 
-def fares(run: TaskRun | PipelineRun) -> str:
+def run_status(run: TaskRun | PipelineRun) -> str:
     """Return the state of a run in a word: waiting is for a quota."""
     condition = condition_of(run)
     if condition is None:

@@ -20,7 +20,12 @@ from kubectl_kres.tekton.rules.base.result import Gap
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller import taskrun as of_task
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, task_run
-from kubectl_kres.tekton.rules.controller.workspace_claims import WorkspaceClaim, admitted, assistants_claims, claims_of
+from kubectl_kres.tekton.rules.controller.workspace_claims import (
+    WorkspaceClaim,
+    admit_claims,
+    assistants_claims,
+    claims_of,
+)
 from kubectl_kres.tekton.rules.pipeline import pipeline_tasks
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import (
     PER_RUN,
@@ -62,14 +67,14 @@ def objects_of_run(store: Store, subject: Subject, ask: EvaluationOptions) -> tu
     """
     world = tekton_world(store, subject.ref.namespace, ask)
     if subject.ref.kind in {"PipelineRun", "Pipeline"}:
-        whole, _ = stored_run(store, subject, world, PipelineRun, Pipeline, pipeline_tasks.alone)
+        whole, _ = stored_run(store, subject, world, PipelineRun, Pipeline, pipeline_tasks.default_pipeline_run)
         if whole is None or has_ended(whole):
             return ()
         answer = pipeline_run(
             whole, world, claims=existing_claims(store, whole), pods=existing_pods(store, whole), journal=False
         )
         return () if isinstance(answer, Gap) else tuple(of_pipeline(whole, answer, world))
-    run, _ = stored_run(store, subject, world, TaskRun, Task, of_task.alone)
+    run, _ = stored_run(store, subject, world, TaskRun, Task, of_task.default_task_run)
     if run is None or has_ended(run):
         return ()
     counted = bool(run.status.pod_name)
@@ -128,7 +133,7 @@ def _of_task(run: TaskRun, results: Sequence[RunResult], world: RunWorld, store:
 
 
 def _claims(claims: Sequence[WorkspaceClaim], maker: ObjectRef, world: RunWorld) -> Iterator[RunObject]:
-    answers = {answer.claim.name: answer for answer in admitted(claims, world.policies, world.server)}
+    answers = {answer.claim.name: answer for answer in admit_claims(claims, world.policies, world.server)}
     for claim in claims:
         answer = answers.get(claim.name)
         requests = claim.claim.spec.resources.requests if claim.claim.spec.resources is not None else None

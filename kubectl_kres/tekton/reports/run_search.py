@@ -38,22 +38,22 @@ from kubectl_kres.reports.remedies.pods import (
     TRIED,
     PodFaults,
     amounts,
-    dearest,
     findings_of,
-    full,
+    lacks_only_room,
+    largest_amounts,
     price_of,
 )
 from kubectl_kres.reports.remedies.resource_values import Resource
 from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
-from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
-from kubectl_kres.reports.remedies.shape import Direction, needed_sides, resource_of, scale, units
-from kubectl_kres.reports.remedies.words import composed, for_new_run, raises
+from kubectl_kres.reports.remedies.room import LEAST, Raised, measured_resource
+from kubectl_kres.reports.remedies.shape import Direction, needed_sides, resource_of, scale_down, units
+from kubectl_kres.reports.remedies.words import compose_remedy, for_new_run, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.run_objects import existing_claims
 from kubectl_kres.tekton.reports.ways.admitted_remedies import admitted_remedies
 from kubectl_kres.tekton.reports.ways.changed_policies import with_lists
 from kubectl_kres.tekton.reports.ways.claim_remedies import claim_remedies
-from kubectl_kres.tekton.reports.ways.container_defaults import default_edits, entry_edit, resources_of, tried
+from kubectl_kres.tekton.reports.ways.container_defaults import default_edits, entry_edit, resources_of, try_defaults
 from kubectl_kres.tekton.reports.ways.run_values import RunCase, RunField
 from kubectl_kres.tekton.reports.ways.security_remedies import security_remedies
 from kubectl_kres.tekton.rules.base.result import Gap
@@ -131,12 +131,12 @@ class _Search:
 
     def remedies(self) -> Iterator[Remedy]:
         seen: list[tuple[Edit, ...]] = []
-        trials = [*self._trials()]
+        trials = [*self._list_trials()]
         ways = [*(tuple(self._edits(trial)) for trial in trials), *self._of_defaults_given(trials)]
         for edits in sorted(ways, key=_rank):
             if edits and edits not in seen:
                 seen.append(edits)
-                texts = composed(self.store, self.subject, edits, Admits(1, 1), 0)
+                texts = compose_remedy(self.store, self.subject, edits, Admits(1, 1), 0)
                 yield structs.replace(texts, text=for_new_run(texts.text, again=self._of_new_run(edits)))
 
     def _of_defaults_given(self, trials: Sequence[RunTrial]) -> Iterator[tuple[Edit, ...]]:
@@ -146,7 +146,7 @@ class _Search:
         resources = resources_of(finding for outcome in self.analysis.outcomes for finding in findings_of(outcome))
         for values in ({}, *(trial.values for trial in trials if trial.values)):
             case = self.case.with_values(values)
-            edit = None if tried(case).passes else entry_edit(self.store, case, resources)
+            edit = None if try_defaults(case).passes else entry_edit(self.store, case, resources)
             if edit is not None:
                 yield (edit, *self._of_values(values))
                 break
@@ -158,12 +158,12 @@ class _Search:
         there = self.subject.raw is None and self.subject.ref.kind == "TaskRun"
         return part is not None and (part.ended or (there and any(isinstance(edit, SetValue) for edit in edits)))
 
-    def _trials(self) -> Iterator[RunTrial]:
-        run_trials = [trial for way in ("lower", "raise") if (trial := self._passing(way)) is not None]
+    def _list_trials(self) -> Iterator[RunTrial]:
+        run_trials = [trial for way in ("lower", "raise") if (trial := self._find_passing_trial(way)) is not None]
         yield from run_trials
         for trial in run_trials[:1]:
             if trial.hard:
-                yield from self._within(trial)
+                yield from self._fit_trial_to_room(trial)
 
     def judge(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> PodFaults:
         """Return the outcomes of the run with these values, in every order; results are cached."""
@@ -189,23 +189,23 @@ class _Search:
             if result.outcome.draft is not None:
                 request = quota_request(result.built.pod, result.outcome.draft)
                 prices.append(price_of(charges(request, policies.quotas)))
-        faults = tuple(outcome for outcome in outcomes if outcome.refusal is not None and not full(outcome))
-        return PodFaults(tuple(outcomes), faults, dearest(prices))
+        faults = tuple(outcome for outcome in outcomes if outcome.refusal is not None and not lacks_only_room(outcome))
+        return PodFaults(tuple(outcomes), faults, largest_amounts(prices))
 
-    def _passing(self, way: Direction) -> RunTrial | None:
+    def _find_passing_trial(self, way: Direction) -> RunTrial | None:
         """Return values and defaults that everything but quotas admits, as few as are needed; None: none were found."""
         values: Values = {}
         defaults: dict[Default, str] = {}
         for _ in range(_ROUNDS):
             evaluated = self.judge(values, defaults)
             if not evaluated.faults:
-                return self._fewest(values, defaults)
+                return self._drop_needless_values(values, defaults)
             before = dict(values), dict(defaults)
-            if not self._mend(evaluated.faults[0], values, defaults, way) or before == (values, defaults):
+            if not self._correct_values(evaluated.faults[0], values, defaults, way) or before == (values, defaults):
                 return None
         return None
 
-    def _mend(self, fault: Outcome, values: Values, defaults: dict[Default, str], way: Direction) -> bool:
+    def _correct_values(self, fault: Outcome, values: Values, defaults: dict[Default, str], way: Direction) -> bool:
         """Add what the refusal requires to values and defaults; return False if there is no such value."""
         draft: Draft | None = fault.draft
         findings = [finding for finding in findings_of(fault) if finding.rule != "quota/exceeded"]
@@ -215,11 +215,11 @@ class _Search:
         for name in sorted({resource_of(finding) for finding in findings}):
             solved = Resource(name, draft, self._with_defaults(defaults).limits, needed.get(name, set()), way)
             solved.solve()
-            if not self._take(fault, draft, solved.draft, name, values, defaults):
+            if not self._store_values(fault, draft, solved.draft, name, values, defaults):
                 return False
         return True
 
-    def _take(
+    def _store_values(
         self, fault: Outcome, before: Draft, after: Draft, name: str, values: Values, defaults: dict[Default, str]
     ) -> bool:
         changed = [
@@ -263,7 +263,7 @@ class _Search:
             return RunField("stepSpecs" if place.role == "step" else "sidecarSpecs", number, side, name), str(quantity)
         return RunField("steps" if place.role == "step" else "sidecars", place.number, side, name), str(quantity)
 
-    def _fewest(self, values: Values, defaults: dict[Default, str]) -> RunTrial:
+    def _drop_needless_values(self, values: Values, defaults: dict[Default, str]) -> RunTrial:
         """Return the trial without the needless values."""
         for field in sorted(values, key=lambda run_field: (run_field.side == "limits", run_field)):
             fewer = {run_field: text for run_field, text in values.items() if run_field != field}
@@ -273,23 +273,23 @@ class _Search:
             less = {item: text for item, text in defaults.items() if item != key}
             if not self.judge(values, less).faults:
                 defaults = less
-        return self._trial(values, defaults, self.judge(values, defaults))
+        return self._build_trial(values, defaults, self.judge(values, defaults))
 
-    def _trial(self, values: Values, defaults: Mapping[Default, str], evaluated: PodFaults) -> RunTrial:
+    def _build_trial(self, values: Values, defaults: Mapping[Default, str], evaluated: PodFaults) -> RunTrial:
         used, hard = amounts(self.policies.quotas)
         needs = {
             key: used.get(key, 0) + amount for key, amount in evaluated.price.items() if amount > 0 and key in hard
         }
         return RunTrial(values, defaults, evaluated, {key: need for key, need in needs.items() if need > hard[key]})
 
-    def _within(self, trial: RunTrial) -> Iterator[RunTrial]:
+    def _fit_trial_to_room(self, trial: RunTrial) -> Iterator[RunTrial]:
         """Yield trials within the room that there is: values for the whole Task, then those of the steps in
         proportion.
         """
         whole = self._for_task() if self.has_run and not self.task_level and len(self.steps) > 1 else None
         if whole is not None:
-            yield from self._lowered(whole, trial.defaults)
-        yield from self._lowered(dict(trial.values), trial.defaults)
+            yield from self._lower_values(whole, trial.defaults)
+        yield from self._lower_values(dict(trial.values), trial.defaults)
 
     def _for_task(self) -> Values | None:
         """Return the sum of the steps' values, as values of the run for the whole Task; None where the run may not
@@ -318,18 +318,18 @@ class _Search:
         sides: tuple[tuple[Side, dict[str, Quantity]], ...] = (("limits", limits), ("requests", requests))
         return {RunField("computeResources", 0, side, name): str(it) for side, own in sides for name, it in own.items()}
 
-    def _lowered(self, values: Values, defaults: Mapping[Default, str]) -> Iterator[RunTrial]:
+    def _lower_values(self, values: Values, defaults: Mapping[Default, str]) -> Iterator[RunTrial]:
         for _ in range(_ROUNDS):
             evaluated = self.judge(values, defaults)
-            trial = self._trial(values, defaults, evaluated)
-            if evaluated.faults or any(measured(name) is None for _, name in trial.hard):
+            trial = self._build_trial(values, defaults, evaluated)
+            if evaluated.faults or any(measured_resource(name) is None for _, name in trial.hard):
                 return
             if not trial.hard:
                 yield self._without_followers(trial)
                 return
-            side, name = min(it for _, key in trial.hard if (it := measured(key)) is not None)
+            side, name = min(it for _, key in trial.hard if (it := measured_resource(key)) is not None)
             draft: Draft | None = evaluated.outcomes[0].draft
-            most = self._room(evaluated, side, name)
+            most = self._find_room(evaluated, side, name)
             if draft is None or most < LEAST.get(name, 10**9):
                 return
             if self.task_level or any(value.holder == "computeResources" for value in values):
@@ -346,21 +346,21 @@ class _Search:
             if which[0] == "computeResources":
                 continue
             fewer = {it: text for it, text in trial.values.items() if (it.holder, it.side, it.resource) != which}
-            run_trial = self._trial(fewer, trial.defaults, self.judge(fewer, trial.defaults))
+            run_trial = self._build_trial(fewer, trial.defaults, self.judge(fewer, trial.defaults))
             if not run_trial.faults.faults and not run_trial.hard:
                 trial = run_trial
         return trial
 
-    def _room(self, evaluated: PodFaults, side: Side, name: str) -> int:
+    def _find_room(self, evaluated: PodFaults, side: Side, name: str) -> int:
         """Return the most of a resource that the pod may have."""
         used, hard = amounts(self.policies.quotas)
-        keys = [key for key in evaluated.price if key in hard and measured(key[1]) == (side, name)]
+        keys = [key for key in evaluated.price if key in hard and measured_resource(key[1]) == (side, name)]
         return min(hard[key] - used.get(key, 0) for key in keys)
 
     def _scaled(self, evaluated: Outcome, draft: Draft, side: Side, name: str, most: int) -> Values | None:
         after = draft.copy()
         overhead = draft.overhead.get(name, ZERO).nano
-        scale(after, side, name, Quantity(most - overhead))
+        scale_down(after, side, name, Quantity(most - overhead))
         result: Values = {}
         for old, new in zip(draft.slots(), after.slots(), strict=True):
             for which in SIDES:
@@ -406,7 +406,7 @@ class _Search:
             return structs.replace(self.policies, limits=(*self.policies.limits, parsed_range(made)))
         limits, item = all_limits
         items = tuple(
-            _filled(parsed_item, defaults) if parsed_item is item else parsed_item for parsed_item in limits.items
+            _add_defaults(parsed_item, defaults) if parsed_item is item else parsed_item for parsed_item in limits.items
         )
         changed = Limits(limits.source, items, limits.created)
         return structs.replace(
@@ -432,7 +432,7 @@ class _Search:
     def _of_values(self, values: Mapping[RunField, str | None]) -> Iterator[Edit]:
         for field, to in sorted(values.items(), key=lambda it: (_ORDER.index(it[0].holder), it[0])):
             source = self.case.source(field)
-            role, name = self._whose(field)
+            role, name = self._find_holder(field)
             yield SetValue(
                 source.ref, source.field, field.resource, to, self.case.written(field), name, field.side, role
             )
@@ -457,7 +457,7 @@ class _Search:
             ref = ObjectRef("LimitRange", limits.source.name, self.namespace)
             yield SetBound(ref, f"{item.path}.{bound}[{name}]", name, text, None, bound, item.type)
 
-    def _whose(self, field: RunField) -> tuple[str, str]:
+    def _find_holder(self, field: RunField) -> tuple[str, str]:
         run, task = self.case.run.spec, self.case.task.spec
         match field.holder:
             case "computeResources":
@@ -502,7 +502,7 @@ def _item(defaults: Mapping[Default, str]) -> dict[str, object]:
     return item
 
 
-def _filled(item: ParsedItem, defaults: Mapping[Default, str]) -> ParsedItem:
+def _add_defaults(item: ParsedItem, defaults: Mapping[Default, str]) -> ParsedItem:
     """Return the entry with further defaults, and the default requests that the server makes of them."""
     limits = {name: parse(text) for (side, name), text in defaults.items() if side == "limits"}
     requests = {name: parse(text) for (side, name), text in defaults.items() if side == "requests"}

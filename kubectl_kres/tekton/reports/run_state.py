@@ -13,13 +13,13 @@ from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import ObjectDescription
 from kubectl_kres.reports.explain.object_state import state_of_pod
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
-from kubectl_kres.reports.run_state.grace import is_new, worst
+from kubectl_kres.reports.run_state.grace import is_new, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import named_object, queue_of
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.run_facts import condition_of, failures, run_facts
-from kubectl_kres.tekton.rules.controller.quota_retry import REASON, waits
+from kubectl_kres.tekton.rules.controller.quota_retry import REASON, waiting_condition
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import has_ended
 
 #: Reasons of a run whose images cannot be pulled. Source: tekton pkg/apis/pipeline/v1/taskrun_types.go.
@@ -35,7 +35,7 @@ def describe_run(store: Store, run: TaskRun | PipelineRun, now: str) -> ObjectDe
         return ObjectDescription(state, ended=ended)
     facts = tuple(run_facts(run))
     events = tuple(failures(run, facts)) if facts else ()
-    return ObjectDescription(state, facts, events, waits=waits(run) is not None, ended=ended)
+    return ObjectDescription(state, facts, events, waits=waiting_condition(run) is not None, ended=ended)
 
 
 def run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
@@ -50,7 +50,7 @@ def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
     if condition is not None and condition.status == "True":
         return RunState("ended")
     if condition is not None and condition.status == "False":
-        return _failed(store, run, condition)
+        return _failed_state(store, run, condition)
     if run.spec.status in {"TaskRunPending", "PipelineRunPending"}:
         queue = queue_of(run.metadata.labels)
         detail = f"spec.status is {run.spec.status}" + (f", queue {queue}" if queue else "")
@@ -73,7 +73,7 @@ def _of_tasks(store: Store, run: PipelineRun, now: str) -> RunState:
     names = [child.name for child in run.status.child_references or () if child.kind == "TaskRun"]
     runs = [store.get("TaskRun", name, space) for name in names]
     states = [run_state(store, item, now) for item in runs if isinstance(item, TaskRun)]
-    held_up = worst(state for state in states if state.word in {"waits", "starting"})
+    held_up = worst_state(state for state in states if state.word in {"waits", "starting"})
     if held_up is None or (any(state.word == "runs" for state in states) and held_up.word == "starting"):
         return RunState("runs")
     return held_up
@@ -109,7 +109,7 @@ def pod_of(store: Store, run: TaskRun) -> Pod | None:
     return pod
 
 
-def _failed(store: Store, run: TaskRun | PipelineRun, condition: Condition) -> RunState:
+def _failed_state(store: Store, run: TaskRun | PipelineRun, condition: Condition) -> RunState:
     since, message = condition.last_transition_time or "", condition.message
     if "Cancel" in condition.reason:
         return RunState("ended")

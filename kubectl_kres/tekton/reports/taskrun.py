@@ -21,15 +21,15 @@ from kubectl_kres.reports.pod.pod_claims import add_charges as sums_of
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Task, TaskRun, TaskSpec
-from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed
+from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed_resources
 from kubectl_kres.tekton.reports.run_facts import held_back, pipeline_run_of, tekton_remarks, too_much, waiting_of
 from kubectl_kres.tekton.reports.run_objects import existing_claims
 from kubectl_kres.tekton.reports.ways.run_values import RunCase
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
 from kubectl_kres.tekton.rules.base.result import Fields, Gap, SpecOrigin, fields_below
 from kubectl_kres.tekton.rules.controller.resolve import UsedTask, task_of
-from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, alone, task_run
-from kubectl_kres.tekton.rules.controller.workspace_claims import admitted, claims_of, unknown_claims
+from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, default_task_run, task_run
+from kubectl_kres.tekton.rules.controller.workspace_claims import admit_claims, claims_of, unknown_claims
 
 #: What the author of the Task wrote, in contrast to whoever runs it.
 _AUTHORED = frozenset({"tekton/step", "tekton/step-template", "tekton/sidecar"})
@@ -67,10 +67,10 @@ def taskrun_analysis(
     results = task_run(run, world, task=used, journal=journal, counted=counted, existing=existing)
     if isinstance(results, Gap):
         raise unknown_task(store, subject, results)
-    return analysed(store, subject.ref, ask, run, used or _gone(run), results, live)
+    return build_analysis(store, subject.ref, ask, run, used or _build_missing_task(run), results, live)
 
 
-def _gone(run: TaskRun) -> UsedTask:
+def _build_missing_task(run: TaskRun) -> UsedTask:
     """Return the refusal of a run whose Task does not exist, under the name in the run."""
     name = run.spec.task_ref.name if run.spec.task_ref is not None else ""
     return UsedTask(TaskSpec(), SpecOrigin(Source("Task", name, run.metadata.namespace)))
@@ -94,7 +94,7 @@ def run_of(store: Store, subject: Subject, world: RunWorld) -> tuple[TaskRun | N
     """Return the run as it is stored, or why a file's is not; a Task is run with defaults. Raises NotFound,
     Forbidden.
     """
-    return stored_run(store, subject, world, TaskRun, Task, alone)
+    return stored_run(store, subject, world, TaskRun, Task, default_task_run)
 
 
 def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
@@ -121,11 +121,11 @@ def refused_run(
     outcomes = tuple(refused_outcome(refusal) for refusal in refusals)
     by_operator = tekton_world(store, ref.namespace, ask).config.by_operator
     part = TektonPart(problem=refusals[0], by_operator=by_operator)
-    made = _made(store, ref, ask, part, outcomes)
+    made = _build_made_pod(store, ref, ask, part, outcomes)
     return Analysis(start, policies(store, ref.namespace, ask.server), outcomes, part, made=made)
 
 
-def _made(
+def _build_made_pod(
     store: Store,
     ref: ObjectRef,
     ask: EvaluationOptions,
@@ -146,7 +146,7 @@ def _made(
     )
 
 
-def analysed(
+def build_analysis(
     store: Store,
     ref: ObjectRef,
     ask: EvaluationOptions,
@@ -162,10 +162,12 @@ def analysed(
     """
     known, world = policies(store, ref.namespace, ask.server), tekton_world(store, ref.namespace, ask)
     if live is not None:
-        results = sorted(results, key=lambda run_result: (run_result.problem is not None, not _is(run_result, live)))
+        results = sorted(
+            results, key=lambda run_result: (run_result.problem is not None, not _is_live_pod(run_result, live))
+        )
     first = results[0]
     problem = next((result.problem for result in results if result.problem is not None), None)
-    pod = _authored(first.submitted, first.journal) if first.submitted is not None else Pod()
+    pod = _restore_task_values(first.submitted, first.journal) if first.submitted is not None else Pod()
     source = Source("Pod", pod.metadata.name or f"{run.metadata.name}-pod", run.metadata.namespace)
     start = PodManifest(pod, source, "", _origin(task), live=live)
     containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
@@ -188,15 +190,15 @@ def analysed(
         problem,
         too_much(results, known.policies),
         max(0, run.spec.retries - len(run.status.retries_status or ())),
-        _lost(first.journal),
+        _lost_amounts(first.journal),
         any(entry.rule.startswith("tekton/task-level") for entry in first.journal if isinstance(entry, Derive)),
         waiting_of(store, run, ask.now, world.config.timeout_minutes),
         pipeline_run_of(run),
         ".".join(map(str, world.config.version or ())),
         held_back(run),
         killed_containers(live or pod_of(store, run), first, additions),
-        outweighed([result.outcome for result in results if result.outcome is not None], additions),
-        _throttled(first),
+        outweighed_resources([result.outcome for result in results if result.outcome is not None], additions),
+        _added_cpu_limits(first),
         world.config.by_operator,
     )
     own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
@@ -206,8 +208,8 @@ def analysed(
         known,
         outcomes,
         part,
-        tuple(map(_listed, results)),
-        made=_made(store, ref, ask, part, outcomes, live, RunCase(run, task, own, world)),
+        tuple(map(_first_lister_order, results)),
+        made=_build_made_pod(store, ref, ask, part, outcomes, live, RunCase(run, task, own, world)),
         claims=_claims(store, run, world) if not run.status.pod_name else None,
         unseen=tuple(map(not_computed, dict.fromkeys(gap for result in results for gap in result.gaps))),
     )
@@ -218,14 +220,14 @@ def _claims(store: Store, run: TaskRun, world: RunWorld) -> PodClaims | None:
     claims = claims_of(run, existing_claims(store, run))
     if not claims:
         return None
-    answers = admitted(claims, world.policies, world.server)
+    answers = admit_claims(claims, world.policies, world.server)
     costs = tuple(sums_of(cost for answer in answers for cost in answer.charges))
     unknown = unknown_claims(run)
     text = f"what workspace {', '.join(unknown)} claims is not known: taken as admitted"
     return PodClaims(charges=costs, assumptions=(Assume("", "tekton/claim-unknown", text),) if unknown else ())
 
 
-def _throttled(result: RunResult) -> Mapping[str, str]:
+def _added_cpu_limits(result: RunResult) -> Mapping[str, str]:
     """Return the limits of cpu that the version of Tekton gives the containers that it adds."""
     limits: dict[str, str] = {}
     if result.built is None:
@@ -240,7 +242,7 @@ def _throttled(result: RunResult) -> Mapping[str, str]:
     return limits
 
 
-def _lost(journal: Journal) -> Mapping[str, str]:
+def _lost_amounts(journal: Journal) -> Mapping[str, str]:
     """Return the amount of each resource that the division of task-level requests loses."""
     result: dict[str, str] = {}
     for entry in journal:
@@ -262,7 +264,7 @@ def pod_of(store: Store, run: TaskRun) -> Pod | None:
     return pod if isinstance(pod, Pod) else None
 
 
-def _is(result: RunResult, live: Pod) -> bool:
+def _is_live_pod(result: RunResult, live: Pod) -> bool:
     """Return whether the pod that is stored is the one that is there."""
     return result.stored is not None and values_of(result.stored) == values_of(as_written(live))
 
@@ -279,7 +281,7 @@ def _outcome(result: RunResult) -> Outcome:
     return structs.replace(outcome, refusal=structs.replace(outcome.refusal, message=result.problem.text))
 
 
-def _listed(result: RunResult) -> tuple[str, ...]:
+def _first_lister_order(result: RunResult) -> tuple[str, ...]:
     """Return an order of Tekton's lister that leads here; the API server's is another."""
     return result.built.orders[0] if result.built is not None and result.built.orders else ()
 
@@ -292,7 +294,7 @@ def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
     return Outcome(False, problem.code, refusal, journal=journal)
 
 
-def _authored(pod: Pod, journal: Journal) -> Pod:
+def _restore_task_values(pod: Pod, journal: Journal) -> Pod:
     """Return the pod as the Task defines it; Tekton's changes are in the journal."""
     written = {
         entry.path: entry.after
@@ -301,13 +303,13 @@ def _authored(pod: Pod, journal: Journal) -> Pod:
     }
     spec = structs.replace(
         pod.spec,
-        containers=_with(pod.spec.containers or (), "spec.containers", written),
-        init_containers=_with(pod.spec.init_containers or (), "spec.initContainers", written),
+        containers=_set_resources(pod.spec.containers or (), "spec.containers", written),
+        init_containers=_set_resources(pod.spec.init_containers or (), "spec.initContainers", written),
     )
     return structs.replace(pod, spec=spec)
 
 
-def _with(containers: Iterable[Container], field: str, written: Mapping[str, str]) -> tuple[Container, ...]:
+def _set_resources(containers: Iterable[Container], field: str, written: Mapping[str, str]) -> tuple[Container, ...]:
     return tuple(
         structs.replace(container, resources=_resources(container.resources, f"{field}[{index}]", written))
         for index, container in enumerate(containers)

@@ -12,12 +12,12 @@ from kubectl_kres.model.objects import Namespace, ObjectRef
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.reports.common.effective_policies import extending_kinds, policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.reports.config import configuration
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
-from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, sent, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, send_object, world_of
 
 RunType = TypeVar("RunType", TaskRun, PipelineRun)
 Template = TypeVar("Template", Task, Pipeline)
@@ -39,14 +39,14 @@ _found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], EvaluationOpti
 
 def tekton_world(store: Store, namespace: str, ask: EvaluationOptions) -> RunWorld:
     """Return the world of a namespace; made again only where the store has changed."""
-    return _kept(store, namespace, ask)[0]
+    return _find_cached_world(store, namespace, ask)[0]
 
 
 def refused_definitions(store: Store, namespace: str, ask: EvaluationOptions) -> Refused:
     """Return the refused definitions: Tasks, Pipelines and StepActions of files that are not stored, so that no run
     finds them.
     """
-    return _kept(store, namespace, ask)[1]
+    return _find_cached_world(store, namespace, ask)[1]
 
 
 def revision_of(store: Store) -> tuple[int, ...]:
@@ -54,15 +54,15 @@ def revision_of(store: Store) -> tuple[int, ...]:
     return (*store.revision(*_KINDS, *_REFERRED, *extending_kinds()), len(store.files))
 
 
-def _kept(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWorld, Refused]:
+def _find_cached_world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWorld, Refused]:
     result, revision = _found.setdefault(store, {}), revision_of(store)
     last = result.get(namespace)
     if last is None or last[0] != revision or last[1] is not ask:
-        last = result[namespace] = (revision, ask, _world(store, namespace, ask))
+        last = result[namespace] = (revision, ask, _build_world(store, namespace, ask))
     return last[2]
 
 
-def _world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWorld, Refused]:
+def _build_world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWorld, Refused]:
     own = store.get("Namespace", namespace)
     bare = world_of(
         policies(store, namespace, ask.server).policies,
@@ -73,7 +73,7 @@ def _world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWor
     refused = {
         ref: refusals[0]
         for ref, raw in store.written.items()
-        if ref.kind in _REFERRED and ref.namespace == namespace and (refusals := sent(raw, bare).refusals)
+        if ref.kind in _REFERRED and ref.namespace == namespace and (refusals := send_object(raw, bare).refusals)
     }
     tasks, actions, pipelines = (_by_name(store, kind, namespace, refused) for kind in _REFERRED)
     return structs.replace(bare, lookups=Lookups(tasks, actions, pipelines, _partial(store, namespace))), refused
@@ -119,11 +119,11 @@ def stored_run(
     item: Any
     refusals: tuple[Problem, ...] = ()
     if subject.raw is not None:
-        item, refusals = (answer := sent(subject.raw, world)).item, answer.refusals
+        item, refusals = (answer := send_object(subject.raw, world)).item, answer.refusals
     else:
         item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
         if item is None:
-            raise missing(store, subject)
+            raise missing_error(store, subject)
     if isinstance(item, template):
         return alone(item), refusals
     if not isinstance(item, run):

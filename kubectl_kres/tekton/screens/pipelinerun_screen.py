@@ -7,7 +7,7 @@ from functools import partial
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod.explain import explanation_lines
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.store.store import ReadRequest
@@ -42,8 +42,8 @@ class PipelineRunPane(OutlinePane):
         main = [task for task in pipeline_explanation.tasks if not task.is_finally]
         last = [task for task in pipeline_explanation.tasks if task.is_finally]
         heads = ("RUNS", "CPU REQ", "MEM REQ")
-        yield from sections.section("tasks", map(self._planned, main), heads)
-        yield from sections.section("finally", map(self._planned, last), heads)
+        yield from sections.section("tasks", map(self._task_row, main), heads)
+        yield from sections.section("finally", map(self._task_row, last), heads)
         for quota in dict.fromkeys(at_once.quota for at_once in pipeline_explanation.at_once):
             group = [at_once for at_once in pipeline_explanation.at_once if at_once.quota == quota]
             title = f"at once, quota {quota}" if quota else "at once, no quota limits it"
@@ -57,7 +57,7 @@ class PipelineRunPane(OutlinePane):
             "assumed", (said_item(assumption.text) for assumption in pipeline_explanation.assumptions)
         )
 
-    def _planned(self, planned_task: PlannedTask) -> OutlineItem:
+    def _task_row(self, planned_task: PlannedTask) -> OutlineItem:
         totals = (
             {(total.side, total.resource): total.value for total in planned_task.explanation.totals}
             if planned_task.explanation
@@ -134,7 +134,7 @@ def _task_lines(planned_task: PlannedTask, width: int) -> Iterator[Line]:
     if planned_task.explanation is not None:
         yield from explanation_lines(planned_task.explanation, steps=False, width=width)
     elif planned_task.gap is not None:
-        yield from toned("warn", wrapped(str(planned_task.gap), width, rest="  "))
+        yield from tone_lines("warn", wrap_text(str(planned_task.gap), width, rest="  "))
 
 
 def _at_once_lines(at_once: AtOnce, width: int) -> Iterator[Line]:
@@ -144,13 +144,13 @@ def _at_once_lines(at_once: AtOnce, width: int) -> Iterator[Line]:
     parts += [f"affinity assistants {at_once.assistants} beside"] if at_once.assistants else []
     parts += ["at least: a matrix depends on a result"] if at_once.at_least else []
     for part in parts:
-        yield from toned("", wrapped(part, width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(part, width, first="  ", rest="    "))
     if at_once.quota:
         text = f"quota {at_once.quota}: {at_once.used} of {at_once.hard} used, {at_once.after} with all of it"
-        yield from toned("bad" if at_once.exceeded else "", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("bad" if at_once.exceeded else "", wrap_text(text, width, first="  ", rest="    "))
     if at_once.exceeded:
         text = "what does not fit waits and is tried again every minute; which task comes first is a race"
-        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
 
 
 def _assistant(assistant_pod: AssistantPod) -> OutlineItem:
@@ -168,5 +168,5 @@ def _assistant(assistant_pod: AssistantPod) -> OutlineItem:
 def _fact(fact: Fact) -> OutlineItem:
     text = f"{fact.reason}: {fact.text}"
     return OutlineItem(
-        (), text, about=lambda width: toned("", wrapped(f"{text}{f' ({fact.time})' * bool(fact.time)}", width))
+        (), text, about=lambda width: tone_lines("", wrap_text(f"{text}{f' ({fact.time})' * bool(fact.time)}", width))
     )

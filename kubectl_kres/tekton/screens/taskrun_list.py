@@ -16,7 +16,7 @@ from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pod.explain import head_lines
-from kubectl_kres.render.text.line import Line, Tone, since, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, ResourceValue, Subject
 from kubectl_kres.reports.explain.explain import explain
@@ -24,7 +24,7 @@ from kubectl_kres.reports.qos.qos_sums import amounts
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.config import configuration_needs
-from kubectl_kres.tekton.reports.run_facts import condition_of, fares, pipeline_run_of
+from kubectl_kres.tekton.reports.run_facts import condition_of, pipeline_run_of, run_status
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.text import NO_TEKTON
 from kubectl_kres.tekton.text.taskrun import task_lines
@@ -56,7 +56,7 @@ class RunRow:
     def ref(self) -> ObjectRef:
         return ref_of(self.run)
 
-    def _now(self) -> tuple[object, ...]:
+    def _current_stamp(self) -> tuple[object, ...]:
         """Return what an answer depends on that is not the run's own."""
         pod = self.pod
         live = pod.metadata.resource_version if pod is not None else None
@@ -64,14 +64,14 @@ class RunRow:
 
     def ready(self, what: str) -> bool:
         """Return whether it is computed; ``fault`` is also known of a run that has ended badly, ``state`` of each."""
-        known = what == "state" or (what == "fault" and bool(MARKS.get(fares(self.run))))
-        return known or self._stamp == self._now()
+        known = what == "state" or (what == "fault" and bool(MARKS.get(run_status(self.run))))
+        return known or self._stamp == self._current_stamp()
 
     @property
     def found(self) -> Explanation | None:
         """What becomes of it under the policies of now; None where nothing can be said, as ``fault`` says."""
-        if self._stamp != self._now():
-            self._stamp, self.fault = self._now(), ""
+        if self._stamp != self._current_stamp():
+            self._stamp, self.fault = self._current_stamp(), ""
             try:
                 self._found = explain(self._session.store, Subject(self.ref, _KIND), self._session.ask)
             except KresError as error:
@@ -110,17 +110,17 @@ class RunRow:
 
     @property
     def age(self) -> str:
-        return since(self.run.metadata.creation_timestamp or "", self._session.setting.now())
+        return age_text(self.run.metadata.creation_timestamp or "", self._session.setting.now())
 
 
 def ref_of(run: TaskRun) -> ObjectRef:
     return ObjectRef("TaskRun", run.metadata.name, run.metadata.namespace)
 
 
-def sign(row: RunRow) -> tuple[str, Tone]:
+def row_sign(row: RunRow) -> tuple[str, Tone]:
     """``x``: it failed, or its pod would be refused; ``!``: it waits for a quota, or is otherwise than computed."""
-    mark = MARKS.get(fares(row.run))
-    if mark is not None or fares(row.run) == "succeeded":
+    mark = MARKS.get(run_status(row.run))
+    if mark is not None or run_status(row.run) == "succeeded":
         return mark or ("", "")
     if row.found is None:
         return "?", "warn"
@@ -130,7 +130,7 @@ def sign(row: RunRow) -> tuple[str, Tone]:
     return ("!", "warn") if row.differing or tone == "warn" else ("", "")
 
 
-def differs(row: RunRow) -> str:
+def difference_text(row: RunRow) -> str:
     """Return how the live pod differs from what is computed."""
     if row.found is None:
         return row.fault or "?"
@@ -142,14 +142,14 @@ def differs(row: RunRow) -> str:
 
 def _condition(row: RunRow) -> str:
     condition = condition_of(row.run)
-    return f"{fares(row.run)}{f': {condition.reason}' if condition is not None and _tells(condition) else ''}"
+    return f"{run_status(row.run)}{f': {condition.reason}' if condition is not None and _has_telling_reason(condition) else ''}"
 
 
-def _tells(condition: Condition) -> bool:
+def _has_telling_reason(condition: Condition) -> bool:
     return condition.reason.lower() not in {"", "succeeded", "running", "failed", "pending"}
 
 
-def _figure(head: str, side: str, resource: str, *, live: bool = False) -> Column:
+def _amount_column(head: str, side: str, resource: str, *, live: bool = False) -> Column:
     def text(row: RunRow) -> str:
         return (row.live(side, resource) if live else row.computed(side, resource)) or "-"
 
@@ -167,24 +167,24 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
-        Column("state", "CONDITION", _condition, _badness, lambda row: sign(row)[1], most=34),
+        Column("state", "CONDITION", _condition, _badness, lambda row: row_sign(row)[1], most=34),
         Column("steps", "STEPS", _steps, right=True, wide=True, width=5, searched=False),
-        _figure("CPU REQ", "requests", "cpu"),
-        _figure("CPU LIVE", "requests", "cpu", live=True),
-        _figure("MEM REQ", "requests", "memory"),
-        _figure("MEM LIVE", "requests", "memory", live=True),
-        Column("differs", "LIVE POD", differs, searched=False, width=8, wide=True, tone=_differs_tone),
-        Column("age", "AGE", lambda row: row.age, _created, right=True, wide=True, width=5, searched=False),
+        _amount_column("CPU REQ", "requests", "cpu"),
+        _amount_column("CPU LIVE", "requests", "cpu", live=True),
+        _amount_column("MEM REQ", "requests", "memory"),
+        _amount_column("MEM LIVE", "requests", "memory", live=True),
+        Column("differs", "LIVE POD", difference_text, searched=False, width=8, wide=True, tone=_differs_tone),
+        Column("age", "AGE", lambda row: row.age, _creation_time, right=True, wide=True, width=5, searched=False),
         Column("task", "TASK", _task, wide=True, most=30),
     )
 
 
 def _badness(row: RunRow | PipelineRow) -> int:
     """Return the sort key: runs that nothing can help any more come first, those that have ended well last."""
-    return _ORDER.index(fares(row.run))
+    return _ORDER.index(run_status(row.run))
 
 
-def _created(row: RunRow) -> str | None:
+def _creation_time(row: RunRow) -> str | None:
     return row.run.metadata.creation_timestamp
 
 
@@ -215,18 +215,18 @@ def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, RunRow] | None:
 def _detail(session: Session, row: RunRow, width: int) -> Iterator[Line]:
     explanation = row.found
     if explanation is None:
-        yield from toned("warn", wrapped(row.fault, width, rest="  "))
+        yield from tone_lines("warn", wrap_text(row.fault, width, rest="  "))
         return
     yield from head_lines(explanation, width, session.setting.now())
     for name, value in row.differing:
         what = f"{name} {value.resource} {value.side[:-1]}"
         text = f"{what}: computed {value.value or '-'}, live {value.live or '-'}: {value.note}"
-        yield from toned("warn", wrapped(text, width, rest="  "))
+        yield from tone_lines("warn", wrap_text(text, width, rest="  "))
     if explanation.tekton is not None:
         yield from task_lines(explanation.tekton, width)
 
 
-def needs(namespace: str) -> tuple[ReadRequest, ...]:
+def list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
     """The runs, and what their pods are made from."""
     return (
         ReadRequest("TaskRun", namespace),
@@ -239,7 +239,7 @@ def needs(namespace: str) -> tuple[ReadRequest, ...]:
     )
 
 
-def also(session: Session, _namespace: str) -> Iterable[ReadRequest]:
+def further_read_requests(session: Session, _namespace: str) -> Iterable[ReadRequest]:
     """Return how Tekton is configured."""
     if session.store.covered(ReadRequest("TaskRun", _namespace)).state == "absent":
         return ()
@@ -258,13 +258,13 @@ TASKRUNS = Listing(
     names=("taskruns", "taskrun", "tr", "trs"),
     about="TaskRuns of Tekton: what their pods ask for, computed and live, and how each fares",
     kinds=("TaskRun", "Task", "LimitRange", "ResourceQuota", "ConfigMap", "Pod"),
-    needs=needs,
-    also=also,
+    needs=list_read_requests,
+    also=further_read_requests,
     absent=NO_TEKTON,
     columns=_columns,
     rows=_rows,
     row=_row,
-    sign=sign,
+    sign=row_sign,
     detail=_detail,
     opens=lambda row: Location("object", ref=row.ref),
     ref=lambda row: row.ref,
@@ -294,23 +294,23 @@ class PipelineRow(Struct, frozen=True):
     @property
     def waiting(self) -> Sequence[TaskRun]:
         """Its runs that a quota holds up."""
-        return [task_run for task_run in self.made if fares(task_run) == "waiting"]
+        return [task_run for task_run in self.made if run_status(task_run) == "waiting"]
 
 
 def pipelinerun_sign(row: PipelineRow) -> tuple[str, Tone]:
     """``x``: it failed; ``!``: some of its runs wait for a quota."""
-    return MARKS.get(fares(row.run)) or (("!", "warn") if row.waiting else ("", ""))
+    return MARKS.get(run_status(row.run)) or (("!", "warn") if row.waiting else ("", ""))
 
 
 def _runs(row: PipelineRow) -> str:
     """Return how its TaskRuns fare."""
-    counts = Counter(map(fares, row.made))
+    counts = Counter(map(run_status, row.made))
     return ", ".join(f"{counts[word]} {word}" for word in _ORDER if counts[word]) or "none yet"
 
 
 def _pipelinerun_condition(row: PipelineRow) -> str:
     condition = condition_of(row.run)
-    word = fares(row.run)
+    word = run_status(row.run)
     texts = condition is not None and condition.reason.lower() not in {"", word}
     return f"{word}: {condition.reason}" if texts and condition is not None else word
 
@@ -343,7 +343,7 @@ def _pipelinerun_rows(session: Session, namespace: str) -> ListRows:
         made.setdefault((task_run.metadata.namespace, owner), []).append(task_run)
     for run in session.store.all("PipelineRun", namespace or None):
         key = (run.metadata.namespace, run.metadata.name)
-        age = since(run.metadata.creation_timestamp or "", session.setting.now())
+        age = age_text(run.metadata.creation_timestamp or "", session.setting.now())
         yield key, PipelineRow(run, tuple(made.get(key, ())), age)
 
 
@@ -352,12 +352,12 @@ def _pipelinerun_detail(session: Session, row: PipelineRow, width: int) -> Itera
     yield [("strong", row.run.metadata.name), (pipelinerun_sign(row)[1], f"  {_pipelinerun_condition(row)}")]
     condition = condition_of(row.run)
     if condition is not None and condition.message:
-        yield from toned("", wrapped(condition.message, width, first="  ", rest="    "))
+        yield from tone_lines("", wrap_text(condition.message, width, first="  ", rest="    "))
     for task_run in row.made:
         words = condition_of(task_run)
-        tone = MARKS.get(fares(task_run), ("", ""))[1]
-        text = f"{task_run.metadata.name}: {fares(task_run)}{f', {words.reason}' if words is not None and tone else ''}"
-        yield from toned(tone, wrapped(text, width, first="  ", rest="    "))
+        tone = MARKS.get(run_status(task_run), ("", ""))[1]
+        text = f"{task_run.metadata.name}: {run_status(task_run)}{f', {words.reason}' if words is not None and tone else ''}"
+        yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
 
 
 PIPELINERUNS = Listing(

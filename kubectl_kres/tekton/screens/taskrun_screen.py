@@ -29,8 +29,8 @@ class TaskRunPane(PodPane):
         label, text, by, origin = values.columns(self._folded, ascii_only=self.session.setting.ascii_only)
         return (
             label,
-            Column("written", "SPEC", _written, right=True, most=11),
-            Column("text", "COMPUTED", _computed, tone=text.tone, right=True, most=14),
+            Column("written", "SPEC", _format_written, right=True, most=11),
+            Column("text", "COMPUTED", _format_computed, tone=text.tone, right=True, most=14),
             Column("live", "LIVE", _live, tone=text.tone, right=True, most=11),
             by,
             origin,
@@ -44,11 +44,11 @@ class TaskRunPane(PodPane):
         return Location("object", ref=ObjectRef("PipelineRun", part.pipeline_run, self.ref.namespace))
 
 
-def _written(row: ValueRow) -> str:
+def _format_written(row: ValueRow) -> str:
     return (row.of.written or "-") if isinstance(row.of, ResourceValue) else ""
 
 
-def _computed(row: ValueRow) -> str:
+def _format_computed(row: ValueRow) -> str:
     if not isinstance(row.of, ResourceValue):
         return row.text
     return " or ".join((row.of.value or "-", *(other.value for other in row.of.alternatives)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.render.text.labels import labelled, more_line
-from kubectl_kres.render.text.line import Line, clipped, draw, since
+from kubectl_kres.render.text.labels import labelled_lines, more_line
+from kubectl_kres.render.text.line import Line, age_text, clip_text, draw
 from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.reports.common.explanation import merge_facts
 from kubectl_kres.tekton.reports.pipeline import AtOnce, PipelineExplanation
@@ -35,33 +35,35 @@ def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> I
         group = [at_once for at_once in limited if at_once.quota == quota]
         text = f"at once, quota {quota}: {'; '.join(map(_amount, group))}"
         exceeded = [at_once for at_once in group if at_once.exceeded]
-        yield from labelled("asks", text, width, tone="bad" if exceeded else "")
+        yield from labelled_lines("asks", text, width, tone="bad" if exceeded else "")
         for sentence in too_much_texts(exceeded):
-            yield from labelled("", sentence, width, tone="warn")
+            yield from labelled_lines("", sentence, width, tone="warn")
     for claim in pipeline_explanation.claims:
         if claim.state == "refused":
-            yield from labelled("claim", f"{claim.object} of workspace {claim.workspace} is refused", width, tone="bad")
+            yield from labelled_lines(
+                "claim", f"{claim.object} of workspace {claim.workspace} is refused", width, tone="bad"
+            )
     for assistant in pipeline_explanation.assistants:
         if assistant.refused:
             text = f"the affinity assistant StatefulSet/{assistant.name} gets no pod: {assistant.refused[0]}"
-            yield from labelled("", text, width, tone="bad")
+            yield from labelled_lines("", text, width, tone="bad")
     yield from _remarks(pipeline_explanation, now, width)
     yield from more_line(["all that is asked for at once", "claims and assistants", "-c TASK: a task in full"], width)
 
 
 def _remarks(pipeline_explanation: PipelineExplanation, now: str, width: int) -> Iterator[Line]:
     for fact in merge_facts(pipeline_explanation.facts)[:_FACTS]:
-        ago = since(fact.time, now)
+        ago = age_text(fact.time, now)
         often = f" ({fact.count}x)" if fact.count > 1 else ""
         last = f", last {ago} ago" if ago else ""
-        text = f"{fact.reason}{often}{last}: {clipped(fact.text, _FACT)}"
-        yield from labelled("seen", text, width, tone="quiet")
+        text = f"{fact.reason}{often}{last}: {clip_text(fact.text, _FACT)}"
+        yield from labelled_lines("seen", text, width, tone="quiet")
     for text in pipeline_explanation.verdict.others:
-        yield from labelled("or", text, width, tone="warn")
+        yield from labelled_lines("or", text, width, tone="warn")
     for unseen in pipeline_explanation.unseen:
-        yield from labelled("unread", unseen_text(unseen), width, tone="bad")
+        yield from labelled_lines("unread", unseen_text(unseen), width, tone="bad")
     for assumption in pipeline_explanation.assumptions[:_ASSUMED]:
-        yield from labelled("assumed", assumption.text, width, tone="quiet")
+        yield from labelled_lines("assumed", assumption.text, width, tone="quiet")
 
 
 def _amount(at_once: AtOnce) -> str:

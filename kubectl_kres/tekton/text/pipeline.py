@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pod.explain import explanation_lines, fact_lines
-from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, since, size, toned, wrapped
+from kubectl_kres.render.text.labels import labelled_lines
+from kubectl_kres.render.text.line import Line, Tone, age_text, clip_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import cause, held_text, message_of, verdict_word
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
-from kubectl_kres.render.verdict.run_state import beside, said, short
+from kubectl_kres.render.verdict.run_state import short, state_sentence, state_suffix
 from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, of_task
 from kubectl_kres.tekton.reports.run_objects import RunObject
@@ -55,10 +55,10 @@ def row_of(pipeline_explanation: PipelineExplanation) -> Row:
     rest = (
         pipeline_explanation.remedies[0].text
         if texts and pipeline_explanation.remedies
-        else _tight(pipeline_explanation).removeprefix(", ")
+        else _format_shortage(pipeline_explanation).removeprefix(", ")
     )
     state = pipeline_explanation.run_state
-    held_up = said(state) if state is not None and is_held_up(state) else ""
+    held_up = state_sentence(state) if state is not None and is_held_up(state) else ""
     if pipeline_explanation.held and not held_up:
         held_up = f"held back by spec.status {pipeline_explanation.held}"
     because = "; ".join(filter(None, (text, held_up, rest)))
@@ -78,15 +78,15 @@ def brief(pipeline_explanation: PipelineExplanation, more: str) -> Brief:
     row = row_of(pipeline_explanation)
     text = verdict_word(pipeline_explanation.verdict)[0] if not pipeline_explanation.ended else row.outcome
     count = len(pipeline_explanation.tasks)
-    tasks = f"{count} task{'s' * (count != 1)}{_tight(pipeline_explanation)}"
+    tasks = f"{count} task{'s' * (count != 1)}{_format_shortage(pipeline_explanation)}"
     because = message_of(pipeline_explanation.verdict) if pipeline_explanation.verdict.allowed is not True else tasks
     state = pipeline_explanation.run_state if not pipeline_explanation.ended else None
     if state is not None and is_held_up(state):
-        because += f"; {said(state)}"
+        because += f"; {state_sentence(state)}"
     else:
-        because += _held(pipeline_explanation)
+        because += _format_blocked_run(pipeline_explanation)
     return with_remedies(
-        Brief(row.tone, text, f"{beside(state)}: {pipeline_explanation.subject.full}: {because}", next=more),
+        Brief(row.tone, text, f"{state_suffix(state)}: {pipeline_explanation.subject.full}: {because}", next=more),
         pipeline_explanation.remedies,
     )
 
@@ -102,7 +102,7 @@ def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, wi
     )
     if pipeline_explanation.tasks:
         head += f": {count} task{'s' * (count != 1)}{f', then {last} in finally' if last else ''}"
-    yield from toned("quiet", wrapped(head, width, rest="  "))
+    yield from tone_lines("quiet", wrap_text(head, width, rest="  "))
     yield from task_lines(pipeline_explanation.tasks, width)
     yield from _at_once(pipeline_explanation, width)
     yield from _claims(pipeline_explanation.claims, width)
@@ -126,20 +126,20 @@ def verdict_lines(pipeline_explanation: PipelineExplanation, width: int, now: st
     """
     tone, word, texts = _state_words(pipeline_explanation)
     message = message_of(pipeline_explanation.verdict)
-    because = _because(pipeline_explanation, now) if message else ""
-    first, *rest = wrapped(f"{word}: {because or texts}", width, rest="  ")
+    because = _format_reason(pipeline_explanation, now) if message else ""
+    first, *rest = wrap_text(f"{word}: {because or texts}", width, rest="  ")
     yield [(tone, word), ("", first.removeprefix(word))]
-    yield from toned("", rest)
+    yield from tone_lines("", rest)
     yield from _state(pipeline_explanation, width, now)
     if pipeline_explanation.remedies:
         yield [("", "")]
     yield from remedy_lines(pipeline_explanation.remedies, "", width)
     yield from _goes_on(pipeline_explanation, width)
     if message and message not in because:
-        yield from labelled("server", message, width, tone="quiet")
+        yield from labelled_lines("server", message, width, tone="quiet")
 
 
-def _because(pipeline_explanation: PipelineExplanation, now: str) -> str:
+def _format_reason(pipeline_explanation: PipelineExplanation, now: str) -> str:
     """Return the run, the first task that is refused, the cause in our words where they are known, and since when."""
     verdict, state = pipeline_explanation.verdict, pipeline_explanation.run_state
     message = message_of(verdict)
@@ -147,8 +147,8 @@ def _because(pipeline_explanation: PipelineExplanation, now: str) -> str:
     task, colon, _ = message.partition(": ") if message.startswith("task ") else ("", "", "")
     text = f"{task}{colon}{known}" if known else message
     begun = state.since if state is not None and not pipeline_explanation.ended else ""
-    age = f" (since {since(begun, now) or begun})" if begun else ""
-    return f"{pipeline_explanation.subject.full}: {text}{age}{_held(pipeline_explanation)}"
+    age = f" (since {age_text(begun, now) or begun})" if begun else ""
+    return f"{pipeline_explanation.subject.full}: {text}{age}{_format_blocked_run(pipeline_explanation)}"
 
 
 def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
@@ -156,13 +156,13 @@ def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterato
     tone, word, texts = _state_words(pipeline_explanation)
     name = pipeline_explanation.subject.full
     shown = name if pipeline_explanation.remedies else texts
-    first, *rest = wrapped(f"{word}: {shown}", width, rest="  ")
+    first, *rest = wrap_text(f"{word}: {shown}", width, rest="  ")
     yield [(tone, first[: len(word)]), ("", first[len(word) :])]
-    yield from toned("", rest)
+    yield from tone_lines("", rest)
     yield from _state(pipeline_explanation, width)
     if shown != texts:
         yield from do_lines(pipeline_explanation.remedies, "", width)
-        yield from toned("quiet", wrapped(texts, width, rest="  "))
+        yield from tone_lines("quiet", wrap_text(texts, width, rest="  "))
     yield from _goes_on(pipeline_explanation, width)
 
 
@@ -172,9 +172,9 @@ def _state(pipeline_explanation: PipelineExplanation, width: int, now: str = "")
     shown = not (pipeline_explanation.ended or pipeline_explanation.verdict.allowed is not True)
     if state is None or not is_held_up(state) or not shown:
         return
-    yield from toned("bad", wrapped(f"{state.word}: {said(state, now)}", width, rest="  "))
+    yield from tone_lines("bad", wrap_text(f"{state.word}: {state_sentence(state, now)}", width, rest="  "))
     if state.next and not pipeline_explanation.remedies:
-        yield from labelled("next", state.next, width)
+        yield from labelled_lines("next", state.next, width)
 
 
 def _state_words(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, str]:
@@ -183,11 +183,11 @@ def _state_words(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, 
     if pipeline_explanation.ended and not pipeline_explanation.verdict.message:
         return "strong", "ended", f"{name}; nothing of it is made any more"
     word, tone = verdict_word(pipeline_explanation.verdict)
-    text = message_of(pipeline_explanation.verdict) or f"{name}{_tight(pipeline_explanation)}"
-    return tone, word, f"{text}{_held(pipeline_explanation)}"
+    text = message_of(pipeline_explanation.verdict) or f"{name}{_format_shortage(pipeline_explanation)}"
+    return tone, word, f"{text}{_format_blocked_run(pipeline_explanation)}"
 
 
-def _held(pipeline_explanation: PipelineExplanation) -> str:
+def _format_blocked_run(pipeline_explanation: PipelineExplanation) -> str:
     return f"; {held_text(pipeline_explanation.held)}" if pipeline_explanation.held else ""
 
 
@@ -204,17 +204,17 @@ def _goes_on(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[
             if problem.stage == "create"
             else ""
         )
-        yield from labelled("status", f"{text}, so nothing runs{then}", width, tone="")
+        yield from labelled_lines("status", f"{text}, so nothing runs{then}", width, tone="")
     if pipeline_explanation.ended and pipeline_explanation.verdict.message:
         text = "the run has ended: nothing of it is made any more"
-        yield from labelled("ended", text, width, tone="")
+        yield from labelled_lines("ended", text, width, tone="")
     if pipeline_explanation.seconds_left is not None:
         left = time_text(pipeline_explanation.seconds_left)
         text = f"{pipeline_explanation.subject} {left}; the time runs on while tasks wait for a quota"
-        yield from labelled("time", text, width, tone="")
+        yield from labelled_lines("time", text, width, tone="")
 
 
-def _tight(pipeline_explanation: PipelineExplanation) -> str:
+def _format_shortage(pipeline_explanation: PipelineExplanation) -> str:
     """That not all fits at once."""
     names = dict.fromkeys(
         f"{at_once.resource} of quota {at_once.quota}" for at_once in pipeline_explanation.at_once if at_once.exceeded
@@ -226,21 +226,21 @@ def task_lines(tasks: Sequence[PlannedTask], width: int) -> Iterator[Line]:
     """Yield an empty line and a table of the tasks; nothing without tasks."""
     if not tasks:
         return
-    rows = [[clipped(cell, _NAME if at == 0 else _CELL) for at, cell in enumerate(_cells(task))] for task in tasks]
+    rows = [[clip_text(cell, _NAME if at == 0 else _CELL) for at, cell in enumerate(_cells(task))] for task in tasks]
     widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS[:-1])]
     yield [("", "")]
     yield [("quiet", "request / limit of the pod of each task")]
-    yield [("quiet", "  ".join((*map(padded, _HEADS[:-1], widths), _HEADS[-1])))]
+    yield [("quiet", "  ".join((*map(pad_text, _HEADS[:-1], widths), _HEADS[-1])))]
     for task, row in zip(tasks, rows, strict=True):
         tone, answer = _answer(task)
-        text = "  ".join(map(padded, row, widths))
+        text = "  ".join(map(pad_text, row, widths))
         after = f"  after {', '.join(task.after)}" if task.after else "  finally" if task.is_finally else ""
         fits = size(text) + 2 + size(answer) + size(after) <= width
         yield [("", f"{text}  "), (tone, answer), ("quiet", after if fits else "")]
         if after and not fits:
-            yield from toned("quiet", wrapped(after.strip(), width, first="    ", rest="      "))
+            yield from tone_lines("quiet", wrap_text(after.strip(), width, first="    ", rest="      "))
         if task.gap is not None:
-            yield from toned("warn", wrapped(str(task.gap), width, first="    ", rest="      "))
+            yield from tone_lines("warn", wrap_text(str(task.gap), width, first="    ", rest="      "))
 
 
 def _cells(planned_task: PlannedTask) -> tuple[str, ...]:
@@ -274,10 +274,12 @@ def _at_once(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[
         yield [("", "")]
         yield from _group(quota, group, width)
         for text in too_much_texts([at_once for at_once in group if at_once.exceeded]):
-            yield from toned("warn", wrapped(text, width, first="  ", rest="  "))
+            yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="  "))
     unknown = [task.name for task in pipeline_explanation.tasks if task.gap is not None and not task.state]
     if unknown and pipeline_explanation.at_once:
-        yield from toned("warn", wrapped(f"without {', '.join(unknown)}: not known", width, first="  ", rest="  "))
+        yield from tone_lines(
+            "warn", wrap_text(f"without {', '.join(unknown)}: not known", width, first="  ", rest="  ")
+        )
 
 
 def too_much_texts(group: Sequence[AtOnce]) -> Iterator[str]:
@@ -296,30 +298,30 @@ def _group(quota: str, group: Sequence[AtOnce], width: int) -> Iterator[Line]:
     title = f"at once, quota {quota}" if quota else "at once, no quota limits it"
     heads = ("ASK", "USED", "HARD", "AFTER") if quota else ("ASK",)
     rows = [
-        [clipped(cell, _CELL) for cell in (_amount(at_once), at_once.used, at_once.hard, at_once.after)[: len(heads)]]
+        [clip_text(cell, _CELL) for cell in (_amount(at_once), at_once.used, at_once.hard, at_once.after)[: len(heads)]]
         for at_once in group
     ]
     widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(heads)]
     labels = [f"  {at_once.resource}{' (finally)' if at_once.is_finally else ''}" for at_once in group]
     column = min(40, max(size(title), *map(size, labels)))
     head: Line = [
-        ("strong", padded(clipped(title, column), column)),
-        ("quiet", "  " + "  ".join(map(padded, heads, widths))),
+        ("strong", pad_text(clip_text(title, column), column)),
+        ("quiet", "  " + "  ".join(map(pad_text, heads, widths))),
     ]
     yield head
     for at_once, label, row, then in zip(group, labels, rows, (*group[1:], None), strict=True):
         tone: Tone = "bad" if at_once.exceeded else ""
-        text = f"{padded(clipped(label, column), column)}  {'  '.join(map(padded, row, widths))}"
+        text = f"{pad_text(clip_text(label, column), column)}  {'  '.join(map(pad_text, row, widths))}"
         yield [(tone, f"{text}{'  too much' if at_once.exceeded else ''}")]
-        if then is None or _by(then) != _by(at_once):
-            yield from toned("quiet", wrapped(_by(at_once), width, first="    ", rest="      "))
+        if then is None or _format_users(then) != _format_users(at_once):
+            yield from tone_lines("quiet", wrap_text(_format_users(at_once), width, first="    ", rest="      "))
 
 
 def _amount(at_once: AtOnce) -> str:
     return f"{at_once.amount}{'+' if at_once.at_least else ''}"
 
 
-def _by(at_once: AtOnce) -> str:
+def _format_users(at_once: AtOnce) -> str:
     parts = [f"by {', '.join(at_once.tasks)}"]
     if at_once.counted:
         parts.append(f"of which {at_once.counted} is in used already")
@@ -336,15 +338,15 @@ def _assistants(pipeline_explanation: PipelineExplanation, width: int) -> Iterat
     for assistant in pipeline_explanation.assistants:
         whose = f" of workspace {assistant.workspace}" if assistant.workspace else ""
         text = f"affinity assistant{whose}: StatefulSet/{assistant.name}, a pod with 50m cpu and 100Mi memory"
-        yield from toned("", wrapped(text, width, rest="  "))
+        yield from tone_lines("", wrap_text(text, width, rest="  "))
         for event in assistant.refused:
-            yield from toned("bad", wrapped(f"FailedCreate: {event}", width, first="  ", rest="    "))
+            yield from tone_lines("bad", wrap_text(f"FailedCreate: {event}", width, first="  ", rest="    "))
         if assistant.refused:
-            text = f"no status of a run says so; {_without(assistant)}"
-            yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+            text = f"no status of a run says so; {_format_missing_assistant(assistant)}"
+            yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
 
 
-def _without(assistant: AssistantPod) -> str:
+def _format_missing_assistant(assistant: AssistantPod) -> str:
     """Return what it means for the tasks, whose affinity to its pod is required."""
     tasks = assistant.tasks
     if not tasks:
@@ -362,13 +364,13 @@ def _claims(claims: Sequence[RunObject], width: int) -> Iterator[Line]:
         by = "" if claim.maker.kind == "PipelineRun" else f", made by {claim.maker}"
         state = ", not tried" if claim.state == "none" else ""
         text = f"claim of workspace {claim.workspace}: {claim.object}, {claim.storage or 'no'} storage{by}{state}"
-        yield from toned("bad" if claim.state == "refused" else "", wrapped(text, width, rest="  "))
+        yield from tone_lines("bad" if claim.state == "refused" else "", wrap_text(text, width, rest="  "))
         for charge in claim.charges:
             for name, asked in charge.requested.items():
                 over = parse(charge.after[name]) > parse(charge.hard[name])
                 text = f"quota {charge.quota}: {name} {asked}, used {charge.used[name]} of {charge.hard[name]}"
                 tone: Tone = "bad" if over else "quiet"
-                yield from toned(tone, wrapped(f"{text}{', too much' * over}", width, first="  ", rest="    "))
+                yield from tone_lines(tone, wrap_text(f"{text}{', too much' * over}", width, first="  ", rest="    "))
 
 
 def _task_in_full(pipeline_explanation: PipelineExplanation, name: str, *, steps: bool, width: int) -> Iterator[Line]:
@@ -381,4 +383,4 @@ def _in_full(planned_task: PlannedTask, width: int, *, steps: bool) -> Iterator[
     if planned_task.explanation is not None:
         yield from explanation_lines(planned_task.explanation, steps=steps, width=width)
     elif planned_task.gap is not None:
-        yield from toned("warn", wrapped(str(planned_task.gap), width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(str(planned_task.gap), width, first="  ", rest="    "))

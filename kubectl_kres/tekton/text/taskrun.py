@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.provenance.journal import Problem, TooMuch
-from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, columns, since, toned, wrapped
+from kubectl_kres.render.text.labels import labelled_lines
+from kubectl_kres.render.text.line import Line, age_text, columns, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.parts import KilledContainer, MergedLimit, Outweighed, TektonPart, Waiting
 
@@ -21,22 +21,22 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int, now: str = "
     """Yield what becomes of the run, below verdict and fixes. ``now`` (RFC 3339): times are ages."""
     if part.about_another:
         text = f"Succeeded={part.status}, {part.reason}: the run has ended; the answer is about a new one"
-        yield from labelled("ended", text, width, tone="warn" if part.failed else "")
+        yield from labelled_lines("ended", text, width, tone="warn" if part.failed else "")
     for killed in part.killed:
-        yield from labelled("killed", killed_text(killed), width, tone="bad")
+        yield from labelled_lines("killed", killed_text(killed), width, tone="bad")
     for outweighed in part.outweighed:
-        yield from labelled("why", _outweighed(outweighed), width, tone="warn")
+        yield from labelled_lines("why", _format_outweighed(outweighed), width, tone="warn")
     if part.throttled:
-        yield from labelled("slow", _throttled(part), width, tone="warn")
+        yield from labelled_lines("slow", _format_throttled(part), width, tone="warn")
     for too_much in part.never:
-        yield from labelled("never", never_text(too_much), width, tone="bad")
+        yield from labelled_lines("never", never_text(too_much), width, tone="bad")
     if part.problem is not None:
         # A Task has no condition, nor has a run that no controller has seen.
         would = "" if part.status or part.problem.stage in _UNSTORED else "would become "
-        yield from labelled("status", f"{would}{_condition(part, part.problem)}", width)
+        yield from labelled_lines("status", f"{would}{_condition(part, part.problem)}", width)
     if part.waiting is not None:
         for text in waiting_texts(part.waiting, now, fits=verdict.allowed is True):
-            yield from labelled("waits", text, width, tone="warn")
+            yield from labelled_lines("waits", text, width, tone="warn")
 
 
 def killed_text(killed: KilledContainer) -> str:
@@ -48,7 +48,7 @@ def killed_text(killed: KilledContainer) -> str:
     return f"{killed.name}{additions} was killed for memory{limit}{source}{again}"
 
 
-def _outweighed(outweighed: Outweighed) -> str:
+def _format_outweighed(outweighed: Outweighed) -> str:
     names = " and ".join(outweighed.containers)
     each = ", each in its turn" if len(outweighed.containers) > 1 else ""
     return (
@@ -57,7 +57,7 @@ def _outweighed(outweighed: Outweighed) -> str:
     )
 
 
-def _throttled(part: TektonPart) -> str:
+def _format_throttled(part: TektonPart) -> str:
     limits = ", ".join(f"{name} {amount}" for name, amount in part.throttled.items())
     return (
         f"Tekton {part.version} limits the cpu of containers that it adds ({limits}), which throttles them; 1.13.1 has "
@@ -69,10 +69,10 @@ def _condition(part: TektonPart, problem: Problem) -> str:
     if problem.stage in _UNSTORED:
         return f"the {problem.object} is not stored ({problem.code} {problem.reason}), so nothing runs"
     whose = "a new run gets " if part.about_another else ""
-    return f"{whose}Succeeded={problem.status}, {problem.reason}: {_next(part, problem)}"
+    return f"{whose}Succeeded={problem.status}, {problem.reason}: {_format_next_step(part, problem)}"
 
 
-def _next(part: TektonPart, problem: Problem) -> str:
+def _format_next_step(part: TektonPart, problem: Problem) -> str:
     if part.failed and not part.about_another:
         return "final; changing Task, run or policies does not revive it, only a new run helps"
     if problem.reason == "ExceededResourceQuota":
@@ -92,8 +92,8 @@ def _next(part: TektonPart, problem: Problem) -> str:
 
 def waiting_texts(waiting: Waiting, now: str = "", *, fits: bool) -> Iterator[str]:
     """Yield since when and until when a run waits. ``now`` (RFC 3339): in ages."""
-    begun = f"since {since(waiting.since, now) or waiting.since}" if waiting.since else "for a quota"
-    ahead = since(now, waiting.next_try)
+    begun = f"since {age_text(waiting.since, now) or waiting.since}" if waiting.since else "for a quota"
+    ahead = age_text(now, waiting.next_try)
     next_try = f"in {ahead}" if ahead else f"about {waiting.next_try}"
     tried = f"; next try {next_try}" if waiting.next_try else ""
     yield f"{begun}{tried}{', which finds room now' if fits else ''}"
@@ -130,9 +130,9 @@ def task_lines(part: TektonPart, width: int) -> Iterator[Line]:
     beside = f" and {part.sidecars} sidecar{'s' * (part.sidecars != 1)}" if part.sidecars else ""
     additions = f"; Tekton adds {', '.join(part.added)}" if part.added else ""
     text = f"{part.steps} step{'s' * (part.steps != 1)}{beside}{additions}"
-    yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+    yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
     if part.task_level:
-        yield from toned("quiet", wrapped(_division(part), width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(_division(part), width, first="  ", rest="    "))
 
 
 def _division(part: TektonPart) -> str:
@@ -170,4 +170,4 @@ def merged_lines(merged_limits: Sequence[MergedLimit], width: int) -> Iterator[L
     text = "the request is divided by the number of steps that state none"
     if others:
         text += f"; the order in which Tekton lists LimitRanges has {others} other result{'s' * (others > 1)}"
-    yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+    yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))

@@ -12,7 +12,7 @@ from kubectl_kres.reports.check.check import check
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, SEVERITIES, CheckFinding
 from kubectl_kres.reports.check.of_store import check_needs, cluster_needs, contexts_of
 from kubectl_kres.reports.check.registry import BY_CODE
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import ReadRequest
@@ -61,22 +61,22 @@ def _detail(session: Session, row: CheckFinding, width: int) -> Iterator[Line]:
     yield from finding_lines(row, width)
 
 
-def _needs(namespace: str) -> tuple[ReadRequest, ...]:
+def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
     return (*check_needs(namespace), ReadRequest("Pod", namespace))
 
 
-def _also(session: Session, namespace: str) -> Iterable[ReadRequest]:
+def _further_read_requests(session: Session, namespace: str) -> Iterable[ReadRequest]:
     """Return what runs and quotas are evaluated by, once it is known which there are: whole lists, since rows
     are many.
     """
-    if any(session.loading(_needs(namespace))):
+    if any(session.loading(_list_read_requests(namespace))):
         return
     store, quotas = session.store, session.store.all("ResourceQuota", namespace or None)
     yield from denied.needs_of_systems(store, namespace)
     yield from counting_needs(quotas, session.ask.server, namespace)
     yield from cluster_needs(store)
     for ref, _ in islice(denied.waiting_objects(store, namespace), _FEW):
-        for need in needs(store, session.subject(ref)):
+        for need in list_read_requests(store, session.subject(ref)):
             whole = BY_KIND[need.kind].listed and need.kind != "Namespace"
             yield ReadRequest(need.kind, namespace if need.namespace else "", required=need.required) if whole else need
 
@@ -85,8 +85,8 @@ LISTING = Listing(
     names=("check", "findings"),
     about="what is wrong or about to be, the worst first, as the command check finds it",
     kinds=tuple(dict.fromkeys(check_need.kind for check_need in check_needs(""))),
-    needs=_needs,
-    also=_also,
+    needs=_list_read_requests,
+    also=_further_read_requests,
     columns=_columns,
     rows=_rows,
     sign=lambda row: _SIGNS[row.severity],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.line import Line, Tone, padded, size, toned, wrapped
-from kubectl_kres.reports.namespace.explain_policy import EffectiveLimit, merged
+from kubectl_kres.render.text.line import Line, Tone, pad_text, size, tone_lines, wrap_text
+from kubectl_kres.reports.namespace.explain_policy import EffectiveLimit, effective_limits
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
@@ -24,7 +24,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
         else sorted({limit_range.metadata.namespace for limit_range in session.store.all("LimitRange")})
     )
     for space in spaces:
-        for row in merged(session.store, space):
+        for row in effective_limits(session.store, space):
             yield (space, row.type, row.resource), row
 
 
@@ -32,11 +32,11 @@ def _values(texts: Sequence[str]) -> str:
     return " or ".join(texts) or "-"
 
 
-def _bound(field: str) -> Callable[[EffectiveLimit], str]:
+def _bound_text(field: str) -> Callable[[EffectiveLimit], str]:
     return lambda row: str(getattr(row.band, field) or "-")
 
 
-def sign(row: EffectiveLimit) -> tuple[str, Tone]:
+def row_sign(row: EffectiveLimit) -> tuple[str, Tone]:
     """``x``: no value is allowed; ``!``: what a container gets depends on the order of LimitRanges."""
     if row.band.excluding:
         return "x", "bad"
@@ -45,12 +45,12 @@ def sign(row: EffectiveLimit) -> tuple[str, Tone]:
 
 def state(row: EffectiveLimit) -> str:
     """Return what the sign says, in a word or two."""
-    mark = sign(row)[0]
+    mark = row_sign(row)[0]
     return "no value fits" if mark == "x" else "depends on order" if mark and not row.certain else mark and "assumed"
 
 
 def _worst(row: EffectiveLimit) -> int:
-    return ("x", "!", "").index(sign(row)[0])
+    return ("x", "!", "").index(row_sign(row)[0])
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
@@ -59,13 +59,13 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (where,)),
         Column("name", "TYPE", lambda row: row.type),
         Column("resource", "RESOURCE", lambda row: row.resource),
-        _figure("low", "MIN"),
-        _figure("high", "MAX"),
-        _figure("ratio", "RATIO", wide=True),
+        _amount_column("low", "MIN"),
+        _amount_column("high", "MAX"),
+        _amount_column("ratio", "RATIO", wide=True),
         Column("requests", "DEFAULT REQUEST", lambda row: _values(row.requests), tone=_tone("requests")),
         Column("limits", "DEFAULT LIMIT", lambda row: _values(row.limits), tone=_tone("limits")),
         Column("objects", "FROM", _objects, wide=True),
-        Column("state", "STATE", state, _worst, lambda row: sign(row)[1], most=16, wide=True),
+        Column("state", "STATE", state, _worst, lambda row: row_sign(row)[1], most=16, wide=True),
     )
 
 
@@ -73,8 +73,8 @@ def _tone(field: str) -> Callable[[EffectiveLimit], Tone]:
     return lambda row: "warn" if len(getattr(row, field)) > 1 else ""
 
 
-def _figure(field: str, head: str, *, wide: bool = False) -> Column:
-    text = _bound(field)
+def _amount_column(field: str, head: str, *, wide: bool = False) -> Column:
+    text = _bound_text(field)
     return Column(field, head, text, amount(text), right=True, most=20, searched=False, wide=wide)
 
 
@@ -91,7 +91,7 @@ def _detail(session: Session, row: EffectiveLimit, width: int) -> Iterator[Line]
     first = max(map(size, labels), default=0)
     second = max((size(part.value) for part in row.parts), default=0)
     for label, part in zip(labels, row.parts, strict=True):
-        several = part.field in {"default", "defaultRequest"} and not _single(row, part.field)
+        several = part.field in {"default", "defaultRequest"} and not _has_single_value(row, part.field)
         words = (
             ""
             if part.force and not several
@@ -99,18 +99,18 @@ def _detail(session: Session, row: EffectiveLimit, width: int) -> Iterator[Line]
             if several
             else ", not in force"
         )
-        head = f"  {padded(label, first)}  {padded(part.value, second)}  "
+        head = f"  {pad_text(label, first)}  {pad_text(part.value, second)}  "
         tone: Tone = "warn" if several else "" if part.force else "quiet"
         text = f"{part.source.ref}{words}"
-        yield from toned(tone, wrapped(text, width, first=head, rest=" " * size(head)))
+        yield from tone_lines(tone, wrap_text(text, width, first=head, rest=" " * size(head)))
     if not row.certain:
         text = "The server takes LimitRanges in an arbitrary order; a default that was set is not set again."
-        yield from toned("quiet", wrapped(text, width, first="  ", rest="  "))
+        yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="  "))
     for assumption in row.assumptions:
-        yield from toned("warn", wrapped(assumption.text, width, first="  ", rest="  "))
+        yield from tone_lines("warn", wrap_text(assumption.text, width, first="  ", rest="  "))
 
 
-def _single(row: EffectiveLimit, field: str) -> bool:
+def _has_single_value(row: EffectiveLimit, field: str) -> bool:
     return len(row.limits if field == "default" else row.requests) < 2
 
 
@@ -120,7 +120,7 @@ def _ref(row: EffectiveLimit) -> ObjectRef:
     return forced[0].ref if forced else ObjectRef("Namespace", row.namespace)
 
 
-def _needs(namespace: str) -> tuple[ReadRequest, ...]:
+def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
     return ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace, required=False)
 
 
@@ -128,10 +128,10 @@ LISTING = Listing(
     names=("limitranges", "limitrange", "limits"),
     about="what all LimitRanges of a namespace come to: bounds and defaults by type and resource",
     kinds=("LimitRange",),
-    needs=_needs,
+    needs=_list_read_requests,
     columns=_columns,
     rows=_rows,
-    sign=sign,
+    sign=row_sign,
     detail=_detail,
     opens=lambda row: Location("object", ref=_ref(row)),
     ref=_ref,

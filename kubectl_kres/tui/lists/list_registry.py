@@ -30,16 +30,16 @@ def find(word: str) -> Listing | None:
     return next((listing for listing in LISTINGS.values() if lowered in listing.names), None)
 
 
-def words() -> list[str]:
+def list_names() -> list[str]:
     """Return every name of every list, the first ones first."""
     firsts = [listing.id for listing in LISTINGS.values()]
     return [*firsts, *(name for listing in LISTINGS.values() for name in listing.names[1:])]
 
 
-def chosen(listing: Listing, namespace: str, names: Sequence[str]) -> tuple[Column, ...]:
+def select_columns(listing: Listing, namespace: str, names: Sequence[str]) -> tuple[Column, ...]:
     """The columns in the order of their names; all of the list's own where none of these is there for the namespace."""
     columns = listing.columns(namespace)
-    known = _named(columns)
+    known = _column_indices(columns)
     result = dict.fromkeys(known[name.lower()] for name in names if name.lower() in known)
     return tuple(replace(columns[at], wide=False) for at in result) or columns
 
@@ -47,18 +47,18 @@ def chosen(listing: Listing, namespace: str, names: Sequence[str]) -> tuple[Colu
 def fault(name: str, heads: Sequence[str]) -> str:
     """Return what is wrong with columns for a list: there is no such list, or it has no such column. Empty: nothing."""
     if name not in LISTINGS:
-        return f'no list "{name}"{_nearest(name, tuple(LISTINGS))}'
-    known = _named(LISTINGS[name].columns(""))
+        return f'no list "{name}"{_suggest_name(name, tuple(LISTINGS))}'
+    known = _column_indices(LISTINGS[name].columns(""))
     wrong = next((head for head in heads if head.lower() not in known), None)
-    return "" if wrong is None else f'{name} has no column "{wrong}"{_nearest(wrong.lower(), tuple(known))}'
+    return "" if wrong is None else f'{name} has no column "{wrong}"{_suggest_name(wrong.lower(), tuple(known))}'
 
 
-def _named(columns: Sequence[Column]) -> Mapping[str, int]:
+def _column_indices(columns: Sequence[Column]) -> Mapping[str, int]:
     """Return which column a name means, in small letters: its short name, or its heading before that."""
     short = {column.id: at for at, column in enumerate(columns)}
     return short | {column.head.lower(): at for at, column in enumerate(columns) if column.head}
 
 
-def _nearest(name: str, names: Sequence[str]) -> str:
+def _suggest_name(name: str, names: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, names, 1)
     return f", the nearest is {near[0]}" if near else f", known are {', '.join(names)}"

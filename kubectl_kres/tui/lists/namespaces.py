@@ -9,7 +9,7 @@ from msgspec import Struct
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.quota.policy import policy_lines
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
@@ -89,11 +89,11 @@ def _classes(row: SpaceRow) -> str:
     return "/".join(str(row.sums.classes.get(name, 0)) for name in CLASSES)
 
 
-def _guaranteed(row: SpaceRow) -> int:
+def _count_guaranteed_pods(row: SpaceRow) -> int:
     return row.sums.classes.get("Guaranteed", 0) if row.sums is not None else 0
 
 
-def _figure(side: str, resource: str, head: str) -> Column:
+def _amount_column(side: str, resource: str, head: str) -> Column:
     text = _amount(side, resource)
     return Column(
         f"{side}.{resource}",
@@ -118,7 +118,7 @@ def _amount(side: str, resource: str) -> Callable[[SpaceRow], str]:
     return text
 
 
-def _tightest(row: SpaceRow) -> str:
+def _format_tightest_quota(row: SpaceRow) -> str:
     if row.quota is None or row.quota.tight is None:
         return "-"
     used = quotas.percent_text(row.quota)
@@ -130,23 +130,23 @@ def _least_left(row: SpaceRow) -> int:
     return -(quotas.rank(row.quota) or 0) if row.quota else 1
 
 
-def sign(row: SpaceRow) -> tuple[str, Tone]:
-    return quotas.sign(row.quota) if row.quota is not None else ("", "")
+def row_sign(row: SpaceRow) -> tuple[str, Tone]:
+    return quotas.row_sign(row.quota) if row.quota is not None else ("", "")
 
 
 def _columns(_namespace: str) -> tuple[Column, ...]:
     return (
         Column("name", "NAMESPACE", lambda row: row.name),
         Column(
-            "state", "TIGHTEST QUOTA", _tightest, _least_left,
-            tone=lambda row: sign(row)[1], most=44,
+            "state", "TIGHTEST QUOTA", _format_tightest_quota, _least_left,
+            tone=lambda row: row_sign(row)[1], most=44,
         ),
         Column("pods", "PODS", _pods, lambda row: row.sums.pods if row.sums else 0, right=True, most=7, down=True),
-        Column("qos", "G/B/E", _classes, _guaranteed, right=True, most=14, wide=True, searched=False, down=True),
-        _figure("requests", "cpu", "CPU REQ"),
-        _figure("limits", "cpu", "CPU LIM"),
-        _figure("requests", "memory", "MEM REQ"),
-        _figure("limits", "memory", "MEM LIM"),
+        Column("qos", "G/B/E", _classes, _count_guaranteed_pods, right=True, most=14, wide=True, searched=False, down=True),
+        _amount_column("requests", "cpu", "CPU REQ"),
+        _amount_column("limits", "cpu", "CPU LIM"),
+        _amount_column("requests", "memory", "MEM REQ"),
+        _amount_column("limits", "memory", "MEM LIM"),
         Column("waiting", "WAIT", lambda row: str(row.waiting or "-"), lambda row: row.waiting, right=True, wide=True,
                tone=lambda row: "warn" if row.waiting else "", down=True),
         Column("pools", "POOLS", lambda row: ", ".join(row.pools) or "-", wide=True, most=30),
@@ -154,7 +154,7 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
     )  # fmt: skip
 
 
-def _needs(namespace: str) -> tuple[ReadRequest, ...]:
+def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
     return (
         ReadRequest("Namespace", name=namespace, required=False),
         ReadRequest("ResourceQuota", namespace),
@@ -168,10 +168,10 @@ def _detail(session: Session, row: SpaceRow, width: int) -> Iterator[Line]:
     if row.waiting:
         whose = "claim without what it asks" if row.waiting == 1 else "claims without what they ask"
         text = f"{row.waiting} {whose} for (:claims {row.name})"
-        yield from toned("warn", wrapped(text, width, rest="  "))
+        yield from tone_lines("warn", wrap_text(text, width, rest="  "))
     if row.pools:
-        yield from toned(
-            "", wrapped(f"served by pool{'s' * (len(row.pools) > 1)} {', '.join(row.pools)}", width, rest="  ")
+        yield from tone_lines(
+            "", wrap_text(f"served by pool{'s' * (len(row.pools) > 1)} {', '.join(row.pools)}", width, rest="  ")
         )
     try:
         policy_explanation = explain_policy(session.store, session.subject(_ref(row)), session.ask)
@@ -195,10 +195,10 @@ LISTING = Listing(
         "Pod",
         *(kind for system in systems() for kind in system.namespace_kinds),
     ),
-    needs=_needs,
+    needs=_list_read_requests,
     columns=_columns,
     rows=_rows,
-    sign=sign,
+    sign=row_sign,
     detail=_detail,
     opens=lambda row: Location("pods", namespace=row.name),
     ref=_ref,

@@ -13,7 +13,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod.qos import quality_lines, short
-from kubectl_kres.render.text.line import Line, Tone, since, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.pod.events import of_pod, state_of
 from kubectl_kres.reports.pod.missing_limits import missing_limits
@@ -59,7 +59,7 @@ class PodRow(Struct, eq=False, gc=False):
         return ObjectRef("Pod", self.pod.metadata.name, self.pod.metadata.namespace)
 
     @property
-    def _computed(self) -> _Computed:
+    def _computed_values(self) -> _Computed:
         """Most rows are never looked at, and have none."""
         if self._own is None:
             self._own = _Computed()
@@ -73,7 +73,7 @@ class PodRow(Struct, eq=False, gc=False):
     @property
     def amounts(self) -> PodAmounts | None:
         """What it counts for; None where a quantity does not parse."""
-        computed = self._computed
+        computed = self._computed_values
         if not computed.counted:
             computed.amounts, computed.counted = self._session.amounts.of(self.pod), True
         return computed.amounts
@@ -91,7 +91,7 @@ class PodRow(Struct, eq=False, gc=False):
     @property
     def quality(self) -> Quality | None:
         """What admission makes of it under the policies of now; None where it says nothing, as ``fault`` says."""
-        computed = self._computed
+        computed = self._computed_values
         if computed.stamp != self._session.policies:
             computed.stamp, computed.fault = self._session.policies, ""
             try:
@@ -111,7 +111,7 @@ class PodRow(Struct, eq=False, gc=False):
         """Return what decides the class, or what is wrong, in a few words."""
         quality = self.quality
         if quality is None:
-            return self._computed.fault or "a quantity does not parse"
+            return self._computed_values.fault or "a quantity does not parse"
         return short(quality)
 
 
@@ -133,7 +133,7 @@ def _rank(side: str, resource: str) -> Callable[[PodRow], int | None]:
     return rank
 
 
-def _figure(side: str, resource: str, head: str) -> Column:
+def _amount_column(side: str, resource: str, head: str) -> Column:
     return Column(
         f"{side}.{resource}",
         head,
@@ -149,7 +149,7 @@ def _figure(side: str, resource: str, head: str) -> Column:
     )
 
 
-def _lacking(*names: str) -> Callable[[PodRow], str]:
+def _missing_limit_text(*names: str) -> Callable[[PodRow], str]:
     """Return what a filter for missing limits looks at: ``none`` where one of them is missing."""
     return lambda row: "none" if any(name in missing_limits(row.pod) for name in names) else "set"
 
@@ -165,7 +165,7 @@ def qos_class(row: PodRow) -> str:
 
 def _age(row: PodRow) -> str:
     made, now = row.pod.metadata.creation_timestamp, row._session.setting.now()  # noqa: SLF001, its own module
-    return since(made or "", now)
+    return age_text(made or "", now)
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
@@ -176,12 +176,12 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (Column("namespace", "NAMESPACE", where, where),)),
         Column("name", "NAME", name, name, most=56),
         Column("qos", "QOS", qos_class, _class_rank, tone=_class_tone, width=10, lasting=True),
-        _figure("requests", "cpu", "CPU REQ"),
-        _figure("limits", "cpu", "CPU LIM"),
-        _figure("requests", "memory", "MEM REQ"),
-        _figure("limits", "memory", "MEM LIM"),
+        _amount_column("requests", "cpu", "CPU REQ"),
+        _amount_column("limits", "cpu", "CPU LIM"),
+        _amount_column("requests", "memory", "MEM REQ"),
+        _amount_column("limits", "memory", "MEM LIM"),
         Column("state", "STATE", _state, _worst, _state_tone, wide=True, most=24, lasting=True),
-        Column("age", "AGE", _age, _made, right=True, wide=True, width=5, searched=False, lasting=True),
+        Column("age", "AGE", _age, _creation_time, right=True, wide=True, width=5, searched=False, lasting=True),
         Column("why", "WHY", lambda row: row.why(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone),
         Column("node", "NODE", node, node, wide=True, most=24),
     )
@@ -196,7 +196,7 @@ def _class_tone(row: PodRow) -> Tone:
     return _TONES.get(qos_class(row), "")
 
 
-def _made(row: PodRow) -> float | None:
+def _creation_time(row: PodRow) -> float | None:
     """When it was made, in seconds; numbers sort in a third of the time that their texts take."""
     try:
         return datetime.fromisoformat(row.pod.metadata.creation_timestamp or "").timestamp()
@@ -204,13 +204,13 @@ def _made(row: PodRow) -> float | None:
         return None
 
 
-def _trouble(row: PodRow) -> str:
+def _state_reason(row: PodRow) -> str:
     """Return what keeps it from running, or has ended it; empty where all is as usual."""
     return state_of("Pod", row.pod).partition(" (")[0]
 
 
 def _state(row: PodRow) -> str:
-    return _trouble(row) or row.pod.status.phase
+    return _state_reason(row) or row.pod.status.phase
 
 
 def _worst(row: PodRow) -> int:
@@ -220,7 +220,7 @@ def _worst(row: PodRow) -> int:
 
 def _state_tone(row: PodRow) -> Tone:
     """Of a pod that has ended well, or is being deleted, nobody has to do anything."""
-    phase, trouble = row.pod.status.phase, _trouble(row)
+    phase, trouble = row.pod.status.phase, _state_reason(row)
     if phase == "Failed":
         return "bad"
     return "quiet" if phase == "Succeeded" or trouble == "Terminating" else "warn" if trouble else ""
@@ -231,10 +231,10 @@ def _why_rank(row: PodRow) -> str | None:
 
 
 def _why_tone(row: PodRow) -> Tone:
-    return sign(row)[1] if sign(row)[0] else "quiet"
+    return row_sign(row)[1] if row_sign(row)[0] else "quiet"
 
 
-def sign(row: PodRow) -> tuple[str, Tone]:
+def row_sign(row: PodRow) -> tuple[str, Tone]:
     """``x``: it has failed, or would be refused today; ``!``: it does not run as it should, or would get another
     class; ``?``: that cannot be said.
     """
@@ -246,7 +246,7 @@ def sign(row: PodRow) -> tuple[str, Tone]:
     return ("!", "warn") if quality.differs or quality.alternatives or state == "warn" else ("", state)
 
 
-def _needs(namespace: str) -> tuple[ReadRequest, ...]:
+def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
     return (
         ReadRequest("Pod", namespace),
         ReadRequest("LimitRange", namespace),
@@ -279,14 +279,14 @@ def _detail(session: Session, row: PodRow, width: int) -> Iterator[Line]:
     quality = row.quality
     tone = _state_tone(row)
     for fact in of_pod(row.pod):
-        yield from toned(tone, wrapped(f"{fact.reason}: {fact.text}", width, rest="  "))
+        yield from tone_lines(tone, wrap_text(f"{fact.reason}: {fact.text}", width, rest="  "))
     if quality is not None:
         yield from quality_lines(quality, width)
     else:
         yield [("warn", row.why())]
 
 
-def opens(row: PodRow) -> Location:
+def row_location(row: PodRow) -> Location:
     return Location("object", ref=row.ref)
 
 
@@ -302,7 +302,7 @@ def _labels(row: PodRow) -> Mapping[str, str]:
     return row.pod.metadata.labels or {}
 
 
-def _words(row: PodRow) -> tuple[str, str, str]:
+def _searched_texts(row: PodRow) -> tuple[str, str, str]:
     pod = row.pod
     rest = f"{pod.status.qos_class} {pod.status.phase} {pod.spec.node_name}"
     return pod.metadata.namespace, pod.metadata.name, rest
@@ -312,21 +312,25 @@ LISTING = Listing(
     names=("pods", "pod", "po"),
     about="QoS class, requests and limits of pods, and what admission says of them today",
     kinds=("Pod", "LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),
-    needs=_needs,
+    needs=_list_read_requests,
     columns=_columns,
     rows=_rows,
     row=_row,
-    sign=sign,
+    sign=row_sign,
     detail=_detail,
-    opens=opens,
+    opens=row_location,
     ref=lambda row: row.ref,
     owner=lambda row: owner_of(row.pod),
     command=lambda session, namespace: session.command("qos", namespace),
     prepare=lambda row, what: row.prepare(what),
     ready=lambda row, what: row.ready(what),
     labels=_labels,
-    words=_words,
-    fields={"limits": _lacking("cpu", "memory"), "limits.cpu": _lacking("cpu"), "limits.memory": _lacking("memory")},
+    words=_searched_texts,
+    fields={
+        "limits": _missing_limit_text("cpu", "memory"),
+        "limits.cpu": _missing_limit_text("cpu"),
+        "limits.memory": _missing_limit_text("memory"),
+    },
     worst_first=True,
     tabs=("diff", "yaml", "computed"),
     hints=("suppose", "users", "timeline", "no-limits", "yaml", "explain", "sort-qos", "faults"),

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.render.pictures.holders import holders_lines, of_quota
 from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.text.line import Line, Tone, fine_bar, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, fine_bar, tone_lines, wrap_text
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.overview import quota_state, read_quota, tightest
+from kubectl_kres.reports.overview import quota_state, read_quota, tightest_use
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
 from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import ReadRequest
@@ -54,14 +54,14 @@ class QuotaEntry(Struct, frozen=True):
 def quota_row(session: Session, quota: ResourceQuota) -> QuotaEntry:
     """Return the row of one quota, which depends on nothing else."""
     ref = ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace)
-    return session.once(ref, quota, lambda: _made(session, ref, quota))
+    return session.once(ref, quota, lambda: _build_entry(session, ref, quota))
 
 
-def _made(session: Session, ref: ObjectRef, quota: ResourceQuota) -> QuotaEntry:
+def _build_entry(session: Session, ref: ObjectRef, quota: ResourceQuota) -> QuotaEntry:
     report = read_quota(session.store, session.ask, quota)
     if isinstance(report, str):
         return QuotaEntry(ref, fault=report)
-    tight, clock = tightest(report), session.setting.clock
+    tight, clock = tightest_use(report), session.setting.clock
     hard = tuple((use.name, use.hard) for use in report.uses)
     session.trends.note(ref, Sample(clock(), tight.percent if tight else None, tight is not None and tight.over, hard))
     ascii_only = session.setting.ascii_only
@@ -69,7 +69,7 @@ def _made(session: Session, ref: ObjectRef, quota: ResourceQuota) -> QuotaEntry:
     return QuotaEntry(ref, report, tight, ascii_only=ascii_only, trend=lambda: spark(clock(), _TREND))
 
 
-def sign(row: QuotaEntry) -> tuple[str, Tone]:
+def row_sign(row: QuotaEntry) -> tuple[str, Tone]:
     """``x``: nothing is left; ``!``: nearly nothing; ``?``: it is not known, or enforces nothing yet."""
     if row.report is None or not row.report.enforced:
         return "?", "warn"
@@ -81,7 +81,7 @@ def sign(row: QuotaEntry) -> tuple[str, Tone]:
 
 
 def _tone(row: QuotaEntry) -> Tone:
-    return sign(row)[1]
+    return row_sign(row)[1]
 
 
 def state(row: QuotaEntry) -> str:
@@ -94,7 +94,7 @@ def tightest_first(report: QuotaReport) -> QuotaReport:
     return replace(report, uses=tuple(sorted(report.uses, key=lambda use: (not use.over, -(use.percent or 0)))))
 
 
-def _tight(row: QuotaEntry, field: str) -> str:
+def _format_tightest_field(row: QuotaEntry, field: str) -> str:
     return str(getattr(row.tight, field) or "-") if row.tight is not None else "-"
 
 
@@ -129,9 +129,9 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("percent", "USED%", percent_text, rank, _tone, right=True, most=5, down=True),
         Column("bar", "", _bar, rank, _tone, width=_BAR + 1, drawn=True, wide=True, searched=False, down=True),
         Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
-        _figure("used", "USED"),
-        _figure("hard", "HARD"),
-        _figure("left", "LEFT", wide=True),
+        _amount_column("used", "USED"),
+        _amount_column("hard", "HARD"),
+        _amount_column("left", "LEFT", wide=True),
         Column(
             "trend",
             "LAST HOUR",
@@ -147,9 +147,9 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     )
 
 
-def _figure(field: str, head: str, *, wide: bool = False) -> Column:
+def _amount_column(field: str, head: str, *, wide: bool = False) -> Column:
     def text(row: QuotaEntry) -> str:
-        return _tight(row, field)
+        return _format_tightest_field(row, field)
 
     return Column(field, head, text, amount(text), right=True, most=20, down=True, searched=False, wide=wide)
 
@@ -186,7 +186,7 @@ def _detail(session: Session, row: QuotaEntry, width: int) -> Iterator[Line]:
     for ago, name, before, after in session.trends.hard_changes(row.ref, session.setting.clock()):
         when = f"{int(ago // 60)} min ago" if ago >= 60 else "just now"
         text = f"{when}: hard of {name} from {before or 'none'} to {after or 'none'}"
-        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
 
 
 LISTING = Listing(
@@ -197,7 +197,7 @@ LISTING = Listing(
     columns=_columns,
     rows=_rows,
     row=_row,
-    sign=sign,
+    sign=row_sign,
     detail=_detail,
     opens=lambda row: Location("quota", ref=row.ref),
     ref=lambda row: row.ref,

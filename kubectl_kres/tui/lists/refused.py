@@ -8,7 +8,7 @@ from kubectl_kres.render.quota.fit import pods_of_jobs, refusal_detail
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.system import kinds_of
-from kubectl_kres.reports.overview import refused
+from kubectl_kres.reports.overview import list_refusals
 from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
@@ -17,7 +17,7 @@ from kubectl_kres.tui.table.columns import Column
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    for refusal in refused(session.store, namespace, session.ask):
+    for refusal in list_refusals(session.store, namespace, session.ask):
         if refusal is not None:
             ref = refusal.subject
             yield (ref.namespace, ref.kind, ref.name), refusal
@@ -26,7 +26,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
             yield (), None
 
 
-def _missing(row: Denied) -> str:
+def _format_missing_pods(row: Denied) -> str:
     pods = row.replicas
     if pods is None:
         return "its pod" if row.tekton is not None else pods_of_jobs(row)
@@ -36,10 +36,10 @@ def _missing(row: Denied) -> str:
 def _worst(row: Denied) -> tuple[bool, int]:
     """Return the sort key: what is wrong comes before what is to be watched, most missing pods first."""
     missing = row.replicas.missing if row.replicas is not None else row.verdict.missing
-    return sign(row)[1] != "bad", -missing
+    return row_sign(row)[1] != "bad", -missing
 
 
-def _by(row: Denied) -> str:
+def _format_sources(row: Denied) -> str:
     sources = dict.fromkeys(str(finding.source.ref) for finding in row.verdict.findings if finding.source is not None)
     if sources or row.verdict.blocked is None:
         return ", ".join(sources) or "only some fit"
@@ -51,8 +51,8 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: str(row.subject), most=48),
-        Column("state", "MISSING", _missing, _worst, right=True, width=9),
-        Column("by", "REFUSED BY", _by, tone=lambda _: "bad"),
+        Column("state", "MISSING", _format_missing_pods, _worst, right=True, width=9),
+        Column("by", "REFUSED BY", _format_sources, tone=lambda _: "bad"),
         Column("remedy", "FIX", lambda row: row.remedies[0].text if row.remedies else "", wide=True, most=60),
     )
 
@@ -62,7 +62,7 @@ def _detail(session: Session, row: Denied, width: int) -> Iterator[Line]:
     yield from refusal_detail(row, width)
 
 
-def sign(row: Denied) -> tuple[str, Tone]:
+def row_sign(row: Denied) -> tuple[str, Tone]:
     return ("x", "bad") if verdict_word(row.verdict)[1] == "bad" else ("!", "warn")
 
 
@@ -74,7 +74,7 @@ LISTING = Listing(
     also=lambda session, namespace: needs_of_systems(session.store, namespace),
     columns=_columns,
     rows=_rows,
-    sign=sign,
+    sign=row_sign,
     detail=_detail,
     opens=lambda row: Location("object", ref=row.subject),
     ref=lambda row: row.subject,

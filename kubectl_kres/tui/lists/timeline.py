@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.overview.lines import SIGNS
-from kubectl_kres.render.text.line import Line, since, toned, wrapped
+from kubectl_kres.render.text.line import Line, age_text, tone_lines, wrap_text
 from kubectl_kres.render.timeline import EXPIRED, describe_entry, every_field
 from kubectl_kres.reports.common.system import is_shown
 from kubectl_kres.reports.timeline import PodNews, TimelineEntry, timeline, timeline_needs
@@ -43,7 +43,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
         if count % _PAGE == 0:
             yield (), None
     for entry in timeline(store, namespace, news).entries:
-        row = TimelineRow(entry, since(entry.time, now))
+        row = TimelineRow(entry, age_text(entry.time, now))
         yield (row.rank, entry.object.full, entry.reason, entry.text), row
 
 
@@ -62,29 +62,29 @@ def _detail(session: Session, row: TimelineRow, width: int) -> Iterator[Line]:
     del session
     entry = row.entry
     yield [("strong", f"{entry.reason} {entry.object.full}"), ("", f"  {entry.time}")]
-    yield from toned("", wrapped(every_field(entry), width))
+    yield from tone_lines("", wrap_text(every_field(entry), width))
     yield [("", "")]
-    yield from toned("quiet", wrapped(EXPIRED, width))
+    yield from tone_lines("quiet", wrap_text(EXPIRED, width))
 
 
-def _opens(row: TimelineRow) -> Location | None:
+def _object_location(row: TimelineRow) -> Location | None:
     return Location("object", ref=row.entry.object) if is_shown(BY_KIND[row.entry.object.kind]) else None
 
 
-def _needs(namespace: str) -> tuple[ReadRequest, ...]:
+def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
     return (*timeline_needs(namespace), ReadRequest("Pod", namespace))
 
 
 LISTING = Listing(
     names=("timeline",),
     about="what decided about pods, and when: edits, new templates, refusals, kills, claims; the newest first",
-    kinds=tuple(dict.fromkeys(need.kind for need in _needs(""))),
-    needs=_needs,
+    kinds=tuple(dict.fromkeys(need.kind for need in _list_read_requests(""))),
+    needs=_list_read_requests,
     columns=_columns,
     rows=_rows,
     sign=lambda row: SIGNS[row.entry.severity],
     detail=_detail,
-    opens=_opens,
+    opens=_object_location,
     ref=lambda row: row.entry.object,
     command=lambda session, namespace: session.command("timeline", namespace),
     hints=("explain", "faults"),

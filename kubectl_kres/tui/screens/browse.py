@@ -11,10 +11,10 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.keys import BY_ID
-from kubectl_kres.tui.lists.list_registry import chosen
+from kubectl_kres.tui.lists.list_registry import select_columns
 from kubectl_kres.tui.lists.list_spec import Listing, nothing_there, taken_in
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
@@ -23,7 +23,7 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.row_texts import RowText, Selector
-from kubectl_kres.tui.table.strips import safe
+from kubectl_kres.tui.table.strips import safe_text
 from kubectl_kres.tui.table.view import Faces, RowKey
 from kubectl_kres.tui.widgets.header_footer import count_text, gap_count
 from kubectl_kres.tui.widgets.lines import Lines
@@ -86,7 +86,7 @@ class Browse(TablePane):
         self._costly: set[str] = set()
         self._described: Any | None = None
         self._faults = False
-        if listing.worst_first and (column := self._worst()) is not None:
+        if listing.worst_first and (column := self._severity_column()) is not None:
             self.table.sort(column)
             self._costly = {column.id} if listing.ready is not None else set()
         #: All rows are to be made anew: at first they are.
@@ -104,14 +104,14 @@ class Browse(TablePane):
         #: Width and height of the table, as far as its rows decide them.
         self._shape: tuple[int, int] = (0, 0)
 
-    def _worst(self) -> Column | None:
+    def _severity_column(self) -> Column | None:
         """Return the column by which what is worst comes first."""
         return next((column for column in self.table.columns if column.id == "state"), None)
 
     def _columns(self, namespace: str) -> Sequence[Column]:
         setting, listing = self.session.setting, self.listing
         own = setting.columns.get(listing.id, ())
-        columns = chosen(listing, namespace, own) if own else listing.columns(namespace)
+        columns = select_columns(listing, namespace, own) if own else listing.columns(namespace)
         return [column for column in columns if setting.live or not column.live]
 
     def compose(self) -> ComposeResult:
@@ -173,7 +173,7 @@ class Browse(TablePane):
             self._recompute()
             self._show()
         if self._aged:
-            self._age()
+            self._redraw_rows()
         self.table.focus()
 
     def changed(self, changes: Changes) -> None:
@@ -234,22 +234,22 @@ class Browse(TablePane):
                 self._made.pop(key, None)
         if changed or gone:
             rows = iter(changed.values())
-            if self._costly and not self._prepared(rows, perf_counter() + _SLICE):
+            if self._costly and not self._prepare_rows(rows, perf_counter() + _SLICE):
                 self._behind += rows
             self.table.update(changed, gone)
             self._settle()
         if self._aging is None and (self.listing.late is not None or changes.kinds & set(self.listing.kinds[1:])):
-            self._aging = self.set_timer(_PATIENCE, self._age)
+            self._aging = self.set_timer(_PATIENCE, self._redraw_rows)
         if changes.needs:
             self.table.measure()
             self._show()
 
-    def _age(self) -> None:
+    def _redraw_rows(self) -> None:
         """Draw again what is seen: what rows say depends on objects of other kinds, or on other rows, too."""
         self._aging, self._aged = None, False
         late = self.listing.late
         if late is not None and late(self.session):
-            self._aging = self.set_timer(_PATIENCE, self._age)
+            self._aging = self.set_timer(_PATIENCE, self._redraw_rows)
         elif late is not None:
             self.table.view.age()
             self._recompute()
@@ -290,12 +290,12 @@ class Browse(TablePane):
         """
         end, view = perf_counter() + seconds, self.table.view
         if self._making is not None:
-            self._make(end)
+            self._make_rows(end)
         if self._behind and self._preparing is None and end - self._ordered > _PATIENCE:
             self._preparing, self._behind = iter(self._behind), []
         if self._preparing is not None:
             self._prepare(end)
-        reads = not view.whole and self._making is None and not self._early
+        reads = not view.whole and self._making is None and not self._has_loading_rows
         if reads:
             self._read(end)
         left = self._making is not None or self._preparing is not None or (reads and not view.ready)
@@ -303,7 +303,7 @@ class Browse(TablePane):
             self._going = self.set_timer(_BREATH, self._go_again)
 
     @property
-    def _early(self) -> bool:
+    def _has_loading_rows(self) -> bool:
         """Whether what rows say of each other will be something else in a moment, since they are still read."""
         return self.listing.late is not None and any(self.session.loading(self.listing.needs(self._namespace)))
 
@@ -321,7 +321,7 @@ class Browse(TablePane):
             view.rematch()
             self._settle_now()
 
-    def _make(self, end: float) -> None:
+    def _make_rows(self, end: float) -> None:
         """Make rows until then. Older rows stay until all new ones are there."""
         assert self._making is not None
         fresh: dict[RowKey, Any] = {}
@@ -345,7 +345,7 @@ class Browse(TablePane):
 
     def _prepare(self, end: float) -> None:
         assert self._preparing is not None
-        if self._prepared(self._preparing, end):
+        if self._prepare_rows(self._preparing, end):
             self._preparing = None
         if self._preparing is None or perf_counter() - self._ordered > _PATIENCE:
             column = self.table.sorted_by
@@ -354,7 +354,7 @@ class Browse(TablePane):
             self.apply()
             self._settled = self._ordered = perf_counter()
 
-    def _prepared(self, rows: Iterator[Any], end: float) -> bool:
+    def _prepare_rows(self, rows: Iterator[Any], end: float) -> bool:
         """Computes what is costly about rows until then; whether that was all of them."""
         prepare, ready = self.listing.prepare, self.listing.ready
         assert prepare is not None
@@ -397,7 +397,7 @@ class Browse(TablePane):
         self._give_room()
         self.set_class(not self.table.view.keys and not self.has_class("absent"), "nothing")
         self._arrange()
-        self.table.empty = () if self.table.view.keys else [("quiet", self._why())]
+        self.table.empty = () if self.table.view.keys else [("quiet", self._empty_reason())]
         if row is not None and self.table.view.keys:
             self.detail.put(lambda width: self.listing.detail(self.session, row, width), keep=True)
         else:
@@ -417,8 +417,8 @@ class Browse(TablePane):
 
     def _reasons(self, width: int) -> Iterator[Line]:
         """Return why there is nothing to see."""
-        if why := self._why():
-            yield from toned("quiet", wrapped(why, width, rest="  "))
+        if why := self._empty_reason():
+            yield from tone_lines("quiet", wrap_text(why, width, rest="  "))
         if not self._making and self.listing.empty is not None and not any(self.session.loading(self.needs())):
             yield from self.listing.empty(self.session, self._namespace, width)
         yield from self._gaps(width)
@@ -427,11 +427,11 @@ class Browse(TablePane):
         """Yield what could not be read."""
         yield from gap_lines(self.session, self.needs(), width)
 
-    def _why(self) -> str:
+    def _empty_reason(self) -> str:
         """Return why no row is seen, in a sentence; empty where that is not known."""
         hidden, where = len(self.table.view.rows), f" in {self._namespace}" if self._namespace else ""
         if hidden and self._filter:
-            return f'filter "{safe(self._filter)}" hides {hidden} rows (esc)'
+            return f'filter "{safe_text(self._filter)}" hides {hidden} rows (esc)'
         if hidden and self._faults:
             return f"none of {hidden} rows has a fault (ctrl-z shows all)"
         if self._making is not None or any(self.session.loading(self.needs())):
@@ -447,18 +447,18 @@ class Browse(TablePane):
         so_far = self._making is not None or self._preparing is not None
         count = count_text(self.session, self.needs(), shown, rows, so_far=so_far)
         faults = "  faults only" if self._faults else ""
-        order = "" if self.has_class("absent") else self._sorted()
-        text = f"{self._counted(count)}{order}{faults}{self._spread()}"
+        order = "" if self.has_class("absent") else self._format_sort()
+        text = f"{self._counted(count)}{order}{faults}{self._format_namespaces()}"
         return [("", text), *gap_count(self.session, self.needs())]
 
-    def _sorted(self) -> str:
+    def _format_sort(self) -> str:
         """By which column, and that what is worst comes first."""
         by = self.table.sorted_by
         if self.listing.worst_first and by is not None and by.id == "state" and not self.table.reverse:
             return f"  sort {by.head}, worst first"
         return sort_line(self.table)
 
-    def _spread(self) -> str:
+    def _format_namespaces(self) -> str:
         """In which namespaces the rows are that a filter by a field lets through."""
         keys = self.table.view.keys
         if "=" not in self._filter or self._namespace or not 0 < len(keys) <= _SPREAD or not self.listing.scoped:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
@@ -102,7 +102,7 @@ class KindsPane(TablePane):
         if row.need is not None and row.tone:
             yield from gap_lines(self.session, (row.need,), width)
         else:
-            yield from toned("", wrapped(row.said, width))
+            yield from tone_lines("", wrap_text(row.said, width))
 
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()

@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from textual.app import ComposeResult
 
-from kubectl_kres.render.text.line import Line, padded, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.tui.keys import CHANGING, ELSEWHERE, MOVING, SORTS, groups, hints
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
@@ -48,7 +48,7 @@ class HelpPane(Pane):
 
     def _lines(self, width: int) -> Iterator[Line]:
         if self._about and not self._filter:
-            yield from toned("strong", wrapped(self._about, width))
+            yield from tone_lines("strong", wrap_text(self._about, width))
         if self._keys and not self._filter:
             yield [("quiet", "  ".join(f"{shown} {word}" for shown, word in hints(self._keys)))]
         if width < _TWO or self._filter:
@@ -72,22 +72,22 @@ class HelpPane(Pane):
         order = {key.id for key in known["lists"] if key.id in SORTS or key.id in PICKS}
         for at, group in enumerate((*(group for group in self._groups if group != "everywhere"), "everywhere")):
             keys = [(key.shown, key.text, key.word) for key in known[group] if key.id not in order]
-            yield self._listed(_TITLES[group], keys, width)
+            yield self._section_lines(_TITLES[group], keys, width)
             if not at:
-                yield self._listed("signs", _SIGNS, width)
-        yield self._listed("moving", MOVING, width)
+                yield self._section_lines("signs", _SIGNS, width)
+        yield self._section_lines("moving", MOVING, width)
         if "lists" in self._groups:
-            yield self._listed(
+            yield self._section_lines(
                 "order of a list", [(key.shown, key.text, key.word) for key in known["lists"] if key.id in order], width
             )
-        yield self._listed(
+        yield self._section_lines(
             "screens for :", [(" ".join(listing.names[:2]), listing.about) for listing in LISTINGS.values()], width
         )
         rows = [(shown, f"{what} in k9s: nothing here changes a cluster") for shown, what in CHANGING.values()]
         rows += [(shown, f"{what} in k9s; here {instead or 'nothing'}") for shown, what, instead in ELSEWHERE.values()]
-        yield self._listed("keys of k9s", rows, width)
+        yield self._section_lines("keys of k9s", rows, width)
 
-    def _listed(self, title: str, rows: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
+    def _section_lines(self, title: str, rows: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
         """Return a section, or what the filter lets through of it. Of a row two texts are shown, all are searched."""
         wanted = self._filter.lower()
         found = [(row[0], row[1]) for row in rows if wanted in " ".join(row).lower()]
@@ -135,8 +135,8 @@ def _section(title: str, rows: Sequence[tuple[str, str]], width: int) -> Iterato
     yield [("strong", title)]
     column = min(28, max(size(left) for left, _ in rows)) + 4
     for left, right in rows:
-        first = f"  {padded(left, column - 2)}" if size(left) <= column - 2 else f"  {left}"
+        first = f"  {pad_text(left, column - 2)}" if size(left) <= column - 2 else f"  {left}"
         if size(left) > column - 2:
             yield [("", first)]
             first = " " * column
-        yield from toned("", wrapped(right, width, first=first, rest=" " * column))
+        yield from tone_lines("", wrap_text(right, width, first=first, rest=" " * column))

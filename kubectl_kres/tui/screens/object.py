@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 
 from kubectl_kres.errors import KresError, NotFound
 from kubectl_kres.render.quota.policy import policy_lines
-from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.reports.common.system import answers_about
 from kubectl_kres.reports.namespace.explain_policy import explain_policy, namespace_of, policy_needs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
@@ -120,9 +120,11 @@ class ObjectPane(Pane):
         elif self.late:
             yield [("quiet", f"reading {self.ref}")]
         elif self.found is None and self.fault is not None:
-            yield from toned("bad", wrapped(f"{self.fault.message}{self._where()}", width, rest="  "))
+            yield from tone_lines(
+                "bad", wrap_text(f"{self.fault.message}{self._format_search_scope()}", width, rest="  ")
+            )
 
-    def _where(self) -> str:
+    def _format_search_scope(self) -> str:
         """Return where what is not found was looked for: the screen may show all namespaces, and the object is
         of one.
         """

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.labels import labelled_lines
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
 from kubectl_kres.tui.screens.tree import TreePane
@@ -49,9 +49,9 @@ class OutlinePane(TreePane):
             if item.remedy:
                 label, _, words = item.label.partition(" ")
                 yield from (
-                    labelled(label, words.strip(), width)
+                    labelled_lines(label, words.strip(), width)
                     if item.text
-                    else toned(item.tone, wrapped(item.label, width, rest="   "))
+                    else tone_lines(item.tone, wrap_text(item.label, width, rest="   "))
                 )
 
     def words(self, row: OutlineItem) -> str:
@@ -77,7 +77,7 @@ class OutlinePane(TreePane):
                 )
             ]
         else:
-            yield from toned("", wrapped(row.said, width))
+            yield from tone_lines("", wrap_text(row.said, width))
 
     def on_table_opened(self, event: Table.Opened) -> None:
         """To what a part is about; what is to be typed is copied, a section folds."""
@@ -92,9 +92,9 @@ class OutlinePane(TreePane):
         elif item.is_section:
             self.fold(item)
         else:
-            self.post_message(Say(f"all that is known of it stands {self._side()}"))
+            self.post_message(Say(f"all that is known of it stands {self._format_side()}"))
 
-    def _side(self) -> str:
+    def _format_side(self) -> str:
         return "on the right" if self.has_class("beside") else "below"
 
     def copied(self, row: OutlineItem) -> Copy | None:

@@ -16,15 +16,15 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview.lines import BAR, CHECKED, SIGNS, area_bar, area_said, ask_words, problem_said
 from kubectl_kres.render.overview.row import pods_of, short_cause
-from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, Tone, since, size, toned, wrapped
+from kubectl_kres.render.text.labels import labelled_lines
+from kubectl_kres.render.text.line import Line, Tone, age_text, size, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import do_lines
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.overview import OverviewArea, Problem, pod_area
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.overview import Areas, unseen
+from kubectl_kres.tui.overview import Areas, unread_reason
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, TablePane, Told
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -147,7 +147,7 @@ class OverviewPane(TablePane):
 
         On a low screen they take its place while they have the keys, and a strip on top tells of them.
         """
-        height, beside, high = self.size.height, self._beside, self._high
+        height, beside, high = self.size.height, self._is_wide_screen, self._is_high_screen
         self.set_class(beside, "beside")
         self.strip.display = not high
         at_areas = self.areas.has_focus or self.screen.focused is self.areas
@@ -155,7 +155,7 @@ class OverviewPane(TablePane):
         self.fixes.display = (high or not at_areas) and (height >= _LEAST + _FEW or self.fixes.has_focus)
         rows = len(self.areas.view.keys) + 2
         if beside:
-            self.worst.styles.width = self._left
+            self.worst.styles.width = self._left_width
             unfolded = min(len(self._counted) + 2, height - _MORE - 1)
             self.areas.styles.height = min(rows, max(4, height // 2, unfolded))
             self.fixes.styles.height = "1fr"
@@ -170,28 +170,28 @@ class OverviewPane(TablePane):
         self.fixes.styles.height = max(most if high else min(most, height // 2), left)
 
     @property
-    def _beside(self) -> bool:
+    def _is_wide_screen(self) -> bool:
         return self.size.width >= _BESIDE
 
     @property
-    def _high(self) -> bool:
-        return self.size.height >= (_HIGH_BESIDE if self._beside else _HIGH)
+    def _is_high_screen(self) -> bool:
+        return self.size.height >= (_HIGH_BESIDE if self._is_wide_screen else _HIGH)
 
     @property
-    def _left(self) -> int:
+    def _left_width(self) -> int:
         """Return the cells that what is worst has beside a second pane: what its texts need, if that leaves enough."""
         width = self.size.width
         most = max(int(width * _LEFT), width - _SIDE)
         return max(width // 2, min(self.worst.whole_width, most)) if self.worst.view.keys else int(width * _LEFT)
 
-    def _unfolded(self, row: Notice) -> Iterator[Notice]:
+    def _wrap_row(self, row: Notice) -> Iterator[Notice]:
         """Yield the line of an area; beside what is worst, what has no room on it stands on lines of its own."""
-        room = self.size.width - self._left - _HEAD - (BAR + 2) * bool(row.bar)
-        if not self._beside or size(row.text) <= room:
+        room = self.size.width - self._left_width - _HEAD - (BAR + 2) * bool(row.bar)
+        if not self._is_wide_screen or size(row.text) <= room:
             yield row
             return
         yield replace(row, text="")
-        for text in wrapped(row.text, self.size.width - self._left - len(_INDENT) - 7):
+        for text in wrap_text(row.text, self.size.width - self._left_width - len(_INDENT) - 7):
             yield Notice(("", row.sign[1]), f"{_INDENT}{text}", "", "", row.place, indented=True)
 
     def _strip(self, width: int) -> Iterable[Line]:
@@ -222,14 +222,14 @@ class OverviewPane(TablePane):
         if row is None:
             return
         if row.problem is None:
-            yield from toned(row.sign[1], wrapped(row.text, width))
+            yield from tone_lines(row.sign[1], wrap_text(row.text, width))
             return
         yield from do_lines(row.problem.remedies, "", width)
         tone, now = row.sign[1], self.session.setting.now()
-        yield from labelled("because", problem_said(row.problem, now), width, tone=tone)
+        yield from labelled_lines("because", problem_said(row.problem, now), width, tone=tone)
         if not row.problem.remedies and row.problem.area != "refused":
             yield [("strong", f"{'next':<8}"), ("command", self.session.command(row.ask))]
-        if self._beside:
+        if self._is_wide_screen:
             yield from self._details(row.problem, width)
 
     def _details(self, problem: Problem, width: int) -> Iterator[Line]:
@@ -285,11 +285,11 @@ class OverviewPane(TablePane):
     def _draw(self) -> None:
         self._due, began = False, perf_counter()
         self._counted = list(self._area_rows())
-        rows = [line for _, row in self._counted for line in self._unfolded(row)]
-        _put(self.areas, {(f"{at:02}", row.what): row for at, row in enumerate(rows)})
-        _put(self.worst, dict(self._worst_rows()))
+        rows = [line for _, row in self._counted for line in self._wrap_row(row)]
+        _update_table(self.areas, {(f"{at:02}", row.what): row for at, row in enumerate(rows)})
+        _update_table(self.worst, dict(self._worst_rows()))
         self.strip.put(self._strip)
-        self._tell()
+        self._show_remedies()
         if not self.worst.view.keys:
             reading = super().busy or self._areas.busy
             self.worst.empty = [("quiet", "reading" if reading else "nothing is wrong")]
@@ -305,7 +305,7 @@ class OverviewPane(TablePane):
         self._rested = end + _REST * (end - began)
         self.post_message(Told())
 
-    def _tell(self) -> None:
+    def _show_remedies(self) -> None:
         """What mends the problem under the cursor, made anew where that is another one."""
         row: Notice | None = self.worst.row
         if row != self._told or row is None:
@@ -318,8 +318,8 @@ class OverviewPane(TablePane):
     def _area_rows(self) -> Iterator[tuple[OverviewArea | None, Notice]]:
         areas = self._areas
         made = [areas.area(maker) for maker in areas.makers]
-        yield self._areas.refused(), self._refused()
-        yield areas.running(), self._fares()
+        yield self._areas.refused(), self._refused_notice()
+        yield areas.running(), self._running_notice()
         spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in self.session.store.all("Namespace")))
         for area in (made[0], self._pods(), *made[1:], spaces):
             yield area, self._area(area)
@@ -335,7 +335,7 @@ class OverviewPane(TablePane):
         if area.state == "absent":
             return Notice(("", ""), area.name, "-", area_said(area), place)
         need = next(need for need in self.needs() if need.kind == area.kind)
-        if not area.count and (why := unseen(self.session, need)):
+        if not area.count and (why := unread_reason(self.session, need)):
             return Notice(("?", "warn"), area.name, "?", why, place)
         text = area_said(area) if not area.state else ""
         return Notice(
@@ -348,10 +348,10 @@ class OverviewPane(TablePane):
     def _pods(self) -> OverviewArea:
         return pod_area(self.session.adder.done.values())
 
-    def _refused(self) -> Notice:
+    def _refused_notice(self) -> Notice:
         area, place = self._areas.refused(), Location("refused", self.session.namespace)
         lacking = [need for need in self.needs() if need.kind in LISTINGS["refused"].kinds[1:] and need.required]
-        why = next(filter(None, (unseen(self.session, need) for need in lacking)), "")
+        why = next(filter(None, (unread_reason(self.session, need) for need in lacking)), "")
         if area.state:
             text = why or "being computed: whose pods are refused, and what unblocks them"
             return Notice(("?", "warn") if why else ("", ""), "refused", "?" if why else "..", text, place)
@@ -360,10 +360,10 @@ class OverviewPane(TablePane):
         count = f"{area.count}{'+?' if why else ''}"
         return Notice(SIGNS[area.severity], "refused", count, area_said(area), place, self._bar(area))
 
-    def _fares(self) -> Notice:
+    def _running_notice(self) -> Notice:
         """Return how many workloads run, wait or fail."""
         area, place = self._areas.running(), Location("pods", self.session.namespace)
-        why = unseen(self.session, ReadRequest("Pod", self.session.namespace))
+        why = unread_reason(self.session, ReadRequest("Pod", self.session.namespace))
         if area.state or (why and not area.count):
             text = why or "being computed: what runs, waits or fails"
             return Notice(("?", "warn") if why else ("", ""), "running", "?" if why else "..", text, place)
@@ -399,8 +399,8 @@ class OverviewPane(TablePane):
         ref, sign = problem.subject, SIGNS[problem.severity]
         what = f"{min(BY_KIND[ref.kind].names, key=len)}/{ref.name}"
         return Notice(
-            sign, what, ref.namespace, short_cause(problem), _place(problem),
-            ask=ask_words(problem), pods=pods_of(problem), age=since(problem.since, now), problem=problem,
+            sign, what, ref.namespace, short_cause(problem), _problem_location(problem),
+            ask=ask_words(problem), pods=pods_of(problem), age=age_text(problem.since, now), problem=problem,
         )  # fmt: skip
 
     def _gaps(self) -> Iterator[Notice]:
@@ -412,7 +412,7 @@ class OverviewPane(TablePane):
                 text = f"{word}: {coverage.message}" if coverage.message else word
                 result.append(Notice(("?", "bad"), BY_KIND[need.kind].plural, need.namespace, text, Location("kinds")))
         if result:
-            pod = not self.session.namespace and unseen(self.session, ReadRequest("Pod"))
+            pod = not self.session.namespace and unread_reason(self.session, ReadRequest("Pod"))
             text = "one namespace may be readable: :pods NAME" if pod else ""
             yield Notice(("", "quiet"), "NOT VISIBLE", "", text, None)
         yield from result
@@ -458,7 +458,7 @@ class OverviewPane(TablePane):
 
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()
-        self._tell()
+        self._show_remedies()
         self.post_message(Told())
 
     def _turn(self, by: int) -> None:
@@ -502,12 +502,12 @@ class OverviewPane(TablePane):
         return True
 
 
-def _place(problem: Problem) -> Location:
+def _problem_location(problem: Problem) -> Location:
     view = "quota" if problem.subject.kind == "ResourceQuota" else "object"
     return Location(view, ref=problem.subject)
 
 
-def _put(table: Table, rows: dict[RowKey, Notice]) -> None:
+def _update_table(table: Table, rows: dict[RowKey, Notice]) -> None:
     """The rows, as few of them anew as can be."""
     old = table.view.rows
     if rows.keys() != old.keys():
@@ -518,14 +518,14 @@ def _put(table: Table, rows: dict[RowKey, Notice]) -> None:
         table.measure()
 
 
-def _quiet(row: Notice) -> Tone:
+def _row_tone(row: Notice) -> Tone:
     return "" if row.place is not None else "quiet"
 
 
 _FACES = Faces(lambda row: f"{row.what} {row.where} {row.text}", lambda _: {}, lambda row: bool(row.sign[0]))
 _WORST = (
-    Column("where", "NAMESPACE", lambda row: row.where, tone=_quiet, most=18),
-    Column("what", "WORST FIRST", lambda row: row.what, tone=_quiet, most=34),
+    Column("where", "NAMESPACE", lambda row: row.where, tone=_row_tone, most=18),
+    Column("what", "WORST FIRST", lambda row: row.what, tone=_row_tone, most=34),
     Column("said", "", lambda row: row.text, tone=lambda row: row.sign[1], most=200),
     Column("pods", "PODS", lambda row: row.pods, right=True),
     Column("age", "AGE", lambda row: row.age, right=True),

@@ -12,13 +12,13 @@ from kubectl_kres.render.pod.diff import difference_lines
 from kubectl_kres.render.pod.explain import explanation_lines, head_lines
 from kubectl_kres.render.pod.qos import quality_lines, tree
 from kubectl_kres.render.text.data import yaml_lines
-from kubectl_kres.render.text.line import Line, Tone, toned
+from kubectl_kres.render.text.line import Line, Tone, tone_lines
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, QuotaCost, ResourceValue
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs_with_node
-from kubectl_kres.reports.qos.qos_report import Quality, quality, unclassed
+from kubectl_kres.reports.qos.qos_report import Quality, no_class_reason, quality
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.pods import owner_of
@@ -140,13 +140,13 @@ class PodPane(TreePane):
         label = compared.before_label if tab == "yaml" else compared.after_label
         document: Mapping[str, object] = compared.before if tab == "yaml" else compared.after
         head: Line = [("quiet", f"# {label}: what resources depend on")]
-        return [head, *toned("", (line for line, _ in yaml_lines(document)))]
+        return [head, *tone_lines("", (line for line, _ in yaml_lines(document)))]
 
     def _quality(self, tab: str, width: int) -> Iterable[Line]:
         version = 2 if tab == "cgroups" else 0
         result: Quality | None = quality(self.session.store, self.subject, self.session.ask, version=version)
         if result is None:
-            return [[("warn", f"no class, since {unclassed(self.subject)}")]]
+            return [[("warn", f"no class, since {no_class_reason(self.subject)}")]]
         if tab == "cgroups":
             return tree(result.cgroups, width) if result.cgroups is not None else ()
         pairs = pairs_of(self.found) if self.found is not None else ()

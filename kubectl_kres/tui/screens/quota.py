@@ -14,7 +14,7 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.render.pictures.holders import holders_lines, of_quota
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line
-from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, quota_reports
 from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import ReadRequest
@@ -27,7 +27,7 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.view import Faces
-from kubectl_kres.tui.whatif import marked
+from kubectl_kres.tui.whatif import mark_new_lines
 from kubectl_kres.tui.widgets.lines import Lines
 
 _BY = ("workload", "pod", "priority")
@@ -99,7 +99,7 @@ class QuotaPane(ObjectPane, TablePane):
     def ask(self) -> QuotaReport:
         quota: Any = self.session.get(self.ref)
         if quota is None:
-            raise missing(self.session.store, self.subject)
+            raise missing_error(self.session.store, self.subject)
         [quota_report] = quota_reports(
             self.session.store, [quota], self.session.ask, recounted=self.recounted, by=self.by
         )
@@ -119,14 +119,14 @@ class QuotaPane(ObjectPane, TablePane):
     def _verdict(self, width: int) -> Iterator[Line]:
         yield from self.state_lines(width)
         if self.found is not None:
-            yield from marked(self._figures(width), self.before(lambda: list(self._figures(width))))
+            yield from mark_new_lines(self._figure_lines(width), self.before(lambda: list(self._figure_lines(width))))
         if self.found is not None or not self.late:
             yield from self.gap_lines(width)
 
-    def _figures(self, width: int) -> Iterator[Line]:
+    def _figure_lines(self, width: int) -> Iterator[Line]:
         if self.found is not None:
             ascii_only = self.session.setting.ascii_only
-            yield from quota_lines(_alone(self.found), ascii_only=ascii_only, width=width)
+            yield from quota_lines(_drop_users(self.found), ascii_only=ascii_only, width=width)
             yield from holders_lines(of_quota(self.found), width, ascii_only=ascii_only, figures=False)
 
     def on_table_opened(self, event: Table.Opened) -> None:
@@ -180,7 +180,7 @@ class QuotaPane(ObjectPane, TablePane):
         return ("open", "by", "users", "recount", "filter", "up", "help")
 
 
-def _alone(report: QuotaReport) -> QuotaReport:
+def _drop_users(report: QuotaReport) -> QuotaReport:
     """Return the report without its users, which are the table's."""
     return replace(tightest_first(report), shares=(), tree=())
 

@@ -14,10 +14,10 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.render.changes.before_after import before_after
 from kubectl_kres.render.changes.change_report import change_lines
-from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.reports.common.parts import RaiseQuota
 from kubectl_kres.reports.common.system import is_shown
-from kubectl_kres.reports.overview import refused
+from kubectl_kres.reports.overview import list_refusals
 from kubectl_kres.simulate.change import Patch
 from kubectl_kres.tui.keys import groups
 from kubectl_kres.tui.lists.list_registry import LISTINGS
@@ -70,7 +70,7 @@ class WhatIfPane(Pane):
         for typed_number in change.tries:
             if typed_number.owner:
                 undone = f"{typed_number.owner}; a patch of the cluster would be undone"
-                yield from toned("warn", wrapped(undone, width, first="  ", rest="  "))
+                yield from tone_lines("warn", wrap_text(undone, width, first="  ", rest="  "))
             yield [("", "  "), ("command", typed_number.lasting)]
         yield [("", "")]
         yield from change_lines(change.report, width)
@@ -82,13 +82,13 @@ class WhatIfPane(Pane):
             return
         name = typed_number.value.rpartition(" ")[2]
         real, space = change.real, typed_number.placed.namespace
-        for refusal in refused(real.store, space, real.ask):
+        for refusal in list_refusals(real.store, space, real.ask):
             edits = [edit for remedy in refusal.remedies for edit in remedy.edits] if refusal is not None else []
             for edit in edits:
                 if isinstance(edit, RaiseQuota) and edit.object.name == step.name and edit.resource == name:
                     assert refusal is not None
                     text = f"smallest that lets all of {refusal.subject} in: {edit.to}"
-                    yield from toned("", wrapped(text, width, rest="  "))
+                    yield from tone_lines("", wrap_text(text, width, rest="  "))
                     break
 
     def command(self) -> str:

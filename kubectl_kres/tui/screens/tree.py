@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.tui.lists.list_spec import no_labels
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
@@ -152,7 +152,7 @@ class TreePane(ObjectPane, TablePane):
         self._opening = self._opening and self.table.cursor == self._placed
         self._rows = list(self.rows()) if self.found is not None else []
         self._compare()
-        self._fill()
+        self._fill_table()
         if self._opening:
             if (row := self.opens_on()) is not None:
                 self.table.open_on(row.path)
@@ -185,7 +185,7 @@ class TreePane(ObjectPane, TablePane):
             for row in rows
         }
 
-    def _fill(self) -> None:
+    def _fill_table(self) -> None:
         # A filter looks into folded branches, too.
         wrapped = set() if self._filter else self._folded
         self.table.replace({row.path: row for row in self._rows if not _is_inside(row.path, wrapped)})
@@ -215,7 +215,7 @@ class TreePane(ObjectPane, TablePane):
         try:
             yield from self.text_lines(tab, width)
         except KresError as error:
-            yield from toned("bad", wrapped(error.message, width, rest="  "))
+            yield from tone_lines("bad", wrap_text(error.message, width, rest="  "))
 
     def _turn(self, tab: str) -> None:
         self.tabs.choose(tab)
@@ -244,13 +244,13 @@ class TreePane(ObjectPane, TablePane):
         (self._folded.add if wrapped else self._folded.discard)(key)
         self.table.cursor = key if wrapped else row.path
         self.table.change_columns(self.columns())
-        self._fill()
+        self._fill_table()
         self._draw()
         # What was said of another line is not true of this one.
         self.post_message(Say(""))
 
     def apply(self) -> None:
-        self._fill()
+        self._fill_table()
         super().apply()
         self._draw()
 
@@ -262,7 +262,7 @@ class TreePane(ObjectPane, TablePane):
             case "pane" | "pane-back":
                 self._turn(self.tabs.beside(1 if action == "pane" else -1))
             case "left" | "right":
-                return self._sideways(action)
+                return self._move_sideways(action)
             case "steps":
                 self.steps = not self.steps
                 self._draw(keep=True)
@@ -273,7 +273,7 @@ class TreePane(ObjectPane, TablePane):
                 return super().act(action)
         return True
 
-    def _sideways(self, action: str) -> bool:
+    def _move_sideways(self, action: str) -> bool:
         """Left folds and comes back from what is known, right unfolds and goes to it."""
         row = self.row
         if row is None:

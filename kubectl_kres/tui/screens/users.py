@@ -13,8 +13,8 @@ from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.quota.quota_blocks import label_of, more_of, quota_lines, setter_words
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
+from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.reports.quota.quota_report import VALUE, QuotaReport, quota_reports
 from kubectl_kres.reports.quota.usage_tree import UsageNode, counting_needs, owner_needs, setter_needs
 from kubectl_kres.store.store import Changes, ReadRequest
@@ -69,7 +69,7 @@ class UsersPane(TreePane):
     def ask(self) -> Any:
         quota: Any = self.session.get(self.ref)
         if quota is None:
-            raise missing(self.session.store, self.subject)
+            raise missing_error(self.session.store, self.subject)
         [quota_report] = quota_reports(self.session.store, [quota], self.session.ask, by=VALUE)
         return quota_report
 
@@ -108,18 +108,18 @@ class UsersPane(TreePane):
 
     def rows(self) -> Iterable[UserRow]:
         """Return the tree in the order of the tightest name. A pod is folded when it is first met."""
-        rows = list(self._below((), (), self.found.tree))
+        rows = list(self._user_rows((), (), self.found.tree))
         new = {row.path for row in rows} - self._met
         self._met |= new
         self._folded |= {row.path for row in rows if row.path in new and _is_pod(row.node) and row.node.inside}
         return rows
 
-    def _below(self, path: RowKey, above: tuple[int, ...], nodes: Sequence[UsageNode]) -> Iterator[UserRow]:
+    def _user_rows(self, path: RowKey, above: tuple[int, ...], nodes: Sequence[UsageNode]) -> Iterator[UserRow]:
         ordered = sorted(nodes, key=lambda node: (*(-node.percents.get(name, 0) for name in self._names), node.who))
         for at, node in enumerate(ordered):
             key, order = (*path, f"{node.role} {node.who}"), (*above, at)
             yield UserRow(key, order, node)
-            yield from self._below(key, order, node.inside)
+            yield from self._user_rows(key, order, node.inside)
 
     def columns(self) -> Sequence[Column]:
         opened, closed = ("v ", "> ") if self.session.setting.ascii_only else ("▾ ", "▸ ")
@@ -132,12 +132,12 @@ class UsersPane(TreePane):
         return (
             Column("name", "WHO", label, tone=_tone, most=52),
             *(_amount(name) for name in self._names),
-            Column("by", "SET BY", lambda row: _more(row.node, first or tuple(row.node.set_by)), most=60, wide=True,
+            Column("by", "SET BY", lambda row: _format_setter(row.node, first or tuple(row.node.set_by)), most=60, wide=True,
                    tone=lambda _: "quiet"),
         )  # fmt: skip
 
     def words(self, row: UserRow) -> str:
-        return f"{row.label} {_more(row.node, tuple(row.node.set_by))}"
+        return f"{row.label} {_format_setter(row.node, tuple(row.node.set_by))}"
 
     def sign(self, row: UserRow) -> tuple[str, Tone]:
         """``!``: a value that would be another one if the pod were made today."""
@@ -156,21 +156,21 @@ class UsersPane(TreePane):
             used = use.used or "not counted yet"
             share = ", over" if use.over else f", {use.percent}%" if use.percent is not None else ""
             tone: Tone = "bad" if use.over else ""
-            yield from toned(tone, wrapped(f"{use.name}: {used} of {use.hard} used{share}", width, rest="  "))
+            yield from tone_lines(tone, wrap_text(f"{use.name}: {used} of {use.hard} used{share}", width, rest="  "))
 
     def about_lines(self, row: UserRow, width: int) -> Iterable[Line]:
         node = row.node
         yield [("strong", row.label), ("quiet", f"  {node.pods} pod{'s' * (node.pods != 1)}" if node.pods else "")]
         for name in (name for name in self._names if name in node.usage):
             share = f", {node.percents[name]}% of what is used" if name in node.percents else ""
-            yield from toned("", wrapped(f"{name} {node.usage[name]}{share}", width, first="  ", rest="    "))
+            yield from tone_lines("", wrap_text(f"{name} {node.usage[name]}{share}", width, first="  ", rest="    "))
             if name in node.set_by:
                 set_by = node.set_by[name]
                 tone: Tone = "warn" if set_by.note else "quiet"
                 text = f"set by {setter_words(set_by)}" if set_by.rule else setter_words(set_by)
-                yield from toned(tone, wrapped(text, width, first="    ", rest="      "))
+                yield from tone_lines(tone, wrap_text(text, width, first="    ", rest="      "))
             elif name in node.hard:
-                yield from toned("quiet", wrapped(more_of(node, name), width, first="    ", rest="      "))
+                yield from tone_lines("quiet", wrap_text(more_of(node, name), width, first="    ", rest="      "))
         if node.subject is not None:
             yield [("quiet", "  enter opens it, left and right fold")]
 
@@ -281,5 +281,5 @@ def _amount(name: str) -> Column:
     return Column(name, column_head(name), text, right=True, most=20)
 
 
-def _more(node: UsageNode, names: Sequence[str]) -> str:
+def _format_setter(node: UsageNode, names: Sequence[str]) -> str:
     return next((text for name in names if (text := more_of(node, name))), "")

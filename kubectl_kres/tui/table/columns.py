@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import Tone
-from kubectl_kres.tui.table.strips import safe
+from kubectl_kres.tui.table.strips import safe_text
 
 GAP = 2
 #: Cells of a text that are needed to know it again.
@@ -52,9 +52,9 @@ class Column(Struct, frozen=True):
     @property
     def sorting(self) -> Callable[[Any], Any]:
         """Gives what a row sorts by."""
-        return self.rank or self._lowered
+        return self.rank or self._lower_text
 
-    def _lowered(self, row: Any) -> str:
+    def _lower_text(self, row: Any) -> str:
         return self.text(row).lower()
 
 
@@ -74,7 +74,7 @@ def amount(text: Callable[[Any], str | None]) -> Callable[[Any], Any]:
     return rank
 
 
-def natural(columns: Sequence[Column], rows: Iterable[Any], *, costly: int = _FEW) -> list[int]:
+def natural_widths(columns: Sequence[Column], rows: Iterable[Any], *, costly: int = _FEW) -> list[int]:
     """Return the width that each column needs, by the rows that are given; ``costly`` cells of each that costs much.
 
     Of figures no more than their most, of texts all that they say.
@@ -85,12 +85,12 @@ def natural(columns: Sequence[Column], rows: Iterable[Any], *, costly: int = _FE
             skipped = not column.searched and count >= costly
             most = column.most if column.right else _WIDEST
             if not column.width and widths[at] < most and not skipped:
-                shown = "" if column.spills is not None and column.spills(row) else safe(column.text(row))
+                shown = "" if column.spills is not None and column.spills(row) else safe_text(column.text(row))
                 widths[at] = max(widths[at], min(most, cell_len(shown)))
     return widths
 
 
-def capped(columns: Sequence[Column], needed: Sequence[int]) -> list[int]:
+def capped_widths(columns: Sequence[Column], needed: Sequence[int]) -> list[int]:
     """Return the width that each column would like: what it needs, but no more than its most."""
     return [
         width if column.width or column.right else max(cell_len(column.head), min(column.most, width))
@@ -105,36 +105,36 @@ def laid_out(columns: Sequence[Column], needed: Sequence[int], room: int, *, wid
     What is too much is taken from the widest; what then does not fit goes, from the right. What is left goes to columns
     that would say more, from the left.
     """
-    liked = capped(columns, needed)
+    liked = capped_widths(columns, needed)
     shown = [at for at, column in enumerate(columns) if wide or not column.wide]
     for at, column in enumerate(columns):
         if column.wide and not wide:
-            if _taken([*shown, at], liked) > room:
+            if _used_width([*shown, at], liked) > room:
                 break
             shown = sorted([*shown, at])
     widths = {at: liked[at] for at in shown}
-    while (over := _sum(widths) - room) > 0:
-        loose = {at: width for at, width in widths.items() if width > _least(columns[at], liked[at])}
+    while (over := _sum_widths(widths) - room) > 0:
+        loose = {at: width for at, width in widths.items() if width > _minimum_width(columns[at], liked[at])}
         if loose:
             at = max(loose, key=lambda number: loose[number])
-            widths[at] -= min(over, max(1, (widths[at] - _least(columns[at], liked[at])) // 4))
+            widths[at] -= min(over, max(1, (widths[at] - _minimum_width(columns[at], liked[at])) // 4))
         elif len(widths) > 1:
             widths.pop(max(widths))
         else:
             widths = {at: max(1, room) for at in widths}
     for at in sorted(widths):
-        widths[at] += max(0, min(needed[at] - widths[at], room - _sum(widths)))
+        widths[at] += max(0, min(needed[at] - widths[at], room - _sum_widths(widths)))
     return sorted(widths.items())
 
 
-def _least(column: Column, liked: int) -> int:
+def _minimum_width(column: Column, liked: int) -> int:
     """Return how narrow a column may get: figures not at all."""
     return liked if column.width or column.right else max(cell_len(column.head), min(liked, _READABLE))
 
 
-def _sum(widths: dict[int, int]) -> int:
+def _sum_widths(widths: dict[int, int]) -> int:
     return sum(widths.values()) + GAP * (len(widths) - 1)
 
 
-def _taken(shown: Sequence[int], liked: Sequence[int]) -> int:
-    return _sum({at: liked[at] for at in shown})
+def _used_width(shown: Sequence[int], liked: Sequence[int]) -> int:
+    return _sum_widths({at: liked[at] for at in shown})

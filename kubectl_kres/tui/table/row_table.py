@@ -15,10 +15,10 @@ from textual.message import Message
 from textual.strip import Strip
 
 from kubectl_kres.render.text.line import Line
-from kubectl_kres.tui.keys import moves
-from kubectl_kres.tui.table.columns import GAP, Column, capped, laid_out, natural
+from kubectl_kres.tui.keys import movement_bindings
+from kubectl_kres.tui.table.columns import GAP, Column, capped_widths, laid_out, natural_widths
 from kubectl_kres.tui.table.row_texts import Matcher
-from kubectl_kres.tui.table.strips import Drawn, fitted
+from kubectl_kres.tui.table.strips import Drawn, fit_text
 from kubectl_kres.tui.table.view import Faces, RowKey, View
 
 #: Cursor and sign stand before the first column.
@@ -32,7 +32,7 @@ _ROWS = {"bad": "fault", "warn": "near", "quiet": "quiet"}
 class Table(Drawn):
     """The cursor stands on a row's key, not on a line: updates move the line, not the choice."""
 
-    BINDINGS: ClassVar[list[BindingType]] = moves()
+    BINDINGS: ClassVar[list[BindingType]] = movement_bindings()
 
     class Moved(Message):
         """The cursor stands on another row; ``key`` None: on none."""
@@ -108,7 +108,7 @@ class Table(Drawn):
     @property
     def full_width(self) -> int:
         """Cells that all columns take, those too that only come where there is room."""
-        return self._over_all(capped(self.columns, self._liked) if self._liked else ())
+        return self._over_all(capped_widths(self.columns, self._liked) if self._liked else ())
 
     @property
     def whole_width(self) -> int:
@@ -155,7 +155,7 @@ class Table(Drawn):
         if self.cursor in gone and self.cursor is not None:
             self.post_message(self.Gone(self.cursor))
         if changed and self._liked:
-            liked = natural(self.columns, islice(changed.values(), _SAMPLE), costly=0)
+            liked = natural_widths(self.columns, islice(changed.values(), _SAMPLE), costly=0)
             self._liked = [max(pair) for pair in zip(self._liked, liked, strict=True)]
 
     def filter(self, matcher: Matcher, *, faults: bool = False) -> None:
@@ -184,7 +184,7 @@ class Table(Drawn):
         self._lay_out()
         self.virtual_size = Size(self.size.width, len(keys) + 1)
         if visible:
-            self._reveal()
+            self._scroll_to_cursor()
         top = int(self.scroll_offset.y)
         seen = keys[top : top + self.size.height]
         if not self._changed.isdisjoint(seen) or (self._drawn is not None and seen != self._drawn[-1]):
@@ -216,7 +216,7 @@ class Table(Drawn):
             self._opened = None
             self._line, self.cursor = line, keys[line]
             self.post_message(self.Moved(self.cursor))
-        self._reveal()
+        self._scroll_to_cursor()
         self.refresh()
 
     def seen_keys(self) -> Sequence[RowKey]:
@@ -235,14 +235,14 @@ class Table(Drawn):
         """Put the cursor on a row and keeps it in sight, whatever room there comes to be, until it is moved."""
         self.find(key)
         self._opened = self.cursor
-        self._reveal()
+        self._scroll_to_cursor()
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         if width != self._laid:
             self._lay_out()
         if y == 0:
-            return self._heads().adjust_cell_length(width, self.plain)
+            return self._header_strip().adjust_cell_length(width, self.plain)
         line = int(self.scroll_offset.y) + y - 1
         keys = self.view.keys
         if not keys and y == 1 and self.empty:
@@ -251,10 +251,10 @@ class Table(Drawn):
             # Of a long list lines are taken out a little after their rows.
             return Strip.blank(width, self.plain)
         current = line == self._line
-        style = self.plain + self._over(current=current)
+        style = self.plain + self._cursor_style(current=current)
         return self._cells(keys[line], current=current).adjust_cell_length(width, style)
 
-    def _heads(self) -> Strip:
+    def _header_strip(self) -> Strip:
         style = self.tone("head")
         segments = [Segment(" " * _MARGIN, style)]
         for at, width in self._layout:
@@ -262,12 +262,12 @@ class Table(Drawn):
             arrow = "" if column is not self.sorted_by else "v" if self.reverse else "^"
             # Where the head has all the room of its column the arrow stands behind it.
             inside = arrow if len(column.head) < width else ""
-            head = fitted(f"{column.head}{inside}", width, right=column.right)
+            head = fit_text(f"{column.head}{inside}", width, right=column.right)
             chosen = style + Style(underline=True) if self.picked and at == self.picked - 1 else style
             segments += [Segment(head, chosen), Segment(f"{'' if inside else arrow:<{GAP}}", style)]
         return Strip(segments)
 
-    def _over(self, *, current: bool) -> Style:
+    def _cursor_style(self, *, current: bool) -> Style:
         """Return what is laid over the row under the cursor."""
         if not current or (self.shy and not self.has_focus):
             return Style.null()
@@ -275,7 +275,7 @@ class Table(Drawn):
 
     def _cells(self, key: RowKey, *, current: bool) -> Strip:
         row = self.view.rows[key]
-        over = self._over(current=current)
+        over = self._cursor_style(current=current)
         mark, tone = self._sign(row)
         # A row is of the colour of its state, where a cell has none of its own.
         plain = self.tone(_ROWS.get(tone, ""))
@@ -290,17 +290,17 @@ class Table(Drawn):
             tone = column.tone(row) if column.tone is not None else ""
             style = (self.tone(tone) if tone else plain) + over
             if column.drawn and over.reverse:
-                style = self._picture(tone)
+                style = self._picture_style(tone)
             if column.spills is not None and column.spills(row):
                 room = self.size.width - _MARGIN - sum(cells + GAP for _, cells in self._layout[:place])
-                return Strip([*segments, Segment(fitted(column.text(row), max(width, room - 1)), style)])
+                return Strip([*segments, Segment(fit_text(column.text(row), max(width, room - 1)), style)])
             segments += [
-                Segment(fitted(column.text(row), width, right=column.right), style),
+                Segment(fit_text(column.text(row), width, right=column.right), style),
                 Segment(" " * GAP, plain + over),
             ]
         return Strip(segments)
 
-    def _picture(self, tone: str) -> Style:
+    def _picture_style(self, tone: str) -> Style:
         """Return a picture on the row under the cursor: on the cursor's colour, not out of the screen's."""
         return Style(color=self.tone(tone or "quiet").color, bgcolor=self.plain.color)
 
@@ -311,7 +311,7 @@ class Table(Drawn):
             # Rows that a filter hides count, too: it goes, and the widths stay.
             rows = (row for _, row in self.view.pairs())
             seen = filter(None, map(self.view.rows.get, self.view.keys[: _MEASURED // 2]))
-            self._liked = natural(self.columns, chain(seen, islice(rows, _MEASURED // 2)))
+            self._liked = natural_widths(self.columns, chain(seen, islice(rows, _MEASURED // 2)))
         if self.sorted_by is not None:
             at = next((at for at, column in enumerate(self.columns) if column.id == self.sorted_by.id), None)
             self.sorted_by = self.columns[at] if at is not None else None
@@ -322,7 +322,7 @@ class Table(Drawn):
         top = int(self.scroll_offset.y)
         seen = [self.view.rows[key] for key in self.view.keys[top : top + self.size.height] if key in self.view.rows]
         figures = [at for at, _ in self._layout if self.columns[at].right and not self.columns[at].width]
-        needed = natural([self.columns[at] for at in figures], seen, costly=len(seen))
+        needed = natural_widths([self.columns[at] for at in figures], seen, costly=len(seen))
         wider = {at: width for at, width in zip(figures, needed, strict=True) if width > self._liked[at]}
         if wider:
             self._liked = [wider.get(at, width) for at, width in enumerate(self._liked)]
@@ -338,7 +338,7 @@ class Table(Drawn):
         top = int(self.scroll_offset.y)
         return top <= line < top + max(1, self.size.height - 1)
 
-    def _reveal(self) -> None:
+    def _scroll_to_cursor(self) -> None:
         top, height = int(self.scroll_offset.y), max(1, self.size.height - 1)
         if self._opened is not None and self._opened == self.cursor:
             # In the middle where it is not on the first page: what it is about stands below it.
@@ -350,7 +350,7 @@ class Table(Drawn):
 
     def on_resize(self) -> None:
         self.settle()
-        self._reveal()
+        self._scroll_to_cursor()
 
     def on_mouse_scroll_down(self) -> None:
         self._opened = None

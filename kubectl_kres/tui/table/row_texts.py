@@ -58,12 +58,12 @@ def matcher(text: str, selector: Selector | None = None, fields: Fields | None =
             return Matcher("text", fault=error.message)
     name, equals, value = text.partition("=")
     if equals and (field := (fields or {}).get(name.strip().lower())) is not None:
-        return Matcher("rows", rows=_says(field, value.strip().lower()))
+        return Matcher("rows", rows=_build_field_test(field, value.strip().lower()))
     if text.startswith("-f "):
         return Matcher("text", _fuzzy(text[3:].strip().lower()))
     if text.startswith("!"):
         inner = matcher(text[1:], selector)
-        return inner._replace(test=_not(inner.test), substring="") if inner.test is not None else inner
+        return inner._replace(test=_negate_test(inner.test), substring="") if inner.test is not None else inner
     if _REGEX.search(text):
         try:
             with warnings.catch_warnings():
@@ -76,7 +76,7 @@ def matcher(text: str, selector: Selector | None = None, fields: Fields | None =
     return Matcher("text", lambda row: lowered in row, substring=lowered)
 
 
-def _says(field: Callable[[Any], str], value: str) -> Callable[[Any], bool]:
+def _build_field_test(field: Callable[[Any], str], value: str) -> Callable[[Any], bool]:
     if not value:
         return lambda _row: True
     if value == "none":
@@ -88,7 +88,7 @@ def _found(pattern: re.Pattern[str]) -> Callable[[str], bool]:
     return lambda row: pattern.search(row) is not None
 
 
-def _not(test: Callable[[str], bool]) -> Callable[[str], bool]:
+def _negate_test(test: Callable[[str], bool]) -> Callable[[str], bool]:
     return lambda row: not test(row)
 
 
@@ -160,9 +160,9 @@ class RowTexts:
         some = waiting[-most:] if most is not None else waiting[:]
         del waiting[len(waiting) - len(some) :]
         for slot in some:
-            self._make(slot, rows[slot])
+            self._store_texts(slot, rows[slot])
 
-    def _make(self, slot: int, row: Any) -> None:
+    def _store_texts(self, slot: int, row: Any) -> None:
         parts = self._text(row)
         if isinstance(parts, str):
             self._own[slot] = parts.lower()
@@ -171,9 +171,9 @@ class RowTexts:
         lowered = name.lower()
         # Most names are of lower case: then the row's own text is kept, and not a second one.
         self._own[slot] = name if lowered == name else lowered
-        self._before[slot], self._after[slot] = self._shared(first), self._shared(last)
+        self._before[slot], self._after[slot] = self._intern_text(first), self._intern_text(last)
 
-    def _shared(self, part: str) -> str:
+    def _intern_text(self, part: str) -> str:
         lowered = self._lowered.get(part)
         if lowered is None:
             if len(self._lowered) >= self._most:
@@ -194,8 +194,8 @@ class RowTexts:
             if not having:
                 return [slot for slot in slots if word in texts[slot]]
             return [slot for slot in slots if word in texts[slot] or before[slot] in having or after[slot] in having]
-        return [slot for slot in slots if test(self._joined(slot))]
+        return [slot for slot in slots if test(self._join_texts(slot))]
 
-    def _joined(self, slot: int) -> str:
+    def _join_texts(self, slot: int) -> str:
         before, own, after = self._before[slot], self._own[slot], self._after[slot]
         return f"{before} {own} {after}" if before or after else own or ""

@@ -16,7 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kubectl_kres.render.text.line import Line, Tone, capped, plain
+from kubectl_kres.render.text.line import Line, Tone, sanitize_text, truncate_text
 
 #: Cells that keep the text on the right from being read as part of the one on the left.
 _APART = 3
@@ -26,14 +26,14 @@ _LEAST = 14
 _MOST = 2000
 
 
-def safe(text: str) -> str:
+def safe_text(text: str) -> str:
     """Return the text as a terminal may have it."""
-    return plain(capped(text, _MOST))
+    return sanitize_text(truncate_text(text, _MOST))
 
 
-def fitted(text: str, width: int, *, right: bool = False) -> str:
+def fit_text(text: str, width: int, *, right: bool = False) -> str:
     """Return the text in exactly ``width`` cells; what is longer ends in an ellipsis."""
-    shown = _begun(safe(text), width)
+    shown = _text_beginning(safe_text(text), width)
     taken = cell_len(shown)
     if taken > width:
         return f"{set_cell_size(shown, width - 1)}…" if width > 1 else set_cell_size(shown, width)
@@ -53,19 +53,19 @@ def wrap_line(line: Line, width: int) -> Iterator[Line]:
     if any(tone == "command" for tone, _ in line):
         yield line
         return
-    pieces = _outdented([(tone, safe(text)) for tone, text in _without_tail(line)], width)
+    pieces = _reduce_indent([(tone, safe_text(text)) for tone, text in _without_tail(line)], width)
     first = pieces[0][1] if pieces else ""
     deeper = min(len(first) - len(first.lstrip(" ")) + _DEEPER, width // 3)
     row: list[tuple[Tone, str]] = []
     room = full = width
     for tone, text in pieces:
         rest = text
-        while cell_len(begun := _begun(rest, room)) > room:
+        while cell_len(begun := _text_beginning(rest, room)) > room:
             head = _head(begun, room, whole=room == full)
             row.append((tone, head))
             yield row
             rest = rest[len(head) :].lstrip(" ")
-            indent = min(deeper, max(0, width - cell_len(_begun(rest, width).partition(" ")[0])))
+            indent = min(deeper, max(0, width - cell_len(_text_beginning(rest, width).partition(" ")[0])))
             row, room = [("", " " * indent)] * bool(indent), width - indent
             full = room
         row.append((tone, rest))
@@ -81,7 +81,7 @@ def _without_tail(line: Line) -> Line:
     return [*line[: end - 1], (line[end - 1][0], line[end - 1][1].rstrip(" "))] if end else line[:1]
 
 
-def _begun(text: str, room: int) -> str:
+def _text_beginning(text: str, room: int) -> str:
     """As much of the text as tells where it is cut: who measures the rest for each piece takes its square."""
     length = room + 1
     while length < len(text):
@@ -91,7 +91,7 @@ def _begun(text: str, room: int) -> str:
     return text
 
 
-def _outdented(line: list[tuple[Tone, str]], width: int) -> Line:
+def _reduce_indent(line: list[tuple[Tone, str]], width: int) -> Line:
     """With less of an indent where a word that has no blanks would not fit behind it."""
     if not line:
         return line
@@ -191,13 +191,13 @@ class Drawn(ScrollView, can_focus=True):
 
     def strip(self, line: Line, width: int) -> Strip:
         """Return a line as cells."""
-        segments = [Segment(safe(text), self.tone(tone)) for tone, text in line]
+        segments = [Segment(safe_text(text), self.tone(tone)) for tone, text in line]
         return Strip(segments).adjust_cell_length(width, self.plain)
 
 
-def taken(line: Line) -> int:
+def count_cells(line: Line) -> int:
     """Return the cells that a text on the right of a bar takes, with what keeps it apart."""
-    return sum(cell_len(safe(text)) for _, text in line) + _APART if line else 0
+    return sum(cell_len(safe_text(text)) for _, text in line) + _APART if line else 0
 
 
 class Bar(Widget):
@@ -243,7 +243,7 @@ class Bar(Widget):
     def on_click(self, event: events.Click) -> None:
         end = 0
         for index, (_, text) in enumerate(self._left):
-            end += cell_len(safe(text))
+            end += cell_len(safe_text(text))
             if event.x < end:
                 self.post_message(self.Clicked(self.id or "", index))
                 return
@@ -258,7 +258,7 @@ class Bar(Widget):
         if taken and left.cell_length + taken + _APART > width:
             room = width - left.cell_length - _APART
             taken = min(room, taken) if room >= _LEAST else 0
-            right = [Segment(fitted("".join(text for _, text in self._right), taken), style)] if taken else []
+            right = [Segment(fit_text("".join(text for _, text in self._right), taken), style)] if taken else []
         room = width - taken
         if left.cell_length > room:
             cut = left.crop(0, max(0, room - 2))
@@ -270,4 +270,4 @@ class Bar(Widget):
         return self.get_component_rich_style(f"tone--{name}") if name else self.rich_style
 
     def _segments(self, line: Line) -> list[Segment]:
-        return [Segment(safe(text), self.tone(tone)) for tone, text in line]
+        return [Segment(safe_text(text), self.tone(tone)) for tone, text in line]

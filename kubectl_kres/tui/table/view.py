@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 from kubectl_kres.tui.table.row_texts import EVERYTHING, Matcher, RowLabels, RowText, RowTexts
 
-__all__ = ["Faces", "Rank", "RowKey", "RowKeys", "RowOrder", "Slots", "View", "left", "packed"]
+__all__ = ["Faces", "Rank", "RowKey", "RowKeys", "RowOrder", "Slots", "View", "pack_slots", "remove_slots"]
 
 
 #: Namespace and name, or whatever else sorts.
@@ -53,7 +53,7 @@ class RowOrder:
             return slots[::-1] if self.reverse else slots
         ranks = self.ranks
         known = slots if None not in ranks else [slot for slot in slots if ranks[slot] is not None]
-        numbers = packed(sorted(known, key=ranks.__getitem__, reverse=self.reverse))
+        numbers = pack_slots(sorted(known, key=ranks.__getitem__, reverse=self.reverse))
         if known is not slots:
             numbers.extend(slot for slot in slots if ranks[slot] is None)
         return numbers
@@ -71,7 +71,7 @@ class RowOrder:
         low, high = 0, len(line)
         while low < high:
             middle = (low + high) // 2
-            if self._before(line[middle], slot):
+            if self._is_before(line[middle], slot):
                 low = middle + 1
             else:
                 high = middle
@@ -82,7 +82,7 @@ class RowOrder:
         place = self.find(line, slot)
         return place if place < len(line) and line[place] == slot else None
 
-    def _before(self, number: int, other: int) -> bool:
+    def _is_before(self, number: int, other: int) -> bool:
         keys = self.keys
         if self.rank is None:
             return keys[number] > keys[other] if self.reverse else keys[number] < keys[other]
@@ -95,10 +95,10 @@ class RowOrder:
 
     def entered(self, line: Slots, slots: Iterable[int]) -> Slots:
         """Return the line with more slots in it, each at its place."""
-        coming = self.arranged(packed(sorted(slots, key=self.keys.__getitem__)))
+        coming = self.arranged(pack_slots(sorted(slots, key=self.keys.__getitem__)))
         if not coming:
             return line
-        numbers, at = packed(), 0
+        numbers, at = pack_slots(), 0
         for slot in coming:
             place = self.find(line, slot)
             numbers += line[at:place]
@@ -108,9 +108,9 @@ class RowOrder:
         return numbers
 
 
-def left(line: Slots, places: Iterable[int]) -> Slots:
+def remove_slots(line: Slots, places: Iterable[int]) -> Slots:
     """Return the line without those that stand at some places."""
-    numbers, at = packed(), 0
+    numbers, at = pack_slots(), 0
     for place in sorted(places):
         numbers += line[at:place]
         at = place + 1
@@ -120,7 +120,7 @@ def left(line: Slots, places: Iterable[int]) -> Slots:
     return numbers
 
 
-def packed(slots: Iterable[int] = ()) -> Slots:
+def pack_slots(slots: Iterable[int] = ()) -> Slots:
     """Return the slots as a line."""
     return array("I", slots)
 
@@ -203,7 +203,7 @@ class View(Generic[Row]):
         #: That of the keys, that of the lines as they are, and that of the next ones.
         self._by_key = self._by = self._next = RowOrder(self._keys)
         #: All by key, all in order, and those of them that are seen: one list where they do not differ.
-        self._base = self._line = self._seen = packed()
+        self._base = self._line = self._seen = pack_slots()
         #: What is to be done: all rows anew; some to take in, with the slots of those that have one; ranks to look at
         #: again; orders and filters to apply.
         self._anew: dict[RowKey, Row] | None = None
@@ -310,11 +310,11 @@ class View(Generic[Row]):
             self._work_in()
         if self._unordered or self._again:
             self._by = self._next
-            self._unordered = self._ranked() or self._unordered
+            self._unordered = self._update_ranks() or self._unordered
         if self._unordered:
             self._line, self._narrowed = self._by.arranged(self._base), False
         if self._unordered or self._unfiltered:
-            self._seen = self._matching(self._seen if self._narrowed else self._line)
+            self._seen = self._filter_slots(self._seen if self._narrowed else self._line)
         self._dirty = {}
         self._again = self._unordered = self._unfiltered = self._narrowed = False
         return True
@@ -357,7 +357,7 @@ class View(Generic[Row]):
         """How many changes the next ``settle`` will work in."""
         return len(self._dirty)
 
-    def _ranked(self) -> bool:
+    def _update_ranks(self) -> bool:
         """Look at the ranks that the order goes by; whether they are others than before."""
         by = self._by
         known = self._ahead.get(by.rank) if by.rank is not None else None
@@ -373,7 +373,7 @@ class View(Generic[Row]):
         self._keys[:] = sorted(rows)
         self._held = list(map(rows.__getitem__, self._keys))
         self._anew, self._count = None, len(rows)
-        self._base, self._free = packed(range(len(self._keys))), []
+        self._base, self._free = pack_slots(range(len(self._keys))), []
         self._texts.renew(len(self._keys))
         self._ahead = {rank: [] for rank in self._ahead}
         self._unordered = True
@@ -391,18 +391,18 @@ class View(Generic[Row]):
                 changed[slot] = row
         return gone, changed, new
 
-    def _hold(self, gone: Iterable[int], changed: Mapping[int, Row], new: Mapping[RowKey, Row]) -> list[int]:
+    def _store_rows(self, gone: Iterable[int], changed: Mapping[int, Row], new: Mapping[RowKey, Row]) -> list[int]:
         """Put rows at their slots; the slots of those that came."""
         self._free.extend(gone)
         for slot, row in changed.items():
-            self._put(slot, row)
-        return [self._entered(key, row) for key, row in new.items()]
+            self._replace_row(slot, row)
+        return [self._add_row(key, row) for key, row in new.items()]
 
-    def _entered(self, key: RowKey, row: Row) -> int:
+    def _add_row(self, key: RowKey, row: Row) -> int:
         if self._free:
             slot = self._free.pop()
             self._keys[slot] = key
-            self._put(slot, row)
+            self._replace_row(slot, row)
         else:
             slot = len(self._keys)
             self._keys.append(key)
@@ -413,7 +413,7 @@ class View(Generic[Row]):
                     known.append(rank(row))
         return slot
 
-    def _put(self, slot: int, row: Row) -> None:
+    def _replace_row(self, slot: int, row: Row) -> None:
         """Another row at a slot."""
         self._held[slot] = row
         self._texts.drop(slot)
@@ -426,10 +426,10 @@ class View(Generic[Row]):
         gone, changed, new = self._sorted_out()
         if gone:
             leaving = set(gone)
-            self._base = packed([slot for slot in self._base if slot not in leaving])
-        came = self._hold(gone, changed, new)
+            self._base = pack_slots([slot for slot in self._base if slot not in leaving])
+        came = self._store_rows(gone, changed, new)
         if len(came) * _PART > len(self._base):
-            self._base = packed(sorted([*self._base, *came], key=self._keys.__getitem__))
+            self._base = pack_slots(sorted([*self._base, *came], key=self._keys.__getitem__))
         else:
             self._base = self._by_key.entered(self._base, came)
         if self._dirty:
@@ -442,33 +442,33 @@ class View(Generic[Row]):
         ranks = {slot: by.rank(row) for slot, row in changed.items()} if by.rank is not None else {}
         moved = [slot for slot, rank in ranks.items() if rank != by.ranks[slot]]
         # Where they stood is found by what was.
-        base = left(self._base, [self._by_key.find(self._base, slot) for slot in gone])
-        line = left(self._line, [by.find(self._line, slot) for slot in (*gone, *moved)]) if not plain else base
-        seen = left(self._seen, self._places(gone, changed)) if not whole else line
-        came = self._hold(gone, changed, new)
+        base = remove_slots(self._base, [self._by_key.find(self._base, slot) for slot in gone])
+        line = remove_slots(self._line, [by.find(self._line, slot) for slot in (*gone, *moved)]) if not plain else base
+        seen = remove_slots(self._seen, self._visible_positions(gone, changed)) if not whole else line
+        came = self._store_rows(gone, changed, new)
         if by.rank is not None and by.rank not in self._ahead:
             by.ranks += [None] * (len(self._keys) - len(by.ranks))
             for slot in (*changed, *came):
                 by.ranks[slot] = by.rank(self._held[slot])
         self._base = self._by_key.entered(base, came)
         self._line = by.entered(line, [*moved, *came]) if not plain else self._base
-        self._seen = by.entered(seen, self._matching(packed([*changed, *came]))) if not whole else self._line
+        self._seen = by.entered(seen, self._filter_slots(pack_slots([*changed, *came]))) if not whole else self._line
 
-    def _places(self, *groups: Iterable[int]) -> list[int]:
+    def _visible_positions(self, *groups: Iterable[int]) -> list[int]:
         """Return where slots stand in what is seen."""
         places = (self._by.stands(self._seen, slot) for group in groups for slot in group)
         return [place for place in places if place is not None]
 
-    def _matching(self, slots: Slots) -> Slots:
+    def _filter_slots(self, slots: Slots) -> Slots:
         """Return those that the filter lets through."""
         rows, faces = self._held, self._faces
         if self._matcher.on == "labels" and self._matcher.labels is not None:
             fits = self._matcher.labels
-            slots = packed([slot for slot in slots if fits(faces.labels(rows[slot]))])
+            slots = pack_slots([slot for slot in slots if fits(faces.labels(rows[slot]))])
         elif self._matcher.on == "rows" and self._matcher.rows is not None:
             fits_row = self._matcher.rows
-            slots = packed([slot for slot in slots if fits_row(rows[slot])])
+            slots = pack_slots([slot for slot in slots if fits_row(rows[slot])])
         elif self._matcher.test is not None:
             self._texts.read(rows)
-            slots = packed(self._texts.matching(slots, self._matcher))
-        return packed([slot for slot in slots if faces.fault(rows[slot])]) if self._faults else slots
+            slots = pack_slots(self._texts.matching(slots, self._matcher))
+        return pack_slots([slot for slot in slots if faces.fault(rows[slot])]) if self._faults else slots

@@ -9,8 +9,8 @@ from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.render.text.line import Line, Tone, size
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.keys import hints
-from kubectl_kres.tui.session import Session, connecting
-from kubectl_kres.tui.table.strips import safe
+from kubectl_kres.tui.session import Session, is_connecting
+from kubectl_kres.tui.table.strips import safe_text
 
 #: Seconds without a word from the server that are worth a remark; it is asked after ten where watches are silent.
 _QUIET = 12.0
@@ -67,7 +67,7 @@ def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
     if retrying:
         return [("bad", _stale(states, max(retrying, key=lambda state: state.tries), session.setting.clock(), width))]
     if any(state.phase == "connecting" for state in states):
-        other = " (esc: another context)" if connecting(session) else ""
+        other = " (esc: another context)" if is_connecting(session) else ""
         return [("warn", f"connecting{other} ")]
     listing = [state for state in states if state.phase == "listing"]
     if listing:
@@ -92,13 +92,13 @@ def _stale(states: Sequence[FeedState], worst: FeedState, now: float, width: int
     if width < _WIDE:
         return f"{text} "
     text = f"{text} (ctrl-r now): "
-    why, room = safe(worst.why or "no connection"), max(width - _PLACE - len(text), 0)
+    why, room = safe_text(worst.why or "no connection"), max(width - _PLACE - len(text), 0)
     return f"{text}{why if len(why) <= room else f'{why[: max(room - 1, 0)]}…'} "
 
 
 def crumb_line(crumbs: Sequence[str], width: int) -> Line:
     """Return the way here; what is too long is left out from the left."""
-    shown = [safe(crumb) for crumb in crumbs]
+    shown = [safe_text(crumb) for crumb in crumbs]
     cut = False
     while len(shown) > 1 and len(" > ".join(shown)) > width - 8:
         shown, cut = shown[1:], True

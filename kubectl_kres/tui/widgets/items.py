@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.view import RowKey
@@ -72,13 +72,13 @@ def columns(head: str, wrapped: set[RowKey], *, ascii_only: bool) -> Sequence[Co
     return (
         Column("name", head, label, tone=lambda item: "strong" if item.is_section else item.tone, most=46,
                spills=lambda item: not item.cells and not item.said),
-        *(Column(f"figure-{at}", "", _figure(at), tone=_tone, right=True, most=14, spills=_goes_on(at))
+        *(Column(f"figure-{at}", "", _cell_text(at), tone=_tone, right=True, most=14, spills=_goes_on(at))
           for at in range(_FIGURES)),
-        Column("said", "", _figure(_FIGURES), tone=_tone, most=100),
+        Column("said", "", _cell_text(_FIGURES), tone=_tone, most=100),
     )  # fmt: skip
 
 
-def _figure(at: int) -> Callable[[OutlineItem], str]:
+def _cell_text(at: int) -> Callable[[OutlineItem], str]:
     """Return a figure; behind the last one of the line what follows it."""
 
     def text(item: OutlineItem) -> str:
@@ -99,9 +99,9 @@ def _tone(item: OutlineItem) -> Tone:
 
 def warning_item(text: str) -> OutlineItem:
     """Something that does not fit together."""
-    return OutlineItem((), text, sign="!", tone="warn", about=lambda width: toned("warn", wrapped(text, width)))
+    return OutlineItem((), text, sign="!", tone="warn", about=lambda width: tone_lines("warn", wrap_text(text, width)))
 
 
 def said_item(text: str) -> OutlineItem:
     """Return a sentence."""
-    return OutlineItem((), text, tone="quiet", about=lambda width: toned("", wrapped(text, width)))
+    return OutlineItem((), text, tone="quiet", about=lambda width: tone_lines("", wrap_text(text, width)))

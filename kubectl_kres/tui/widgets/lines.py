@@ -13,8 +13,8 @@ from textual.message import Message
 from textual.strip import Strip
 
 from kubectl_kres.render.text.line import Line
-from kubectl_kres.tui.keys import moves
-from kubectl_kres.tui.table.strips import Drawn, safe, wrap_line
+from kubectl_kres.tui.keys import movement_bindings
+from kubectl_kres.tui.table.strips import Drawn, safe_text, wrap_line
 
 #: Behind the beginning of a command that is too long for its line.
 _COPIES = "… c copies"
@@ -26,7 +26,7 @@ Make = Callable[[int], Iterable[Line]]
 class Lines(Drawn):
     """Text that is read, not chosen from. What is longer than the widget is wide goes on below."""
 
-    BINDINGS: ClassVar[list[BindingType]] = moves()
+    BINDINGS: ClassVar[list[BindingType]] = movement_bindings()
     DEFAULT_CSS = """
     Lines { padding: 0 1; }
     """
@@ -67,11 +67,11 @@ class Lines(Drawn):
         # Nobody can go to what is below: it must be seen that there is more.
         shown = [*self._drawn[line], ("quiet", "…")] if cut else self._drawn[line]
         width = self.scrollable_content_region.width
-        if _command(shown) and sum(cell_len(safe(text)) for _, text in shown) > width:
-            return self._cut(shown, width)
+        if _command(shown) and sum(cell_len(safe_text(text)) for _, text in shown) > width:
+            return self._cut_line(shown, width)
         return self.strip(shown, width)
 
-    def _cut(self, line: Line, width: int) -> Strip:
+    def _cut_line(self, line: Line, width: int) -> Strip:
         """Return a command that is longer than the widget is wide: its beginning, and the key that copies all of it."""
         tail = self.strip([("quiet", _COPIES)], cell_len(_COPIES))
         return Strip.join([self.strip(line, max(0, width - tail.cell_length)), tail])

@@ -21,7 +21,7 @@ SIGNS: dict[str, str] = {"command": ":", "filter": "/", "save": "save as ", "sup
 _NUMBER = re.compile(r"(\d+)([A-Za-z]*)")
 
 
-def stepped(value: str, by: int) -> str:
+def step_value(value: str, by: int) -> str:
     """Return a quantity one step up or down, by its first digit: 3Gi to 4Gi, 500m to 600m; what is none as it is."""
     match = _NUMBER.fullmatch(value.strip())
     if match is None:
@@ -107,9 +107,9 @@ class Prompt(Input):
         if not self._news:
             self._news = True
             # The letter is drawn before anything is chosen by it: of a hundred thousand rows that takes its time.
-            self.call_after_refresh(self._tell)
+            self.call_after_refresh(self._post_value)
 
-    def _tell(self) -> None:
+    def _post_value(self) -> None:
         """What was typed until now, if that is not told yet."""
         if self._news:
             self._news = False
@@ -117,7 +117,7 @@ class Prompt(Input):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self._tell()
+        self._post_value()
         past = self._past.setdefault(self.purpose, [])
         if self.value and self.value not in past[-1:]:
             past.append(self.value)
@@ -142,7 +142,7 @@ class Prompt(Input):
     def action_recall(self, by: int) -> None:
         if self.purpose == "suppose":
             name, equals, value = self.value.rpartition("=")
-            self.value = f"{name}{equals}{stepped(value, -by)}"
+            self.value = f"{name}{equals}{step_value(value, -by)}"
             self.selection = Selection(len(name) + len(equals), len(self.value))
             return
         past = self._past.get(self.purpose, [])

@@ -12,7 +12,7 @@ from msgspec import Struct
 from kubectl_kres.provenance.journal import Check, Source, is_own_rule
 from kubectl_kres.render.pictures.cost import cost_picture
 from kubectl_kres.render.pod.explain import remark_lines, sum_text
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.text.values import answer, shown_source, step_lines, text, title
 from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, QuotaCost, ResourceValue, Total
 from kubectl_kres.tui.table.columns import Column
@@ -48,7 +48,7 @@ def value_rows(explanation: Explanation) -> Iterator[ValueRow]:
         yield ValueRow(("800",), "pod total", kept, branch=True)
     for number, total in enumerate(explanation.totals):
         label = f"{total.resource} {total.side[:-1]}"
-        yield ValueRow(("800", f"{number:03}"), label, total.value, _by(total.of.rule, None), of=total)
+        yield ValueRow(("800", f"{number:03}"), label, total.value, _format_setter(total.of.rule, None), of=total)
     for number, cost in enumerate(explanation.quotas):
         over = "no room" if cost.exceeded and not cost.counted else ""
         by = "counted" if cost.counted else over
@@ -88,7 +88,7 @@ def _container(container_values: ContainerValues, number: str, refused: set[str]
             (number, f"{at:03}"),
             f"{value.resource} {value.side[:-1]}",
             shown,
-            _by(value.rule, value.source) if not value.note else "differs",
+            _format_setter(value.rule, value.source) if not value.note else "differs",
             value.source.name if value.source is not None and not is_own_rule(value.rule) else "",
             tone,
             value,
@@ -98,7 +98,7 @@ def _container(container_values: ContainerValues, number: str, refused: set[str]
         )
 
 
-def _by(rule: str, source: Source | None) -> str:
+def _format_setter(rule: str, source: Source | None) -> str:
     """Return who set it: the kind of an object, or the rule where it looks at nothing but the manifest."""
     return rule.rpartition("/")[2] if source is None or is_own_rule(rule) else source.kind
 
@@ -149,16 +149,16 @@ def _value(
     for check in checks if steps else ():
         tone: Tone = "bad" if not check.passed else "good"
         sign = "x  " if not check.passed else "ok "
-        first, *rest = wrapped(text(check), width, first=sign, rest="   ")
+        first, *rest = wrap_text(text(check), width, first=sign, rest="   ")
         yield [(tone, first[:3]), ("", first[3:])]
-        yield from toned("", rest)
+        yield from tone_lines("", rest)
         if check.source is not None:
-            yield from toned("quiet", wrapped(shown_source(check.source), width, first="   ", rest="   "))
+            yield from tone_lines("quiet", wrap_text(shown_source(check.source), width, first="   ", rest="   "))
 
 
 def _total(explanation: Explanation, total: Total, width: int, *, steps: bool) -> Iterator[Line]:
     yield [("strong", f"pod {total.resource} {total.side[:-1]}"), ("", f" = {total.value}")]
-    yield from toned("", wrapped(sum_text(explanation, total), width, first="= ", rest="  "))
+    yield from tone_lines("", wrap_text(sum_text(explanation, total), width, first="= ", rest="  "))
     if steps:
         yield from step_lines((total.of,), width)
 
@@ -166,11 +166,13 @@ def _total(explanation: Explanation, total: Total, width: int, *, steps: bool) -
 def _journal_container(container_values: ContainerValues, width: int) -> Iterator[Line]:
     yield [("strong", f"{container_values.role} {container_values.name}".rstrip())]
     if container_values.note:
-        yield from toned("warn", wrapped(container_values.note, width))
-    yield from toned("quiet", wrapped(container_values.path, width))
+        yield from tone_lines("warn", wrap_text(container_values.note, width))
+    yield from tone_lines("quiet", wrap_text(container_values.path, width))
 
 
 def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
     if explanation.qos is not None:
-        yield from toned("", wrapped(f"QoS class {explanation.qos.name}: {explanation.qos.because}", width, rest="  "))
+        yield from tone_lines(
+            "", wrap_text(f"QoS class {explanation.qos.name}: {explanation.qos.because}", width, rest="  ")
+        )
     yield from remark_lines(explanation, steps=True, width=width)

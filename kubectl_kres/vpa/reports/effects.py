@@ -21,11 +21,11 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, Subject, Unseen, unread
+from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, Subject, Unseen, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import controller, replicas_of
 from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.pod.values import ValueTable
 from kubectl_kres.reports.resize import resize
 from kubectl_kres.store.store import ReadRequest, Store
@@ -113,7 +113,7 @@ def effects_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     vpa = store.get(KIND, ref.name, ref.namespace)
     target = _target(vpa) if isinstance(vpa, VerticalPodAutoscaler) else None
     if target is not None:
-        wanted += [*needs(store, target), ReadRequest("Pod", ref.namespace)]
+        wanted += [*list_read_requests(store, target), ReadRequest("Pod", ref.namespace)]
     return tuple(dict.fromkeys(wanted))
 
 
@@ -134,7 +134,7 @@ def vpa_effects(store: Store, subject: Subject, ask: EvaluationOptions) -> VpaEf
     autoscalers, left_out = parsed(store, ref.namespace)
     autoscaler = next((each for each in autoscalers if each.source.name == ref.name), None)
     registered = registered_webhook(store)
-    unseen = tuple(unread(store, effects_needs(store, subject)))
+    unseen = tuple(find_unread(store, effects_needs(store, subject)))
     effects = VpaEffects(
         ref,
         str(vpa.spec.target_ref or ""),
@@ -203,7 +203,11 @@ class _Updater:
         if not count:
             return Eviction("no-pods")
         try:
-            outside = tuple(value for pod in self.pods for value in self._outside(pod.metadata.name, _slots(pod, self)))
+            outside = tuple(
+                value
+                for pod in self.pods
+                for value in self._find_outside_values(pod.metadata.name, _find_live_slots(pod, self))
+            )
         except (WebhookFault, Unparsable):
             return Eviction("as-recommended", count)
         if not outside:
@@ -211,25 +215,28 @@ class _Updater:
         least = autoscaler.min_replicas
         if count < (MIN_REPLICAS if least is None else least):
             return Eviction("too-few", count, outside, kept=count, ends=(_FEW,))
-        return self._evicted(count, outside)
+        return self._simulate_eviction(count, outside)
 
-    def _outside(self, pod: str, slots: Sequence[Slot]) -> Iterator[OutsideValue]:
+    def _find_outside_values(self, pod: str, slots: Sequence[Slot]) -> Iterator[OutsideValue]:
         for each in outside_requests(self.autoscaler, slots, self.policies.limits):
             amounts = ("" if amount is None else str(amount) for amount in (each.request, each.lower, each.upper))
             yield OutsideValue(pod, each.container, each.resource, *amounts)
 
-    def _evicted(self, count: int, outside: tuple[OutsideValue, ...]) -> Eviction:
+    def _simulate_eviction(self, count: int, outside: tuple[OutsideValue, ...]) -> Eviction:
         names = {value.pod for value in outside}
         self.moved = moved = tuple(pod for pod in self.pods if pod.metadata.name in names)
         in_place = self._resize_refusal(moved[0]) if self.autoscaler.mode == "InPlaceOrRecreate" else None
         if in_place == "":
             return Eviction("comes-back", count, outside, kept=count, resized=True)
-        wanted = max(count, self._wanted())
+        wanted = max(count, self._count_wanted_pods())
         result = follow_evictions(
-            wanted, len(moved), self.autoscaler.min_replicas, lambda old, new: self._admits(len(moved) - old, new)
+            wanted,
+            len(moved),
+            self.autoscaler.min_replicas,
+            lambda old, new: self._is_next_pod_admitted(len(moved) - old, new),
         )
         first = self.analysis.outcomes[0]
-        again = tuple(self._outside("", first.draft.containers)) if first.draft is not None else ()
+        again = tuple(self._find_outside_values("", first.draft.containers)) if first.draft is not None else ()
         message = self._message(result.evicted, result.new) if result.missing else ""
         eviction = Eviction(
             "refused" if result.missing else "again" if again else "comes-back",
@@ -245,7 +252,7 @@ class _Updater:
             yield "register the webhook vpa.k8s.io again"
         yield _INITIAL
 
-    def _wanted(self) -> int:
+    def _count_wanted_pods(self) -> int:
         owner = self.analysis.start.owner
         replicas = replicas_of(self.target.ref.kind, owner) if isinstance(owner, Workload) else None
         return replicas.wanted if replicas is not None else 0
@@ -254,7 +261,7 @@ class _Updater:
     def _old_costs(self) -> tuple[_Costs, ...]:
         """What each pod that moves is in quotas with."""
         requests = (pod_request(pod, self.ask.server) for pod in self.moved)
-        return tuple(_costs(charges(request, self.policies.quotas)) for request in requests)
+        return tuple(_sum_costs(charges(request, self.policies.quotas)) for request in requests)
 
     @cached_property
     def _new_costs(self) -> _Costs:
@@ -262,13 +269,13 @@ class _Updater:
         draft = self.analysis.outcomes[0].draft
         if draft is None:
             return {}
-        return _costs(charges(quota_request(self.analysis.start.pod, draft), self.policies.quotas))
+        return _sum_costs(charges(quota_request(self.analysis.start.pod, draft), self.policies.quotas))
 
     def _quotas(self, gone: int, new: int) -> tuple[Quota, ...]:
         """Return the quotas once so many old pods have gone and so many new ones came."""
-        return tuple(quota.using(self._used(quota, gone, new)) for quota in self.policies.quotas)
+        return tuple(quota.using(self._compute_used(quota, gone, new)) for quota in self.policies.quotas)
 
-    def _used(self, quota: Quota, gone: int, new: int) -> Quantities:
+    def _compute_used(self, quota: Quota, gone: int, new: int) -> Quantities:
         used = dict(quota.used)
         for costs in self._old_costs[:gone]:
             for name, amount in costs.get(quota.name, {}).items():
@@ -277,20 +284,20 @@ class _Updater:
             used[name] += Quantity(amount.nano * new, amount.format)
         return used
 
-    def _next(self, quotas: tuple[Quota, ...]) -> Outcome:
+    def _admit_next_pod(self, quotas: tuple[Quota, ...]) -> Outcome:
         policies = structs.replace(self.policies, quotas=quotas)
         return admit(self.analysis.start.pod, policies, self.ask.server, journal=False)[0]
 
-    def _admits(self, gone: int, new: int) -> bool:
-        return self._next(self._quotas(gone, new)).allowed
+    def _is_next_pod_admitted(self, gone: int, new: int) -> bool:
+        return self._admit_next_pod(self._quotas(gone, new)).allowed
 
     def _message(self, gone: int, new: int) -> str:
-        refusal = self._next(self._quotas(gone, new)).refusal
+        refusal = self._admit_next_pod(self._quotas(gone, new)).refusal
         return "" if refusal is None else refusal.message
 
     def _resize_refusal(self, pod: Pod) -> str:
         """Return what the API server says to the resize of a pod; empty: it passes."""
-        changes = scaled_containers(self.autoscaler, _slots(pod, self), self.policies.limits)
+        changes = scaled_containers(self.autoscaler, _find_live_slots(pod, self), self.policies.limits)
         containers = [
             {
                 "name": each.slot.name,
@@ -314,7 +321,7 @@ _MAX_ALLOWED = "raise what refuses the pods, or set maxAllowed in the autoscaler
 _INITIAL = "set updateMode Initial or Off: nothing is evicted then"
 
 
-def _slots(pod: Pod, updater: _Updater) -> Sequence[Slot]:
+def _find_live_slots(pod: Pod, updater: _Updater) -> Sequence[Slot]:
     """Return the requests and limits of a pod that exists: those in its status where the kubelet reports them."""
     draft = decoded_draft(pod, updater.ask.server)
     statuses = {status.name: status.resources for status in pod.status.container_statuses or ()}
@@ -326,7 +333,7 @@ def _slots(pod: Pod, updater: _Updater) -> Sequence[Slot]:
     return draft.containers
 
 
-def _costs(charged: Iterable[QuotaCharge]) -> _Costs:
+def _sum_costs(charged: Iterable[QuotaCharge]) -> _Costs:
     """By quota and name what is counted."""
     return {
         charge.quota: {name: parse(amount) for name, amount in charge.requested.items() if name in charge.used}

@@ -9,7 +9,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.admitting import Webhook
-from kubectl_kres.model.objects import LabelSelector, ObjectRef, decoded
+from kubectl_kres.model.objects import LabelSelector, ObjectRef, decode_object
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
@@ -42,7 +42,7 @@ def is_registered(store: Store) -> bool | None:
 def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[Assume, ...]]:
     """Return the autoscalers of a namespace, and those that are left out since an amount of theirs does not parse."""
     autoscalers, left_out = [], []
-    for vpa in _stored(store, namespace):
+    for vpa in _list_autoscalers(store, namespace):
         try:
             autoscaler = parse_autoscaler(vpa)
         except Unparsable as fault:
@@ -54,7 +54,7 @@ def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[
     return tuple(autoscalers), tuple(left_out)
 
 
-def _stored(store: Store, namespace: str) -> Iterator[VerticalPodAutoscaler]:
+def _list_autoscalers(store: Store, namespace: str) -> Iterator[VerticalPodAutoscaler]:
     yield from sorted(store.all(KIND, namespace), key=lambda vpa: vpa.metadata.name)
 
 
@@ -65,7 +65,7 @@ def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies
     if not deciding or is_registered(store) is False:
         return policies, left_out
     registered = registered_webhook(store)
-    if registered is not None and not _selects(registered[1], store, namespace):
+    if registered is not None and not _is_namespace_selected(registered[1], store, namespace):
         return policies, left_out
     name, hook = registered or (CONFIGURATION, Webhook(failure_policy="Ignore"))
     webhook = VpaWebhook(
@@ -79,14 +79,14 @@ def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies
     return structs.replace(policies, webhooks=tuple(webhooks)), left_out
 
 
-def _selects(hook: Webhook, store: Store, namespace: str) -> bool:
+def _is_namespace_selected(hook: Webhook, store: Store, namespace: str) -> bool:
     """Return whether the webhook is asked about pods of the namespace: it is registered with names that it ignores."""
     space = store.get("Namespace", namespace)
     labels: Mapping[str, str] = {
         **((space.metadata.labels if space is not None else None) or {}),
         "kubernetes.io/metadata.name": namespace,
     }
-    return hook.namespace_selector is None or matches(decoded(hook.namespace_selector, LabelSelector), labels)
+    return hook.namespace_selector is None or matches(decode_object(hook.namespace_selector, LabelSelector), labels)
 
 
 def autoscaler_of(store: Store, analysis: Analysis) -> Autoscaler | None:
@@ -120,7 +120,7 @@ def _remarks(store: Store, autoscaler: Autoscaler, hook: Webhook | None) -> Iter
         why = "webhooks could not be read" if store.origin.kind == "cluster" else "nothing here tells"
         text = f"webhook {WEBHOOK} is taken as registered: {why}"
         yield Assume("spec", "vpa/registered", text)
-    elif not _selects(hook, store, autoscaler.source.namespace):
+    elif not _is_namespace_selected(hook, store, autoscaler.source.namespace):
         text = f"webhook {WEBHOOK} leaves this namespace out, so that pods come without what {name} recommends"
         yield Assume("spec", "vpa/not-registered", text)
         return

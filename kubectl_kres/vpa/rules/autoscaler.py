@@ -119,7 +119,7 @@ def parse_autoscaler(vpa: VerticalPodAutoscaler) -> Autoscaler | None:
         meta.creation_timestamp or "",
         policies,
         _boost(vpa.spec.startup_boost, source, "spec.startupBoost"),
-        _recommended(vpa, source),
+        _parse_recommendation(vpa, source),
         has_boost(vpa),
         update.min_replicas if update is not None else None,
     )
@@ -153,7 +153,7 @@ def _boost(boost: StartupBoost | None, source: Source, path: str) -> Boost | Non
     return Boost(boost.cpu.type or "Factor", boost.cpu.factor, quantity, at)
 
 
-def _recommended(vpa: VerticalPodAutoscaler, source: Source) -> tuple[Recommended, ...] | None:
+def _parse_recommendation(vpa: VerticalPodAutoscaler, source: Source) -> tuple[Recommended, ...] | None:
     recommendation = vpa.status.recommendation
     if recommendation is None:
         return None

@@ -154,7 +154,7 @@ class _PodBounds:
         if too_small:
             for slot in self.slots:
                 if slot.name in self.recommended:
-                    self._scale(slot, self.requests, self.least, "up", self.item.min, "vpa/pod-limit-range-min")
+                    self._scale_value(slot, self.requests, self.least, "up", self.item.min, "vpa/pod-limit-range-min")
             return
         bounds, rule, total = self.item.min, "vpa/pod-limit-range-min", self.least
         if self.most and self.most < self.limits:
@@ -162,7 +162,7 @@ class _PodBounds:
         for slot in self.slots:
             if slot.name not in self.recommended:
                 raise WebhookFault(f"container {slot.name} has neither a recommendation nor requests; {_BEYOND}")
-            self._scale(slot, self.limits, total, "down", bounds, rule)
+            self._scale_value(slot, self.limits, total, "down", bounds, rule)
 
     def _sum_up(self) -> None:
         name = self.name
@@ -175,7 +175,7 @@ class _PodBounds:
             self.limits += ZERO if limit is None else limit
             self.requests += amount
 
-    def _scale(
+    def _scale_value(
         self, slot: Slot, total: Quantity, wanted: Quantity, rounding: Rounding, bounds: Bounds | None, rule: str
     ) -> None:
         values = self.values(self.recommended[slot.name])

@@ -81,8 +81,8 @@ class VpaWebhook(Struct, frozen=True):
             return False
         before = draft.values()
         for each in changes:
-            change(_puts(each, "requests", each.requests), journal)
-            change(_puts(each, "limits", each.limits), journal)
+            change(_list_puts(each, "requests", each.requests), journal)
+            change(_list_puts(each, "limits", each.limits), journal)
         return before != draft.values()
 
     def review(self, draft: Draft, name: str, journal: list[Entry] | None) -> tuple[Refusal, ...]:
@@ -152,7 +152,7 @@ def _limits(
             yield name, BoundedAmount(own).set("vpa/limit-ratio", new, autoscaler.first_source(requests[name]))
 
 
-def _puts(scaled: Scaled, side: Side, amounts: Amounts) -> Iterator[Put]:
+def _list_puts(scaled: Scaled, side: Side, amounts: Amounts) -> Iterator[Put]:
     """Yield each rule that an amount went through. What is empty is left out. Source: RemoveEmptyResourceKeyIfAny."""
     for name, amount in amounts.items():
         for step in amount.steps if name else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.provenance.journal import Set, by_path
-from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Explanation
 
 #: What a bound does to a recommendation, by rule.
@@ -30,7 +30,7 @@ def bounded_lines(explanation: Explanation, width: int) -> Iterator[Line]:
             text = bounded_sentence(f"{container.name} {value.resource} {value.side[:-1]}", steps)
             if text:
                 label = "vpa     " if first else " " * 8
-                yield from toned("", wrapped(text, width, first=label, rest=" " * 8))
+                yield from tone_lines("", wrap_text(text, width, first=label, rest=" " * 8))
                 first = False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.provenance.journal import Set
-from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
 from kubectl_kres.vpa.reports.effects import Eviction, OutsideValue, VpaEffects
 from kubectl_kres.vpa.text.bounded import bounded_sentence
 
@@ -21,7 +21,7 @@ def effects_lines(effects: VpaEffects, *, color: bool, width: int) -> Iterator[s
 def summary(effects: VpaEffects, *, color: bool) -> str:
     """Return one line for each of several."""
     tone, text = (
-        _evicted(effects.eviction) if effects.eviction is not None else ("quiet", "its controller is not known")
+        _format_eviction(effects.eviction) if effects.eviction is not None else ("quiet", "its controller is not known")
     )
     return draw(
         [("strong", str(effects.object)), ("", f"  {effects.target}  {effects.mode}  "), (tone, text)], color=color
@@ -31,14 +31,14 @@ def summary(effects: VpaEffects, *, color: bool) -> str:
 def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
     """Whose pods it scales, what the next one gets, and what comes of it if the updater runs now."""
     yield [("strong", str(effects.object)), ("", f"  {effects.target}, updateMode {effects.mode or '-'}")]
-    yield from _wrapped(*_webhook(effects), width)
+    yield from _wrap_text(*_webhook(effects), width)
     if effects.fault:
-        yield from _wrapped("bad", f"the admission controller changes nothing: {effects.fault}", width)
+        yield from _wrap_text("bad", f"the admission controller changes nothing: {effects.fault}", width)
     if not effects.recommends:
-        yield from _wrapped("warn", "there is no recommendation yet", width)
+        yield from _wrap_text("warn", "there is no recommendation yet", width)
     yield from _values(effects, width)
     if effects.allowed is False:
-        yield from _wrapped("bad", f"the next pod is refused: {effects.message}", width)
+        yield from _wrap_text("bad", f"the next pod is refused: {effects.message}", width)
     if effects.eviction is not None:
         yield from _eviction_lines(effects.eviction, width)
     for unseen in effects.unseen:
@@ -46,8 +46,8 @@ def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
             yield [("warn", f"not read: {unseen.kind}: {unseen.message or unseen.state}")]
 
 
-def _wrapped(tone: Tone, text: str, width: int) -> Iterator[Line]:
-    yield from toned(tone, wrapped(text, width, first="  ", rest="    "))
+def _wrap_text(tone: Tone, text: str, width: int) -> Iterator[Line]:
+    yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
 
 
 def _webhook(effects: VpaEffects) -> tuple[Tone, str]:
@@ -68,34 +68,34 @@ def _values(effects: VpaEffects, width: int) -> Iterator[Line]:
                 what = f"{container.name} {value.resource} {value.side[:-1]}"
                 before = value.written or "-"
                 sentence = bounded_sentence(what, [step for step in value.steps if isinstance(step, Set)])
-                yield from _wrapped("", f"{what}: {before} -> {value.value or '-'}  {value.rule}", width)
+                yield from _wrap_text("", f"{what}: {before} -> {value.value or '-'}  {value.rule}", width)
                 if sentence:
-                    yield from toned("quiet", wrapped(sentence, width, first="    ", rest="      "))
+                    yield from tone_lines("quiet", wrap_text(sentence, width, first="    ", rest="      "))
 
 
 def _eviction_lines(eviction: Eviction, width: int) -> Iterator[Line]:
-    yield from _wrapped(*_evicted(eviction), width)
+    yield from _wrap_text(*_format_eviction(eviction), width)
     for value in eviction.outside[:_SHOWN]:
-        yield from toned("quiet", wrapped(_outside(value), width, first="    ", rest="      "))
+        yield from tone_lines("quiet", wrap_text(_format_outside_value(value), width, first="    ", rest="      "))
     if len(eviction.outside) > _SHOWN:
         yield [("quiet", f"    and {len(eviction.outside) - _SHOWN} more (-o json names all)")]
     if eviction.in_place:
-        yield from _wrapped("warn", f"the resize in place is refused: {eviction.in_place}", width)
+        yield from _wrap_text("warn", f"the resize in place is refused: {eviction.in_place}", width)
     if eviction.message:
-        yield from _wrapped("bad", f"the pods that are missing are refused: {eviction.message}", width)
+        yield from _wrap_text("bad", f"the pods that are missing are refused: {eviction.message}", width)
     for value in eviction.again[:_SHOWN]:
-        yield from toned("quiet", wrapped(_outside(value), width, first="    ", rest="      "))
+        yield from tone_lines("quiet", wrap_text(_format_outside_value(value), width, first="    ", rest="      "))
     for text in eviction.ends:
-        yield from _wrapped("", f"what helps: {text}", width)
+        yield from _wrap_text("", f"what helps: {text}", width)
 
 
-def _outside(value: OutsideValue) -> str:
+def _format_outside_value(value: OutsideValue) -> str:
     who = f"{value.pod} {value.container}".strip()
     bounds = f"{value.lower or 'no lower bound'} to {value.upper or 'no upper bound'}"
     return f"{who} {value.resource} request {value.request or 'none'}, recommended {bounds}"
 
 
-def _evicted(eviction: Eviction) -> tuple[Tone, str]:
+def _format_eviction(eviction: Eviction) -> tuple[Tone, str]:
     """Return what comes of it if the updater runs now, as a sentence."""
     count = eviction.pods
     match eviction.result:

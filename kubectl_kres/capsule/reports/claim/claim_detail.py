@@ -9,18 +9,18 @@ from msgspec import structs
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, ResourcePoolClaimSpec, quota_name
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport, ManagedQuota, May, QuotaLine
 from kubectl_kres.capsule.reports.claim.claims import Claims
-from kubectl_kres.capsule.reports.common.amount_lists import parsed
+from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, ClaimStanding
 from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_claim
 from kubectl_kres.capsule.reports.common.pool_index import STAYS, PoolIndex, beyond_quota
 from kubectl_kres.capsule.reports.common.tenancy import version_remarks
-from kubectl_kres.capsule.reports.unblock.options import ways
+from kubectl_kres.capsule.reports.unblock.options import unblock_options
 from kubectl_kres.capsule.rules.allocation import Amounts, add_amounts
 from kubectl_kres.capsule.rules.webhooks import refuse_claim, refuse_deletion
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import join_words
 
 _VANISHES = "only a claim in use can be released; Capsule takes the annotation off and does nothing else"
 
@@ -41,11 +41,11 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
         report,
         place=place,
         notes=(*report.notes, *version_remarks(context.store, "pools")),
-        ways=ways(context, claim, standing),
+        ways=unblock_options(context, claim, standing),
         # What versions before 0.13 refuse is another matter, which nothing here was recorded from.
         may=()
         if standing.old
-        else _permitted(claim, standing, holds=report.state == "failed" and _holds(context, claim)),
+        else _list_permissions(claim, standing, holds=report.state == "failed" and _is_listed_by_pool(context, claim)),
         quota=managed_of(context, claim),
         edits=_edits(claim),
         unseen=unseen,
@@ -69,7 +69,7 @@ def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimRepor
             result.append(report)
         else:
             state = context.states()[ref.namespace, ref.name]
-            result.append(structs.replace(report, ways=ways(context, claim, state)))
+            result.append(structs.replace(report, ways=unblock_options(context, claim, state)))
     return result
 
 
@@ -85,7 +85,7 @@ def managed_of(context: PoolIndex, claim: ResourcePoolClaim) -> ManagedQuota | N
     quota, pool = context.quota(name, space), context.pools.get(name)
     if quota is not None:
         over = beyond_quota(quota)
-        note = f"more is in use than it allows: {STAYS.format(listed(sorted(over)))}" if over else ""
+        note = f"more is in use than it allows: {STAYS.format(join_words(sorted(over)))}" if over else ""
         return ManagedQuota(ref, tuple(_lines(quota, _held_in(context, name, space), pool, over)), note=note)
     return ManagedQuota(ref, missing=True) if context.quotas_known(name, space) else None
 
@@ -94,9 +94,11 @@ def _held_in(context: PoolIndex, pool: str, space: str) -> Amounts:
     """Return what the claims of a namespace hold, by the pool's status, or by their own where the pool is not known."""
     known = context.pools.get(pool)
     if known is not None:
-        return add_amounts(parsed(pool_claim.claims) for pool_claim in (known.status.claims or {}).get(space, ()))
+        return add_amounts(
+            parse_amounts(pool_claim.claims) for pool_claim in (known.status.claims or {}).get(space, ())
+        )
     return add_amounts(
-        parsed(standings.claim.spec.claim)
+        parse_amounts(standings.claim.spec.claim)
         for standings in context.of_pool(pool)
         if standings.claim.metadata.namespace == space and standings.standing.state in HELD
     )
@@ -105,8 +107,8 @@ def _held_in(context: PoolIndex, pool: str, space: str) -> Amounts:
 def _lines(
     quota: ResourceQuota, claimed: Amounts, pool: ResourcePool | None, over: Container[str]
 ) -> Iterator[QuotaLine]:
-    hard, used = parsed(quota.spec.hard), parsed(quota.status.used)
-    defaults = parsed(pool.spec.defaults) if pool is not None else {}
+    hard, used = parse_amounts(quota.spec.hard), parse_amounts(quota.status.used)
+    defaults = parse_amounts(pool.spec.defaults) if pool is not None else {}
     for name in sorted(hard):
         yield QuotaLine(
             name,
@@ -118,7 +120,7 @@ def _lines(
         )
 
 
-def _holds(context: PoolIndex, claim: ResourcePoolClaim) -> bool:
+def _is_listed_by_pool(context: PoolIndex, claim: ResourcePoolClaim) -> bool:
     """Return whether the status of the claim's pool lists it."""
     pool = context.pool_of(claim)
     return pool is not None and context.entry(pool, claim) is not None
@@ -131,7 +133,9 @@ def _edits(claim: ResourcePoolClaim) -> Mapping[str, LastEdit]:
     return {field: edit for field, edit in last_edits.items() if edit is not None}
 
 
-def _permitted(claim: ResourcePoolClaim, standing: ClaimStanding, *, holds: bool = False) -> tuple[May, May, May]:
+def _list_permissions(
+    claim: ResourcePoolClaim, standing: ClaimStanding, *, holds: bool = False
+) -> tuple[May, May, May]:
     """Change, delete, release. The webhooks go by the Bound condition, which lags behind the pods by a reconcile.
 
     ``holds``: its pool lists it, whatever its own conditions say.
@@ -139,18 +143,23 @@ def _permitted(claim: ResourcePoolClaim, standing: ClaimStanding, *, holds: bool
     other = structs.replace(claim, spec=ResourcePoolClaimSpec(claim.spec.pool, {"changed": "1"}))
     change, deletion = refuse_claim(other, claim), refuse_deletion(claim)
     return (
-        May("change", change is None, change.message if change else "", "" if change else _changed(standing)),
+        May(
+            "change",
+            change is None,
+            change.message if change else "",
+            "" if change else _format_change_effect(standing),
+        ),
         May(
             "delete",
             deletion is None,
             deletion.message if deletion else "",
-            "" if deletion else _deleted(standing, holds=holds),
+            "" if deletion else _format_deletion_effect(standing, holds=holds),
         ),
-        May("release", standing.state == "in use", follows=_released(standing)),
+        May("release", standing.state == "in use", follows=_format_release_effect(standing)),
     )
 
 
-def _changed(standing: ClaimStanding) -> str:
+def _format_change_effect(standing: ClaimStanding) -> str:
     if standing.state in HELD:
         return (
             "less, or more that fits, is taken over at once; more that does not fit costs it all that it holds; "
@@ -161,13 +170,13 @@ def _changed(standing: ClaimStanding) -> str:
     return "a change of its spec makes the controller look at it again; an annotation does not"
 
 
-def _deleted(standing: ClaimStanding, *, holds: bool) -> str:
+def _format_deletion_effect(standing: ClaimStanding, *, holds: bool) -> str:
     if holds or standing.state in HELD:
         return "what it holds is free at once, for whoever waits first"
     return "it holds nothing; claims behind it move up" if standing.state in WAITING else "it holds nothing"
 
 
-def _released(standing: ClaimStanding) -> str:
+def _format_release_effect(standing: ClaimStanding) -> str:
     if standing.state != "in use":
         return _VANISHES
     return (

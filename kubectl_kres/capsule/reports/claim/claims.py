@@ -9,15 +9,22 @@ from collections.abc import Iterator, Mapping
 
 from kubectl_kres.capsule.model import PoolClaim, ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, QueuePlace
-from kubectl_kres.capsule.reports.common.amount_lists import amount, faults, parsed, sentence, shown, texts
+from kubectl_kres.capsule.reports.common.amount_lists import (
+    amount,
+    amount_texts,
+    faults,
+    parse_amounts,
+    sentence,
+    texts,
+)
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, ClaimStanding, standing
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, Standings, short
-from kubectl_kres.capsule.rules.allocation import Amounts, same
+from kubectl_kres.capsule.rules.allocation import Amounts, amounts_equal
 from kubectl_kres.capsule.rules.assignment import LONGEST_NAME, is_writable
 from kubectl_kres.capsule.rules.webhooks import wants_release
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import join_words
 
 
 def notes_of(
@@ -26,7 +33,7 @@ def notes_of(
     """Return a sentence each; empty for nearly all. ``asked``: what of its amounts parses."""
     return (
         *_of_itself(claim, asked, standing),
-        *(_beside(context, claim, asked, pool, standing) if pool is not None else ()),
+        *(_pool_remarks(context, claim, asked, pool, standing) if pool is not None else ()),
     )
 
 
@@ -46,7 +53,7 @@ def _of_itself(claim: ResourcePoolClaim, asked: Amounts, standing: ClaimStanding
         yield from faults(claim.spec.claim, "spec.claim")
     negative = {name: value for name, value in asked.items() if value.nano < 0}
     if negative:
-        yield f"it claims less than nothing ({sentence(shown(negative))}): that raises what others can take"
+        yield f"it claims less than nothing ({sentence(amount_texts(negative))}): that raises what others can take"
     if wants_release(claim):
         yield "it carries the annotation for its release; the controller is about to let it go"
     now = claim.metadata.generation
@@ -65,7 +72,7 @@ def _of_itself(claim: ResourcePoolClaim, asked: Amounts, standing: ClaimStanding
         yield f"it is being deleted, since {claim.metadata.deletion_timestamp}"
 
 
-def _beside(
+def _pool_remarks(
     context: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool, standing: ClaimStanding
 ) -> Iterator[str]:
     """Against the pool, which knows the claim by its UID."""
@@ -85,28 +92,28 @@ def _beside(
         yield f"the status of pool {name} lists it as allocated, with {sentence(texts(entry.claims))}"
     if standing.state == "failed" and entry is not None:
         yield f"it still holds {sentence(texts(entry.claims))} of pool {name}"
-    if standing.state in HELD and entry is not None and not _holds(entry, claim, asked):
+    if standing.state in HELD and entry is not None and not _has_claimed_amounts(entry, claim, asked):
         yield f"it holds {sentence(texts(entry.claims))}; what it asks for now is not decided yet"
     if names := context.lowered(pool) & asked.keys():
-        yield f"not certain: Capsule counts {listed(sorted(names))} of pool {name} wrong, since there is so much of it"
+        yield f"not certain: Capsule counts {join_words(sorted(names))} of pool {name} wrong, since there is so much of it"
     if names := context.cut_off(pool) & asked.keys():
-        much = listed(sorted(names))
+        much = join_words(sorted(names))
         yield f"not certain: pool {name} has so much {much} that the API server cuts sums off (at 2^63-1)"
     hard = context.hard(pool)
     never = (
         [name for name, value in asked.items() if name in hard and value.nano > hard[name].nano] if not entry else []
     )
     if never:
-        too_little = sentence(shown({each: hard[each] for each in never}))
+        too_little = sentence(amount_texts({each: hard[each] for each in never}))
         yield (
             f"pool {name} has less in total than it asks for ({too_little}): "
             "it waits forever unless one of the two changes"
         )
 
 
-def _holds(entry: PoolClaim, claim: ResourcePoolClaim, asked: Amounts) -> bool:
+def _has_claimed_amounts(entry: PoolClaim, claim: ResourcePoolClaim, asked: Amounts) -> bool:
     """Return whether it holds what it asks for now; the same text is the rule, and saves the parsing."""
-    return entry.claims == claim.spec.claim or same(parsed(entry.claims), asked)
+    return entry.claims == claim.spec.claim or amounts_equal(parse_amounts(entry.claims), asked)
 
 
 #: Claims ahead that are named.
@@ -130,7 +137,7 @@ class Claims:
         if result.state == "pending" and wanted and context.pools_known and wanted not in context.pools:
             result = result._replace(state="failed", because=f"{_NO_SUCH_POOL}, which its controller has not said yet")
         ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
-        asked = parsed(claim.spec.claim)
+        asked = parse_amounts(claim.spec.claim)
         amounts = tuple(self._amounts(asked, pool, result)) if result.state in _SHORT else ()
         if result.state == "failed" and all(amount.offered for amount in amounts):
             amounts = ()
@@ -140,16 +147,16 @@ class Claims:
             result.because,
             pool=claim.status.pool.name if claim.status.pool is not None else "",
             wanted_pool=claim.spec.pool,
-            asks=shown(asked) if len(asked) == len(claim.spec.claim or ()) else texts(claim.spec.claim),
+            asks=amount_texts(asked) if len(asked) == len(claim.spec.claim or ()) else texts(claim.spec.claim),
             amounts=amounts,
-            place=self._place(claim, pool) if result.state in WAITING else None,
+            place=self._queue_position(claim, pool) if result.state in WAITING else None,
             message=result.message,
             created=meta.creation_timestamp or "",
             notes=notes_of(context, claim, asked, pool, result),
             old=result.old,
         )
 
-    def _place(self, claim: ResourcePoolClaim, pool: ResourcePool | None) -> QueuePlace | None:
+    def _queue_position(self, claim: ResourcePoolClaim, pool: ResourcePool | None) -> QueuePlace | None:
         """None where others may wait that were not read."""
         place = self.scene.place_of(claim)
         if pool is None or not place or not self.scene.claims_known(pool):
@@ -177,15 +184,15 @@ def _amount(name: str, asked: Quantity, room: Mapping[str, Quantity] | None, sta
         left = room.get(name)
         if left is None:
             return Amount(name, str(asked), offered=False)
-        return Amount(name, str(asked), str(left), _lack(asked, left), behind)
+        return Amount(name, str(asked), str(left), _missing_amount(asked, left), behind)
     text = standing.available.get(name)
     left = amount(text) if text is not None else None
     if left is None:
         return Amount(name, str(asked), behind=behind)
-    return Amount(name, str(asked), str(left), _lack(asked, left), behind)
+    return Amount(name, str(asked), str(left), _missing_amount(asked, left), behind)
 
 
-def _lack(asked: Quantity, left: Quantity) -> str | None:
+def _missing_amount(asked: Quantity, left: Quantity) -> str | None:
     """Return what is missing. Of a resource that is used up even a request of 0 is not served, so that anything is
     missing.
     """

@@ -14,12 +14,12 @@ from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.quota.usage import requirements
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.capsule.model import PREFIX, ResourcePool, ResourcePoolClaim
-from kubectl_kres.capsule.reports.common.amount_lists import parsed, shown
+from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts
 from kubectl_kres.capsule.reports.common.claim_state import HELD
 from kubectl_kres.capsule.reports.common.needs import file_needs
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares, short
 from kubectl_kres.capsule.reports.common.pool_run import trial_of
-from kubectl_kres.capsule.reports.unblock.actions import asking, ref_of
+from kubectl_kres.capsule.reports.unblock.actions import ref_of, resize_claim
 from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, add_amounts, allocate
 from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
@@ -27,8 +27,8 @@ from kubectl_kres.quantity import ZERO, Quantity, maximum
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, manifest_workload
 from kubectl_kres.reports.common.parts import Deed, Record
 from kubectl_kres.reports.common.replicas import Replicas, replicas_of
-from kubectl_kres.reports.explain.explain import analysis_of_another, explained
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.explain.explain import analysis_of_another, build_explanation
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -55,7 +55,7 @@ class Growth(NamedTuple):
     amounts: Amounts
 
 
-def prospect(context: PoolIndex, pool: ResourcePool, space: str, asks: Amounts) -> Prospect:
+def claim_prospect(context: PoolIndex, pool: ResourcePool, space: str, asks: Amounts) -> Prospect:
     """Of a claim that is created now, and so goes to the end of the queue.
 
     Where the claims of others were not read, the pool's status still says what is waited for.
@@ -94,7 +94,7 @@ def growth(context: PoolIndex, pool: ResourcePool, space: str, more: Amounts) ->
             or entry is None
         ):
             continue
-        now = parsed(claim.spec.claim)
+        now = parse_amounts(claim.spec.claim)
         wanted = add_amounts((now, more))
         after = allocate(
             context.hard(pool), claim_shares, [ClaimCandidate(claim, wanted)], ordered=pool.spec.config.ordered_queue
@@ -167,16 +167,21 @@ class Sizing(Record, frozen=True):
 def sizing_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """Return what an explanation needs, the pools, and who else waits."""
     pools, claims = ReadRequest("ResourcePool", required=False), ReadRequest("ResourcePoolClaim", required=False)
-    return (*needs(store, subject), pools, *file_needs(store), *((claims,) if any(store.all("ResourcePool")) else ()))
+    return (
+        *list_read_requests(store, subject),
+        pools,
+        *file_needs(store),
+        *((claims,) if any(store.all("ResourcePool")) else ()),
+    )
 
 
-def sizing(store: Store, subject: Subject, ask: EvaluationOptions) -> Sizing:
+def size_claim(store: Store, subject: Subject, ask: EvaluationOptions) -> Sizing:
     """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods."""
     analysis = analysis_of_another(store, subject, ask)
-    start, explanation = analysis.start, explained(store, subject, ask, analysis)
+    start, explanation = analysis.start, build_explanation(store, subject, ask, analysis)
     workload = start.owner or manifest_workload(subject)
     replicas = replicas_of(subject.ref.kind, workload) if isinstance(workload, Workload) else None
-    count = _counted(replicas)
+    count = _count_pods(replicas)
     outcome = next((outcome for outcome in analysis.outcomes if outcome.draft is not None), analysis.outcomes[0])
     request = quota_request(start.pod, outcome.draft) if outcome.draft is not None else None
     context = PoolIndex(store)
@@ -203,7 +208,7 @@ class _Count(NamedTuple):
     wanted: int
 
 
-def _counted(replicas: Replicas | None) -> _Count:
+def _count_pods(replicas: Replicas | None) -> _Count:
     """Return the number of pods to count: one that is still to come for a single pod, or a kind without a number of
     pods.
     """
@@ -232,19 +237,19 @@ def _pools(context: PoolIndex, space: str, request: QuotaRequest, count: _Count)
         if pool is None or not sized.claim:
             yield sized
             continue
-        more = parsed(sized.claim)
-        met, result = prospect(context, pool, space, more), growth(context, pool, space, more)
+        more = parse_amounts(sized.claim)
+        met, result = claim_prospect(context, pool, space, more), growth(context, pool, space, more)
         of, grow = context.store.origin, None
         if result is not None:
-            grow = asking(of, (space, result.claim.name), shown(result.amounts), {})
+            grow = resize_claim(of, (space, result.claim.name), amount_texts(result.amounts), {})
         yield structs.replace(sized, closed=met.closed, behind=met.behind, grow=grow)
 
 
 def _amounts(
     context: PoolIndex, pool: ResourcePool | None, quota: ResourceQuota | None, usage: Amounts, count: _Count
 ) -> Iterator[SizedAmount]:
-    hard = parsed(quota.spec.hard) if quota is not None else {}
-    used = parsed(quota.status.used) if quota is not None else {}
+    hard = parse_amounts(quota.spec.hard) if quota is not None else {}
+    used = parse_amounts(quota.status.used) if quota is not None else {}
     room = context.room(pool) if pool is not None else {}
     shared = context.hard(pool).keys() if pool is not None else hard.keys()
     for name in sorted(shared):

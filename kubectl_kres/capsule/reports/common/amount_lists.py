@@ -8,12 +8,12 @@ from kubectl_kres.capsule.rules.allocation import AmountFault, Amounts, readable
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import ObjectRef, ResourceList
 from kubectl_kres.quantity import Quantity, from_json
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import join_words
 
 _NOBODY = ObjectRef("", "")
 
 
-def parsed(values: ResourceList | None) -> dict[str, Quantity]:
+def parse_amounts(values: ResourceList | None) -> dict[str, Quantity]:
     """Return the quantities of a list, without those that do not parse; see ``faults``."""
     return readable(values, _NOBODY, "", None)
 
@@ -47,16 +47,16 @@ def texts(values: ResourceList | None) -> dict[str, str]:
     return result
 
 
-def shown(values: Amounts) -> dict[str, str]:
+def amount_texts(values: Amounts) -> dict[str, str]:
     """Quantities sorted by name, as text."""
     return {name: str(values[name]) for name in sorted(values)}
 
 
-def plain(quantities: Amounts) -> dict[str, str]:
+def whole_number_texts(quantities: Amounts) -> dict[str, str]:
     """Whole numbers without a suffix; a fraction is rounded up."""
     return {name: str(amount.value()) for name, amount in quantities.items()}
 
 
 def sentence(values: Mapping[str, str]) -> str:
     """``requests.cpu 2 and requests.memory 4Gi``; ``nothing`` if it is empty."""
-    return listed(f"{name} {value}" for name, value in values.items()) or "nothing"
+    return join_words(f"{name} {value}" for name, value in values.items()) or "nothing"

@@ -59,7 +59,7 @@ def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> Clai
     if exhausted is None:
         return ClaimStanding("pending", "it is assigned; its pool's controller has not decided about it", ready.message)
     if exhausted.status == "True":
-        return _waiting(exhausted)
+        return _read_waiting_standing(exhausted)
     if bound is not None and bound.status == "True":
         return ClaimStanding("in use", "pods use what it holds", bound.message)
     return ClaimStanding(
@@ -86,7 +86,7 @@ def _failure(message: str) -> str:
     return message or "the controller gives no reason"
 
 
-def _waiting(exhausted: CapsuleCondition) -> ClaimStanding:
+def _read_waiting_standing(exhausted: CapsuleCondition) -> ClaimStanding:
     available: dict[str, str] = {}
     queued: dict[str, str] = {}
     for line in exhausted.message.split("; "):
@@ -125,7 +125,7 @@ def _before_013(condition: CapsuleCondition) -> ClaimStanding:
     not said.
     """
     if condition.reason in {"PoolExhausted", "QueueExhausted"}:
-        return _waiting(condition)._replace(old=True)
+        return _read_waiting_standing(condition)._replace(old=True)
     if condition.status == "True" and condition.type == "Bound":
         return ClaimStanding("allocated", "it holds what it asks for; whether pods use it this Capsule does not say",
                         condition.message, old=True)  # fmt: skip

@@ -16,7 +16,7 @@ from kubectl_kres.capsule.model import POOL_LABEL, ResourcePool, ResourcePoolCla
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, standing
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.common.tenancy import DEFINITION
-from kubectl_kres.reports.common.explanation import Subject, Unseen, unread
+from kubectl_kres.reports.common.explanation import Subject, Unseen, find_unread
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: Namespaces whose claims are read one by one where all of them may not be read at once.
@@ -40,7 +40,7 @@ def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[ReadRequest, ..
             if pool is not None and pool.name not in waiting and standing(claim).state in WAITING:
                 waiting.add(pool.name)
     for name in sorted(waiting):
-        wanted += _others(store, name)
+        wanted += _other_claim_requests(store, name)
     return tuple(dict.fromkeys(wanted))
 
 
@@ -61,7 +61,7 @@ def claim_needs(store: Store, space: str, name: str) -> tuple[ReadRequest, ...]:
     else:
         for resource_pool in store.all("ResourcePool"):
             if resource_pool.metadata.name == pool or space in (resource_pool.status.namespaces or ()):
-                wanted += _others(store, resource_pool.metadata.name)
+                wanted += _other_claim_requests(store, resource_pool.metadata.name)
     return tuple(dict.fromkeys(wanted))
 
 
@@ -75,7 +75,7 @@ def file_needs(store: Store) -> tuple[ReadRequest, ...]:
     return (_NAMESPACES, ALL_POOLS, _CLAIMS, _QUOTAS, *quotas)
 
 
-def _others(store: Store, pool: str) -> Iterator[ReadRequest]:
+def _other_claim_requests(store: Store, pool: str) -> Iterator[ReadRequest]:
     """Yield all claims of a pool's namespaces: in one list, else one by one. Without the pool nobody knows which."""
     resource_pool: ResourcePool | None = store.get("ResourcePool", pool)
     if resource_pool is None:
@@ -92,14 +92,14 @@ def pools_needs(store: Store) -> tuple[ReadRequest, ...]:
     """For all pools."""
     wanted = [ReadRequest("ResourcePool"), _CLAIMS, _QUOTAS, _NAMESPACES, DEFINITION]
     for resource_pool in store.all("ResourcePool"):
-        wanted += _others(store, resource_pool.metadata.name)
+        wanted += _other_claim_requests(store, resource_pool.metadata.name)
     return tuple(dict.fromkeys(wanted))
 
 
 def pool_needs(store: Store, name: str) -> tuple[ReadRequest, ...]:
     """For one pool; the others only show where they overlap with it."""
     wanted = [ReadRequest("ResourcePool", name=name), ALL_POOLS, _QUOTAS, _NAMESPACES, DEFINITION]
-    return tuple(dict.fromkeys([*wanted, *_others(store, name)]))
+    return tuple(dict.fromkeys([*wanted, *_other_claim_requests(store, name)]))
 
 
 def pooled_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
@@ -121,19 +121,19 @@ def glimpse_needs(spaces: tuple[str, ...]) -> tuple[ReadRequest, ...]:
 
 def unseen_of_claim(context: PoolIndex, claim: ResourcePoolClaim) -> tuple[Unseen, ...]:
     """Read that an answer about one claim wanted, and that failed or were not allowed."""
-    return _unseen(context, claim_needs(context.store, claim.metadata.namespace, claim.metadata.name))
+    return _list_unseen(context, claim_needs(context.store, claim.metadata.namespace, claim.metadata.name))
 
 
 def unseen_of_pool(context: PoolIndex, pool: ResourcePool) -> tuple[Unseen, ...]:
     """Return the same for a pool."""
-    return _unseen(context, pool_needs(context.store, pool.metadata.name))
+    return _list_unseen(context, pool_needs(context.store, pool.metadata.name))
 
 
-def _unseen(context: PoolIndex, needs: tuple[ReadRequest, ...]) -> tuple[Unseen, ...]:
+def _list_unseen(context: PoolIndex, needs: tuple[ReadRequest, ...]) -> tuple[Unseen, ...]:
     """Return what could not be read; a refused list over all namespaces does not count where each namespace was
     read.
     """
-    all_unseen = unread(context.store, (need for need in needs if not _made_good(context, need, needs)))
+    all_unseen = find_unread(context.store, (need for need in needs if not _made_good(context, need, needs)))
     return tuple(structs.replace(unseen, required=unseen.required or unseen.state == "failed") for unseen in all_unseen)
 
 
@@ -144,7 +144,7 @@ def failed_beside(context: PoolIndex) -> tuple[Unseen, ...]:
     needs = tuple(context.store.needs())
     return tuple(
         unseen
-        for unseen in _unseen(context, tuple(need for need in needs if not need.required))
+        for unseen in _list_unseen(context, tuple(need for need in needs if not need.required))
         if unseen.state == "failed"
     )
 

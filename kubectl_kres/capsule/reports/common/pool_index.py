@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from kubectl_kres.capsule.model import POOL_LABEL, PoolClaim, ResourcePool, ResourcePoolClaim, quota_name
 from kubectl_kres.capsule.replay.reconcile import lowered_in
-from kubectl_kres.capsule.reports.common.amount_lists import parsed
+from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.claim_state import WAITING, ClaimStanding, standing
-from kubectl_kres.capsule.rules.allocation import Amounts, ClaimShare, left_of, place, uid_of, used_of
-from kubectl_kres.capsule.rules.assignment import belongs
+from kubectl_kres.capsule.rules.allocation import Amounts, ClaimShare, left_of, queue_key, uid_of, used_of
+from kubectl_kres.capsule.rules.assignment import belongs_to_pool
 from kubectl_kres.model.objects import Namespace, ResourceQuota
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.store.store import ReadRequest, Store
@@ -31,7 +31,9 @@ def allocated_claims(pool: ResourcePool) -> Iterator[tuple[str, PoolClaim]]:
 def shares(pool: ResourcePool) -> list[ClaimShare]:
     """Return the same as the allocation takes them."""
     return [
-        ClaimShare(pool_claim.uid or f"{space}/{pool_claim.name}", space, pool_claim.name, parsed(pool_claim.claims))
+        ClaimShare(
+            pool_claim.uid or f"{space}/{pool_claim.name}", space, pool_claim.name, parse_amounts(pool_claim.claims)
+        )
         for space, pool_claim in allocated_claims(pool)
     ]
 
@@ -42,13 +44,13 @@ STAYS = "what is there stays, and nothing that adds to {} is admitted until the 
 
 def beyond_quota(quota: ResourceQuota) -> dict[str, Quantity]:
     """Return what is in use beyond a quota, by its spec; empty: nothing."""
-    hard, used = parsed(quota.spec.hard), parsed(quota.status.used)
+    hard, used = parse_amounts(quota.spec.hard), parse_amounts(quota.status.used)
     return {name: amount for name, amount in used.items() if name in hard and amount > hard[name]}
 
 
 def hard_of(pool: ResourcePool) -> dict[str, Quantity]:
     """Return what the pool shares out, as its spec says now; the status takes it over in the next reconcile."""
-    return parsed(pool.spec.quota.hard)
+    return parse_amounts(pool.spec.quota.hard)
 
 
 def short(asked: Quantity, room: Quantity | None) -> bool:
@@ -109,7 +111,7 @@ class PoolIndex:
         return self.pools.get(claim.spec.pool)
 
     @cached_property
-    def _waiting(self) -> Mapping[str, Sequence[Standings]]:
+    def _waiting_queues(self) -> Mapping[str, Sequence[Standings]]:
         result: dict[str, list[Standings]] = {}
         for claim in self.claims:
             status = claim.claim.status.pool
@@ -124,14 +126,14 @@ class PoolIndex:
                 if here:
                     result.setdefault(status.name, []).append(claim)
         for queue in result.values():
-            queue.sort(key=lambda standings: place(standings.claim))
+            queue.sort(key=lambda standings: queue_key(standings.claim))
         return result
 
     def waiting(self, pool: str) -> Sequence[Standings]:
         """Return the queue of a pool, in its order, as far as claims were read; without those whose namespace
         has left.
         """
-        return self._waiting.get(pool, ())
+        return self._waiting_queues.get(pool, ())
 
     def of_pool(self, pool: str) -> Sequence[Standings]:
         """Return the claims whose status or, without one, whose spec names the pool."""
@@ -146,63 +148,63 @@ class PoolIndex:
         return result
 
     @cached_property
-    def _places(self) -> Mapping[tuple[str, str], int]:
+    def _queue_positions(self) -> Mapping[tuple[str, str], int]:
         return {
             (standings.claim.metadata.namespace, standings.claim.metadata.name): place
-            for queue in self._waiting.values()
+            for queue in self._waiting_queues.values()
             for place, standings in enumerate(queue, 1)
         }
 
     def place_of(self, claim: ResourcePoolClaim) -> int:
         """Return the place in the queue, from 1 on; 0: it is in none."""
-        return self._places.get((claim.metadata.namespace, claim.metadata.name), 0)
+        return self._queue_positions.get((claim.metadata.namespace, claim.metadata.name), 0)
 
     def spaces(self, pool: ResourcePool) -> frozenset[str]:
         """Return the namespaces in a pool's status."""
-        space = self._spaces.get(pool.metadata.name)
+        space = self._namespaces_by_pool.get(pool.metadata.name)
         if space is None:
-            space = self._spaces[pool.metadata.name] = frozenset(pool.status.namespaces or ())
+            space = self._namespaces_by_pool[pool.metadata.name] = frozenset(pool.status.namespaces or ())
         return space
 
     @cached_property
-    def _spaces(self) -> dict[str, frozenset[str]]:
+    def _namespaces_by_pool(self) -> dict[str, frozenset[str]]:
         return {}
 
     def claims_known(self, pool: ResourcePool) -> bool:
         """Return whether all claims of the pool's namespaces were read."""
         name, covered = pool.metadata.name, self.store.covered
-        if name not in self._knowns:
-            self._knowns[name] = all(
+        if name not in self._known_claims_by_pool:
+            self._known_claims_by_pool[name] = all(
                 covered(ReadRequest("ResourcePoolClaim", space)).known for space in self.spaces(pool)
             )
-        return self._knowns[name]
+        return self._known_claims_by_pool[name]
 
     @cached_property
-    def _knowns(self) -> dict[str, bool]:
+    def _known_claims_by_pool(self) -> dict[str, bool]:
         return {}
 
     def hard(self, pool: ResourcePool) -> Amounts:
         """Return what a pool has in total."""
-        return self._sums(pool).hard
+        return self._pool_sums(pool).hard
 
     def taken(self, pool: ResourcePool) -> Amounts:
         """Return what the claims that its status lists hold, by the resources of ``hard``."""
-        return self._sums(pool).taken
+        return self._pool_sums(pool).taken
 
     def room(self, pool: ResourcePool) -> Amounts:
         """Return what a pool has left; below zero where claims hold more than there is."""
-        return self._sums(pool).room
+        return self._pool_sums(pool).room
 
-    def _sums(self, pool: ResourcePool) -> PoolSums:
+    def _pool_sums(self, pool: ResourcePool) -> PoolSums:
         name = pool.metadata.name
-        if name not in self._rooms:
+        if name not in self._sums_by_pool:
             hard = hard_of(pool)
             taken = used_of(hard, shares(pool))
-            self._rooms[name] = PoolSums(hard, taken, left_of(hard, taken))
-        return self._rooms[name]
+            self._sums_by_pool[name] = PoolSums(hard, taken, left_of(hard, taken))
+        return self._sums_by_pool[name]
 
     @cached_property
-    def _rooms(self) -> dict[str, PoolSums]:
+    def _sums_by_pool(self) -> dict[str, PoolSums]:
         return {}
 
     def cut_off(self, pool: ResourcePool) -> frozenset[str]:
@@ -217,7 +219,7 @@ class PoolIndex:
             self._cut_off[name] = frozenset(
                 name
                 for mapping in (*lists, waits)
-                for name, amount in parsed(mapping).items()
+                for name, amount in parse_amounts(mapping).items()
                 if abs(amount.nano) > _HALF
             )
         return self._cut_off[name]
@@ -231,12 +233,12 @@ class PoolIndex:
         it says.
         """
         name = pool.metadata.name
-        if name not in self._lowered:
-            self._lowered[name] = lowered_in(self.hard(pool))
-        return self._lowered[name]
+        if name not in self._lowered_by_pool:
+            self._lowered_by_pool[name] = lowered_in(self.hard(pool))
+        return self._lowered_by_pool[name]
 
     @cached_property
-    def _lowered(self) -> dict[str, frozenset[str]]:
+    def _lowered_by_pool(self) -> dict[str, frozenset[str]]:
         return {}
 
     def entry(self, pool: ResourcePool, claim: ResourcePoolClaim) -> PoolClaim | None:
@@ -257,7 +259,7 @@ class PoolIndex:
         if claim is None:
             return self.claims_known(pool)
         anew = bool(claim.metadata.uid) and claim.metadata.uid != share.uid
-        return anew or (claim.status.conditions is not None and not belongs(claim, pool))
+        return anew or (claim.status.conditions is not None and not belongs_to_pool(claim, pool))
 
     @cached_property
     def _by_key(self) -> Mapping[tuple[str, str], ResourcePoolClaim]:

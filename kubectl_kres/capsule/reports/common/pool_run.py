@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from kubectl_kres.capsule.model import ResourcePool
-from kubectl_kres.capsule.reports.common.amount_lists import parsed
+from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares
 from kubectl_kres.capsule.rules.allocation import (
     Allocation,
@@ -33,7 +33,7 @@ class Trial:
     ) -> None:
         self.hard, self.shares, self.queue, self.ordered = hard, shares, queue, ordered
 
-    def _with(
+    def _copy_with(
         self,
         *,
         hard: Amounts | None = None,
@@ -48,12 +48,12 @@ class Trial:
         )
 
     @cached_property
-    def _pass(self) -> Allocation:
+    def _allocation(self) -> Allocation:
         return allocate(self.hard, self.shares, self.queue, ordered=self.ordered)
 
     @cached_property
-    def _turns(self) -> Mapping[ClaimKey, ClaimTurn]:
-        return {key_of(turn.candidate.claim): turn for turn in self._pass.turns}
+    def _turns_by_claim(self) -> Mapping[ClaimKey, ClaimTurn]:
+        return {key_of(turn.candidate.claim): turn for turn in self._allocation.turns}
 
     @cached_property
     def _holders(self) -> frozenset[ClaimKey]:
@@ -63,12 +63,12 @@ class Trial:
         """Return the pool after its controller has come to rest."""
         now = self
         for _ in range(_PASSES):
-            allocation = now._pass
+            allocation = now._allocation
             if allocation.settled:
                 break
             pairs = {(share.namespace, share.name) for share in allocation.shares}
             waiting = [claim_candidate for claim_candidate in now.queue if key_of(claim_candidate.claim) not in pairs]
-            now = now._with(shares=allocation.shares, queue=waiting)
+            now = now._copy_with(shares=allocation.shares, queue=waiting)
         return now
 
     @property
@@ -88,7 +88,7 @@ class Trial:
                     name: nano + sum(quantities[name].nano for quantities in gone if name in quantities)
                     for name, nano in room.items()
                 }
-            now = now._with(shares=left, queue=waiting)
+            now = now._copy_with(shares=left, queue=waiting)
             # Of many that leave few make a difference, and a pass goes through all claims.
             if any(fits(claim_candidate.asks, room) for claim_candidate in waiting):
                 now = now.settled()
@@ -110,16 +110,16 @@ class Trial:
             ClaimCandidate(claim_candidate.claim, asks) if key_of(claim_candidate.claim) == key else claim_candidate
             for claim_candidate in self.queue
         ]
-        return self._with(queue=queue).settled()
+        return self._copy_with(queue=queue).settled()
 
     def raised(self, more: Amounts) -> Trial:
         """Return the trial with more to share out."""
         hard = {name: self.hard.get(name, ZERO) + more.get(name, ZERO) for name in {**self.hard, **more}}
-        return self._with(hard=hard).settled()
+        return self._copy_with(hard=hard).settled()
 
     def joined(self, candidate: ClaimCandidate) -> Trial:
         """A claim comes, in the place that its creation gives it."""
-        return self._with(queue=in_order([*self.queue, candidate])).settled()
+        return self._copy_with(queue=in_order([*self.queue, candidate])).settled()
 
     def holds(self, key: ClaimKey) -> bool:
         """Return whether a claim is allocated."""
@@ -127,7 +127,7 @@ class Trial:
 
     def turn(self, key: ClaimKey) -> ClaimTurn | None:
         """Return how it goes for a claim that waits; None: it does not."""
-        return self._turns.get(key)
+        return self._turns_by_claim.get(key)
 
 
 def fits(asks: Amounts, room: Mapping[str, int]) -> bool:
@@ -143,7 +143,7 @@ def trial_of(context: PoolIndex, pool: ResourcePool) -> Trial:
     A share of a claim that is gone, or was made anew under its name, is no share: the controller takes it away first.
     """
     queue = [
-        ClaimCandidate(standings.claim, parsed(standings.claim.spec.claim))
+        ClaimCandidate(standings.claim, parse_amounts(standings.claim.spec.claim))
         for standings in context.waiting(pool.metadata.name)
     ]
     claim_shares = [share for share in shares(pool) if not context.is_gone(pool, share)]

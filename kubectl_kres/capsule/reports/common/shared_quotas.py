@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import structs
 
 from kubectl_kres.capsule.model import LABELS, CustomQuota, CustomSource, GlobalResourceQuota, Tenant
-from kubectl_kres.capsule.reports.common.amount_lists import amount, parsed, shown
+from kubectl_kres.capsule.reports.common.amount_lists import amount, amount_texts, parse_amounts
 from kubectl_kres.capsule.rules.conditions import READY, find
 from kubectl_kres.capsule.rules.global_quota import KIND, is_projected
 from kubectl_kres.model.objects import Metadata, ObjectRef, ResourceQuota
@@ -58,21 +58,23 @@ def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:
 
 def _of_global(quota: GlobalResourceQuota, namespace: str) -> QuotaReport:
     total = quota.status.total
-    hard, used = parsed(total.hard), parsed(total.used)
+    hard, used = parse_amounts(total.hard), parse_amounts(total.used)
     by = quota.status.namespace_usage or {}
     return QuotaReport(
         ObjectRef("GlobalResourceQuota", quota.metadata.name),
-        tuple(_use(name, hard[name], used.get(name, ZERO)) for name in sorted(hard)),
+        tuple(_build_use(name, hard[name], used.get(name, ZERO)) for name in sorted(hard)),
         scopes=scope_words(quota.spec.quota),
         enforced=bool(hard) or not quota.spec.quota.hard,
         by="namespace",
         shares=tuple(
-            UsageShare(f"{space}{' (here)' if space == namespace else ''}", 0, shown(values), _percents(values, used))
+            UsageShare(
+                f"{space}{' (here)' if space == namespace else ''}", 0, amount_texts(values), _percents(values, used)
+            )
             for space, usage in sorted(by.items())
-            if (values := {name: value for name, value in parsed(usage.used).items() if value.nano})
+            if (values := {name: value for name, value in parse_amounts(usage.used).items() if value.nano})
         ),
         shared=tuple(quota.status.namespaces or ()),
-        faults=_failing(quota),
+        faults=_failure_messages(quota),
     )
 
 
@@ -80,18 +82,18 @@ def _of_custom(quota: CustomQuota) -> QuotaReport:
     """Return one limit, over whatever is counted."""
     limit, used = amount(quota.spec.limit), amount(quota.status.usage.used)
     sources = quota.spec.sources or ()
-    uses = (_use("limit", limit, used or ZERO),) if limit is not None else ()
+    uses = (_build_use("limit", limit, used or ZERO),) if limit is not None else ()
     return QuotaReport(
         ObjectRef(quota.kind, quota.metadata.name, quota.metadata.namespace),
         uses,
         scopes=tuple(map(_source, sources)),
         enforced=bool(quota.status.conditions) or used is not None,
         shared=tuple(quota.status.namespaces or ()),
-        faults=_failing(quota),
+        faults=_failure_messages(quota),
     )
 
 
-def _failing(quota: GlobalResourceQuota | CustomQuota) -> tuple[str, ...]:
+def _failure_messages(quota: GlobalResourceQuota | CustomQuota) -> tuple[str, ...]:
     ready = find(quota.status.conditions, READY)
     return (ready.message or ready.reason,) if ready is not None and ready.status == "False" else ()
 
@@ -106,7 +108,7 @@ def _source(source: CustomSource) -> str:
     return f"{sign}the sum of {what} of {of}" if what else f"{sign}{of}"
 
 
-def _use(name: str, hard: Quantity, used: Quantity) -> Use:
+def _build_use(name: str, hard: Quantity, used: Quantity) -> Use:
     percent = used.nano * 100 // hard.nano if hard.nano > 0 else None
     return Use(name, str(hard), str(used), str(Quantity(hard.nano - used.nano, hard.format)), percent)
 

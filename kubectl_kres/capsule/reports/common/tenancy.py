@@ -75,7 +75,7 @@ def version_remarks(store: Store, area: Area) -> tuple[str, ...]:
     return () if version is None else tuple(remarks(version, area))
 
 
-def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assume, ...]]:
+def extend_policies(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assume, ...]]:
     """Return the policies with what Capsule enforces, and what was assumed about it."""
     rules, version = _rules(store, namespace), version_of(store)
     assumed = list(rules.assumptions)
@@ -83,7 +83,7 @@ def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies
         webhook = TenantWebhook(rules.rules, refuses=version is None or version < SETS_ONLY)
         policies = structs.replace(policies, webhooks=(*policies.webhooks, webhook))
         assumed += (Assume("spec", "capsule/version", text) for text in remarks(version, "rules"))
-    quotas = dict(_parsed(store, namespace, assumed))
+    quotas = dict(_parse_shared_quotas(store, namespace, assumed))
     if quotas:
         # The part of a quota in a namespace follows it.
         parts = {
@@ -111,7 +111,7 @@ def _rules(store: Store, namespace: str) -> WorkloadRules:
     return WorkloadRules()
 
 
-def _shared(store: Store, namespace: str) -> Iterator[GlobalResourceQuota]:
+def _select_shared_quotas(store: Store, namespace: str) -> Iterator[GlobalResourceQuota]:
     space: Namespace | None = store.get("Namespace", namespace)
     labels: Mapping[str, str] | None = (space.metadata.labels or {}) if space is not None else None
     for quota in store.all("GlobalResourceQuota"):
@@ -119,8 +119,8 @@ def _shared(store: Store, namespace: str) -> Iterator[GlobalResourceQuota]:
             yield quota
 
 
-def _parsed(store: Store, namespace: str, assumed: list[Assume]) -> Iterator[tuple[str, Quota]]:
-    for quota in _shared(store, namespace):
+def _parse_shared_quotas(store: Store, namespace: str, assumed: list[Assume]) -> Iterator[tuple[str, Quota]]:
+    for quota in _select_shared_quotas(store, namespace):
         name = quota.metadata.name
         ref = ObjectRef("GlobalResourceQuota", name)
         try:

@@ -18,13 +18,13 @@ from kubectl_kres.capsule.model import CapsuleCondition, ResourcePool, ResourceP
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
 from kubectl_kres.capsule.reports.claim.claims import Claims
-from kubectl_kres.capsule.reports.common.amount_lists import parsed
+from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.claim_state import HELD
 from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_pool
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares
-from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, glimpsed, pool_glimpse
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, pool_glimpse, unread_pool_names
 from kubectl_kres.capsule.reports.pool.pools import pool_report
-from kubectl_kres.capsule.reports.simulate import predicted
+from kubectl_kres.capsule.reports.simulate import build_prediction
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
 from kubectl_kres.capsule.rules.allocation import (
     ClaimCandidate,
@@ -35,7 +35,7 @@ from kubectl_kres.capsule.rules.allocation import (
     in_order,
     key_of,
 )
-from kubectl_kres.capsule.rules.assignment import belongs, steps
+from kubectl_kres.capsule.rules.assignment import belongs_to_pool, steps
 from kubectl_kres.capsule.rules.conditions import lines, normalize_message
 from kubectl_kres.capsule.rules.managed import terms_of
 from kubectl_kres.capsule.rules.webhooks import choose, wants_release
@@ -44,8 +44,8 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive, Source
 from kubectl_kres.reports.common.explanation import Subject, Unseen
 from kubectl_kres.reports.common.parts import Record
-from kubectl_kres.reports.common.resource_lists import listed, scope_words
-from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.reports.common.resource_lists import join_words, scope_words
+from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import Store
 
 
@@ -152,10 +152,10 @@ def turns_of(context: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
     """Return all claims that take part, in the order in which they are looked at."""
     spaces = context.spaces(pool)
     taking_part = [
-        ClaimCandidate(standings.claim, parsed(standings.claim.spec.claim))
+        ClaimCandidate(standings.claim, parse_amounts(standings.claim.spec.claim))
         for standings in context.of_pool(pool.metadata.name)
         if standings.claim.metadata.namespace in spaces
-        and belongs(standings.claim, pool)
+        and belongs_to_pool(standings.claim, pool)
         and not wants_release(standings.claim)
     ]
     allocation = allocate(
@@ -175,7 +175,7 @@ def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = 
             ref_of(key),
             turn.result,
             resource_pool_claim.metadata.creation_timestamp or "",
-            tuple(map(_compared, turn.comparisons())),
+            tuple(map(_build_compared, turn.comparisons())),
             own=key == own,
             rule=_RULES[turn.result],
         )
@@ -183,7 +183,7 @@ def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = 
             return
 
 
-def _compared(comparison: Comparison) -> Compared:
+def _build_compared(comparison: Comparison) -> Compared:
     closed = ref_of(comparison.by) if comparison.by is not None else None
     return Compared(comparison.resource, str(comparison.asked), str(comparison.room), comparison.missing, closed)
 
@@ -198,7 +198,7 @@ def explain_claim(context: PoolIndex, claim: ResourcePoolClaim) -> ClaimExplanat
     options = tuple(_options(context, claim)) if context.pools_known and report.state not in HELD else ()
     return ClaimExplanation(
         report,
-        _chosen(context, claim, report, options),
+        _format_pool_origin(context, claim, report, options),
         options,
         tuple(_checks(context, claim)) if pool is not None or context.pools_known else (),
         tuple(shown_turns(turns, claim)) if mine is not None else (),
@@ -210,14 +210,16 @@ def explain_claim(context: PoolIndex, claim: ResourcePoolClaim) -> ClaimExplanat
 
 
 def _options(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[PoolOption]:
-    choice = choose(claim.metadata.namespace, parsed(claim.spec.claim), context.pools.values())
+    choice = choose(claim.metadata.namespace, parse_amounts(claim.spec.claim), context.pools.values())
     for option in choice.options:
         scopes = scope_words(context.pools[option.pool].spec.quota)
         named = option.pool == claim.spec.pool
         yield PoolOption(option.pool, option.verdict, option.missing, option.short, named, scopes, "capsule/choice")
 
 
-def _chosen(context: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, options: tuple[PoolOption, ...]) -> str:
+def _format_pool_origin(
+    context: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, options: tuple[PoolOption, ...]
+) -> str:
     """Return how the claim came to its pool. Whether a pool was written by the user or chosen, nothing in the claim
     says.
     """
@@ -232,7 +234,7 @@ def _chosen(context: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, o
         return "it names no pool; which pools serve its namespace could not be read"
     fitting = [option.pool for option in options if not option.missing]
     if fitting:
-        return f"it names no pool; {listed(fitting)} would be chosen if it were written again, as by an annotation"
+        return f"it names no pool; {join_words(fitting)} would be chosen if it were written again, as by an annotation"
     return "it names no pool, and none that serves its namespace has all the resources that it names"
 
 
@@ -280,7 +282,7 @@ class Explaining:
     """Explains many claims and pools of one store; what they share is looked up once."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._found = store, predicted(store)
+        self._store, self._found = store, build_prediction(store)
         self._scene = PoolIndex(self._found.store)
 
     @property
@@ -292,9 +294,9 @@ class Explaining:
         """Raises NotFound or Forbidden if the object cannot be had, UsageError if the server would not take it."""
         ref = subject.ref
         if self._store.get(ref.kind, ref.name, ref.namespace) is None:
-            if ref.kind == "ResourcePool" and ref.name in glimpsed(self._scene):
+            if ref.kind == "ResourcePool" and ref.name in unread_pool_names(self._scene):
                 return PoolExplanation(pool_glimpse(self._scene, ref.name))
-            raise missing(self._store, subject)
+            raise missing_error(self._store, subject)
         if ref in self._found.refused:
             raise UsageError(f"{ref}: {self._found.refused[ref]}")
         item: Any = self._found.store.get(ref.kind, ref.name, ref.namespace)
@@ -327,7 +329,7 @@ def explain_pool(context: PoolIndex, pool: ResourcePool) -> PoolExplanation:
         pool_conditions(pool),
         tuple(_quotas(context, pool)),
         tuple(_bounds(context, pool)),
-        tuple(_follows(pool, len(report.queue or ()), report.claims)),
+        tuple(_list_deletion_effects(pool, len(report.queue or ()), report.claims)),
     )
 
 
@@ -347,12 +349,12 @@ def _bounds(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         yield f"{name} may be lowered to {amount}, which claims hold, and not be removed"
     free = sorted(context.hard(pool).keys() - taken.keys())
     if free:
-        yield f"{listed(free)} may be lowered or removed: no claim holds any"
+        yield f"{join_words(free)} may be lowered or removed: no claim holds any"
     if pool.status.namespaces:
         yield "scopes may not change: Kubernetes refuses that for a quota, and the pool would fail"
 
 
-def _follows(pool: ResourcePool, waiting: int, number: int) -> Iterator[str]:
+def _list_deletion_effects(pool: ResourcePool, waiting: int, number: int) -> Iterator[str]:
     """Yield what a deletion leads to; it is never refused. Source: the garbage collector goes by owner references."""
     if pool.spec.config.delete_bound_resources:
         yield f"all of its claims are deleted ({number} allocated, {waiting} waiting), also those in use"

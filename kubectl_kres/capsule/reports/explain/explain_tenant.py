@@ -21,16 +21,16 @@ from kubectl_kres.capsule.versions import remarks
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, find_unread
 from kubectl_kres.reports.common.parts import Record, RuleSummary
 from kubectl_kres.reports.common.resource_lists import percent_of
-from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.reports.quota.quota_report import used_by
 from kubectl_kres.reports.quota.usage_tree import (
     UsageNode,
-    above,
     counting_needs,
     owner_needs,
+    parent_node,
     setter_needs,
     with_shares,
 )
@@ -115,7 +115,7 @@ def explain_tenant(store: Store, subject: Subject) -> TenantExplanation:
     """Raises NotFound or Forbidden if the Tenant cannot be had."""
     tenant = store.get("Tenant", subject.ref.name)
     if not isinstance(tenant, Tenant):
-        raise missing(store, subject)
+        raise missing_error(store, subject)
     quotas, spaces = tenant.spec.resource_quotas, tuple(sorted(tenant.status.namespaces or ()))
     ref = ObjectRef("Tenant", tenant.metadata.name)
     rules, version = summaries_of_tenant(tenant), version_of(store)
@@ -131,7 +131,7 @@ def explain_tenant(store: Store, subject: Subject) -> TenantExplanation:
         _item(store, tenant, number, item, together=quotas.scope == "Tenant")
         for number, item in enumerate(quotas.items)
     )
-    unseen = tuple(unread(store, _quota_needs(tenant)))
+    unseen = tuple(find_unread(store, _quota_needs(tenant)))
     return TenantExplanation(
         ref, spaces, quotas.scope, items, unseen, complete=not unseen, rules=rules, assumptions=tuple(assumed)
     )
@@ -148,7 +148,9 @@ def _item(store: Store, tenant: Tenant, number: int, item: ResourceQuotaSpec, *,
     except Unparsable as fault:
         return TenantItem(number, name, fault=f"{fault.path}: {fault.error.message}")
     return TenantItem(
-        number, name, tuple(_use(resource, hard[resource], resource_quota, together=together) for resource in hard)
+        number,
+        name,
+        tuple(_build_use(resource, hard[resource], resource_quota, together=together) for resource in hard),
     )
 
 
@@ -162,7 +164,7 @@ def _amounts(quota: ResourceQuota | None) -> _Held:
     return parse_list(quota.status.used, "status.used"), parse_list(quota.spec.hard, "spec.hard")
 
 
-def _use(resource: str, hard: Quantity, mapping: dict[str, _Held], *, together: bool) -> TenantUse:
+def _build_use(resource: str, hard: Quantity, mapping: dict[str, _Held], *, together: bool) -> TenantUse:
     shares: list[NamespaceShare] = []
     used = may = 0
     for space, amounts in mapping.items():
@@ -173,15 +175,15 @@ def _use(resource: str, hard: Quantity, mapping: dict[str, _Held], *, together: 
         used += own.nano
         may += max(own.nano, allowed.nano if allowed is not None else 0)
         shares.append(NamespaceShare(space, str(own), str(allowed) if allowed is not None else None))
-    text = _shown(used, hard)
+    text = _format_amount(used, hard)
     if not together:
         return TenantUse(resource, str(hard), text, namespaces=tuple(shares))
-    over = _shown(used - hard.nano, hard) if used > hard.nano else ""
-    excess = _shown(may - hard.nano, hard) if may > hard.nano else ""
-    return TenantUse(resource, str(hard), text, over, _shown(may, hard), excess, tuple(shares))
+    over = _format_amount(used - hard.nano, hard) if used > hard.nano else ""
+    excess = _format_amount(may - hard.nano, hard) if may > hard.nano else ""
+    return TenantUse(resource, str(hard), text, over, _format_amount(may, hard), excess, tuple(shares))
 
 
-def _shown(nano: int, like: Quantity) -> str:
+def _format_amount(nano: int, like: Quantity) -> str:
     return str(Quantity(nano, like.format))
 
 
@@ -214,10 +216,10 @@ def tenant_users(store: Store, subject: Subject, ask: EvaluationOptions) -> Tena
     """Raises NotFound or Forbidden if the Tenant cannot be had, UsageError where an object has what is no quantity."""
     tenant = store.get("Tenant", subject.ref.name)
     if not isinstance(tenant, Tenant):
-        raise missing(store, subject)
+        raise missing_error(store, subject)
     spaces = tuple(sorted(tenant.status.namespaces or ()))
     tree = with_shares(tuple(filter(None, (_namespace(store, space, ask) for space in spaces))))
-    unseen = tuple(dict.fromkeys(unread(store, users_needs(store, subject, ask.server))))
+    unseen = tuple(dict.fromkeys(find_unread(store, users_needs(store, subject, ask.server))))
     whole = not any(gap.required for gap in unseen)
     return TenantUsers(ObjectRef("Tenant", tenant.metadata.name), spaces, _names(tree), tree, unseen, whole)
 
@@ -230,26 +232,26 @@ def _namespace(store: Store, space: str, ask: EvaluationOptions) -> UsageNode | 
     inside = tuple(_quota(store, quota, ask) for quota in quotas)
     once: dict[str, UsageNode] = {}
     for node in inside:
-        for part in _counted(node.inside):
+        for part in _list_counted_nodes(node.inside):
             known = once.get(part.who)
             both = {**known.usage, **part.usage} if known is not None else part.usage
             once[part.who] = structs.replace(part, usage=both)
-    result = above(list(once.values()), f"Namespace/{space}", ObjectRef("Namespace", space))
+    result = parent_node(list(once.values()), f"Namespace/{space}", ObjectRef("Namespace", space))
     return structs.replace(result, inside=inside)
 
 
 def _quota(store: Store, quota: ResourceQuota, ask: EvaluationOptions) -> UsageNode:
     name, hard = quota.metadata.name, quota.status.hard or quota.spec.hard or {}
     ref = ObjectRef("ResourceQuota", name, quota.metadata.namespace)
-    result = above(used_by(store, quota, ask), f"ResourceQuota/{name}", ref)
+    result = parent_node(used_by(store, quota, ask), f"ResourceQuota/{name}", ref)
     return structs.replace(result, hard={key: str(hard[key]) for key in sorted(hard)})
 
 
-def _counted(nodes: Iterable[UsageNode]) -> Iterator[UsageNode]:
+def _list_counted_nodes(nodes: Iterable[UsageNode]) -> Iterator[UsageNode]:
     """Yield the pods, and what else is counted."""
     for node in nodes:
         below = node.inside if node.subject is None or node.subject.kind != "Pod" else ()
-        yield from _counted(below) if below else (node,)
+        yield from _list_counted_nodes(below) if below else (node,)
 
 
 def _names(tree: Iterable[UsageNode]) -> tuple[str, ...]:

@@ -14,18 +14,18 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.model import ResourcePool, pool_of
-from kubectl_kres.capsule.reports.common.amount_lists import parsed, sentence, shown, texts
+from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts, sentence, texts
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING
 from kubectl_kres.capsule.reports.common.needs import pool_needs
 from kubectl_kres.capsule.reports.common.pool_index import STAYS, PoolIndex, Standings, beyond_quota
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
-from kubectl_kres.capsule.rules.allocation import add_amounts, place
+from kubectl_kres.capsule.rules.allocation import add_amounts, queue_key
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.reports.common.explanation import EvaluationOptions, LastEdit, Unseen
 from kubectl_kres.reports.common.parts import ClaimState, Record
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.quota.quota_report import used_by
-from kubectl_kres.reports.quota.usage_tree import UsageNode, above, counting_needs, owner_needs, with_shares
+from kubectl_kres.reports.quota.usage_tree import UsageNode, counting_needs, owner_needs, parent_node, with_shares
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -137,12 +137,12 @@ def _namespaces(context: PoolIndex, pool: ResourcePool, ask: EvaluationOptions) 
     for space, quota in _quotas(context, pool).items():
         name = quota.metadata.name
         hard = quota.status.hard or quota.spec.hard or {}
-        inside = above(
+        inside = parent_node(
             used_by(context.store, quota, ask), f"ResourceQuota/{name}", ObjectRef("ResourceQuota", name, space)
         )
         claims = tuple(sorted(pool_claim.name for pool_claim in (pool.status.claims or {}).get(space, ())))
         kept = structs.replace(inside, hard={key: str(hard[key]) for key in sorted(hard)}, claims=claims)
-        yield above([kept], f"Namespace/{space}", ObjectRef("Namespace", space))
+        yield parent_node([kept], f"Namespace/{space}", ObjectRef("Namespace", space))
 
 
 def _quotas(context: PoolIndex, pool: ResourcePool) -> Mapping[str, ResourceQuota]:
@@ -163,7 +163,7 @@ def tree_needs(store: Store, name: str, server: Server) -> Iterator[ReadRequest]
         yield from owner_needs(store, space)
 
 
-def glimpsed(context: PoolIndex) -> tuple[str, ...]:
+def unread_pool_names(context: PoolIndex) -> tuple[str, ...]:
     """Pools that are not read, and that show in quotas or claims that are, by name."""
     quotas: Iterator[ResourceQuota] = context.store.all("ResourceQuota")
     texts = {pool for quota in quotas if (pool := pool_of(quota))}
@@ -179,7 +179,7 @@ def pool_glimpse(context: PoolIndex, name: str) -> PoolReport:
     claims = context.of_pool(name)
     pairs = [claim for claim in claims if claim.standing.state in HELD]
     queue = sorted(
-        (claim for claim in claims if claim.standing.state in WAITING), key=lambda standings: place(standings.claim)
+        (claim for claim in claims if claim.standing.state in WAITING), key=lambda standings: queue_key(standings.claim)
     )
     quotas = {
         resource_quota.metadata.namespace: resource_quota
@@ -195,7 +195,7 @@ def pool_glimpse(context: PoolIndex, name: str) -> PoolReport:
         holders=tuple(
             Holder(_ref(standings), texts(standings.claim.spec.claim), standings.standing.state) for standings in pairs
         ),
-        queue=tuple(map(_queued, queue)),
+        queue=tuple(map(_build_queued, queue)),
         warnings=tuple(_warnings(sorted(quotas.values(), key=attrgetter("metadata.namespace")))),
         unseen=(Unseen("ResourcePool", coverage.state, "", name, coverage.message, required=False),),
         glimpse=True,
@@ -216,17 +216,17 @@ def _namespace(
     return PoolNamespace(
         space,
         claims=len(mine),
-        claimed=shown(add_amounts(parsed(standings.claim.spec.claim) for standings in mine)),
-        used=shown(parsed(quota.status.used)) if quota is not None else None,
+        claimed=amount_texts(add_amounts(parse_amounts(standings.claim.spec.claim) for standings in mine)),
+        used=amount_texts(parse_amounts(quota.status.used)) if quota is not None else None,
         note="" if quota is not None else gone,
-        quota=shown(parsed(quota.spec.hard)) if quota is not None else None,
+        quota=amount_texts(parse_amounts(quota.spec.hard)) if quota is not None else None,
     )
 
 
-def _queued(standings: Standings) -> Queued:
+def _build_queued(standings: Standings) -> Queued:
     """Return what is short only its own condition says."""
     claim, standing = standings
-    left, asked = parsed(standing.available), parsed(claim.spec.claim)
+    left, asked = parse_amounts(standing.available), parse_amounts(claim.spec.claim)
     lacks = {name: str(asked[name] - left[name]) for name in sorted(left) if name in asked and asked[name] > left[name]}
     behind = tuple(sorted(standing.queued))
     created = claim.metadata.creation_timestamp or ""
@@ -237,6 +237,6 @@ def _warnings(quotas: Sequence[ResourceQuota]) -> Iterator[str]:
     for quota in quotas:
         over = beyond_quota(quota)
         if over:
-            stays = STAYS.format(listed(sorted(over)))
+            stays = STAYS.format(join_words(sorted(over)))
             space = quota.metadata.namespace
-            yield f"namespace {space} uses {sentence(shown(over))}, more than its quota allows now: {stays}"
+            yield f"namespace {space} uses {sentence(amount_texts(over))}, more than its quota allows now: {stays}"

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.capsule.model import GROUP, VERSION, ResourcePoolClaim, quota_name
 from kubectl_kres.capsule.reports import kept_quotas
-from kubectl_kres.capsule.reports.claim.sizing import growth, prospect
-from kubectl_kres.capsule.reports.common.amount_lists import parsed, sentence, shown, texts
+from kubectl_kres.capsule.reports.claim.sizing import claim_prospect, growth
+from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts, sentence, texts
 from kubectl_kres.capsule.reports.common.claim_state import standing
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.unblock.actions import asking
+from kubectl_kres.capsule.reports.unblock.actions import resize_claim
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.parts import CreateObject, Edit, EditClaim, PoolTrail, TrailClaim
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.common.system import MoreRoom
-from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, asking_less, overrun
-from kubectl_kres.reports.remedies.pod_remedy import exceeded as usual
+from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, asking_less, quota_excess
+from kubectl_kres.reports.remedies.pod_remedy import exceeded_remedies as usual
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -27,16 +27,16 @@ def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[P
     lacks: dict[str, dict[str, str]] = {}
     for finding in findings:
         name = finding.source.name if finding.source is not None else ""
-        if finding.rule == "quota/exceeded" and name in managed and (result := overrun(finding)) is not None:
+        if finding.rule == "quota/exceeded" and name in managed and (result := quota_excess(finding)) is not None:
             lacks.setdefault(name, {})[finding.resource] = str(result.lack)
     context = PoolIndex(store)
-    return tuple(_trail(context, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
+    return tuple(_build_trail(context, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
 
 
 def more_room(store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom:
     """Claims for more of each pool, instead of a higher hard. ``ref``: the object whose pods need it."""
     context, space = PoolIndex(store), ref.namespace
-    pools = [_trail(context, space, quota_name(pool), pool, more) for pool, more in lacks.items()]
+    pools = [_build_trail(context, space, quota_name(pool), pool, more) for pool, more in lacks.items()]
     return MoreRoom(
         tuple(edit for trail in pools for edit in _claim_edits(trail, ref)),
         tuple(trail.grow.command for trail in pools if trail.grow is not None),
@@ -63,20 +63,22 @@ def _claim_edits(trail: PoolTrail, ref: ObjectRef) -> Iterator[Edit]:
     yield CreateObject(ObjectRef("ResourcePoolClaim", name, ref.namespace), manifest)
 
 
-def _trail(context: PoolIndex, space: str, quota: str, name: str, lacks: Mapping[str, str]) -> PoolTrail:
+def _build_trail(context: PoolIndex, space: str, quota: str, name: str, lacks: Mapping[str, str]) -> PoolTrail:
     read = context.store.covered(ReadRequest("ResourcePoolClaim", space)).state == "read"
     claims = tuple(_claims(context.store, space, name)) if read else None
-    pool, more = context.pools.get(name), parsed(lacks)
+    pool, more = context.pools.get(name), parse_amounts(lacks)
     if pool is None:
         return PoolTrail(quota, name, lacks, claims)
-    met, result = prospect(context, pool, space, more), growth(context, pool, space, more)
+    met, result = claim_prospect(context, pool, space, more), growth(context, pool, space, more)
     grow = None
     if result is not None:
-        grow = asking(context.store.origin, (result.claim.namespace, result.claim.name), shown(result.amounts), {})
-    return PoolTrail(quota, name, lacks, claims, shown(met.lacks), met.closed, met.behind, grow, known=True)
+        grow = resize_claim(
+            context.store.origin, (result.claim.namespace, result.claim.name), amount_texts(result.amounts), {}
+        )
+    return PoolTrail(quota, name, lacks, claims, amount_texts(met.lacks), met.closed, met.behind, grow, known=True)
 
 
-def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
+def claim_remedies(store: Store, namespace: str) -> Mapping[str, Remedy]:
     """Return the remedy of a quota that is exceeded, where pools keep some: its hard cannot be raised but by a
     claim.
     """
@@ -88,19 +90,19 @@ def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
     def say(case: RemedyContext) -> Iterator[str]:
         finding = case.finding
         pool = managed.get(finding.source.name if finding.source is not None else "")
-        result = overrun(finding)
+        result = quota_excess(finding)
         if pool is None or result is None:
             yield from usual(case)
             return
         name, lack = finding.resource, str(result.lack)
-        trail = _trail(context, namespace, "", pool, {name: lack})
+        trail = _build_trail(context, namespace, "", pool, {name: lack})
         freed = f", or free {lack} of it in the namespace" if result.used >= result.lack else ""
-        yield f"{_claimed(trail, name, lack)}{freed}{asking_less(name, result)} ({_because(trail)})"
+        yield f"{_format_claim_remedy(trail, name, lack)}{freed}{asking_less(name, result)} ({_format_pool_reason(trail)})"
 
     return {"quota/exceeded": say}
 
 
-def _claimed(trail: PoolTrail, resource: str, lack: str) -> str:
+def _format_claim_remedy(trail: PoolTrail, resource: str, lack: str) -> str:
     """Return what to claim, with an edit where a new claim would wait and the edit does not."""
     if trail.grow is not None and (trail.closed or trail.short):
         amount = trail.grow.amounts[resource]
@@ -108,7 +110,7 @@ def _claimed(trail: PoolTrail, resource: str, lack: str) -> str:
     return f"claim {lack} more of {resource} from pool {trail.pool}"
 
 
-def _because(trail: PoolTrail) -> str:
+def _format_pool_reason(trail: PoolTrail) -> str:
     """Return what is wrong about a quota of a pool's; a new claim would wait."""
     kept = "Capsule keeps the quota: raising its hard would be undone"
     return f"{kept}; {waiting_words(trail)}" if trail.closed or trail.short else kept
@@ -121,8 +123,8 @@ def waiting_words(trail: PoolTrail) -> str:
         parts.append(f"pool {trail.pool} lacks {sentence(trail.short)}")
     if trail.closed:
         first = [object_ref.key for object_ref in trail.behind]
-        waits = f"{listed(first, 3)} wait{'s' * (len(first) == 1)}" if first else "earlier claims in the queue wait"
-        parts.append(f"in its ordered queue {waits} for {listed(trail.closed)}")
+        waits = f"{join_words(first, 3)} wait{'s' * (len(first) == 1)}" if first else "earlier claims in the queue wait"
+        parts.append(f"in its ordered queue {waits} for {join_words(trail.closed)}")
     return f"{' and '.join(parts)}, so a new claim would wait" if parts else ""
 
 

@@ -9,7 +9,15 @@ from collections.abc import Iterator, Mapping
 
 from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.reports.claim.claims import unwritable
-from kubectl_kres.capsule.reports.common.amount_lists import amount, faults, parsed, plain, sentence, shown, texts
+from kubectl_kres.capsule.reports.common.amount_lists import (
+    amount,
+    amount_texts,
+    faults,
+    parse_amounts,
+    sentence,
+    texts,
+    whole_number_texts,
+)
 from kubectl_kres.capsule.reports.common.pool_index import (
     STAYS,
     PoolIndex,
@@ -21,13 +29,21 @@ from kubectl_kres.capsule.reports.common.pool_index import (
 from kubectl_kres.capsule.reports.common.tenancy import version_remarks
 from kubectl_kres.capsule.reports.pool.pool_report import Holder, PoolNamespace, PoolReport, PoolUse, Queued
 from kubectl_kres.capsule.rules.allocation import Amounts, add_amounts
-from kubectl_kres.capsule.rules.assignment import fault, fits, is_active, is_empty, is_usable, is_writable, selected
+from kubectl_kres.capsule.rules.assignment import (
+    fault,
+    fits,
+    is_active,
+    is_empty,
+    is_usable,
+    is_writable,
+    selected_namespaces,
+)
 from kubectl_kres.capsule.rules.conditions import READY, find
 from kubectl_kres.model.objects import LabelSelector, ObjectRef, Requirement
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.resource_lists import listed, percent_of, scope_words
+from kubectl_kres.reports.common.resource_lists import join_words, percent_of, scope_words
 from kubectl_kres.store.store import ReadRequest
 
 _FIT = "a pod must fit all that count it"
@@ -38,15 +54,15 @@ def warnings_of(context: PoolIndex, pool: ResourcePool) -> tuple[str, ...]:
     return (
         *_broken(pool),
         *_unnamable(pool),
-        *_dotted(context, pool),
-        *_lowered(context, pool),
+        *_dotted_name_remarks(context, pool),
+        *_lowered_amount_remarks(context, pool),
         *_cut_off(context, pool),
         *_stale(context, pool),
-        *_overdrawn(context, pool),
+        *_overdrawn_remarks(context, pool),
         *_selectors(context, pool),
         *_overlaps(context, pool),
         *_unservable(context, pool),
-        *_unlimited(context, pool),
+        *_unlimited_remarks(context, pool),
         *version_remarks(context.store, "pools"),
     )
 
@@ -74,7 +90,7 @@ def _unnamable(pool: ResourcePool) -> Iterator[str]:
         )
 
 
-def _dotted(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+def _dotted_name_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     names = [
         f"{standings.claim.metadata.namespace}/{standings.claim.metadata.name}"
         for standings in context.of_pool(pool.metadata.name)
@@ -83,25 +99,25 @@ def _dotted(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     if names:
         yield (
             f"its status cannot be written any more because of claims with a dot in their name, or more than 63 "
-            f"characters ({listed(names)}): quotas are still raised, and what is claimed here is too low; delete them"
+            f"characters ({join_words(names)}): quotas are still raised, and what is claimed here is too low; delete them"
         )
 
 
-def _lowered(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+def _lowered_amount_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     """Recorded from Capsule 0.14.0: a pool of 1Pi with one claim of 1Ti ended at 98Ti, after 309 edits of its own."""
     if names := context.lowered(pool):
         hard = {name: context.hard(pool)[name] for name in sorted(names)}
         yield (
-            f"Capsule cannot count with amounts as large as its {sentence(shown(hard))}: with each look it takes what "
+            f"Capsule cannot count with amounts as large as its {sentence(amount_texts(hard))}: with each look it takes what "
             "is claimed off spec.quota.hard itself, and gives out less than there is; written without a suffix "
-            f"({sentence(plain(hard))}) it is counted right"
+            f"({sentence(whole_number_texts(hard))}) it is counted right"
         )
 
 
 def _cut_off(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     if names := context.cut_off(pool):
         yield (
-            f"its {listed(sorted(names))} {'is' if len(names) == 1 else 'are'} near the most that the API server keeps "
+            f"its {join_words(sorted(names))} {'is' if len(names) == 1 else 'are'} near the most that the API server keeps "
             "(2^63-1): it cuts sums off there, so what they come to here is not certain"
         )
 
@@ -113,16 +129,16 @@ def _stale(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         return
     if status.observed_generation and meta.generation > status.observed_generation:
         yield f"its status is of generation {status.observed_generation}, its spec of {meta.generation}"
-    hard, quantities = context.hard(pool), parsed(status.allocation.hard)
+    hard, quantities = context.hard(pool), parse_amounts(status.allocation.hard)
     if quantities != hard:
-        yield f"its status still counts with hard {sentence(shown(quantities))}, its spec says {sentence(shown(hard))}"
-    used, taken = parsed(status.allocation.used), context.taken(pool)
+        yield f"its status still counts with hard {sentence(amount_texts(quantities))}, its spec says {sentence(amount_texts(hard))}"
+    used, taken = parse_amounts(status.allocation.used), context.taken(pool)
     odd = {name: used.get(name, ZERO) for name in taken if name in quantities and used.get(name, ZERO) != taken[name]}
     if odd:
         really = {name: taken[name] for name in odd}
         yield (
-            f"its status says that claims hold {sentence(shown(odd))}, but the claims that it lists hold "
-            f"{sentence(shown(really))}; the figures here are theirs"
+            f"its status says that claims hold {sentence(amount_texts(odd))}, but the claims that it lists hold "
+            f"{sentence(amount_texts(really))}; the figures here are theirs"
         )
     if context.claims_known(pool):
         gone = [
@@ -131,7 +147,7 @@ def _stale(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
             if (space, pool_claim.name) not in context.states()
         ]
         if gone:
-            yield f"its status lists claims that do not exist: {listed(gone)}"
+            yield f"its status lists claims that do not exist: {join_words(gone)}"
     moved = [
         f"{space}/{pool_claim.name}"
         for space, pool_claim in allocated_claims(pool)
@@ -139,34 +155,34 @@ def _stale(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     ]
     if moved:
         yield (
-            f"its status lists claims that are in another pool now ({listed(moved)}): when it looks at them next, as "
+            f"its status lists claims that are in another pool now ({join_words(moved)}): when it looks at them next, as "
             "after any change of it, they lose what they hold there, too"
         )
 
 
-def _overdrawn(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+def _overdrawn_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     over = {name: -room for name, room in context.room(pool).items() if room < ZERO}
     if over:
-        yield f"claims hold {sentence(shown(over))} more than it has; nobody is put out, and nobody new gets in"
-    stray = add_amounts(parsed(pool_claim.claims) for _, pool_claim in allocated_claims(pool))
+        yield f"claims hold {sentence(amount_texts(over))} more than it has; nobody is put out, and nobody new gets in"
+    stray = add_amounts(parse_amounts(pool_claim.claims) for _, pool_claim in allocated_claims(pool))
     stray = {name: value for name, value in stray.items() if name not in context.hard(pool) and value}
     if stray:
-        yield f"claims hold {sentence(shown(stray))}, which it does not share out any more"
+        yield f"claims hold {sentence(amount_texts(stray))}, which it does not share out any more"
     name = pool.metadata.name
     uses = [quota for space in sorted(context.spaces(pool)) if (quota := context.quota(name, space)) is not None]
-    used = add_amounts(parsed(quota.status.used) for quota in uses)
+    used = add_amounts(parse_amounts(quota.status.used) for quota in uses)
     excess = {name: used[name] for name, hard in context.hard(pool).items() if name in used and used[name] > hard}
     if excess:
         yield (
-            f"{sentence(shown(excess))} in use is more than it has: claims were released, or defaults add to what they "
+            f"{sentence(amount_texts(excess))} in use is more than it has: claims were released, or defaults add to what they "
             "hold"
         )
     for quota in uses:
         over = beyond_quota(quota)
         if over:
             yield (
-                f"namespace {quota.metadata.namespace} uses {sentence(shown(over))}, more than its quota allows now: "
-                f"{STAYS.format(listed(sorted(over)))}"
+                f"namespace {quota.metadata.namespace} uses {sentence(amount_texts(over))}, more than its quota allows now: "
+                f"{STAYS.format(join_words(sorted(over)))}"
             )
 
 
@@ -194,33 +210,33 @@ def _overlaps(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         if name != pool.metadata.name and shared and both:
             scopes = dict.fromkeys((*scope_words(pool.spec.quota), *scope_words(other.spec.quota)))
             what = f"what both count ({' and '.join(scopes)}) must fit both" if scopes else _FIT
-            where = listed(sorted(shared))
-            yield f"pool {name} also limits {listed(both)} in {where}: each has a quota there, and {what}"
+            where = join_words(sorted(shared))
+            yield f"pool {name} also limits {join_words(both)} in {where}: each has a quota there, and {what}"
 
 
 def _unservable(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     nothing = sorted(name for name, hard in context.hard(pool).items() if hard <= ZERO)
     if nothing:
-        yield f"nobody can ever claim {listed(nothing)}: hard is 0, and even a claim for 0 of it waits forever"
+        yield f"nobody can ever claim {join_words(nothing)}: hard is 0, and even a claim for 0 of it waits forever"
 
 
-def _unlimited(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+def _unlimited_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     """Namespaces whose quota does not name a resource of the pool at all."""
-    defaults = parsed(pool.spec.defaults)
+    defaults = parse_amounts(pool.spec.defaults)
     claims = pool.status.claims or {}
     free: dict[tuple[str, ...], list[str]] = {}
     for name in sorted(context.hard(pool).keys() - defaults.keys()):
         spaces = (
             space
             for space in sorted(context.spaces(pool))
-            if not any(parsed(pool_claim.claims).get(name) for pool_claim in claims.get(space, ()))
+            if not any(parse_amounts(pool_claim.claims).get(name) for pool_claim in claims.get(space, ()))
         )
         free.setdefault(tuple(spaces), []).append(name)
     for key, names in free.items():
         if key:
             them = "it" if len(names) == 1 else "them"
             yield (
-                f"the pool does not limit {listed(names)} in {listed(key)}: no claim for {them} is allocated there, "
+                f"the pool does not limit {join_words(names)} in {join_words(key)}: no claim for {them} is allocated there, "
                 "and it has no default (defaultsZero would set 0)"
             )
 
@@ -234,7 +250,7 @@ def pool_report(context: PoolIndex, pool: ResourcePool) -> PoolReport:
     known = context.claims_known(pool)
     return PoolReport(
         ObjectRef("ResourcePool", pool.metadata.name),
-        uses=tuple(_uses(context, pool, spaces)),
+        uses=tuple(_list_uses(context, pool, spaces)),
         namespaces=spaces,
         selectors=tuple(map(_selector_words, pool.spec.selectors or ())),
         claims=sum(1 for _ in allocated_claims(pool)),
@@ -250,9 +266,9 @@ def pool_report(context: PoolIndex, pool: ResourcePool) -> PoolReport:
     )
 
 
-def _uses(context: PoolIndex, pool: ResourcePool, spaces: tuple[PoolNamespace, ...]) -> Iterator[PoolUse]:
+def _list_uses(context: PoolIndex, pool: ResourcePool, spaces: tuple[PoolNamespace, ...]) -> Iterator[PoolUse]:
     hard, taken, room = context.hard(pool), context.taken(pool), context.room(pool)
-    used = _used(spaces)
+    used = _sum_used_amounts(spaces)
     defaults, waits = texts(pool.spec.defaults), pool.status.exhaustions or {}
     for name in sorted(hard):
         wait = waits.get(name)
@@ -275,23 +291,25 @@ def _text(value: object) -> str:
     return str(value) if quantity is None else str(quantity)
 
 
-def _used(spaces: tuple[PoolNamespace, ...]) -> Amounts | None:
+def _sum_used_amounts(spaces: tuple[PoolNamespace, ...]) -> Amounts | None:
     """Return what pods use in all namespaces; None where a quota is not known."""
     if any(space.used is None for space in spaces):
         return None
-    return add_amounts(parsed(space.used) for space in spaces)
+    return add_amounts(parse_amounts(space.used) for space in spaces)
 
 
 def _namespaces(context: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespace]:
     """Yield those in the status, and those that its selectors choose now where namespaces could be read."""
     name, hard = pool.metadata.name, context.hard(pool)
     known = context.store.covered(ReadRequest("Namespace")).known
-    chosen = selected(pool, context.store.all("Namespace")) if known else {}
+    chosen = selected_namespaces(pool, context.store.all("Namespace")) if known else {}
     words = tuple(map(_selector_words, pool.spec.selectors or ()))
     for space in sorted({*context.spaces(pool), *chosen}):
         listed = (pool.status.claims or {}).get(space, ())
         claimed = {
-            name: value for name, value in add_amounts(parsed(claim.claims) for claim in listed).items() if name in hard
+            name: value
+            for name, value in add_amounts(parse_amounts(claim.claims) for claim in listed).items()
+            if name in hard
         }
         percents = {
             name: part for name, value in claimed.items() if (part := percent_of(value, hard[name])) is not None
@@ -300,7 +318,7 @@ def _namespaces(context: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespac
             space,
             tuple(words[place] for place in chosen.get(space, ())),
             len(listed),
-            shown(claimed),
+            amount_texts(claimed),
             dict(sorted(percents.items())),
             _pods_use(context, name, space, hard),
             _note(context, pool, space, chosen) if known else "",
@@ -311,7 +329,7 @@ def _pods_use(context: PoolIndex, pool: str, space: str, hard: Amounts) -> Mappi
     """Return what the managed quota counts, by the resources of the pool; None where the quota is not known."""
     quota = context.quota(pool, space)
     if quota is not None:
-        used = parsed(quota.status.used)
+        used = parse_amounts(quota.status.used)
         return {name: str(used[name]) for name in sorted(used) if name in hard}
     return {} if context.quotas_known(pool, space) else None
 
@@ -339,12 +357,12 @@ def _holders(context: PoolIndex, pool: ResourcePool) -> Iterator[Holder]:
 def _queue(context: PoolIndex, pool: ResourcePool) -> Iterator[Queued]:
     room = context.room(pool)
     for place, standings in enumerate(context.waiting(pool.metadata.name), 1):
-        yield _queued(place, standings, room)
+        yield _build_queued(place, standings, room)
 
 
-def _queued(place: int, standings: Standings, room: Amounts) -> Queued:
+def _build_queued(place: int, standings: Standings, room: Amounts) -> Queued:
     claim, standing = standings
-    meta, asked = claim.metadata, parsed(claim.spec.claim)
+    meta, asked = claim.metadata, parse_amounts(claim.spec.claim)
     lacks = {name: lack_of(asked[name], room.get(name)) for name in sorted(asked) if short(asked[name], room.get(name))}
     ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
     behind = tuple(sorted(standing.queued))

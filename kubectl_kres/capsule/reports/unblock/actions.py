@@ -42,18 +42,18 @@ def leaving(
     return Deed("delete", ref_of(key), state or "", holds, command=command, follows=follows)
 
 
-def asking(of: Origin, key: ClaimKey, amounts: Mapping[str, str], dropped: Mapping[str, str]) -> Deed:
+def resize_claim(of: Origin, key: ClaimKey, amounts: Mapping[str, str], dropped: Mapping[str, str]) -> Deed:
     """A claim asks for something else; ``dropped``: resources that it no longer names."""
     change: dict[str, str | None] = {**amounts, **dict.fromkeys(dropped)}
     return Deed("edit", ref_of(key), amounts=amounts, command=_patch(of, key, {"claim": change}))
 
 
-def moving(of: Origin, key: ClaimKey, pool: str) -> Deed:
+def move_claim(of: Origin, key: ClaimKey, pool: str) -> Deed:
     """A claim names another pool."""
     return Deed("move", ref_of(key), command=_patch(of, key, {"pool": pool}))
 
 
-def again(of: Origin, key: ClaimKey, pool: str, other: str) -> Deed:
+def retry_claim(of: Origin, key: ClaimKey, pool: str, other: str) -> Deed:
     """A claim names ``other``, a pool that does not exist, and then its pool again: its spec has changed, and is as it
     was. Its age, and with it its place among those that wait, stays.
     """
@@ -66,7 +66,7 @@ def again(of: Origin, key: ClaimKey, pool: str, other: str) -> Deed:
     )
 
 
-def raising(of: Origin, pool: str, amounts: Mapping[str, str]) -> Deed:
+def raise_pool(of: Origin, pool: str, amounts: Mapping[str, str]) -> Deed:
     """A pool gets more; ``amounts`` is what its hard is then."""
     patch = json.dumps({"spec": {"quota": {"hard": dict(amounts)}}}, separators=(",", ":"))
     command = _kubectl(of, f"patch resourcepool {shlex.quote(pool)} --type merge -p {shlex.quote(patch)}")

@@ -12,11 +12,19 @@ from msgspec import structs
 
 from kubectl_kres.admission.quota.usage import requirements
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, quota_name
-from kubectl_kres.capsule.reports.common.amount_lists import parsed, plain, sentence, shown
+from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts, sentence, whole_number_texts
 from kubectl_kres.capsule.reports.common.claim_state import WAITING, ClaimStanding
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares
 from kubectl_kres.capsule.reports.common.pool_run import Trial, held_by, trial_of, waiting_in
-from kubectl_kres.capsule.reports.unblock.actions import UnblockOption, again, asking, leaving, moving, raising, ref_of
+from kubectl_kres.capsule.reports.unblock.actions import (
+    UnblockOption,
+    leaving,
+    move_claim,
+    raise_pool,
+    ref_of,
+    resize_claim,
+    retry_claim,
+)
 from kubectl_kres.capsule.reports.unblock.victims import Giving, give_way
 from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, ClaimKey, add_amounts, key_of
 from kubectl_kres.capsule.rules.assignment import is_writable
@@ -24,7 +32,7 @@ from kubectl_kres.capsule.rules.managed import hard_of
 from kubectl_kres.model.objects import ScopedRequirement
 from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.reports.common.parts import Deed
-from kubectl_kres.reports.common.resource_lists import listed, scope_words
+from kubectl_kres.reports.common.resource_lists import join_words, scope_words
 from kubectl_kres.store.store import Origin
 
 #: Claims that are named where many wait.
@@ -34,14 +42,14 @@ _ANEW = "change the claim's spec, or delete and recreate it"
 _NONE = "none"
 
 
-def elsewhere(context: PoolIndex, claim: ResourcePoolClaim, but: str) -> Iterator[UnblockOption]:
+def other_pool_options(context: PoolIndex, claim: ResourcePoolClaim, but: str) -> Iterator[UnblockOption]:
     """Pools of the namespace that would take the claim as it is, except one; each is tried. The named one is first.
 
     Pods gain nothing from a pool that counts others than the one that is named does: such a pool is left out.
     """
-    key, asks = key_of(claim), parsed(claim.spec.claim)
+    key, asks = key_of(claim), parse_amounts(claim.spec.claim)
     named = context.pools.get(but or claim.spec.pool)
-    for name, pool in sorted(_serving(context, claim), key=lambda texts: texts[0] != claim.spec.pool):
+    for name, pool in sorted(_list_serving_pools(context, claim), key=lambda texts: texts[0] != claim.spec.pool):
         if name == but or not asks.keys() <= context.hard(pool).keys():
             continue
         if named is not None and _scopes(pool) != _scopes(named):
@@ -54,14 +62,14 @@ def elsewhere(context: PoolIndex, claim: ResourcePoolClaim, but: str) -> Iterato
         waits = tuple(map(ref_of, left[:_POOLS_NAMED]))
         if claim.spec.pool == name:
             text = f"{_ANEW}: pool {name} has room, but Capsule looks at it again only when its spec changes"
-            deeds = (again(context.store.origin, key, name, no_pool(context)),)
+            deeds = (retry_claim(context.store.origin, key, name, no_pool(context)),)
             yield UnblockOption("again", text, deeds, pool=name, replayed=True, waits=waits, waiting=len(left))
             continue
         scopes = "".join(f" and counts {phrase}" for phrase in scope_words(pool.spec.quota))
         yield UnblockOption(
             "pool",
             f"name pool {name}, which has room for it{scopes}",
-            (_moving(context, claim, name),),
+            (_build_move_deed(context, claim, name),),
             pool=name,
             replayed=True,
             also=tuple(map(ref_of, also[:_POOLS_NAMED])),
@@ -82,7 +90,11 @@ def once_more(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[UnblockO
     then = "it has no room for it now, so the claim waits" if seen else "whether it has room could not be seen"
     text = f"{_ANEW}: only then does pool {name} look at it; {then}"
     yield UnblockOption(
-        "again", text, (again(context.store.origin, key_of(claim), name, no_pool(context)),), pool=name, proven=False
+        "again",
+        text,
+        (retry_claim(context.store.origin, key_of(claim), name, no_pool(context)),),
+        pool=name,
+        proven=False,
     )
 
 
@@ -94,20 +106,20 @@ def no_pool(context: PoolIndex) -> str:
     return name
 
 
-def _moving(context: PoolIndex, claim: ResourcePoolClaim, to: str) -> Deed:
+def _build_move_deed(context: PoolIndex, claim: ResourcePoolClaim, to: str) -> Deed:
     """Return the move, and which quotas of other pools go on limiting the same: a pod has to fit all of them."""
-    space, asks = claim.metadata.namespace, parsed(claim.spec.claim)
+    space, asks = claim.metadata.namespace, parse_amounts(claim.spec.claim)
     still = []
-    for name, pool in _serving(context, claim):
+    for name, pool in _list_serving_pools(context, claim):
         claim_shares = [share for share in shares(pool) if (share.namespace, share.name) != key_of(claim)]
         limits: dict[str, Quantity] = hard_of(
             pool, [claim_share for claim_share in claim_shares if claim_share.namespace == space]
         )
         limited = {name: amount for name, amount in limits.items() if name in asks}
         if name != to and limited and _scopes(pool) == _scopes(context.pools[to]):
-            still.append(f"quota {quota_name(name)} still limits the namespace to {sentence(shown(limited))}")
-    follows = f"{listed(still)}: a pod must fit every quota that counts it" if still else ""
-    return structs.replace(moving(context.store.origin, key_of(claim), to), follows=follows)
+            still.append(f"quota {quota_name(name)} still limits the namespace to {sentence(amount_texts(limited))}")
+    follows = f"{join_words(still)}: a pod must fit every quota that counts it" if still else ""
+    return structs.replace(move_claim(context.store.origin, key_of(claim), to), follows=follows)
 
 
 def _scopes(pool: ResourcePool) -> frozenset[ScopedRequirement]:
@@ -129,8 +141,8 @@ def _left_behind(
 
 def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[UnblockOption]:
     """For a claim that names what a pool does not have: ask for the rest only, or let the pool have it, too."""
-    key, asks = key_of(claim), parsed(claim.spec.claim)
-    for name, pool in _serving(context, claim):
+    key, asks = key_of(claim), parse_amounts(claim.spec.claim)
+    for name, pool in _list_serving_pools(context, claim):
         missing = {name: asks[name] for name in asks if name not in context.hard(pool)}
         if not missing or claim.spec.pool not in {"", name}:
             continue
@@ -138,31 +150,34 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Un
         trial = trial_of(context, pool)
         after = trial.joined(ClaimCandidate(claim, rest))
         move = (
-            (again(context.store.origin, key, name, no_pool(context)),)
+            (retry_claim(context.store.origin, key, name, no_pool(context)),)
             if claim.spec.pool
-            else (moving(context.store.origin, key, name),)
+            else (move_claim(context.store.origin, key, name),)
         )
         if rest and after.holds(key):
             waits = tuple(map(ref_of, waiting_in(after)[:_POOLS_NAMED]))
-            text = f"do not ask for {listed(sorted(missing))}, which pool {name} does not have"
-            deeds = (asking(context.store.origin, key, {}, shown(missing)), *(() if claim.spec.pool else move))
+            text = f"do not ask for {join_words(sorted(missing))}, which pool {name} does not have"
+            deeds = (
+                resize_claim(context.store.origin, key, {}, amount_texts(missing)),
+                *(() if claim.spec.pool else move),
+            )
             yield UnblockOption(
-                "less", text, deeds, shown(rest), name, replayed=True, waits=waits, waiting=len(after.queue)
+                "less", text, deeds, amount_texts(rest), name, replayed=True, waits=waits, waiting=len(after.queue)
             )
         raised = trial.raised(missing).joined(ClaimCandidate(claim, asks))
         if raised.holds(key):
             waits = tuple(map(ref_of, waiting_in(raised)[:_POOLS_NAMED]))
             text = (
-                f"add {sentence(shown(missing))} to hard of pool {name}; then {_ANEW}: Capsule looks at it again only "
+                f"add {sentence(amount_texts(missing))} to hard of pool {name}; then {_ANEW}: Capsule looks at it again only "
                 "when its own spec changes"
             )
-            deeds = (raising(context.store.origin, name, shown(missing)), *move)
+            deeds = (raise_pool(context.store.origin, name, amount_texts(missing)), *move)
             yield UnblockOption(
-                "raise", text, deeds, shown(missing), name, replayed=True, waits=waits, waiting=len(raised.queue)
+                "raise", text, deeds, amount_texts(missing), name, replayed=True, waits=waits, waiting=len(raised.queue)
             )
 
 
-def _serving(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[tuple[str, ResourcePool]]:
+def _list_serving_pools(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[tuple[str, ResourcePool]]:
     """Yield the pools whose status lists the claim's namespace and whose claims are known, by name; no claim gets into
     a pool that no status of a claim can name.
     """
@@ -183,7 +198,7 @@ _STEPS = 8
 _EFFORT = 40_000
 
 
-def ways(context: PoolIndex, claim: ResourcePoolClaim, standing: ClaimStanding) -> tuple[UnblockOption, ...]:
+def unblock_options(context: PoolIndex, claim: ResourcePoolClaim, standing: ClaimStanding) -> tuple[UnblockOption, ...]:
     """Return what lets a waiting claim in, each tried by the controller's own steps; other pools also for one that
     failed.
 
@@ -194,11 +209,11 @@ def ways(context: PoolIndex, claim: ResourcePoolClaim, standing: ClaimStanding) 
         if pool is None or not context.claims_known(pool):
             return tuple(_by_message(context.store.origin, claim, standing))
         if claim.metadata.namespace not in context.spaces(pool):
-            return tuple(elsewhere(context, claim, pool.metadata.name))
+            return tuple(other_pool_options(context, claim, pool.metadata.name))
         known = tuple(_written_plain(context, claim, pool))
         return known or tuple(_Ways(context, claim, pool).all())
     if standing.state in {"failed", "unassigned", "lost", "released"}:
-        known = (*elsewhere(context, claim, ""), *without_foreign(context, claim))
+        known = (*other_pool_options(context, claim, ""), *without_foreign(context, claim))
         alone = standing.state in {"lost", "released"} and all(
             unblock_option.pool != claim.spec.pool for unblock_option in known
         )
@@ -211,7 +226,7 @@ class _Ways:
 
     def __init__(self, context: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> None:
         self.scene, self.claim, self.pool = context, claim, pool
-        self.key, self.asks = key_of(claim), parsed(claim.spec.claim)
+        self.key, self.asks = key_of(claim), parse_amounts(claim.spec.claim)
         self.trial = trial_of(context, pool)
         #: That claims could give way, where it is not known which.
         self.untold = ""
@@ -227,14 +242,14 @@ class _Ways:
             return
         giving = tuple(self._give_way())
         yield from (option for option in giving if not option.takes_from)
-        yield from self._less()
-        yield from elsewhere(self.scene, self.claim, self.pool.metadata.name)
-        yield from self._raise()
+        yield from self._lower_request_options()
+        yield from other_pool_options(self.scene, self.claim, self.pool.metadata.name)
+        yield from self._raise_pool_options()
         yield from (option for option in giving if option.takes_from)
         if self.untold:
             yield UnblockOption("give way", self.untold, proven=False)
 
-    def _way(self, way: UnblockOption, after: Trial, gone: Sequence[ClaimKey] = ()) -> UnblockOption:
+    def _build_option(self, way: UnblockOption, after: Trial, gone: Sequence[ClaimKey] = ()) -> UnblockOption:
         """Return the way with what becomes of the others."""
         before, now = held_by(self.trial), held_by(after)
         also = [key for key in now if key not in before and key != self.key]
@@ -268,26 +283,26 @@ class _Ways:
                 f"fewest was not found among {self.trial.size:,}"
             )
             return
-        yield self._giving(giving, result)
+        yield self._build_giving_option(giving, result)
         if any(used.get(key) for key in giving.keys):
             gentle = give_way(self.trial, self.key, self.asks, used, unused=True)
             if gentle is not None and gentle.keys:
-                yield self._giving(gentle, result)
+                yield self._build_giving_option(gentle, result)
 
-    def _giving(self, giving: Giving, mapping: Mapping[ClaimKey, Amounts]) -> UnblockOption:
+    def _build_giving_option(self, giving: Giving, mapping: Mapping[ClaimKey, Amounts]) -> UnblockOption:
         deeds, states = [], self.scene.states()
         for key in giving.keys:
             state = states.get(key)
             holds = {name: amount for name, amount in mapping.get(key, {}).items() if name in self.asks}
             word, old = (state.state, state.old) if state is not None else (None, False)
-            deeds.append(leaving(self.scene.store.origin, key, word, shown(holds), old=old and bool(holds)))
+            deeds.append(leaving(self.scene.store.origin, key, word, amount_texts(holds), old=old and bool(holds)))
         doubt = "" if giving.proven else " (not proven smallest)"
         others = tuple(sorted({space for space, _ in giving.keys if space != self.key[0]}))
-        text = f"{_words(deeds)}{_whose(others)}{doubt}"
+        text = f"{_format_deeds(deeds)}{_format_other_owners(others)}{doubt}"
         way = UnblockOption("give way", text, tuple(deeds), proven=giving.proven, takes_from=others)
-        return self._way(way, self.trial.without(giving.keys), giving.keys)
+        return self._build_option(way, self.trial.without(giving.keys), giving.keys)
 
-    def _less(self) -> Iterator[UnblockOption]:
+    def _lower_request_options(self) -> Iterator[UnblockOption]:
         turn = self.trial.turn(self.key)
         if turn is None or turn.allocated:
             return
@@ -302,14 +317,16 @@ class _Ways:
         dropped = {name: amount for name, amount in self.asks.items() if name not in asks}
         after = self.trial.asking(self.key, asks)
         if asks and after.holds(self.key):
-            deed = asking(self.scene.store.origin, self.key, shown(lowered), shown(dropped))
-            yield self._way(UnblockOption("less", _less_words(lowered, dropped), (deed,), shown(asks)), after)
+            deed = resize_claim(self.scene.store.origin, self.key, amount_texts(lowered), amount_texts(dropped))
+            yield self._build_option(
+                UnblockOption("less", _less_words(lowered, dropped), (deed,), amount_texts(asks)), after
+            )
 
-    def _raise(self) -> Iterator[UnblockOption]:
+    def _raise_pool_options(self) -> Iterator[UnblockOption]:
         more: dict[str, Quantity] = {}
         after = self.trial
         for _ in range(max(2, min(_STEPS, _EFFORT // max(1, after.size)))):
-            blocking = self._blocking(after)
+            blocking = self._find_blocking_amounts(after)
             if not blocking:
                 break
             for name, lack in blocking.items():
@@ -323,11 +340,16 @@ class _Ways:
             return
         hard = {name: after.hard[name] for name in sorted(more)}
         name = self.pool.metadata.name
-        text = f"raise hard of pool {name} by {sentence(shown(more))}, to {sentence(shown(hard))}"
+        text = f"raise hard of pool {name} by {sentence(amount_texts(more))}, to {sentence(amount_texts(hard))}"
         way = UnblockOption(
-            "raise", text, (raising(self.scene.store.origin, name, shown(hard)),), shown(more), pool=name, proven=least
+            "raise",
+            text,
+            (raise_pool(self.scene.store.origin, name, amount_texts(hard)),),
+            amount_texts(more),
+            pool=name,
+            proven=least,
         )
-        yield self._way(way, after)
+        yield self._build_option(way, after)
 
     def _for_all_ahead(self) -> dict[str, Quantity]:
         """Return what is missing so that everyone up to the claim gets what it asks for."""
@@ -337,7 +359,7 @@ class _Ways:
         missing = {name: amount - room[name] for name, amount in wanted.items() if name in room}
         return {name: amount for name, amount in missing.items() if amount.nano > 0}
 
-    def _blocking(self, trial: Trial) -> Mapping[str, Quantity]:
+    def _find_blocking_amounts(self, trial: Trial) -> Mapping[str, Quantity]:
         """Return what is missing for the claim; while it is queued, for the claim that closes its resources."""
         key, seen = self.key, set[ClaimKey]()
         while key not in seen:
@@ -347,27 +369,27 @@ class _Ways:
                 return {}
             if turn.result == "pool":
                 return {
-                    comparison.resource: _missing(comparison.asked, comparison.room)
+                    comparison.resource: _missing_amount(comparison.asked, comparison.room)
                     for comparison in turn.comparisons()
                 }
             key = next(comparison.by for comparison in turn.comparisons() if comparison.by is not None)
         return {}
 
 
-def _words(deeds: Iterable[Deed]) -> str:
+def _format_deeds(deeds: Iterable[Deed]) -> str:
     """``delete a/x and a/y, then release b/z``."""
     runs = groupby(deeds, key=lambda deed: deed.verb)
-    return ", then ".join(f"{verb} {listed((deed.subject.key for deed in run), 8)}" for verb, run in runs)
+    return ", then ".join(f"{verb} {join_words((deed.subject.key for deed in run), 8)}" for verb, run in runs)
 
 
-def _whose(spaces: Sequence[str]) -> str:
+def _format_other_owners(spaces: Sequence[str]) -> str:
     """Return who has to be asked before claims of other namespaces give way; empty where there are none."""
     if not spaces:
         return ""
-    return f" (takes from others, in namespace{'s' * (len(spaces) > 1)} {listed(spaces, 8)}: ask there first)"
+    return f" (takes from others, in namespace{'s' * (len(spaces) > 1)} {join_words(spaces, 8)}: ask there first)"
 
 
-def _missing(asked: Quantity, room: Quantity) -> Quantity:
+def _missing_amount(asked: Quantity, room: Quantity) -> Quantity:
     return asked - room if asked > room else _ONE
 
 
@@ -377,30 +399,32 @@ def _written_plain(context: PoolIndex, claim: ResourcePoolClaim, pool: ResourceP
     """
     names = context.lowered(pool) & (claim.spec.claim or {}).keys()
     if names:
-        hard = plain({name: context.hard(pool)[name] for name in sorted(names)})
+        hard = whole_number_texts({name: context.hard(pool)[name] for name in sorted(names)})
         text = (
             f"write hard of pool {pool.metadata.name} without a suffix ({sentence(hard)}), and look whether it is what "
             "was meant: Capsule cannot count with amounts as large otherwise, and takes hard down by itself"
         )
-        deed = raising(context.store.origin, pool.metadata.name, hard)
+        deed = raise_pool(context.store.origin, pool.metadata.name, hard)
         yield UnblockOption("raise", text, (deed,), hard, pool=pool.metadata.name, proven=False)
 
 
 def _less_words(lowered: Amounts, dropped: Amounts) -> str:
     parts = []
     if lowered:
-        parts.append(f"ask for at most {sentence(shown(lowered))}")
+        parts.append(f"ask for at most {sentence(amount_texts(lowered))}")
     if dropped:
-        parts.append(f"{'do' if not lowered else 'and do'} not ask for {listed(sorted(dropped))} at all")
+        parts.append(f"{'do' if not lowered else 'and do'} not ask for {join_words(sorted(dropped))} at all")
     return " ".join(parts)
 
 
 def _by_message(of: Origin, claim: ResourcePoolClaim, standing: ClaimStanding) -> Iterator[UnblockOption]:
     """From the claim alone: what its condition says is left."""
-    asks = parsed(claim.spec.claim)
-    left = {name: amount for name, amount in parsed(standing.available).items() if name in asks}
+    asks = parse_amounts(claim.spec.claim)
+    left = {name: amount for name, amount in parse_amounts(standing.available).items() if name in asks}
     lowered = {name: amount for name, amount in left.items() if amount.nano > 0}
     dropped = {name: asks[name] for name in [*left, *standing.queued] if name in asks and name not in lowered}
     if (lowered or dropped) and len(dropped) < len(asks):
-        deed = asking(of, key_of(claim), shown(lowered), shown(dropped))
-        yield UnblockOption("less", _less_words(lowered, dropped), (deed,), shown({**asks, **lowered}), proven=False)
+        deed = resize_claim(of, key_of(claim), amount_texts(lowered), amount_texts(dropped))
+        yield UnblockOption(
+            "less", _less_words(lowered, dropped), (deed,), amount_texts({**asks, **lowered}), proven=False
+        )

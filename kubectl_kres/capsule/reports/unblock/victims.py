@@ -66,23 +66,23 @@ class _Search:
     ) -> None:
         self.trial, self.key = trial, key
         self.deficit = _deficit(trial, asks)
-        givers = _givers(trial, key, asks, self.deficit, used)
+        givers = _list_givers(trial, key, asks, self.deficit, used)
         self.givers = sorted(
             (giver for giver in givers if not (unused and giver.used)), key=lambda giver: (giver.cost, giver.key)
         )
         self.effort = 0
 
     def found(self) -> Giving | None:
-        least = self._least()
+        least = self._count_least_claims()
         if least is None:
             return None
         if len(self.givers) <= EXACT:
-            exact = self._exact(least)
+            exact = self._find_exact_giving(least)
             if exact is not None:
                 return exact
         giving = self._by_amounts(least)
         if giving is None or not giving.proven:
-            others = self._greedy(least)
+            others = self._find_greedy_giving(least)
             giving = min(
                 (giving for giving in (giving, others) if giving is not None),
                 key=lambda giving: len(giving.keys),
@@ -100,8 +100,8 @@ class _Search:
             {giver.key: giver for giver in self.givers if not giver.waits},
         )
         while any(nano > 0 for nano in lack.values()) and len(chosen) * len(rest) < _PICKS:
-            giver = max(rest.values(), key=lambda giver: self._merits(giver, lack), default=None)
-            if giver is None or not self._covers(giver, lack):
+            giver = max(rest.values(), key=lambda giver: self._giver_sort_key(giver, lack), default=None)
+            if giver is None or not self._sum_covered_amounts(giver, lack):
                 return None
             del rest[giver.key]
             chosen.append(giver)
@@ -112,7 +112,7 @@ class _Search:
                 chosen.remove(item)
                 lack = without
         self.effort = 0
-        done = all(nano <= 0 for nano in lack.values()) and self._is_quick(chosen) and self._does(chosen)
+        done = all(nano <= 0 for nano in lack.values()) and self._is_quick(chosen) and self._is_enough(chosen)
         return Giving(_keys(chosen), proven=len(chosen) == least) if done else None
 
     def _is_quick(self, chosen: Sequence[Giver]) -> bool:
@@ -129,7 +129,7 @@ class _Search:
             if key_of(claim_candidate.claim) != self.key
         )
 
-    def _least(self) -> int | None:
+    def _count_least_claims(self) -> int | None:
         """Return how many claims it takes at least, by the amounts alone; None: all of them are not enough."""
         counts = [1]
         for name, lack in self.deficit.items():
@@ -140,20 +140,20 @@ class _Search:
             counts.append(count)
         return max(counts) if self.givers else None
 
-    def _exact(self, least: int) -> Giving | None:
+    def _find_exact_giving(self, least: int) -> Giving | None:
         """The best of the smallest sets; None: none was found with reasonable effort."""
         for count in range(least, len(self.givers) + 1):
-            for chosen in sorted(self._covering(count), key=self._merit):
+            for chosen in sorted(self._covering(count), key=self._giving_sort_key):
                 if self.effort > _EFFORT:
                     return None
-                if self._does(chosen):
+                if self._is_enough(chosen):
                     return Giving(_keys(chosen), proven=True)
         return None
 
     def _covering(self, count: int) -> list[tuple[Giver, ...]]:
         """The sets of ``count`` claims that free enough; no more than effort allows."""
         pairs: list[tuple[Giver, ...]] = []
-        tails = [_best(self.givers[at:], self.deficit, count) for at in range(len(self.givers) + 1)]
+        tails = [_best_sums(self.givers[at:], self.deficit, count) for at in range(len(self.givers) + 1)]
 
         def grow(at: int, chosen: tuple[Giver, ...], lack: Mapping[str, int]) -> None:
             self.effort += 1
@@ -173,12 +173,12 @@ class _Search:
         grow(0, (), self.deficit)
         return pairs
 
-    def _does(self, chosen: Sequence[Giver]) -> bool:
+    def _is_enough(self, chosen: Sequence[Giver]) -> bool:
         """Return whether the claim is in once these have left, one after the other."""
         self.effort += self.trial.size
         return self.trial.without(_keys(chosen)).holds(self.key)
 
-    def _merit(self, chosen: Sequence[Giver]) -> tuple[int, int, int, tuple[ClaimKey, ...]]:
+    def _giving_sort_key(self, chosen: Sequence[Giver]) -> tuple[int, int, int, tuple[ClaimKey, ...]]:
         """Return what makes one of two equally small sets better: less is better."""
         surplus = 0
         for name, lack in self.deficit.items():
@@ -186,13 +186,13 @@ class _Search:
             surplus += (freed - lack) * _PART // max(1, self.trial.hard[name].nano)
         return sum(giver.used for giver in chosen), sum(giver.foreign for giver in chosen), surplus, _keys(chosen)
 
-    def _greedy(self, least: int) -> Giving | None:
+    def _find_greedy_giving(self, least: int) -> Giving | None:
         """Return one more claim after the other, until it is in; then less by less. None: too many would have to go."""
         self.effort = 0
         chosen: list[Giver] = []
         now, rest = self.trial, {giver.key: giver for giver in self.givers}
         while not now.holds(self.key):
-            giver = self._next(now, rest)
+            giver = self._find_next_giver(now, rest)
             if giver is None or self.effort > _QUICK:
                 return None
             del rest[giver.key]
@@ -201,12 +201,12 @@ class _Search:
             now = now.without((giver.key,))
         for item in reversed(list(chosen)):
             fewer = [other for other in chosen if other is not item]
-            if fewer and self.effort + self.trial.size * len(fewer) <= _QUICK and self._does(fewer):
+            if fewer and self.effort + self.trial.size * len(fewer) <= _QUICK and self._is_enough(fewer):
                 chosen = fewer
         keys = tuple(giver.key for giver in chosen)
         return Giving(keys, proven=len(keys) == least)
 
-    def _next(self, now: Trial, rest: Mapping[ClaimKey, Giver]) -> Giver | None:
+    def _find_next_giver(self, now: Trial, rest: Mapping[ClaimKey, Giver]) -> Giver | None:
         """Return who should go next: whoever frees most of what is short; of a queue that is closed, who closes it,
         unless a single claim that holds something would let that one in.
         """
@@ -223,18 +223,18 @@ class _Search:
         }
         best = max(
             (giver for giver in rest.values() if not giver.waits),
-            key=lambda giver: self._merits(giver, lack),
+            key=lambda giver: self._giver_sort_key(giver, lack),
             default=None,
         )
         enough = best is not None and all(best.frees.get(name, 0) >= nano for name, nano in lack.items())
         if key != self.key and not enough:
             return rest.get(key)
-        return best if best is not None and self._covers(best, lack) else None
+        return best if best is not None and self._sum_covered_amounts(best, lack) else None
 
-    def _merits(self, giver: Giver, lack: Mapping[str, int]) -> tuple[int, bool, bool]:
-        return self._covers(giver, lack), not giver.used, not giver.foreign
+    def _giver_sort_key(self, giver: Giver, lack: Mapping[str, int]) -> tuple[int, bool, bool]:
+        return self._sum_covered_amounts(giver, lack), not giver.used, not giver.foreign
 
-    def _covers(self, giver: Giver, lack: Mapping[str, int]) -> int:
+    def _sum_covered_amounts(self, giver: Giver, lack: Mapping[str, int]) -> int:
         hard = self.trial.hard
         return sum(
             min(max(0, nano), giver.frees.get(name, 0)) * _PART // max(1, hard[name].nano)
@@ -255,7 +255,7 @@ def _deficit(trial: Trial, asks: Amounts) -> dict[str, int]:
     return result
 
 
-def _givers(
+def _list_givers(
     trial: Trial, key: ClaimKey, asks: Amounts, deficit: Mapping[str, int], used: Mapping[ClaimKey, bool]
 ) -> Iterator[Giver]:
     """Claims that hold something of what is short, for the claim or for one that waits beside it; and those that wait
@@ -280,7 +280,7 @@ def _givers(
             yield Giver(other, {}, waits=True, used=False, foreign=other[0] != key[0])
 
 
-def _best(givers: Sequence[Giver], deficit: Mapping[str, int], most: int) -> Mapping[str, Sequence[int]]:
+def _best_sums(givers: Sequence[Giver], deficit: Mapping[str, int], most: int) -> Mapping[str, Sequence[int]]:
     """By resource, what the best 0, 1, 2… of these free; ``most`` + 1 entries."""
     result = {}
     for name in deficit:

@@ -103,7 +103,7 @@ def substitute(bound: Mapping[Type, Type], value: Type, *, free_to_dyn: bool = F
 def assignable(bound: Bindings, first: Type, second: Type) -> Bindings | None:
     """Return the bindings under which the two agree; None if they do not."""
     copy = dict(bound)
-    return copy if _agree(copy, first, second) else None
+    return copy if _is_assignable(copy, first, second) else None
 
 
 def assignable_lists(bound: Bindings, first: Iterable[Type], second: Iterable[Type]) -> Bindings | None:
@@ -112,7 +112,7 @@ def assignable_lists(bound: Bindings, first: Iterable[Type], second: Iterable[Ty
     copy = dict(bound)
     if len(ones) != len(others):
         return None
-    return copy if all(_agree(copy, item, other) for item, other in zip(ones, others, strict=True)) else None
+    return copy if all(_is_assignable(copy, item, other) for item, other in zip(ones, others, strict=True)) else None
 
 
 def most_general(first: Type, second: Type) -> Type:
@@ -133,7 +133,7 @@ def _less_specific(first: Type, second: Type) -> bool:
     return first.kind == "type" or first == second
 
 
-def _agree(bound: Bindings, first: Type, second: Type) -> bool:
+def _is_assignable(bound: Bindings, first: Type, second: Type) -> bool:
     if second.kind == "param":
         valid, substituted = _bind(bound, first, second)
         if valid or substituted:
@@ -150,7 +150,9 @@ def _agree(bound: Bindings, first: Type, second: Type) -> bool:
             first.kind == second.kind
             and first.name == second.name
             and len(first.params) == len(second.params)
-            and all(_agree(bound, param, other) for param, other in zip(first.params, second.params, strict=True))
+            and all(
+                _is_assignable(bound, param, other) for param, other in zip(first.params, second.params, strict=True)
+            )
         )
     return second.kind == "type" if first.kind == "type" else first == second
 
@@ -163,23 +165,23 @@ def _bind(bound: Bindings, value: Type, param: Type) -> tuple[bool, bool]:
     if current is not None:
         if value == current:
             return True, True
-        if not _agree(bound, value, current):
+        if not _is_assignable(bound, value, current):
             return False, True
         wider = most_general(value, current)
-        if _absent(bound, param, wider):
+        if _is_absent_parameter(bound, param, wider):
             bound[param] = wider
         return True, True
-    if _absent(bound, param, value):
+    if _is_absent_parameter(bound, param, value):
         bound[param] = value
         return True, False
     return False, False
 
 
-def _absent(bound: Mapping[Type, Type], param: Type, within: Type) -> bool:
+def _is_absent_parameter(bound: Mapping[Type, Type], param: Type, within: Type) -> bool:
     """Return whether the parameter does not occur in the type."""
     if param == within:
         return False
     if within.kind == "param":
         current = bound.get(within)
-        return current is None or _absent(bound, param, current)
-    return all(_absent(bound, param, part) for part in within.params)
+        return current is None or _is_absent_parameter(bound, param, current)
+    return all(_is_absent_parameter(bound, param, part) for part in within.params)

@@ -34,7 +34,7 @@ class CompileError(Exception):
 
     def __init__(self, source: str, issues: list[Issue]) -> None:
         ordered = sorted(issues[:_MOST_TOLD], key=lambda issue: issue.offset)
-        lines = [_shown(source, issue) for issue in ordered]
+        lines = [_format_issue(source, issue) for issue in ordered]
         if len(issues) > _MOST_TOLD:
             lines.append(f"{len(issues) - _MOST_TOLD} more errors were truncated")
         super().__init__("\n".join(lines))
@@ -62,7 +62,7 @@ class NotComputed(Exception):
     """The expression needs something that is not known here, or more work than is allowed. The text says what."""
 
 
-def _shown(source: str, issue: Issue) -> str:
+def _format_issue(source: str, issue: Issue) -> str:
     """Source: cel-go common/error.go ToDisplayString."""
     if issue.offset < 0:
         return f"ERROR: <input>:-1:0: {issue.message}"
@@ -331,7 +331,7 @@ def duration_text(duration: Duration) -> str:
     return f"{'-' if duration.nano < 0 else ''}{whole}{part}s"
 
 
-def shown(value: Any) -> str:
+def key_text(value: Any) -> str:
     """Return how an error names a key or an index."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -46,7 +46,7 @@ from kubectl_kres.policies.cel.syntax.ast import (
     Select,
     SyntaxNode,
     children,
-    every,
+    walk_nodes,
 )
 
 
@@ -57,11 +57,11 @@ class Literals:
         self.bound, self.report = bound, report
 
     def validate(self, root: SyntaxNode) -> None:
-        nodes = list(every(root))
+        nodes = list(walk_nodes(root))
         for node in nodes:
             if isinstance(node, Call):
                 self._constants(node)
-        self._mixed(root, exempt=False)
+        self._check_mixed_literals(root, exempt=False)
         for node in nodes:
             if isinstance(node, Call) and node.function == "format" and node.target is not None:
                 self._format(node)
@@ -83,17 +83,19 @@ class Literals:
     def _kind(self, node: SyntaxNode) -> Type:
         return substitute(self.bound, node.type or DYN, free_to_dyn=True)
 
-    def _mixed(self, node: SyntaxNode, *, exempt: bool) -> None:
+    def _check_mixed_literals(self, node: SyntaxNode, *, exempt: bool) -> None:
         if not exempt and isinstance(node, ListNode):
-            self._same([(item, index in node.optional) for index, item in enumerate(node.items)], first_only=True)
+            self._check_same_types(
+                [(item, index in node.optional) for index, item in enumerate(node.items)], first_only=True
+            )
         if not exempt and isinstance(node, MapNode):
-            self._same([(entry.key, False) for entry in node.entries])
-            self._same([(entry.value, entry.optional) for entry in node.entries])
+            self._check_same_types([(entry.key, False) for entry in node.entries])
+            self._check_same_types([(entry.value, entry.optional) for entry in node.entries])
         inside = exempt or (isinstance(node, Call) and node.function == "format")
         for child in children(node):
-            self._mixed(child, exempt=inside)
+            self._check_mixed_literals(child, exempt=inside)
 
-    def _same(self, items: Sequence[tuple[SyntaxNode, bool]], *, first_only: bool = False) -> None:
+    def _check_same_types(self, items: Sequence[tuple[SyntaxNode, bool]], *, first_only: bool = False) -> None:
         first: Type | None = None
         for node, optional in items:
             kind = self._kind(node)
@@ -208,7 +210,7 @@ class _Checker:
     def _mismatch(self, node: SyntaxNode, expected: Type, value: Type) -> None:
         self.report(node, f"expected type '{expected}' but found '{value}'")
 
-    def _undeclared(self, node: SyntaxNode, name: str) -> Type:
+    def _report_undeclared(self, node: SyntaxNode, name: str) -> Type:
         self.report(node, f"undeclared reference to '{name}' (in container '')")
         return ERROR
 
@@ -222,10 +224,10 @@ class _Checker:
         return self.environment.identifier(name)
 
     def _ident(self, node: Ident) -> Type:
-        return self._lookup(node.name) or self._undeclared(node, node.name)
+        return self._lookup(node.name) or self._report_undeclared(node, node.name)
 
     def _select(self, node: Select) -> Type:
-        name = None if node.test or node.optional else qualified(node)
+        name = None if node.test or node.optional else qualified_name(node)
         known = self._lookup(name) if name else None
         if known is not None:
             node.resolved = name
@@ -267,15 +269,15 @@ class _Checker:
             if name in _INDEXES:
                 return self._index(node, arguments)
             if name not in functions:
-                return self._undeclared(node, node.function)
+                return self._report_undeclared(node, node.function)
             return self._resolve(node, name, node.args, arguments, member=False)
-        prefix = qualified(node.target)
+        prefix = qualified_name(node.target)
         if prefix is not None and f"{prefix}.{node.function}" in functions:
             node.function, node.target = f"{prefix}.{node.function}", None
             return self._resolve(node, node.function, node.args, arguments, member=False)
         target = self.check(node.target)
         if node.function not in functions:
-            return self._undeclared(node, node.function)
+            return self._report_undeclared(node, node.function)
         return self._resolve(node, node.function, [node.target, *node.args], [target, *arguments], member=True)
 
     def _resolve(
@@ -342,18 +344,18 @@ class _Checker:
         for index, item in enumerate(node.items):
             kind = self.check(item)
             if index in node.optional:
-                kind = self._unwrapped(item, kind)
-            element = self._joined(element, kind)
+                kind = self._unwrap_optional(item, kind)
+            element = self._join_types(element, kind)
         return list_of(element or self.fresh())
 
-    def _unwrapped(self, node: SyntaxNode, kind: Type) -> Type:
+    def _unwrap_optional(self, node: SyntaxNode, kind: Type) -> Type:
         if is_optional(kind):
             return kind.params[0]
         if kind != DYN:
             self._mismatch(node, optional_of(kind), kind)
         return kind
 
-    def _joined(self, before: Type | None, kind: Type) -> Type:
+    def _join_types(self, before: Type | None, kind: Type) -> Type:
         """Mixed items are dynamic here; ``Literals`` refuses them where they may not be mixed."""
         if before is None:
             return kind
@@ -363,17 +365,17 @@ class _Checker:
         key: Type | None = None
         value: Type | None = None
         for entry in node.entries:
-            key = self._joined(key, self.check(entry.key))
+            key = self._join_types(key, self.check(entry.key))
             kind = self.check(entry.value)
             if entry.optional:
-                kind = self._unwrapped(entry.value, kind)
-            value = self._joined(value, kind)
+                kind = self._unwrap_optional(entry.value, kind)
+            value = self._join_types(value, kind)
         return map_of(key or self.fresh(), value or self.fresh())
 
     def _message(self, node: Message) -> Type:
         known = self._lookup(node.name)
         if known is None:
-            return self._undeclared(node, node.name)
+            return self._report_undeclared(node, node.name)
         name = node.name.removeprefix(".")
         result = ERROR
         if known.kind != "type":
@@ -390,7 +392,7 @@ class _Checker:
         kind = self.check(entry.value)
         wanted = self._struct_field(entry, struct, entry.key) if known else ERROR
         if entry.optional:
-            kind = self._unwrapped(entry.value, kind)
+            kind = self._unwrap_optional(entry.value, kind)
         if not self.agrees(wanted, kind):
             texts = f"expected type of field '{entry.key}' is '{wanted}' but provided type is '{kind}'"
             self.report(entry, texts)
@@ -424,20 +426,20 @@ class _Checker:
                 self._mismatch(node.body, BOOL, body)
             return BOOL
         if node.kind == "exists_one":
-            self._chosen(node, body, INT)
+            self._check_filter_condition(node, body, INT)
             return BOOL
         if node.kind == "filter":
             element = over.params[0] if over.kind in ("list", "map") else DYN
-            self._chosen(node, body, list_of(element))
+            self._check_filter_condition(node, body, list_of(element))
             return list_of(element)
         if node.kind == "sortBy":
-            return self._sorted(node, over, body)
-        result = self._made(node, body)
+            return self._check_sort(node, over, body)
+        result = self._infer_loop_type(node, body)
         if condition is not None:
-            self._chosen(node, condition, result)
+            self._check_filter_condition(node, condition, result)
         return result
 
-    def _made(self, node: Loop, body: Type) -> Type:
+    def _infer_loop_type(self, node: Loop, body: Type) -> Type:
         if node.kind in ("map", "transformList"):
             return list_of(body)
         kinds = [Type("param", "K"), Type("param", "V")]
@@ -452,7 +454,7 @@ class _Checker:
             return ERROR
         return substitute(self.bound, fresh)
 
-    def _sorted(self, node: Loop, over: Type, key: Type) -> Type:
+    def _check_sort(self, node: Loop, over: Type, key: Type) -> Type:
         items = over if over.kind == "list" else list_of(DYN)
         call = Call(node.offset, "@sortByAssociatedKeys", [])
         kinds = [items, list_of(key)]
@@ -466,7 +468,7 @@ class _Checker:
         self._no_overload(call, call.function, shown, member=True)
         return ERROR
 
-    def _chosen(self, node: Loop, condition: Type, result: Type) -> None:
+    def _check_filter_condition(self, node: Loop, condition: Type, result: Type) -> None:
         """The condition of a filter has to be a boolean: it becomes one of a conditional."""
         if not self.agrees(condition, BOOL):
             shown = substitute(self.bound, result, free_to_dyn=True)
@@ -508,11 +510,11 @@ def _parameters(overload: Overload) -> set[Type]:
     return pairs
 
 
-def qualified(node: SyntaxNode) -> str | None:
+def qualified_name(node: SyntaxNode) -> str | None:
     """``a.b.c`` of plain selections; None for anything else."""
     if isinstance(node, Ident):
         return node.name
     if isinstance(node, Select) and not node.test and not node.optional:
-        head = qualified(node.operand)
+        head = qualified_name(node.operand)
         return f"{head}.{node.field}" if head else None
     return None

@@ -26,12 +26,12 @@ from kubectl_kres.policies.cel.base.values import (
     UInt,
     equal,
     is_list,
-    shown,
+    key_text,
     type_name,
 )
 from kubectl_kres.policies.cel.evaluation.check import check
 from kubectl_kres.policies.cel.evaluation.environment import Environment
-from kubectl_kres.policies.cel.evaluation.loops import LOOPS, bound
+from kubectl_kres.policies.cel.evaluation.loops import LOOPS, bind_elements
 from kubectl_kres.policies.cel.libraries.overload import Overload
 from kubectl_kres.policies.cel.libraries.regex import compile_pattern
 from kubectl_kres.policies.cel.libraries.regex_tree import BadPattern
@@ -121,7 +121,7 @@ class CompiledExpression:
         state = EvaluationState(lookup, most)
         try:
             value = self._step(state)
-            _weighed(state, (value,))
+            _weigh_values(state, (value,))
         except RecursionError:
             raise NotComputed("an expression nested too deeply") from None
         except (OverflowError, MemoryError, ValueError, TypeError, AttributeError) as error:
@@ -146,7 +146,7 @@ def _literal(node: Literal, _: Environment) -> Step:
     return lambda _state: value
 
 
-def _named(name: str, environment: Environment) -> Step:
+def _compile_identifier(name: str, environment: Environment) -> Step:
     name = name.removeprefix(".")
     declared = environment.identifier(name)
     as_type = TypeValue(name) if name not in environment.variables and declared is not None else None
@@ -168,12 +168,12 @@ def _named(name: str, environment: Environment) -> Step:
 
 
 def _ident(node: Ident, environment: Environment) -> Step:
-    return _named(node.name, environment)
+    return _compile_identifier(node.name, environment)
 
 
 def _select(node: Select, environment: Environment) -> Step:
     if node.resolved is not None:
-        return _named(node.resolved, environment)
+        return _compile_identifier(node.resolved, environment)
     operand, field = plan(node.operand, environment), node.field
     if node.test:
 
@@ -193,7 +193,7 @@ def _select(node: Select, environment: Environment) -> Step:
         if type(value) is dict and field in value:
             return value[field]
         if isinstance(value, Optional):
-            return _through(value, field)
+            return _select_optional(value, field)
         return qualify(value, field)
 
     return step
@@ -202,11 +202,11 @@ def _select(node: Select, environment: Environment) -> Step:
 def _optional(state: EvaluationState, value: Any, key: Any) -> Optional:
     state.charge(1)
     if isinstance(value, Optional):
-        return _through(value, key)
+        return _select_optional(value, key)
     return Optional(present=True, value=qualify(value, key)) if present(value, key) else NONE
 
 
-def _through(value: Optional, key: Any) -> Optional:
+def _select_optional(value: Optional, key: Any) -> Optional:
     if not value.present or not present(value.value, key):
         return NONE
     return Optional(present=True, value=qualify(value.value, key))
@@ -235,7 +235,7 @@ def _index(key: Any) -> int:
     if isinstance(key, bool) or not isinstance(key, int | float):
         raise EvalError(f"unsupported index type '{type_name(key)}' in list")
     if key != int(key):
-        raise EvalError(f"unsupported index value {shown(key)} in list")
+        raise EvalError(f"unsupported index value {key_text(key)} in list")
     return int(key)
 
 
@@ -249,12 +249,12 @@ def qualify(value: Any, key: Any) -> Any:
         index = _index(key)
         if 0 <= index < len(value):
             return value[index]
-        raise EvalError(f"index out of bounds: {shown(key)}")
+        raise EvalError(f"index out of bounds: {key_text(key)}")
     elif isinstance(value, MessageLiteral) and key in value.fields:
         return value.fields[key]
     elif hasattr(value, "has_field"):
         return value.get_field(key)
-    raise EvalError(f"no such key: {shown(key)}")
+    raise EvalError(f"no such key: {key_text(key)}")
 
 
 def _call(node: Call, environment: Environment) -> Step:
@@ -276,7 +276,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
 
             def binary(state: EvaluationState) -> Any:
                 values = (left(state), right(state))
-                _weighed(state, values)
+                _weigh_values(state, values)
                 result = call(*values)
                 state.charge(cost(values, result))
                 state.count_text(result)
@@ -286,7 +286,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
 
         def loose(state: EvaluationState) -> Any:
             values = tuple(arg(state) for arg in args)
-            _weighed(state, values)
+            _weigh_values(state, values)
             result = call(*values)
             state.charge(cost(values, result))
             state.count_text(result)
@@ -296,7 +296,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
 
     def step(state: EvaluationState) -> Any:
         values = tuple(arg(state) for arg in args)
-        _weighed(state, values)
+        _weigh_values(state, values)
         for overload in overloads:
             if len(overload.params) == len(values) and all(map(_fits, overload.params, values)):
                 result = overload.call(*values)
@@ -308,7 +308,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
     return step
 
 
-def _weighed(state: EvaluationState, values: tuple[Any, ...]) -> None:
+def _weigh_values(state: EvaluationState, values: tuple[Any, ...]) -> None:
     for value in values:
         if type(value) in CONTAINERS:
             state.weigh(value)
@@ -370,13 +370,13 @@ def _conditional(_node: Call, args: list[Step]) -> Step:
     return step
 
 
-def _indexed(_node: Call, args: list[Step]) -> Step:
+def _compile_index(_node: Call, args: list[Step]) -> Step:
     operand, index = args
 
     def step(state: EvaluationState) -> Any:
         value, key = operand(state), index(state)
         state.charge(1)
-        return _through(value, key) if isinstance(value, Optional) else qualify(value, key)
+        return _select_optional(value, key) if isinstance(value, Optional) else qualify(value, key)
 
     return step
 
@@ -397,7 +397,9 @@ def _list(node: ListNode, environment: Environment) -> Step:
             value = item(state)
             if optional:
                 if not isinstance(value, Optional):
-                    raise EvalError(f"cannot initialize optional list element from non-optional value {shown(value)}")
+                    raise EvalError(
+                        f"cannot initialize optional list element from non-optional value {key_text(value)}"
+                    )
                 if not value.present:
                     continue
                 value = value.value
@@ -417,7 +419,7 @@ def _map(node: MapNode, environment: Environment) -> Step:
             name, result = key(state), value(state)
             if isinstance(name, float | list | dict) or name is None:
                 raise EvalError(f"unsupported key type: {type_name(name)}")
-            if optional and not _some(result, name):
+            if optional and not _has_value(result, name):
                 continue
             out[name] = result.value if optional else result
         return out
@@ -435,11 +437,11 @@ def _message(node: Message, environment: Environment) -> Step:
         for entry, value in fields:
             result = value(state)
             if entry.optional:
-                if not _some(result, entry.key):
+                if not _has_value(result, entry.key):
                     continue
                 result = result.value
             out[entry.key] = result
-        return _made(name, out)
+        return _build_message(name, out)
 
     return step
 
@@ -453,7 +455,7 @@ def _loop(node: Loop, environment: Environment) -> Step:
     def step(state: EvaluationState) -> Any:
         kept = dict(state.variables)
         try:
-            return run(state, list(bound(state, names, over(state))), body, condition)
+            return run(state, list(bind_elements(state, names, over(state))), body, condition)
         finally:
             state.variables = kept
 
@@ -480,14 +482,16 @@ def _opt_map(node: OptMap, environment: Environment) -> Step:
     return step
 
 
-def _some(value: Any, name: Any) -> bool:
+def _has_value(value: Any, name: Any) -> bool:
     """Return whether an optional entry has a value. Raises EvalError for what is no optional."""
     if not isinstance(value, Optional):
-        raise EvalError(f"cannot initialize optional entry '{shown(name)}' from non-optional value {shown(value)}")
+        raise EvalError(
+            f"cannot initialize optional entry '{key_text(name)}' from non-optional value {key_text(value)}"
+        )
     return bool(value.present)
 
 
-def _made(name: str, fields: dict[str, Any]) -> MessageLiteral:
+def _build_message(name: str, fields: dict[str, Any]) -> MessageLiteral:
     """Raises EvalError for fields that a patch does not have."""
     if name == "JSONPatch":
         for key in ("op", "path", "from"):
@@ -502,7 +506,7 @@ def _made(name: str, fields: dict[str, Any]) -> MessageLiteral:
 
 
 _SPECIAL: dict[str, Callable[[Call, list[Step]], Step]] = {
-    "_&&_": _and, "_||_": _or, "_?_:_": _conditional, "_[_]": _indexed, "_[?_]": _opt_indexed,
+    "_&&_": _and, "_||_": _or, "_?_:_": _conditional, "_[_]": _compile_index, "_[?_]": _opt_indexed,
 }  # fmt: skip
 
 _PLANS: dict[type[SyntaxNode], Callable[..., Step]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kubectl_kres.policies.cel.base.values import EvalError, EvaluationState, Step, is_list, shown, type_name
+from kubectl_kres.policies.cel.base.values import EvalError, EvaluationState, Step, is_list, key_text, type_name
 from kubectl_kres.policies.cel.libraries.lists import sort_by
 
 _LIST = 10
@@ -13,7 +13,7 @@ _NO_OVERLOAD = "no such overload"
 Bind = Callable[[], Any]
 
 
-def bound(state: EvaluationState, names: tuple[str, ...], value: Any) -> Iterator[Bind]:
+def bind_elements(state: EvaluationState, names: tuple[str, ...], value: Any) -> Iterator[Bind]:
     """For each element a function that sets the variables and returns the first one's value."""
     if isinstance(value, dict):
         pairs = list(value.items())
@@ -41,14 +41,14 @@ Condition = Step | None
 
 
 def _all(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> bool:
-    return _quantified(state, binds, body, decisive=False)
+    return _evaluate_quantifier(state, binds, body, decisive=False)
 
 
 def _exists(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> bool:
-    return _quantified(state, binds, body, decisive=True)
+    return _evaluate_quantifier(state, binds, body, decisive=True)
 
 
-def _quantified(state: EvaluationState, binds: list[Bind], body: Body, *, decisive: bool) -> bool:
+def _evaluate_quantifier(state: EvaluationState, binds: list[Bind], body: Body, *, decisive: bool) -> bool:
     fault: EvalError | None = None
     for bind in binds:
         bind()
@@ -66,7 +66,7 @@ def _quantified(state: EvaluationState, binds: list[Bind], body: Body, *, decisi
     return not decisive
 
 
-def _holds(state: EvaluationState, body: Step) -> bool:
+def _is_true(state: EvaluationState, body: Step) -> bool:
     value = body(state)
     if not isinstance(value, bool):
         raise EvalError(_NO_OVERLOAD)
@@ -77,45 +77,45 @@ def _exists_one(state: EvaluationState, binds: list[Bind], body: Body, _: Condit
     count = 0
     for bind in binds:
         bind()
-        count += _holds(state, body)
+        count += _is_true(state, body)
     return count == 1
 
 
-def _filtered(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
+def _filter_items(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
     out = []
     for bind in binds:
         value = bind()
-        if _holds(state, body):
+        if _is_true(state, body):
             state.charge(_LIST + 2)
             out.append(value)
     return out
 
 
-def _mapped(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> list[Any]:
+def _map_items(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> list[Any]:
     out = []
     for bind in binds:
         bind()
-        if condition is None or _holds(state, condition):
+        if condition is None or _is_true(state, condition):
             state.charge(_LIST + 2)
             out.append(body(state))
     return out
 
 
-def _transformed(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
+def _transform_values(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
     for bind in binds:
         key = bind()
-        if condition is None or _holds(state, condition):
+        if condition is None or _is_true(state, condition):
             state.charge(2)
             _insert(out, key, body(state))
     return out
 
 
-def _merged(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
+def _merge_entries(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
     for bind in binds:
         bind()
-        if condition is None or _holds(state, condition):
+        if condition is None or _is_true(state, condition):
             state.charge(2)
             for key, value in body(state).items():
                 _insert(out, key, value)
@@ -124,7 +124,7 @@ def _merged(state: EvaluationState, binds: list[Bind], body: Body, condition: Co
 
 def _insert(out: dict[Any, Any], key: Any, value: Any) -> None:
     if key in out:
-        raise EvalError(f"insert failed: key {shown(key)} already exists")
+        raise EvalError(f"insert failed: key {key_text(key)} already exists")
     out[key] = value
 
 
@@ -138,6 +138,6 @@ def _sort_by(state: EvaluationState, binds: list[Bind], body: Body, _: Condition
 
 
 LOOPS: dict[str, Callable[[EvaluationState, list[Bind], Body, Condition], Any]] = {
-    "all": _all, "exists": _exists, "exists_one": _exists_one, "filter": _filtered, "map": _mapped,
-    "transformList": _mapped, "transformMap": _transformed, "transformMapEntry": _merged, "sortBy": _sort_by,
+    "all": _all, "exists": _exists, "exists_one": _exists_one, "filter": _filter_items, "map": _map_items,
+    "transformList": _map_items, "transformMap": _transform_values, "transformMapEntry": _merge_entries, "sortBy": _sort_by,
 }  # fmt: skip

@@ -70,7 +70,7 @@ def _address(text: str) -> tuple[IPv4Address | IPv6Address, str]:
     if kind == ".":
         return IPv4Address(bytes(_four(text))), ""
     if kind == ":":
-        return _six(text)
+        return _parse_ipv6(text)
     raise _Fault("missing IPv6 address" if kind else "unable to parse IP")
 
 
@@ -98,7 +98,7 @@ def _four(text: str) -> list[int]:
     return [*fields, value]
 
 
-def _six(text: str) -> tuple[IPv6Address, str]:
+def _parse_ipv6(text: str) -> tuple[IPv6Address, str]:
     rest, percent, zone = text.partition("%")
     if percent and not zone:
         raise _Fault("zone must be a non-empty string")

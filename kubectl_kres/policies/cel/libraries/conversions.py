@@ -88,7 +88,7 @@ def _zone(name: str) -> tzinfo:
         raise EvalError(f"unknown time zone {name}") from None
 
 
-def _part(read: Callable[[datetime, int], int]) -> Callable[..., int]:
+def _time_part_reader(read: Callable[[datetime, int], int]) -> Callable[..., int]:
     def apply(value: Timestamp, zone: str = "UTC") -> int:
         seconds, nano = divmod(value.nano, _SECOND)
         return read((_EPOCH + timedelta(seconds=seconds)).astimezone(_zone(zone)), nano)
@@ -96,7 +96,7 @@ def _part(read: Callable[[datetime, int], int]) -> Callable[..., int]:
     return apply
 
 
-def _whole(number: int, unit: int) -> int:
+def _truncate_quotient(number: int, unit: int) -> int:
     return -(-number // unit) if number < 0 else number // unit
 
 
@@ -114,8 +114,8 @@ def _table() -> Iterator[Overload]:
         ("getMilliseconds", lambda _, nano: nano // 10**6),
     )
     for name, read in parts:
-        yield overload(f".{name}(timestamp) int", _part(read))
-        yield overload(f".{name}(timestamp, string) int", _part(read))
+        yield overload(f".{name}(timestamp) int", _time_part_reader(read))
+        yield overload(f".{name}(timestamp, string) int", _time_part_reader(read))
     units = (
         ("getHours", 3600 * _SECOND),
         ("getMinutes", 60 * _SECOND),
@@ -127,13 +127,13 @@ def _table() -> Iterator[Overload]:
 
 
 def _in_units(unit: int) -> Callable[[Duration], Any]:
-    return lambda value: _whole(value.nano, unit)
+    return lambda value: _truncate_quotient(value.nano, unit)
 
 
 TIME_OVERLOADS = tuple(_table())
 
 
-def _cannot(value: Any, wanted: str) -> EvalError:
+def _build_conversion_error(value: Any, wanted: str) -> EvalError:
     return EvalError(f"type conversion error from '{type_name(value)}' to '{wanted}'")
 
 
@@ -166,7 +166,7 @@ def _to_int(value: Any) -> int:
         return int(value)
     if isinstance(value, str):
         if not re.fullmatch(r"[+-]?[0-9]+", value, re.ASCII) or not LEAST <= int(value) <= MOST:
-            raise _cannot(value, "int")
+            raise _build_conversion_error(value, "int")
         return int(value)
     if isinstance(value, Timestamp):
         return value.nano // 10**9
@@ -182,7 +182,7 @@ def _to_uint(value: Any) -> int:
         return UInt(int(value))
     if isinstance(value, str):
         if not re.fullmatch(r"[0-9]+", value, re.ASCII) or int(value) > MOST_UNSIGNED:
-            raise _cannot(value, "uint")
+            raise _build_conversion_error(value, "uint")
         return UInt(int(value))
     return number_in_range(int(value), unsigned=True)
 
@@ -195,7 +195,7 @@ _NUMBER = re.compile(
 def _to_double(value: Any) -> float:
     if isinstance(value, str):
         if not _NUMBER.fullmatch(value):
-            raise _cannot(value, "double")
+            raise _build_conversion_error(value, "double")
         return float(value)
     return float(value)
 
@@ -207,7 +207,7 @@ def _to_bool(value: Any) -> bool:
         return True
     if value in ("0", "f", "F", "false", "FALSE", "False"):
         return False
-    raise _cannot(value, "bool")
+    raise _build_conversion_error(value, "bool")
 
 
 def _to_bytes(value: Any) -> bytes:
@@ -221,7 +221,7 @@ def _to_duration(value: Any) -> Duration:
         return Duration(value)
     nano = parse_duration(value)
     if nano is None:
-        raise _cannot(value, "google.protobuf.Duration")
+        raise _build_conversion_error(value, "google.protobuf.Duration")
     return Duration(nano)
 
 
@@ -232,11 +232,11 @@ def _to_timestamp(value: Any) -> Timestamp:
         return Timestamp(value * 10**9)
     nano = parse_timestamp(value)
     if nano is None:
-        raise _cannot(value, "google.protobuf.Timestamp")
+        raise _build_conversion_error(value, "google.protobuf.Timestamp")
     return Timestamp(nano)
 
 
-def _same(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
@@ -246,7 +246,7 @@ def _type(value: Any) -> TypeValue:
 
 def _conversions() -> Iterator[Overload]:
     yield overload("type(A) type(A)", _type, any_types=True)
-    yield overload("dyn(A) dyn", _same, any_types=True)
+    yield overload("dyn(A) dyn", _identity, any_types=True)
     table: tuple[tuple[str, Callable[[Any], Any], tuple[str, ...]], ...] = (
         ("bool", _to_bool, ("bool", "string")),
         ("bytes", _to_bytes, ("bytes", "string")),

@@ -53,7 +53,7 @@ _UUID = re.compile(r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 
 
-def _named(pattern: str, texts: str, most: int, *, prefix: bool) -> Callable[[str], list[str]]:
+def _pattern_checker(pattern: str, texts: str, most: int, *, prefix: bool) -> Callable[[str], list[str]]:
     compiled = re.compile(pattern, re.ASCII)
 
     def check(text: str) -> list[str]:
@@ -69,7 +69,7 @@ def _label_value(text: str) -> list[str]:
     return faults if re.fullmatch(_VALUE, text, re.ASCII) else [*faults, _VALUE_TOLD]
 
 
-def _qualified(text: str) -> list[str]:
+def _qualified_name_faults(text: str) -> list[str]:
     faults: list[str] = []
     parts = text.split("/")
     if len(parts) > 2:
@@ -111,15 +111,15 @@ def _datetime(text: str) -> list[str]:
 
 
 FORMATS: Mapping[str, Format] = {
-    "dns1123Label": Format("DNS1123Label", _named(_LABEL, _LABEL_TOLD, 63, prefix=False), 30),
-    "dns1123Subdomain": Format("DNS1123Subdomain", _named(_SUBDOMAIN, _SUBDOMAIN_TOLD, 253, prefix=False), 60),
-    "dns1035Label": Format("DNS1035Label", _named(_DNS1035, _DNS1035_TOLD, 63, prefix=False), 30),
-    "qualifiedName": Format("QualifiedName", _qualified, 60),
-    "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _named(_LABEL, _LABEL_TOLD, 63, prefix=True), 30),
+    "dns1123Label": Format("DNS1123Label", _pattern_checker(_LABEL, _LABEL_TOLD, 63, prefix=False), 30),
+    "dns1123Subdomain": Format("DNS1123Subdomain", _pattern_checker(_SUBDOMAIN, _SUBDOMAIN_TOLD, 253, prefix=False), 60),
+    "dns1035Label": Format("DNS1035Label", _pattern_checker(_DNS1035, _DNS1035_TOLD, 63, prefix=False), 30),
+    "qualifiedName": Format("QualifiedName", _qualified_name_faults, 60),
+    "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _pattern_checker(_LABEL, _LABEL_TOLD, 63, prefix=True), 30),
     "dns1123SubdomainPrefix": Format(
-        "DNS1123SubdomainPrefix", _named(_SUBDOMAIN, _SUBDOMAIN_TOLD, 253, prefix=True), 60
+        "DNS1123SubdomainPrefix", _pattern_checker(_SUBDOMAIN, _SUBDOMAIN_TOLD, 253, prefix=True), 60
     ),
-    "dns1035LabelPrefix": Format("DNS1035LabelPrefix", _named(_DNS1035, _DNS1035_TOLD, 63, prefix=True), 30),
+    "dns1035LabelPrefix": Format("DNS1035LabelPrefix", _pattern_checker(_DNS1035, _DNS1035_TOLD, 63, prefix=True), 30),
     "labelValue": Format("LabelValue", _label_value, 40),
     "uri": Format("URI", _uri, 1055),
     "uuid": Format("uuid", lambda text: [] if _UUID.fullmatch(text) else ["does not match the UUID format"], 108),

@@ -98,7 +98,7 @@ def _check_pre(part: str) -> None:
         raise BadVersion(f"Invalid character(s) found in prerelease {go_quoted(part)}")
 
 
-def relaxed(text: str) -> Version:
+def parse_relaxed_version(text: str) -> Version:
     """With a ``v`` in front, short versions and leading zeros. Raises BadVersion."""
     parts = text.removeprefix("v").split(".", 2)
     for index, part in enumerate(parts):
@@ -266,7 +266,7 @@ def _contains_cidr(cidr: Opaque, other: Opaque | str) -> bool:
     return bool(outer.overlaps(inner.network()) and cidr.value.bits <= inner.bits)
 
 
-def _masked(cidr: Opaque) -> Opaque:
+def _mask_cidr(cidr: Opaque) -> Opaque:
     network = cidr.value.network()
     return Opaque(CIDR, (network.network_address, cidr.value.bits), _Prefix(network.network_address, cidr.value.bits))
 
@@ -316,13 +316,13 @@ def _networks() -> Iterator[Overload]:
         f".ip({CIDR}()) {IP}()", lambda value: Opaque(IP, value.value.address, value.value.address), since=30
     )
     yield overload(f".prefixLength({CIDR}()) int", lambda value: value.value.bits, since=30)
-    yield overload(f".masked({CIDR}()) {CIDR}()", _masked, since=30)
+    yield overload(f".masked({CIDR}()) {CIDR}()", _mask_cidr, since=30)
     yield overload(f"string({CIDR}()) string", lambda value: f"{value.value.address}/{value.value.bits}", since=30)
 
 
 def _semver(text: str, normalize: bool = False) -> Opaque:  # noqa: FBT001, FBT002
     try:
-        version = relaxed(text) if normalize else parse_version(text)
+        version = parse_relaxed_version(text) if normalize else parse_version(text)
     except BadVersion as error:
         raise EvalError(str(error)) from None
     return Opaque(SEMVER, version.precedence(), version)
@@ -341,7 +341,7 @@ def _versions(opaque: Opaque, other: Opaque) -> int:
     return int(a > b) - int(a < b)
 
 
-def _part(read: Callable[[Version], int]) -> Callable[[Opaque], int]:
+def _reader(read: Callable[[Version], int]) -> Callable[[Opaque], int]:
     return lambda value: read(value.value)
 
 
@@ -354,10 +354,10 @@ def _semvers() -> Iterator[Overload]:
     yield overload(f".isLessThan({SEMVER}, {SEMVER}) bool", lambda a, b: _versions(a, b) < 0, since=33)
     yield overload(f".compareTo({SEMVER}, {SEMVER}) int", _versions, since=33)
     for name in ("major", "minor", "patch"):
-        yield overload(f".{name}({SEMVER}) int", _part(lambda version, name=name: getattr(version, name)), since=33)  # type: ignore[misc]
+        yield overload(f".{name}({SEMVER}) int", _reader(lambda version, name=name: getattr(version, name)), since=33)  # type: ignore[misc]
 
 
-def _named(name: str) -> Optional:
+def _find_format(name: str) -> Optional:
     return Optional(present=True, value=Opaque(FORMAT, FORMATS[name].name, FORMATS[name])) if name in FORMATS else NONE
 
 
@@ -371,10 +371,10 @@ def _cost_format(args: tuple[Any, ...], _result: Any) -> int:
 
 
 def _formats() -> Iterator[Overload]:
-    yield overload(f"format.named(string) optional_type({FORMAT})", _named, since=31)
+    yield overload(f"format.named(string) optional_type({FORMAT})", _find_format, since=31)
     yield overload(f".validate({FORMAT}, string) optional_type(list(string))", _validate, since=31, cost=_cost_format)
     for name in FORMATS:
-        yield overload(f"format.{name}() {FORMAT}", lambda name=name: _named(name).value, since=31)
+        yield overload(f"format.{name}() {FORMAT}", lambda name=name: _find_format(name).value, since=31)
 
 
 def authorizer_of(groups: Sequence[str]) -> Opaque:
@@ -389,7 +389,7 @@ def request_check_of(groups: Sequence[str]) -> Opaque:
     return Opaque(f"{_AUTH}ResourceCheck", masters, masters)
 
 
-def _as(kind: str) -> Callable[..., Opaque]:
+def _kind_converter(kind: str) -> Callable[..., Opaque]:
     return lambda target, *_: Opaque(kind, target.key, target.value)
 
 
@@ -413,7 +413,7 @@ def _authorizers() -> Iterator[Overload]:
         f".resource({group}, string) {resource}", f".subresource({resource}, string) {resource}",
         f".namespace({resource}, string) {resource}", f".name({resource}, string) {resource}",
     ):  # fmt: skip
-        yield overload(signature, _as(signature.rpartition(" ")[2]), since=27)
+        yield overload(signature, _kind_converter(signature.rpartition(" ")[2]), since=27)
     yield overload(
         f".serviceAccount({authorizer}, string, string) {authorizer}", lambda *_: authorizer_of(()), since=27
     )
@@ -427,7 +427,7 @@ def _authorizers() -> Iterator[Overload]:
     ):
         yield overload(f".{name}({decision}) {kind}", lambda _, value=value: value, since=27)
     for name in ("fieldSelector", "labelSelector"):
-        yield overload(f".{name}({resource}, string) {resource}", _as(resource), since=31)
+        yield overload(f".{name}({resource}, string) {resource}", _kind_converter(resource), since=31)
 
 
 def _escape_key(text: str) -> str:

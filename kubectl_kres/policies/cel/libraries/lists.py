@@ -34,7 +34,7 @@ def _sorted_already(items: Any) -> bool:
     return all(compare(item, other) <= 0 for item, other in itertools.pairwise(items))
 
 
-def _best(name: str, wanted: int) -> Any:
+def _extreme_finder(name: str, wanted: int) -> Any:
     def apply(items: Any) -> Any:
         if not items:
             raise EvalError(f"{name} called on empty list")
@@ -47,7 +47,7 @@ def _best(name: str, wanted: int) -> Any:
     return apply
 
 
-def _summed(kind: str) -> Any:
+def _adder(kind: str) -> Any:
     return lambda items: functools.reduce(_add, items, _ZERO[kind])
 
 
@@ -104,7 +104,7 @@ def _range(count: int) -> list[int]:
     return list(range(count))
 
 
-def _distinct(items: Any) -> list[Any]:
+def _drop_repeated_items(items: Any) -> list[Any]:
     unique: list[Any] = []
     for item in items:
         if not any(equal(item, other) for other in unique):
@@ -135,7 +135,7 @@ def _value(optional: Optional) -> Any:
     return optional.value
 
 
-def _first(items: Any) -> Optional:
+def _first_item(items: Any) -> Optional:
     return Optional(present=True, value=items[0]) if items else NONE
 
 
@@ -144,7 +144,7 @@ def _includes(target: Any, value: Any) -> bool:
     return any(equal(item, value) for item in target) if is_list(target) else equal(target, value)
 
 
-def _last(items: Any) -> Optional:
+def _last_item(items: Any) -> Optional:
     return Optional(present=True, value=items[-1]) if items else NONE
 
 
@@ -176,14 +176,14 @@ def _cost_product(args: tuple[Any, ...], _result: Any) -> int:
 def _table() -> Iterator[Overload]:
     for kind in _COMPARABLE:
         yield overload(f".isSorted(list({kind})) bool", _sorted_already, cost=_cost_walk)
-        yield overload(f".max(list({kind})) {kind}", _best("max", -1), cost=_cost_walk)
-        yield overload(f".min(list({kind})) {kind}", _best("min", 1), cost=_cost_walk)
+        yield overload(f".max(list({kind})) {kind}", _extreme_finder("max", -1), cost=_cost_walk)
+        yield overload(f".min(list({kind})) {kind}", _extreme_finder("min", 1), cost=_cost_walk)
         yield overload(
             f".sort(list({kind})) list({kind})", lambda items: sort_by(items, items), since=34, cost=_cost_sort
         )
         yield overload(f".@sortBy(list(T), list({kind})) list(T)", sort_by, since=34, cost=_cost_sort)
     for kind in _SUMMABLE:
-        yield overload(f".sum(list({kind})) {kind}", _summed(kind), cost=_cost_walk)
+        yield overload(f".sum(list({kind})) {kind}", _adder(kind), cost=_cost_walk)
     yield overload(".indexOf(list(A), A) int", _index_of, cost=_cost_walk)
     yield overload(".lastIndexOf(list(A), A) int", _last_index_of, cost=_cost_walk)
     yield overload(".includes(dyn, dyn) bool", _includes, since=37, cost=_cost_walk)
@@ -192,7 +192,7 @@ def _table() -> Iterator[Overload]:
     yield overload(".flatten(list(dyn), int) list(dyn)", _flatten, since=34, any_types=True, cost=_cost_result)
     yield overload("lists.range(int) list(int)", _range, since=34, cost=_cost_result)
     yield overload(".reverse(list(T)) list(T)", lambda items: list(reversed(items)), since=34, cost=_cost_result)
-    yield overload(".distinct(list(T)) list(T)", _distinct, since=34, cost=_cost_square)
+    yield overload(".distinct(list(T)) list(T)", _drop_repeated_items, since=34, cost=_cost_square)
     for name, call in (("contains", _contains), ("equivalent", _equivalent), ("intersects", _intersects)):
         yield overload(f"sets.{name}(list(T), list(T)) bool", call, since=29, cost=_cost_product)
     yield from _optionals()
@@ -207,8 +207,8 @@ def _optionals() -> Iterator[Overload]:
     yield overload(f".hasValue({some}) bool", lambda optional: optional.present, since=28)
     yield overload(f".or({some}, {some}) {some}", lambda value, other: value if value.present else other, since=28)
     yield overload(f".orValue({some}, V) V", lambda value, other: value.value if value.present else other, since=28)
-    yield overload(f".first(list(V)) {some}", _first, since=28)
-    yield overload(f".last(list(V)) {some}", _last, since=28)
+    yield overload(f".first(list(V)) {some}", _first_item, since=28)
+    yield overload(f".last(list(V)) {some}", _last_item, since=28)
     yield overload(f"optional.unwrap(list({some})) list(V)", _unwrap, since=28)
     yield overload(f".unwrapOpt(list({some})) list(V)", _unwrap, since=28)
 

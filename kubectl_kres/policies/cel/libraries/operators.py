@@ -139,7 +139,7 @@ def _not(value: Any) -> bool:
 _COMPARABLE = (bool, int, float, str, bytes, Timestamp, Duration)
 
 
-def _ordered(symbol: str, test: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
+def _ordering_operator(symbol: str, test: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
     def apply(value: Any, other: Any) -> bool:
         if not isinstance(value, _COMPARABLE):
             raise EvalError(f"{_NO_OVERLOAD}: {symbol}")
@@ -221,7 +221,7 @@ def _cost_contains(args: tuple[Any, ...], _result: Any) -> int:
     return math.ceil(size(args[0]) * 0.1) * math.ceil(size(args[1]) * 0.1)
 
 
-def _lazily(*_args: Any) -> Any:
+def _refuse_eager_call(*_args: Any) -> Any:
     """Never called: the evaluator looks at the terms itself, one after the other."""
     raise EvalError(_NO_OVERLOAD)
 
@@ -241,8 +241,8 @@ _CROSS = (
 def _table() -> Iterator[Overload]:
     yield overload("!_(bool) bool", _not, any_types=True)
     for symbol in ("_&&_", "_||_"):
-        yield overload(f"{symbol}(bool, bool) bool", _lazily)
-    yield overload("_?_:_(bool, A, A) A", _lazily)
+        yield overload(f"{symbol}(bool, bool) bool", _refuse_eager_call)
+    yield overload("_?_:_(bool, A, A) A", _refuse_eager_call)
     for symbol, wanted in (("_==_", True), ("_!=_", False)):
         yield overload(
             f"{symbol}(A, A) bool",
@@ -250,7 +250,7 @@ def _table() -> Iterator[Overload]:
             any_types=True,
             cost=_cost_equal,
         )
-    yield from _sums()
+    yield from _sum_overloads()
     orders: tuple[tuple[str, Callable[[int], bool]], ...] = (
         ("_<_", lambda sign: sign < 0), ("_<=_", lambda sign: sign <= 0),
         ("_>_", lambda sign: sign > 0), ("_>=_", lambda sign: sign >= 0),
@@ -260,7 +260,7 @@ def _table() -> Iterator[Overload]:
         for text, other, since in pairs:
             yield overload(
                 f"{symbol}({text}, {other}) bool",
-                _ordered(symbol, test),
+                _ordering_operator(symbol, test),
                 any_types=True,
                 cost=_cost_ordered,
                 since=since,
@@ -281,7 +281,7 @@ def _table() -> Iterator[Overload]:
     yield overload(".matches(string, string) bool", _matches, any_types=True, cost=cost_regex)
 
 
-def _sums() -> Iterator[Overload]:
+def _sum_overloads() -> Iterator[Overload]:
     for name, other, result in (
         *((kind, kind, kind) for kind in (*_PAIRS, "string", "duration")),
         ("duration", "timestamp", "timestamp"), ("timestamp", "duration", "timestamp"),

@@ -32,7 +32,11 @@ class Pattern:
         threads: list[tuple[int, int]] = []
         best: tuple[int, int] | None = None
         for at in range(start, len(text) + 1):
-            threads = self._spread([*threads, (0, at)], text, at) if best is None else self._spread(threads, text, at)
+            threads = (
+                self._expand_threads([*threads, (0, at)], text, at)
+                if best is None
+                else self._expand_threads(threads, text, at)
+            )
             next_answer: list[tuple[int, int]] = []
             code = ord(text[at]) if at < len(text) else -1
             for place, begun in threads:
@@ -47,7 +51,7 @@ class Pattern:
                 break
         return best
 
-    def _spread(self, threads: list[tuple[int, int]], text: str, at: int) -> list[tuple[int, int]]:
+    def _expand_threads(self, threads: list[tuple[int, int]], text: str, at: int) -> list[tuple[int, int]]:
         """Return the places that consume a character, or match, in the order of preference."""
         seen: set[int] = set()
         ready: list[tuple[int, int]] = []
@@ -64,18 +68,18 @@ class Pattern:
                 elif op.kind == "split":
                     stack.extend((op.other, op.to))
                 elif op.kind == "assert":
-                    if _holds(op.test, text, at):
+                    if _is_assertion_met(op.test, text, at):
                         stack.append(place + 1)
                 else:
                     ready.append((place, begun))
         return ready
 
 
-def _word(text: str, at: int) -> bool:
+def _is_word_character(text: str, at: int) -> bool:
     return 0 <= at < len(text) and (text[at].isalnum() or text[at] == "_") and text[at].isascii()
 
 
-def _holds(test: str, text: str, at: int) -> bool:
+def _is_assertion_met(test: str, text: str, at: int) -> bool:
     if test in ("^", "A"):
         return at == 0
     if test in ("$", "z"):
@@ -84,7 +88,7 @@ def _holds(test: str, text: str, at: int) -> bool:
         return at == 0 or text[at - 1] == "\n"
     if test == "m$":
         return at == len(text) or text[at] == "\n"
-    return (_word(text, at - 1) != _word(text, at)) is (test == "b")
+    return (_is_word_character(text, at - 1) != _is_word_character(text, at)) is (test == "b")
 
 
 @lru_cache(maxsize=256)

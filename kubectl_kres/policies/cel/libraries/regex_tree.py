@@ -44,12 +44,12 @@ class PatternParser:
     def _sequence(self) -> Any:
         parts: list[Any] = []
         while self._peek() not in ("", "|", ")"):
-            part = self._repeated()
+            part = self._parse_repeat()
             if part is not None:
                 parts.append(part)
         return ("seq", parts)
 
-    def _repeated(self) -> Any:
+    def _parse_repeat(self) -> Any:
         start = self.at
         part = self._atom()
         repeats = 0
@@ -62,13 +62,15 @@ class PatternParser:
             self.at += lazy
             repeats += 1
             if repeats > 1:
-                raise BadPattern(f"error parsing regexp: invalid nested repetition operator: `{self._ops(start)}`")
+                raise BadPattern(
+                    f"error parsing regexp: invalid nested repetition operator: `{self._repetition_operators(start)}`"
+                )
             if max(bounds[0], bounds[1] or 0) > _MOST_REPEATS:
                 raise BadPattern(f"error parsing regexp: invalid repeat count: `{self.pattern[begun : self.at]}`")
             part = ("repeat", part, bounds[0], bounds[1], lazy != ("U" in self.flags))
         return part
 
-    def _ops(self, start: int) -> str:
+    def _repetition_operators(self, start: int) -> str:
         at = self.at
         begin = at
         while begin > start and self.pattern[begin - 1] in "*+?":
@@ -109,7 +111,7 @@ class PatternParser:
         if char in ("^", "$"):
             return ("assert", ("m" if "m" in self.flags else "") + char)
         if char == "\\":
-            return self._escaped()
+            return self._parse_escape()
         return ("char", self._fold_case(((ord(char), ord(char)),)))
 
     def _group(self) -> Any:
@@ -152,7 +154,7 @@ class PatternParser:
             return rest[at] == ":"
         raise BadPattern(f"error parsing regexp: invalid or unsupported Perl syntax: `({rest[: at + 1]}`")
 
-    def _escaped(self) -> Any:
+    def _parse_escape(self) -> Any:
         char = self._peek()
         if not char:
             raise BadPattern("error parsing regexp: trailing backslash at end of expression: ``")
@@ -172,7 +174,7 @@ class PatternParser:
         self.at += 1
         if char.lower() in _CLASSES and char:
             ranges = _CLASSES[char.lower()]
-            return _inverted(ranges) if char.isupper() else ranges
+            return _invert_ranges(ranges) if char.isupper() else ranges
         code = self._escape_code(char, start)
         return self._fold_case(((code, code),))
 
@@ -207,7 +209,7 @@ class PatternParser:
             ranges.extend(self._class_item())
         self.at += 1
         wrapped = self._fold_case(tuple(ranges))
-        return _inverted(wrapped) if negated else wrapped
+        return _invert_ranges(wrapped) if negated else wrapped
 
     def _class_item(self) -> Ranges:
         rest = self.pattern[self.at :]
@@ -216,7 +218,7 @@ class PatternParser:
             name = rest[2:end].lstrip("^")
             if end > 0 and name in _POSIX:
                 self.at += end + 2
-                return _inverted(_POSIX[name]) if rest[2] == "^" else _POSIX[name]
+                return _invert_ranges(_POSIX[name]) if rest[2] == "^" else _POSIX[name]
             if end > 0:
                 raise BadPattern(f"error parsing regexp: invalid character class range: `{rest[: end + 2]}`")
         begun = self.at
@@ -253,7 +255,7 @@ class PatternParser:
         return tuple(more)
 
 
-def _inverted(ranges: Ranges) -> Ranges:
+def _invert_ranges(ranges: Ranges) -> Ranges:
     out, at = [], 0
     for low, high in sorted(ranges):
         if low > at:

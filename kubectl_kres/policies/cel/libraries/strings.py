@@ -119,7 +119,7 @@ _QUOTED = {
 }
 
 
-def _quote(text: str) -> str:
+def _quote_text(text: str) -> str:
     return '"' + "".join(_QUOTED.get(char, char) for char in text) + '"'
 
 
@@ -251,7 +251,7 @@ def _format(text: str, args: Any) -> str:
         exceptional = kind == "string" and letter in "fe" and value not in ("NaN", "Infinity", "-Infinity")
         if kind not in CLAUSES[letter][0] or exceptional:
             raise FormatFault(wrong_clause(letter, kind))
-        return _one(letter, precision, value)
+        return _format_argument(letter, precision, value)
 
     try:
         return format_string(text, len(args), formatted)[0]
@@ -259,7 +259,7 @@ def _format(text: str, args: Any) -> str:
         raise EvalError(fault.message) from None
 
 
-def _one(letter: str, precision: int | None, value: Any) -> str:
+def _format_argument(letter: str, precision: int | None, value: Any) -> str:
     if letter == "s":
         return _text(value)
     if letter == "d":
@@ -298,14 +298,14 @@ def _text(value: Any) -> str:
     if value is None:
         return "null"
     if is_list(value):
-        return "[" + ", ".join(_bounded(map(_inner, value))) + "]"
+        return "[" + ", ".join(_bound_texts(map(_format_inner_value, value))) + "]"
     if isinstance(value, dict):
-        pairs = sorted(zip(map(_key, value), _bounded(map(_inner, value.values())), strict=True))
+        pairs = sorted(zip(map(_key, value), _bound_texts(map(_format_inner_value, value.values())), strict=True))
         return "{" + ", ".join(f"{key}:{item}" for key, item in pairs) + "}"
     return to_string(value)
 
 
-def _bounded(texts: Iterable[str]) -> Iterator[str]:
+def _bound_texts(texts: Iterable[str]) -> Iterator[str]:
     """Yield the same texts. Raises NotComputed once they are too long together."""
     length = 0
     for text in texts:
@@ -318,7 +318,7 @@ def _key(key: Any) -> str:
     return go_quoted(key) if isinstance(key, str) else to_string(key)
 
 
-def _inner(value: Any) -> str:
+def _format_inner_value(value: Any) -> str:
     """Return a value inside a list or map."""
     if isinstance(value, str):
         return go_quoted(value)
@@ -366,7 +366,7 @@ def _table() -> Iterator[Overload]:
     yield overload(".substring(string, int, int) string", _substring, cost=cost_tenth)
     yield overload(".trim(string) string", trim, cost=cost_tenth)
     yield overload(".format(string, list(dyn)) string", _format, since=29, cost=cost_tenth)
-    yield overload("strings.quote(string) string", _quote, since=29, cost=cost_tenth)
+    yield overload("strings.quote(string) string", _quote_text, since=29, cost=cost_tenth)
     yield overload(".join(list(string)) string", _join, cost=_cost_result)
     yield overload(".join(list(string), string) string", _join, cost=_cost_result)
     yield overload(".find(string, string) string", _find, cost=cost_regex)

@@ -151,7 +151,7 @@ def children(node: SyntaxNode) -> Iterator[SyntaxNode]:
         yield from (node.operand, node.body)
 
 
-def every(node: SyntaxNode) -> Iterator[SyntaxNode]:
+def walk_nodes(node: SyntaxNode) -> Iterator[SyntaxNode]:
     yield node
     for child in children(node):
-        yield from every(child)
+        yield from walk_nodes(child)

@@ -32,7 +32,7 @@ def expand(
     """Return what the macro stands for; None if the call is none. Raises Misuse."""
     minor, count = version[1], len(args)
     if target is None:
-        return _has(offset, args[0]) if name == "has" and count == 1 else None
+        return _expand_has(offset, args[0]) if name == "has" and count == 1 else None
     if name in _ONE and count in _ONE[name][0] and minor >= _ONE[name][1]:
         return _one_variable(offset, name, target, args)
     if name in _TWO and count in _TWO[name] and minor >= _TWO_SINCE:
@@ -45,7 +45,7 @@ def expand(
     return None
 
 
-def _has(offset: int, arg: SyntaxNode) -> SyntaxNode:
+def _expand_has(offset: int, arg: SyntaxNode) -> SyntaxNode:
     if not isinstance(arg, Select) or arg.optional:
         raise Misuse(arg.offset, "invalid argument to has() macro")
     return Select(offset, arg.operand, arg.field, test=True)

@@ -142,13 +142,13 @@ def unescape(text: str, *, is_bytes: bool) -> str | bytes:
     at = 0
     for match in _SEQUENCE.finditer(body):
         pieces.append(body[at : match.start()].encode())
-        pieces.append(_one(match, is_bytes=is_bytes))
+        pieces.append(_decode_escape(match, is_bytes=is_bytes))
         at = match.end()
     joined = b"".join([*pieces, body[at:].encode()])
     return joined if is_bytes else joined.decode()
 
 
-def _one(match: re.Match[str], *, is_bytes: bool) -> bytes:
+def _decode_escape(match: re.Match[str], *, is_bytes: bool) -> bytes:
     simple, hexed, short, long, octal = match.groups()
     if simple is not None:
         return _SIMPLE[simple].encode()
@@ -329,10 +329,10 @@ class _Parser:
     def _member(self) -> SyntaxNode:
         node = self._primary()
         while self.now.kind in (".", "["):
-            node = self._dotted(node) if self.now.kind == "." else self._indexed(node)
+            node = self._parse_selection(node) if self.now.kind == "." else self._parse_index(node)
         return node
 
-    def _dotted(self, operand: SyntaxNode) -> SyntaxNode:
+    def _parse_selection(self, operand: SyntaxNode) -> SyntaxNode:
         dot = self._advance()
         optional = self.now.kind == "?"
         if optional:
@@ -357,7 +357,7 @@ class _Parser:
             self._stop(f"mismatched input '{name.text}' expecting {{IDENTIFIER, ESC_IDENTIFIER}}")
         self._stop(f"no viable alternative at input '.{'' if name.kind == 'EOF' else name.text}'")
 
-    def _indexed(self, operand: SyntaxNode) -> SyntaxNode:
+    def _parse_index(self, operand: SyntaxNode) -> SyntaxNode:
         opened = self._advance()
         optional = self.now.kind == "?"
         if optional:
@@ -398,7 +398,7 @@ class _Parser:
             self._no_operand(_OPERAND)
         token = self.now
         if token.kind in ("IDENT", "."):
-            return self._named()
+            return self._parse_name()
         self._advance()
         if token.kind == "(":
             node = self._expression()
@@ -412,7 +412,7 @@ class _Parser:
             return self._number(token, self._advance())
         return self._literal(token)
 
-    def _named(self) -> SyntaxNode:
+    def _parse_name(self) -> SyntaxNode:
         leading = self.now.offset if self.now.kind == "." else None
         if leading is not None:
             self._advance()
@@ -443,7 +443,7 @@ class _Parser:
         entries: list[Entry] = []
         while self.now.kind not in ("}", ","):
             entries.append(self._field())
-            if not self._more("}"):
+            if not self._has_more_entries("}"):
                 break
         self._close("}")
         return Message(opened.offset, name, entries)
@@ -468,7 +468,7 @@ class _Parser:
         self._advance()
         return True
 
-    def _more(self, closing: str) -> bool:
+    def _has_more_entries(self, closing: str) -> bool:
         """Return whether another entry follows a comma."""
         if self.now.kind != ",":
             return False
@@ -500,7 +500,7 @@ class _Parser:
             if self._question():
                 optional.add(len(items))
             items.append(self._expression())
-            if not self._more("]"):
+            if not self._has_more_entries("]"):
                 break
         self._close("]")
         return ListNode(opened.offset, items, frozenset(optional))
@@ -514,7 +514,7 @@ class _Parser:
             key = self._expression()
             colon = self._expect(":")
             entries.append(Entry(colon.offset, key, self._expression(), optional=optional))
-            if not self._more("}"):
+            if not self._has_more_entries("}"):
                 break
         self._close("}")
         return MapNode(opened.offset, entries)

@@ -51,7 +51,7 @@ class StandardCheck(Struct, frozen=True):
         return result
 
 
-def quoted(names: Sequence[str]) -> str:
+def quote_names(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
@@ -60,14 +60,14 @@ def plural(word: str, count: int, several: str = "") -> str:
 
 
 def containers(names: Sequence[str]) -> str:
-    return f"{plural('container', len(names))} {quoted(names)}"
+    return f"{plural('container', len(names))} {quote_names(names)}"
 
 
 def context(container: Raw) -> Raw:
     return container.get("securityContext") or {}
 
 
-def named(spec: Raw, bad: Callable[[Raw], bool]) -> list[str]:
+def container_names(spec: Raw, bad: Callable[[Raw], bool]) -> list[str]:
     return [str(container.get("name", "")) for container in containers_of(spec) if bad(container)]
 
 
@@ -99,7 +99,7 @@ def app_armor(metadata: Raw, spec: Raw) -> Violation | None:
             values.add(str((profile or {}).get("type", "")))
         return wrong
 
-    pod, names = bad(spec), named(spec, bad)
+    pod, names = bad(spec), container_names(spec, bad)
     annotations = sorted(
         f"{key}={go_quoted(value)}"
         for key, value in (metadata.get("annotations") or {}).items()
@@ -114,7 +114,7 @@ def app_armor(metadata: Raw, spec: Raw) -> Violation | None:
     if not setters:
         return None
     shown = [*sorted(values), *annotations]
-    text = f"{' and '.join(setters)} must not set AppArmor profile type to {quoted(shown)}"
+    text = f"{' and '.join(setters)} must not set AppArmor profile type to {quote_names(shown)}"
     path = "securityContext.appArmorProfile.type"
     return Violation(plural("forbidden AppArmor profile", len(shown)), text, path, "RuntimeDefault")
 
@@ -143,10 +143,10 @@ def capabilities(spec: Raw, allowed: frozenset[str], reason: str) -> Violation |
         values.update(wrong)
         return bool(wrong)
 
-    names = named(spec, bad)
+    names = container_names(spec, bad)
     if not names:
         return None
-    text = f"{containers(names)} must not include {quoted(sorted(values))} in securityContext.capabilities.add"
+    text = f"{containers(names)} must not include {quote_names(sorted(values))} in securityContext.capabilities.add"
     return Violation(reason, text, "securityContext.capabilities.add")
 
 
@@ -159,7 +159,7 @@ def host_path(_: Raw, spec: Raw) -> Violation | None:
     names = [str(volume.get("name", "")) for volume in spec.get("volumes") or () if volume.get("hostPath") is not None]
     if not names:
         return None
-    return Violation("hostPath volumes", f"{plural('volume', len(names))} {quoted(names)}", "volumes")
+    return Violation("hostPath volumes", f"{plural('volume', len(names))} {quote_names(names)}", "volumes")
 
 
 def host_ports(_: Raw, spec: Raw) -> Violation | None:
@@ -170,7 +170,7 @@ def host_ports(_: Raw, spec: Raw) -> Violation | None:
         ports.update(used)
         return bool(used)
 
-    names = named(spec, bad)
+    names = container_names(spec, bad)
     if not names:
         return None
     verb, word = plural("uses", len(names), "use"), plural("hostPort", len(ports))
@@ -196,15 +196,15 @@ def host_probes(_: Raw, spec: Raw) -> Violation | None:
         hosts.update(used)
         return bool(used)
 
-    names = sorted(set(named(spec, bad)))
+    names = sorted(set(container_names(spec, bad)))
     if not names:
         return None
     verb, word = plural("uses", len(names), "use"), plural("probe or lifecycle host", len(hosts))
-    return Violation("probe or lifecycle host", f"{containers(names)} {verb} {word} {quoted(sorted(hosts))}")
+    return Violation("probe or lifecycle host", f"{containers(names)} {verb} {word} {quote_names(sorted(hosts))}")
 
 
 def privileged(_: Raw, spec: Raw) -> Violation | None:
-    names = named(spec, lambda container: context(container).get("privileged") is True)
+    names = container_names(spec, lambda container: context(container).get("privileged") is True)
     if not names:
         return None
     text = f"{containers(names)} must not set securityContext.privileged=true"
@@ -221,10 +221,10 @@ def proc_mount(_: Raw, spec: Raw) -> Violation | None:
             values.add(str(mount))
         return wrong
 
-    names = named(spec, bad)
+    names = container_names(spec, bad)
     if not names:
         return None
-    text = f"{containers(names)} must not set securityContext.procMount to {quoted(sorted(values))}"
+    text = f"{containers(names)} must not set securityContext.procMount to {quote_names(sorted(values))}"
     return Violation("procMount", text, "securityContext.procMount", "Default")
 
 
@@ -248,10 +248,10 @@ def selinux(allowed: frozenset[str]) -> Version:
             return bool(wrong) or kind not in allowed
 
         pod = bad(spec)
-        setters = setters_of(named(spec, bad), pod=pod)
+        setters = setters_of(container_names(spec, bad), pod=pod)
         if not setters:
             return None
-        data = [f"{plural('type', len(types))} {quoted(sorted(types))}"] if types else []
+        data = [f"{plural('type', len(types))} {quote_names(sorted(types))}"] if types else []
         data += [f"{part} may not be set" for part in ("user", "role") if part in parts]
         text = f"{setters} set forbidden securityContext.seLinuxOptions: {'; '.join(data)}"
         return Violation("seLinuxOptions", text, "securityContext.seLinuxOptions")
@@ -297,10 +297,10 @@ def seccomp_set(spec: Raw) -> Violation | None:
         return wrong
 
     pod = bad(spec)
-    setters = setters_of(named(spec, bad), pod=pod)
+    setters = setters_of(container_names(spec, bad), pod=pod)
     if not setters:
         return None
-    text = f"{setters} must not set securityContext.seccompProfile.type to {quoted(sorted(values))}"
+    text = f"{setters} must not set securityContext.seccompProfile.type to {quote_names(sorted(values))}"
     return Violation("seccompProfile", text, SECCOMP_PATH, "RuntimeDefault")
 
 
@@ -336,15 +336,15 @@ def host_process(_: Raw, spec: Raw) -> Violation | None:
     def bad(holder: Raw) -> bool:
         return (context(holder).get("windowsOptions") or {}).get("hostProcess") is True
 
-    setters = setters_of(named(spec, bad), pod=bad(spec))
+    setters = setters_of(container_names(spec, bad), pod=bad(spec))
     if not setters:
         return None
     text = f"{setters} must not set securityContext.windowsOptions.hostProcess=true"
     return Violation("hostProcess", text, "securityContext.windowsOptions.hostProcess", "false")
 
 
-def escalation(_: Raw, spec: Raw) -> Violation | None:
-    names = named(spec, lambda container: context(container).get("allowPrivilegeEscalation") is not False)
+def privilege_escalation(_: Raw, spec: Raw) -> Violation | None:
+    names = container_names(spec, lambda container: context(container).get("allowPrivilegeEscalation") is not False)
     if not names:
         return None
     text = f"{containers(names)} must set securityContext.allowPrivilegeEscalation=false"
@@ -356,7 +356,7 @@ def capabilities_restricted(_: Raw, spec: Raw) -> Violation | None:
     def keeps(container: Raw) -> bool:
         return "ALL" not in ((context(container).get("capabilities") or {}).get("drop") or ())
 
-    names = named(spec, keeps)
+    names = container_names(spec, keeps)
     additions = capabilities(spec, frozenset(("NET_BIND_SERVICE",)), "")
     details = [f'{containers(names)} must set securityContext.capabilities.drop=["ALL"]'] if names else []
     details += [additions.detail] if additions else []
@@ -390,20 +390,20 @@ def restricted_volumes(_: Raw, spec: Raw) -> Violation | None:
     if not names:
         return None
     verb, word = plural("uses", len(names), "use"), plural("restricted volume type", len(kinds))
-    text = f"{plural('volume', len(names))} {quoted(names)} {verb} {word} {quoted(sorted(kinds))}"
+    text = f"{plural('volume', len(names))} {quote_names(names)} {verb} {word} {quote_names(sorted(kinds))}"
     return Violation("restricted volume types", text, "volumes")
 
 
 def non_root(_: Raw, spec: Raw) -> Violation | None:
     pod = context(spec).get("runAsNonRoot")
-    names = named(spec, lambda container: context(container).get("runAsNonRoot") is False)
+    names = container_names(spec, lambda container: context(container).get("runAsNonRoot") is False)
     setters = setters_of(names, pod=pod is False)
     path = "securityContext.runAsNonRoot"
     if setters:
         return Violation(
             "runAsNonRoot != true", f"{setters} must not set securityContext.runAsNonRoot=false", path, "true"
         )
-    implicit = [] if pod else named(spec, lambda container: context(container).get("runAsNonRoot") is None)
+    implicit = [] if pod else container_names(spec, lambda container: context(container).get("runAsNonRoot") is None)
     if not implicit:
         return None
     text = f"pod or {containers(implicit)} must set securityContext.runAsNonRoot=true"
@@ -415,7 +415,7 @@ def user(_: Raw, spec: Raw) -> Violation | None:
         user = context(holder).get("runAsUser")
         return user == 0 and not isinstance(user, bool)
 
-    setters = setters_of(named(spec, root), pod=root(spec))
+    setters = setters_of(container_names(spec, root), pod=root(spec))
     if not setters:
         return None
     return Violation("runAsUser=0", f"{setters} must not set runAsUser=0", "securityContext.runAsUser")
@@ -427,7 +427,7 @@ def seccomp_restricted(_: Raw, spec: Raw) -> Violation | None:
         return wrong
     if context(spec).get("seccompProfile") is not None:
         return None
-    names = named(spec, lambda container: context(container).get("seccompProfile") is None)
+    names = container_names(spec, lambda container: context(container).get("seccompProfile") is None)
     if not names:
         return None
     text = f'pod or {containers(names)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'

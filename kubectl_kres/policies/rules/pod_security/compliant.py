@@ -23,7 +23,7 @@ def compliant_spec(spec: Raw, level: str, kept: Collection[str] = ()) -> dict[st
 
     Volumes, ports, sysctls and the host's namespaces stay as they are: nobody but their author knows what to do.
     """
-    whole = _allowed(spec.get("securityContext") or {}, level)
+    whole = _drop_forbidden_fields(spec.get("securityContext") or {}, level)
     if level == "restricted":
         whole = {key: value for key, value in whole.items() if (key, value) != ("runAsNonRoot", False)}
     groups = {
@@ -59,12 +59,12 @@ def merged_spec(spec: Raw, patch: Raw) -> dict[str, Any]:
     """Return the spec of a pod with such a patch merged into it: containers by name, null takes a field out."""
     result = {**spec}
     if "securityContext" in patch:
-        result["securityContext"] = _merged(spec.get("securityContext") or {}, patch["securityContext"])
+        result["securityContext"] = _merge_maps(spec.get("securityContext") or {}, patch["securityContext"])
     for key in ("initContainers", "containers"):
         changes = {item["name"]: item["securityContext"] for item in patch.get(key, ())}
         if changes:
             result[key] = [
-                {**item, "securityContext": _merged(item.get("securityContext") or {}, changes[item["name"]])}
+                {**item, "securityContext": _merge_maps(item.get("securityContext") or {}, changes[item["name"]])}
                 if item.get("name") in changes
                 else item
                 for item in spec.get(key) or ()
@@ -72,13 +72,13 @@ def merged_spec(spec: Raw, patch: Raw) -> dict[str, Any]:
     return result
 
 
-def _merged(old: Raw, change: Raw) -> dict[str, Any]:
+def _merge_maps(old: Raw, change: Raw) -> dict[str, Any]:
     result = {**old}
     for key, value in change.items():
         if value is None:
             result.pop(key, None)
         elif isinstance(value, Mapping):
-            result[key] = _merged(old.get(key) or {}, value)
+            result[key] = _merge_maps(old.get(key) or {}, value)
         else:
             result[key] = value
     return result
@@ -100,19 +100,19 @@ def _difference(old: Raw, new: Raw) -> dict[str, Any]:
 def context_changes(old: Raw, new: Raw) -> str:
     """Return in words what a context has to set and to leave out; empty: nothing."""
     was, now = old.get("securityContext") or {}, new.get("securityContext") or {}
-    texts = dict(_leaves(now))
-    given = [f"{path} {text}" for path, text in texts.items() if dict(_leaves(was)).get(path) != text]
-    gone = [f"{path} {text}" for path, text in _leaves(was) if path not in texts]
+    texts = dict(_list_leaves(now))
+    given = [f"{path} {text}" for path, text in texts.items() if dict(_list_leaves(was)).get(path) != text]
+    gone = [f"{path} {text}" for path, text in _list_leaves(was) if path not in texts]
     return " and ".join(
-        filter(None, (f"set {listed(given)}" if given else "", f"take out {listed(gone)}" if gone else ""))
+        filter(None, (f"set {join_words(given)}" if given else "", f"take out {join_words(gone)}" if gone else ""))
     )
 
 
-def _leaves(context: Raw, path: str = "") -> Iterator[tuple[str, str]]:
+def _list_leaves(context: Raw, path: str = "") -> Iterator[tuple[str, str]]:
     for key, value in context.items():
         at = f"{path}.{key}" if path else key
         if isinstance(value, Mapping):
-            yield from _leaves(value, at)
+            yield from _list_leaves(value, at)
         elif isinstance(value, list):
             yield at, f"[{', '.join(map(str, value))}]"
         elif value is not None:
@@ -120,7 +120,7 @@ def _leaves(context: Raw, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _context(own: Raw, whole: Raw, level: str) -> Raw:
-    result = _allowed(own, level)
+    result = _drop_forbidden_fields(own, level)
     if level != "restricted":
         return result
     capabilities = dict(result.get("capabilities") or {})
@@ -136,7 +136,7 @@ def _context(own: Raw, whole: Raw, level: str) -> Raw:
     return result
 
 
-def _allowed(context: Raw, level: str) -> dict[str, Any]:
+def _drop_forbidden_fields(context: Raw, level: str) -> dict[str, Any]:
     """Without what the level forbids."""
     result = dict(context)
     if result.get("privileged"):
@@ -158,6 +158,6 @@ def _allowed(context: Raw, level: str) -> dict[str, Any]:
     return result
 
 
-def listed(texts: Sequence[str]) -> str:
+def join_words(texts: Sequence[str]) -> str:
     """Return ``a, b and c``."""
     return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)

@@ -71,7 +71,9 @@ CHECKS: tuple[StandardCheck, ...] = (
     ),
     StandardCheck("windowsHostProcess", False, ((0, baseline.host_process),)),
     StandardCheck(
-        "allowPrivilegeEscalation", True, ((8, restricted.escalation), (25, unless_windows(restricted.escalation)))
+        "allowPrivilegeEscalation",
+        True,
+        ((8, restricted.privilege_escalation), (25, unless_windows(restricted.privilege_escalation))),
     ),
     StandardCheck(
         "capabilities_restricted",
@@ -193,10 +195,10 @@ def review(request: Request, namespace: Mapping[str, Any], server_minor: int) ->
         return Review()
     if is_pod and request.operation == "UPDATE" and not _significant(request.object or {}, request.old or {}):
         return Review()
-    return _evaluated(request, standard, pod, server_minor, enforce=is_pod)
+    return _review_standard(request, standard, pod, server_minor, enforce=is_pod)
 
 
-def _evaluated(
+def _review_standard(
     request: Request, standard: Standard, pod: Mapping[str, Any], server_minor: int, *, enforce: bool
 ) -> Review:
     audit: dict[str, str] = {}
@@ -275,10 +277,10 @@ def _existing(name: str, level: Level, pods: Sequence[Mapping[str, Any]], server
     if not by_reason:
         return ()
     first = f'existing pods in namespace "{name}" violate the new PodSecurity enforce level "{level}"'
-    return (first, *sorted(_counted(reason, names) for reason, names in by_reason.items()))
+    return (first, *sorted(_format_pod_reason(reason, names) for reason, names in by_reason.items()))
 
 
-def _counted(reason: str, names: Sequence[str]) -> str:
+def _format_pod_reason(reason: str, names: Sequence[str]) -> str:
     more = len(names) - 1
     others = "" if not more else f" (and {more} other pod{'' if more == 1 else 's'})"
     return f"{min(names)}{others}: {reason}"

@@ -53,16 +53,18 @@ def find_pods_missing(context: CheckContext) -> Iterator[Diagnostic]:
         verdict = context.verdict(evaluated)
         if verdict.missing and is_negative(verdict):
             part = evaluated.analysis.tekton
-            beside = _beside(part.version if part is not None else "")
+            beside = _format_version_remarks(part.version if part is not None else "")
             yield _broken(evaluated.ref, verdict, verdict.missing, context.remedy(evaluated), beside)
     # A run of the cluster makes TaskRuns, which are evaluated themselves, unless it lacks what comes before them.
     for run in context.pipelines:
         if is_negative(run.verdict) and (context.of_files or run.lacks_objects):
             first = next(iter(run.remedies), None)
-            yield _broken(run.subject, run.verdict, run.verdict.missing or 1, first, _beside(run.version))
+            yield _broken(
+                run.subject, run.verdict, run.verdict.missing or 1, first, _format_version_remarks(run.version)
+            )
 
 
-def _beside(version: str) -> str:
+def _format_version_remarks(version: str) -> str:
     """Return the sentence about Tekton's version beside a finding about a run."""
     return "".join(f"; {remark.text}" for remark in version_remarks(version_of(version)))
 
@@ -111,7 +113,7 @@ def find_next_pod(context: CheckContext) -> Iterator[Diagnostic]:
         if context.of_files or not _runs(evaluated) or any(refusal is None for refusal in refusals):
             continue
         first = refusals[0]
-        lasting = [finding for finding in first.findings if _lasts(finding)] if first is not None else []
+        lasting = [finding for finding in first.findings if _is_lasting(finding)] if first is not None else []
         if lasting:
             yield Diagnostic(
                 evaluated.ref, {"why": next((finding.text for finding in lasting if finding.text), lasting[0].rule)}
@@ -125,7 +127,7 @@ def _runs(evaluated: EvaluatedWorkload) -> bool:
     return evaluated.analysis.start.live is not None and evaluated.analysis.tekton is None
 
 
-def _lasts(finding: Finding) -> bool:
+def _is_lasting(finding: Finding) -> bool:
     """Return whether the refusal stays when a pod goes: the room of a quota comes back with it, unless it is over its
     hard.
     """
@@ -201,12 +203,12 @@ def _once_there(replicas: Replicas, analysis: Analysis) -> tuple[Replicas, Analy
     asked = {
         charge.quota: charge.requested for charge in charges(quota_request(analysis.start.pod, draft), policies.quotas)
     }
-    quotas = tuple(_with(quota, asked.get(quota.name, {}), replicas.wanted) for quota in policies.quotas)
+    quotas = tuple(_add_usage(quota, asked.get(quota.name, {}), replicas.wanted) for quota in policies.quotas)
     known = structs.replace(analysis.known, policies=structs.replace(policies, quotas=quotas))
     return structs.replace(replicas, existing=replicas.wanted), structs.replace(analysis, known=known)
 
 
-def _with(quota: Quota, asked: Mapping[str, str], times: int) -> Quota:
+def _add_usage(quota: Quota, asked: Mapping[str, str], times: int) -> Quota:
     """Return the quota once it has counted so many more of these pods."""
     used = dict(quota.used)
     for name, text in asked.items():
@@ -377,12 +379,12 @@ def _held_up_broken(
         "reason": reason,
         "count": str(len(members)),
         "workloads": f"{names}{more}",
-        "why": f"{state.message or state.detail or reason}{_nearest(context, first, state)}",
+        "why": f"{state.message or state.detail or reason}{_format_nearest_node(context, first, state)}",
     }
     return Diagnostic(first, values, remedy=state.next)
 
 
-def _nearest(context: CheckContext, ref: ObjectRef, state: RunState) -> str:
+def _format_nearest_node(context: CheckContext, ref: ObjectRef, state: RunState) -> str:
     """Return what the nearest node lacks, where nodes are at hand as the scheduler sees them: they are read for no
     list.
     """

@@ -11,10 +11,10 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import Admits, Edit, KilledContainer, Remedy, SetBound, TektonPart
-from kubectl_kres.reports.remedies.words import composed, for_new_run
+from kubectl_kres.reports.remedies.words import compose_remedy, for_new_run
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.ways.config_edits import entries_edit
-from kubectl_kres.tekton.reports.ways.container_defaults import entry_edit, tried
+from kubectl_kres.tekton.reports.ways.container_defaults import entry_edit, try_defaults
 from kubectl_kres.tekton.reports.ways.run_values import RunCase
 
 #: What Tekton 1.13.0 requests, without its limit of cpu.
@@ -24,7 +24,7 @@ _REQUESTS = {"cpu": "10m", "memory": "32Mi"}
 def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: RunCase) -> Iterator[Remedy]:
     """Yield the remedies with which an admitted run also ends well; none where nothing is wrong."""
     if part.held:
-        yield released(store, subject.ref, part.held, stored=subject.raw is None)
+        yield release_remedy(store, subject.ref, part.held, stored=subject.raw is None)
         return
     for killed in (killed for killed in part.killed if killed.again):
         for way in _of_killed(store, subject, killed, case):
@@ -32,11 +32,11 @@ def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: Ru
     if part.throttled and not part.ended:
         additions = {name: {"requests": _REQUESTS} for name in part.throttled}
         edit = entries_edit(store, case.world.config.entries, additions)
-        if tried(case, [edit]).passes:
-            yield composed(store, subject, [edit], Admits(1, 1), 0)
+        if try_defaults(case, [edit]).passes:
+            yield compose_remedy(store, subject, [edit], Admits(1, 1), 0)
 
 
-def released(store: Store, ref: ObjectRef, value: str, *, stored: bool) -> Remedy:
+def release_remedy(store: Store, ref: ObjectRef, value: str, *, stored: bool) -> Remedy:
     """Return the edit that releases a run that is held back. ``stored``: it is in the cluster."""
     flags = f" {store.origin.flags}" if store.origin.flags else ""
     patch = """'[{"op":"remove","path":"/spec/status"}]'"""
@@ -59,11 +59,11 @@ def _of_killed(store: Store, subject: Subject, killed: KilledContainer, case: Ru
         return
     edit = entry_edit(store, case, {"memory"}, {killed.name}, least)
     if edit is not None:
-        yield composed(store, subject, [edit], Admits(1, 1), 0)
+        yield compose_remedy(store, subject, [edit], Admits(1, 1), 0)
     source = killed.source
     if source is not None and source.kind == "LimitRange" and limit is not None:
         amount = max(Quantity(least, "BinarySI"), parse("128Mi"))
         ref = ObjectRef("LimitRange", source.name, subject.ref.namespace)
         edits: list[Edit] = [SetBound(ref, source.field, "memory", str(amount), killed.limit, "default", "Container")]
-        if tried(case, edits).passes:
-            yield composed(store, subject, edits, Admits(1, 1), 0)
+        if try_defaults(case, edits).passes:
+            yield compose_remedy(store, subject, edits, Admits(1, 1), 0)

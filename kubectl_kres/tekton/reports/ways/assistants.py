@@ -16,7 +16,7 @@ from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
 from kubectl_kres.reports.remedies.room import Raised
-from kubectl_kres.reports.remedies.words import composed, listed, raises
+from kubectl_kres.reports.remedies.words import compose_remedy, join_words, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun
 from kubectl_kres.tekton.reports.ways.changed_policies import changed_policies
@@ -42,7 +42,7 @@ def assistant_verdict(lacking: Sequence[Assistant], open_tasks: Sequence[str]) -
     outcomes = []
     for assistant in lacking:
         tasks = [name for name in assistant.tasks if name in open_tasks]
-        pods = f"the pod{'s' * (len(tasks) > 1)} of task{'s' * (len(tasks) > 1)} {listed(tasks)}"
+        pods = f"the pod{'s' * (len(tasks) > 1)} of task{'s' * (len(tasks) > 1)} {join_words(tasks)}"
         whose = f" of workspace {assistant.workspace}" if assistant.workspace else ""
         for refusal in assistant.refusals:
             waits = any(finding.rule == "quota/exceeded" for finding in refusal.findings)
@@ -68,27 +68,27 @@ def assistant_remedies(
         own = assistants_claims(run, lacking[0].name)
         ways += claim_remedies(store, subject, own, world.policies, world.server)
     else:
-        for edits, changed in _tries(store, subject, world, lacking):
+        for edits, changed in _list_attempts(store, subject, world, lacking):
             left = [
                 assistant
                 for assistant in assistants(run, pipeline, changed)
                 if not assistant.claims and assistant.refusals
             ]
             if edits and not left:
-                ways.append(composed(store, subject, edits, Admits(1, 1), 0))
+                ways.append(compose_remedy(store, subject, edits, Admits(1, 1), 0))
                 break
     edit = flag_edit(store, "coschedule", "disabled")
-    without = composed(store, subject, [edit], Admits(1, 1), 0)
+    without = compose_remedy(store, subject, [edit], Admits(1, 1), 0)
     text = f"{without.text}, for all runs: no assistant is made then, and tasks may run on different nodes"
-    return (*ways, structs.replace(without, text=text)) if _helps(world, claims) else tuple(ways)
+    return (*ways, structs.replace(without, text=text)) if _can_help(world, claims) else tuple(ways)
 
 
-def _helps(world: RunWorld, claims: Sequence[object]) -> bool:
+def _can_help(world: RunWorld, claims: Sequence[object]) -> bool:
     """Return whether runs without assistants start; claims that are refused are then those of the run itself."""
     return not claims and (world.config.flags.coschedule == "workspaces" or world.config.flags.coschedule in PER_RUN)
 
 
-def _tries(
+def _list_attempts(
     store: Store, subject: Subject, world: RunWorld, lacking: Sequence[Assistant]
 ) -> Iterator[tuple[list[Edit], RunWorld]]:
     findings = [finding for assistant in lacking for refusal in assistant.refusals for finding in refusal.findings]
@@ -99,7 +99,7 @@ def _tries(
         world = structs.replace(world, config=structs.replace(world.config, flags=secured))
     bounds = [*_bounds(findings, subject.ref.namespace)]
     changed = structs.replace(world, policies=changed_policies(world.policies, bounds))
-    raised = [*_raised(lacking, changed)]
+    raised = [*_raise_quota_edits(lacking, changed)]
     edits = [*flag, *bounds, *raised]
     yield edits, structs.replace(world, policies=changed_policies(world.policies, edits))
 
@@ -109,7 +109,7 @@ def _bounds(findings: Sequence[Finding], namespace: str) -> Iterator[Edit]:
     yield from edits.values()
 
 
-def _raised(lacking: Sequence[Assistant], world: RunWorld) -> Iterator[Edit]:
+def _raise_quota_edits(lacking: Sequence[Assistant], world: RunWorld) -> Iterator[Edit]:
     """Yield the raise of each quota that all assistants without a pod need."""
     used, hard = amounts(world.policies.quotas)
     need: dict[Key, int] = {}

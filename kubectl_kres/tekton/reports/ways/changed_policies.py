@@ -22,8 +22,8 @@ def changed_policies(policies: Policies, edits: Sequence[Edit]) -> Policies:
     bounds = [edit for edit in edits if isinstance(edit, SetBound)]
     return structs.replace(
         policies,
-        quotas=tuple(_raised(quota, raised) for quota in policies.quotas),
-        limits=tuple(_bounded(limits, bounds) for limits in policies.limits),
+        quotas=tuple(_raise_quota(quota, raised) for quota in policies.quotas),
+        limits=tuple(_set_bounds(limits, bounds) for limits in policies.limits),
     )
 
 
@@ -35,12 +35,12 @@ def with_lists(item: ParsedItem, lists: Mapping[str, Mapping[str, Quantity]]) ->
     return twin
 
 
-def _raised(quota: Quota, edits: Iterable[RaiseQuota]) -> Quota:
+def _raise_quota(quota: Quota, edits: Iterable[RaiseQuota]) -> Quota:
     own = {edit.resource: parse(edit.to) for edit in edits if edit.object.name == quota.name}
     return Quota(quota.name, quota.source, quota.scopes, {**quota.hard, **own}, quota.used) if own else quota
 
 
-def _bounded(limits: Limits, edits: Iterable[SetBound]) -> Limits:
+def _set_bounds(limits: Limits, edits: Iterable[SetBound]) -> Limits:
     own = [edit for edit in edits if edit.object.name == limits.source.name]
     if not own:
         return limits

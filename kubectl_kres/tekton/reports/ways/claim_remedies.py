@@ -11,7 +11,7 @@ from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Server
 from kubectl_kres.admission.quota.quota_admission import charges, claim_request
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.admission.request.volume_claims import classed
+from kubectl_kres.admission.request.volume_claims import with_default_class
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
@@ -21,11 +21,11 @@ from kubectl_kres.reports.common.parts import Admits, Edit, EditClaim, Remedy, S
 from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
 from kubectl_kres.reports.remedies.room import Raised
-from kubectl_kres.reports.remedies.words import composed, listed, raises
+from kubectl_kres.reports.remedies.words import compose_remedy, join_words, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.ways.changed_policies import changed_policies
-from kubectl_kres.tekton.rules.controller.workspace_claims import ClaimAnswer, WorkspaceClaim, refused
+from kubectl_kres.tekton.rules.controller.workspace_claims import ClaimAnswer, WorkspaceClaim, find_refused_claims
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import has_ended
 
 _MI = 2**20 * 10**9
@@ -42,34 +42,36 @@ def claim_remedies(
     ``claims``: all that the run makes.
     """
     new = [claim for claim in claims if not claim.there]
-    answers = refused(new, policies, server)
+    answers = find_refused_claims(new, policies, server)
     if not answers:
         return ()
     findings = [finding for answer in answers for refusal in answer.refusals for finding in refusal.findings]
     namespace, tries = subject.ref.namespace, []
     tries.append([*_smaller(subject, new, answers, policies)])
     bounds = [*_bounds(findings, namespace)]
-    tries.append([*bounds, *_raised(new, changed_policies(policies, bounds), server)])
+    tries.append([*bounds, *_raise_quota_edits(new, changed_policies(policies, bounds), server)])
     ways = [
-        composed(store, subject, edits, Admits(1, 1), 0)
+        compose_remedy(store, subject, edits, Admits(1, 1), 0)
         for edits in tries
-        if edits and not refused(_edited(new, edits), changed_policies(policies, edits), server)
+        if edits and not find_refused_claims(_edit_claims(new, edits), changed_policies(policies, edits), server)
     ]
     if not bounds and any(finding.rule == "quota/exceeded" for finding in findings):
         ways += _deletions(store, namespace, findings)
     return tuple(ways)
 
 
-def _edited(claims: Sequence[WorkspaceClaim], edits: Sequence[Edit]) -> list[WorkspaceClaim]:
+def _edit_claims(claims: Sequence[WorkspaceClaim], edits: Sequence[Edit]) -> list[WorkspaceClaim]:
     """Return the claims with other amounts."""
     sizes = {edit.field: edit.to for edit in edits if isinstance(edit, EditClaim)}
     return [
-        structs.replace(claim, claim=_sized(claim.claim, sizes[_field(claim)])) if _field(claim) in sizes else claim
+        structs.replace(claim, claim=_resize_claim(claim.claim, sizes[_field(claim)]))
+        if _field(claim) in sizes
+        else claim
         for claim in claims
     ]
 
 
-def _sized(claim: PersistentVolumeClaim, amount: str) -> PersistentVolumeClaim:
+def _resize_claim(claim: PersistentVolumeClaim, amount: str) -> PersistentVolumeClaim:
     resources = claim.spec.resources or ResourceRequirements()
     own = structs.replace(resources, requests={**(resources.requests or {}), _STORAGE: amount})
     return structs.replace(claim, spec=structs.replace(claim.spec, resources=own))
@@ -94,14 +96,14 @@ def _smaller(
     seen = set()
     for answer in answers:
         size = _storage(answer.claim.claim)
-        fit = size and _fitting(answer, size, policies, len(claims))
+        fit = size and _find_fitting_size(answer, size, policies, len(claims))
         if size is None or fit is None or not fit.nano or answer.claim.path in seen:
             continue
         seen.add(answer.claim.path)
         yield EditClaim(subject.ref, _field(answer.claim), _STORAGE, str(fit), str(size))
 
 
-def _fitting(answer: ClaimAnswer, size: Quantity, policies: Policies, count: int) -> Quantity | None:
+def _find_fitting_size(answer: ClaimAnswer, size: Quantity, policies: Policies, count: int) -> Quantity | None:
     """Return the nearest size; None: it is not the size that is refused, or claims share the room."""
     nano = size.nano
     for refusal in answer.refusals:
@@ -109,14 +111,14 @@ def _fitting(answer: ClaimAnswer, size: Quantity, policies: Policies, count: int
             if finding.rule in {"limitrange/min", "limitrange/max"} and finding.resource == _STORAGE:
                 nano = parse(finding.limit).nano
             elif finding.rule == "quota/exceeded" and finding.resource.endswith("requests.storage") and count == 1:
-                room = _room(finding, policies)
+                room = _find_room(finding, policies)
                 nano = min(nano, room // _MI * _MI if room >= _MI else 0)
             else:
                 return None
     return Quantity(nano, "BinarySI" if nano % _MI == 0 else size.format)
 
 
-def _room(finding: Finding, policies: Policies) -> int:
+def _find_room(finding: Finding, policies: Policies) -> int:
     used, hard = amounts(policies.quotas)
     quota = finding.source.name if finding.source is not None else ""
     return hard[quota, finding.resource] - used.get((quota, finding.resource), 0)
@@ -145,13 +147,13 @@ def bound_edit(finding: Finding, namespace: str) -> SetBound | None:
     return SetBound(ref, finding.source.field, finding.resource, finding.asked, finding.limit, bound, of)
 
 
-def _raised(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> Iterator[Edit]:
+def _raise_quota_edits(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> Iterator[Edit]:
     """Yield the raise of each quota that all claims of the run need."""
     used, hard = amounts(policies.quotas)
     need: dict[Key, int] = {}
     for claim in claims:
         try:
-            costs = charges(claim_request(classed(claim.claim, policies), server), policies.quotas)
+            costs = charges(claim_request(with_default_class(claim.claim, policies), server), policies.quotas)
         except Unparsable:
             return
         for charge in costs:
@@ -169,7 +171,7 @@ def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Ite
     if not runs:
         yield Remedy(f"delete runs that have ended, or their claims: {because}")
         return
-    chosen = _enough(runs, findings)
+    chosen = _select_runs_to_delete(runs, findings)
     names = [str(ref) for ref in chosen]
     commands = tuple(
         f"kubectl delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(namespace)}"
@@ -178,12 +180,12 @@ def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Ite
     )
     have = "have" if len(names) > 1 else "has"
     yield Remedy(
-        f"delete {listed(names)}, which {have} ended and still {'have' if len(names) > 1 else 'has'} claims: {because}",
+        f"delete {join_words(names)}, which {have} ended and still {'have' if len(names) > 1 else 'has'} claims: {because}",
         commands=commands,
     )
 
 
-def _enough(
+def _select_runs_to_delete(
     runs: Mapping[ObjectRef, Sequence[PersistentVolumeClaim]], findings: Sequence[Finding]
 ) -> Sequence[ObjectRef]:
     """Return the first runs whose claims free what is lacking, as far as a claim counts for it."""

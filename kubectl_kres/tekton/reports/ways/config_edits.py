@@ -30,10 +30,10 @@ def flag_edit(store: Store, flag: str, to: str) -> SetConfig:
 def entries_edit(store: Store, entries: Entries, additions: Mapping[str, EntryValues]) -> SetConfig:
     """Return the edit that gives containers entries of config-defaults. ``entries``: those that are there."""
     texts = {name: _values(entry) for name, entry in entries.items()} | dict(additions)
-    return _edit(store, DEFAULTS, KEY, written(texts), IN_TEKTON_CONFIG, additions)
+    return _edit(store, DEFAULTS, KEY, entries_yaml(texts), IN_TEKTON_CONFIG, additions)
 
 
-def written(entries: Mapping[str, EntryValues]) -> str:
+def entries_yaml(entries: Mapping[str, EntryValues]) -> str:
     """Return entries as the YAML text that the key holds."""
     lines: list[str] = []
     for name, sides in entries.items():

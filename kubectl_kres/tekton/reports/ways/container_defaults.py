@@ -53,7 +53,7 @@ class DefaultTrial(Struct, frozen=True):
         return self.built and not self.resources and not self.others
 
 
-def tried(case: RunCase, edits: Sequence[Edit] = ()) -> DefaultTrial:
+def try_defaults(case: RunCase, edits: Sequence[Edit] = ()) -> DefaultTrial:
     """Return what still refuses the run's pod after edits of policies and of config-defaults, in any order."""
     world = case.world
     policies = changed_policies(world.policies, edits)
@@ -102,26 +102,26 @@ def entry_edit(
         return None
     places = [place for place in added_places(case) if not names or place.name in names]
     for size in _SIZES:
-        amounts = {name: _within(case, name, size[name], least) for name in sorted(resources) if name in size}
+        amounts = {name: _clamp_amount(case, name, size[name], least) for name in sorted(resources) if name in size}
         if len(amounts) < len(resources):
             return None
-        additions = {place.name: _given(case, place, amounts) for place in places}
+        additions = {place.name: _build_entry_values(case, place, amounts) for place in places}
         edit = entries_edit(store, config.entries, additions)
-        if additions and tried(case, [edit]).passes:
-            return edit if names else _fewest(store, case, additions)
+        if additions and try_defaults(case, [edit]).passes:
+            return edit if names else _drop_needless_entries(store, case, additions)
     return None
 
 
-def _fewest(store: Store, case: RunCase, additions: Mapping[str, EntryValues]) -> SetConfig:
+def _drop_needless_entries(store: Store, case: RunCase, additions: Mapping[str, EntryValues]) -> SetConfig:
     """Return the edit without the containers that pass as they are."""
     for name in additions:
         fewer = {other: values for other, values in additions.items() if other != name}
-        if fewer and tried(case, [entries_edit(store, case.world.config.entries, fewer)]).passes:
+        if fewer and try_defaults(case, [entries_edit(store, case.world.config.entries, fewer)]).passes:
             additions = fewer
     return entries_edit(store, case.world.config.entries, additions)
 
 
-def _within(case: RunCase, name: str, amount: str, least: int) -> str:
+def _clamp_amount(case: RunCase, name: str, amount: str, least: int) -> str:
     """Return the amount within what LimitRanges allow a container."""
     quantity = parse(amount)
     if name == "memory" and quantity.nano < least:
@@ -135,7 +135,7 @@ def _within(case: RunCase, name: str, amount: str, least: int) -> str:
     return str(quantity)
 
 
-def _given(case: RunCase, place: ContainerDraft, amounts: Mapping[str, str]) -> EntryValues:
+def _build_entry_values(case: RunCase, place: ContainerDraft, amounts: Mapping[str, str]) -> EntryValues:
     """Return the entry that a container has at present, with other amounts."""
     entries = case.world.config.entries
     order = next(iter(prefix_orders([place], entries)), ())
@@ -154,16 +154,16 @@ def default_edits(case: RunCase, resources: Collection[str], namespace: str) -> 
     edits: tuple[SetBound, ...] = ()
     try:
         for name in sorted(resources):
-            own = _lower(case, name, namespace, edits)
+            own = _lower_bound_edits(case, name, namespace, edits)
             if not own:
                 return ()
             edits = (*edits, *own)
-        return edits if edits and tried(case, edits).passes else ()
+        return edits if edits and try_defaults(case, edits).passes else ()
     except (Unparsable, QuantityError):
         return ()
 
 
-def _lower(case: RunCase, name: str, namespace: str, before: Sequence[SetBound]) -> tuple[SetBound, ...]:
+def _lower_bound_edits(case: RunCase, name: str, namespace: str, before: Sequence[SetBound]) -> tuple[SetBound, ...]:
     holders = [*_holders(case.world.policies.limits, name)]
     now = max((amount.nano for _, item in holders for amount in _amounts(item, name)), default=0)
     low = max([_LEAST.get(name, 10**9), *(item.min[name].nano for _, item in holders if name in item.min)])
@@ -173,7 +173,9 @@ def _lower(case: RunCase, name: str, namespace: str, before: Sequence[SetBound])
     form = next(amount.format for _, item in holders for amount in _amounts(item, name))
 
     def passes(count: int) -> bool:
-        return name not in tried(case, (*before, *_edits(holders, name, count * unit, form, namespace))).resources
+        return (
+            name not in try_defaults(case, (*before, *_edits(holders, name, count * unit, form, namespace))).resources
+        )
 
     least, most = -(-low // unit), now // unit
     if not passes(least):

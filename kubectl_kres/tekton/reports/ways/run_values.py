@@ -84,25 +84,28 @@ class RunCase(Struct, frozen=True):
         run, task = self.run.spec, self.task.spec
         spec = structs.replace(
             run,
-            step_specs=_all(run.step_specs, "stepSpecs", values),
-            sidecar_specs=_all(run.sidecar_specs, "sidecarSpecs", values),
-            compute_resources=_changed(run.compute_resources, "computeResources", 0, values),
+            step_specs=_edit_overrides(run.step_specs, "stepSpecs", values),
+            sidecar_specs=_edit_overrides(run.sidecar_specs, "sidecarSpecs", values),
+            compute_resources=_edit_resources(run.compute_resources, "computeResources", 0, values),
         )
-        steps, sidecars = _all(task.steps, "steps", values), _all(task.sidecars, "sidecars", values)
+        steps, sidecars = (
+            _edit_overrides(task.steps, "steps", values),
+            _edit_overrides(task.sidecars, "sidecars", values),
+        )
         used = structs.replace(self.task, spec=structs.replace(task, steps=steps, sidecars=sidecars))
         return structs.replace(self, run=structs.replace(self.run, spec=spec), task=used)
 
 
-def _all(overrides: tuple[Held, ...] | None, holder: Holder, values: RunValues) -> tuple[Held, ...] | None:
+def _edit_overrides(overrides: tuple[Held, ...] | None, holder: Holder, values: RunValues) -> tuple[Held, ...] | None:
     if overrides is None:
         return None
     return tuple(
-        structs.replace(override, compute_resources=_changed(override.compute_resources, holder, number, values))
+        structs.replace(override, compute_resources=_edit_resources(override.compute_resources, holder, number, values))
         for number, override in enumerate(overrides)
     )
 
 
-def _changed(
+def _edit_resources(
     resources: ResourceRequirements | None, holder: Holder, number: int, values: RunValues
 ) -> ResourceRequirements | None:
     own = {field: text for field, text in values.items() if (field.holder, field.number) == (holder, number)}

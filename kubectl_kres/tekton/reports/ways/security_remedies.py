@@ -14,11 +14,11 @@ from kubectl_kres.policies.rules.pod_security.compliant import compliant_spec, c
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import Admits, Edit, Remedy
-from kubectl_kres.reports.remedies.words import composed, listed
+from kubectl_kres.reports.remedies.words import compose_remedy, join_words
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.ways.config_edits import flag_edit
 from kubectl_kres.tekton.reports.ways.run_values import RunCase
-from kubectl_kres.tekton.rules.base.config import flags_of, merged
+from kubectl_kres.tekton.rules.base.config import flags_of, merge_pod_templates
 from kubectl_kres.tekton.rules.controller.taskrun import SecuredPod, secured_pod, violations
 
 FLAG = "set-security-context"
@@ -34,7 +34,7 @@ def security_remedies(store: Store, subject: Subject, case: RunCase) -> tuple[Re
     if namespace is None:
         return ()
     flags = flags_of(case.run.status.provenance, world.config.flags)
-    template = merged(case.run.spec.pod_template, world.config.pod_template)
+    template = merge_pod_templates(case.run.spec.pod_template, world.config.pod_template)
     level, minor = standard_of(namespace.metadata.labels).enforce.name, world.server.version[1]
 
     def pod(*, flag: bool) -> SecuredPod:
@@ -42,16 +42,20 @@ def security_remedies(store: Store, subject: Subject, case: RunCase) -> tuple[Re
         return secured_pod(case.run, case.task.spec, template, own, world.server.version)
 
     edit: tuple[Edit, ...] = (flag_edit(store, FLAG, "true"),)
-    tries = [(sound(pod(flag=False), level), ()), (pod(flag=True), edit), (sound(pod(flag=True), level), edit)]
+    tries = [
+        (compliant_pod(pod(flag=False), level), ()),
+        (pod(flag=True), edit),
+        (compliant_pod(pod(flag=True), level), edit),
+    ]
     for secured, edits in tries:
         if not violations(secured, namespace, minor):
             return (_remedy(store, subject, pod(flag=False), secured, edits),)
-    return _rest(sound(pod(flag=True), level), namespace, minor)
+    return _other_violation_remedies(compliant_pod(pod(flag=True), level), namespace, minor)
 
 
 def _remedy(store: Store, subject: Subject, before: SecuredPod, after: SecuredPod, edits: Sequence[Edit]) -> Remedy:
     texts = [*_contexts(before, after)]
-    remedy = composed(store, subject, edits, Admits(1, 1), 0)
+    remedy = compose_remedy(store, subject, edits, Admits(1, 1), 0)
     text = "; ".join(filter(None, (remedy.text, *texts)))
     why = remedy.why
     if texts:
@@ -59,7 +63,7 @@ def _remedy(store: Store, subject: Subject, before: SecuredPod, after: SecuredPo
     return structs.replace(remedy, text=text, why=why)
 
 
-def _rest(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Remedy, ...]:
+def _other_violation_remedies(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Remedy, ...]:
     """Return the violations that no context changes: volumes, ports, the host's namespaces."""
     breaches = violations(pod, namespace, minor)
     text = "; ".join(f"take out what it forbids: {violation.reason} ({violation.detail})" for violation in breaches)
@@ -78,18 +82,20 @@ def _contexts(before: SecuredPod, after: SecuredPod) -> Iterator[str]:
             if old["name"] not in before.added and (gap := context_changes(old, new)):
                 groups.setdefault(gap, []).append(old["name"])
     for gap, names in groups.items():
-        yield f"in securityContext of {_who(names)} {gap}"
+        yield f"in securityContext of {_format_container_names(names)} {gap}"
 
 
-def _who(names: Sequence[str]) -> str:
+def _format_container_names(names: Sequence[str]) -> str:
     steps = [name.removeprefix("step-") for name in names if name.startswith("step-")]
     sidecars = [name.removeprefix("sidecar-") for name in names if name.startswith("sidecar-")]
     parts = [
-        f"{word}{'s' * (len(own) > 1)} {listed(own)}" for word, own in (("step", steps), ("sidecar", sidecars)) if own
+        f"{word}{'s' * (len(own) > 1)} {join_words(own)}"
+        for word, own in (("step", steps), ("sidecar", sidecars))
+        if own
     ]
-    return listed(parts)
+    return join_words(parts)
 
 
-def sound(pod: SecuredPod, level: str) -> SecuredPod:
+def compliant_pod(pod: SecuredPod, level: str) -> SecuredPod:
     """Return the pod with contexts of its own containers as the level asks for them, changed as little as possible."""
     return structs.replace(pod, spec=compliant_spec(pod.spec, level, pod.added))

@@ -38,16 +38,16 @@ def share(quantity: Quantity, name: str, number: int) -> Quantity:
     Source: tasklevel.go computeAverageRequests, transformer.go getDefaultStepContainerRequest.
     """
     if name in WHOLE:
-        return quantity_of(_divided(quantity.whole_value(), number), quantity.format)
-    return Quantity(_divided(quantity.milli_value(), number) * _MILLI, quantity.format, -3)
+        return quantity_of(_divide_toward_zero(quantity.whole_value(), number), quantity.format)
+    return Quantity(_divide_toward_zero(quantity.milli_value(), number) * _MILLI, quantity.format, -3)
 
 
-def lost(quantity: Quantity, part: Quantity, number: int) -> Quantity:
+def division_loss(quantity: Quantity, part: Quantity, number: int) -> Quantity:
     """Return what ``number`` shares lack to the whole."""
     return Quantity(quantity.nano - part.nano * number, quantity.format)
 
 
-def _divided(number: int, by: int) -> int:
+def _divide_toward_zero(number: int, by: int) -> int:
     """As Go divides: towards zero."""
     return number // by if number >= 0 else -(-number // by)
 
@@ -69,13 +69,13 @@ _MOST_LETTERS = 100
 
 def fault(text: str) -> str:
     """Return what Go says of a text that is no duration; empty for one. Source: time.ParseDuration."""
-    result = _parsed(text)
+    result = _parse_duration(text)
     return result if isinstance(result, str) else ""
 
 
 def seconds(text: str) -> Fraction | None:
     """``1h30m`` in seconds; None for a text that is no duration."""
-    result = _parsed(text)
+    result = _parse_duration(text)
     return result if isinstance(result, Fraction) else None
 
 
@@ -105,7 +105,7 @@ def deadline(timeout: str | None, minutes: int) -> int:
     return NEVER if not fraction else int(fraction * 3 / 2)
 
 
-def _parsed(text: str) -> Fraction | str:
+def _parse_duration(text: str) -> Fraction | str:
     """Return the seconds, or what is wrong."""
     wrong = f'time: invalid duration "{text}"'
     rest = text[1:] if text[:1] in {"+", "-"} else text

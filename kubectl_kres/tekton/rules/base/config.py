@@ -13,13 +13,13 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.objects import Metadata, decoded
+from kubectl_kres.model.objects import Metadata, decode_object
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO, NAMESPACE, ConfigMap, ConfigMapData
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.tekton.model import DeclaredResult, PodTemplate, Provenance, Step, Variable, Volume, VolumeMount
 from kubectl_kres.tekton.rules.base.amounts import read
-from kubectl_kres.tekton.rules.base.versions import TektonVersion, follows, version_of, version_remarks
+from kubectl_kres.tekton.rules.base.versions import TektonVersion, has_change, version_of, version_remarks
 
 KEY = "default-container-resource-requirements"
 
@@ -90,7 +90,7 @@ def config_of(
     that the text cannot be read.
     """
     missing = [name for name, config_map in ((DEFAULTS, defaults), (FLAGS, flags), (INFO, info)) if config_map is None]
-    remarks = [] if known else [_unread(name) for name in missing]
+    remarks = [] if known else [_unread_assumption(name) for name in missing]
     data = defaults.data if defaults is not None else ConfigMapData()
     entries, fault = entries_of(data.default_container_resource_requirements, read_yaml)
     template, other = template_of(data.default_pod_template, read_yaml)
@@ -147,9 +147,9 @@ def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str
     if not text.strip():
         return {}, ""
     try:
-        raw = _parsed(text, read_yaml)
+        raw = _parse_value(text, read_yaml)
         entries = {
-            str(name): decoded(_lowercase_fields(item or {}), ResourceRequirements)
+            str(name): decode_object(_lowercase_fields(item or {}), ResourceRequirements)
             for name, item in (raw or {}).items()
         }
         for entry in entries.values():
@@ -165,12 +165,12 @@ def template_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[PodTemplate
     if not text.strip():
         return PodTemplate(), ""
     try:
-        return decoded(_parsed(text, read_yaml) or {}, PodTemplate), ""
+        return decode_object(_parse_value(text, read_yaml) or {}, PodTemplate), ""
     except (KresError, msgspec.MsgspecError, AttributeError, TypeError, ValueError) as error:
         return PodTemplate(), str(error)
 
 
-def merged(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate | None:
+def merge_pod_templates(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate | None:
     """Return two templates in one, field by field. Source: pkg/apis/pipeline/pod/template.go
     MergePodTemplateWithDefault.
     """
@@ -220,7 +220,7 @@ def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
     )
 
 
-def _parsed(text: str, read_yaml: Callable[[str], Any]) -> Any:
+def _parse_value(text: str, read_yaml: Callable[[str], Any]) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
@@ -239,33 +239,33 @@ def _lowercase_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _flags(config_map: ConfigMap | None, version: TektonVersion | None) -> Flags:
     """``version`` None: not known, so that a flag of old counts where it stands alone."""
-    secured, holds = follows("security-context-default", version), follows("runs-held", version)
+    secured, holds = has_change("security-context-default", version), has_change("runs-held", version)
     if config_map is None:
         return Flags(security_context=secured, held_task_runs=holds)
     data, shipped = config_map.data, Flags()
     coschedule = data.coschedule.lower()
-    old = version is None or not follows("affinity-flag", version)
-    if old and not coschedule and _on(data.disable_affinity_assistant):
+    old = version is None or not has_change("affinity-flag", version)
+    if old and not coschedule and _is_enabled(data.disable_affinity_assistant):
         coschedule = "disabled"
     return Flags(
         api_fields=data.enable_api_fields.lower() or shipped.api_fields,
         results_from=data.results_from.lower() or shipped.results_from,
-        kubernetes_sidecar=_on(data.enable_kubernetes_sidecar),
+        kubernetes_sidecar=_is_enabled(data.enable_kubernetes_sidecar),
         coschedule=coschedule or shipped.coschedule,
-        security_context=_on(data.set_security_context) if data.set_security_context else secured,
-        artifacts=_on(data.enable_artifacts),
-        param_enum=_on(data.enable_param_enum),
-        concise_resolver=_on(data.enable_concise_resolver_syntax),
-        cel=_on(data.enable_cel_in_whenexpression),
-        creds_init=not _on(data.disable_creds_init),
-        keep_pod=_on(data.keep_pod_on_cancel),
-        injected_sidecars=_on(data.injected_sidecars or "true"),
-        await_sidecars=_on(data.await_sidecar_readiness or "true"),
+        security_context=_is_enabled(data.set_security_context) if data.set_security_context else secured,
+        artifacts=_is_enabled(data.enable_artifacts),
+        param_enum=_is_enabled(data.enable_param_enum),
+        concise_resolver=_is_enabled(data.enable_concise_resolver_syntax),
+        cel=_is_enabled(data.enable_cel_in_whenexpression),
+        creds_init=not _is_enabled(data.disable_creds_init),
+        keep_pod=_is_enabled(data.keep_pod_on_cancel),
+        injected_sidecars=_is_enabled(data.injected_sidecars or "true"),
+        await_sidecars=_is_enabled(data.await_sidecar_readiness or "true"),
         held_task_runs=holds,
     )
 
 
-def _on(text: str) -> bool:
+def _is_enabled(text: str) -> bool:
     return text.lower() in {"true", "1", "t"}
 
 
@@ -273,7 +273,7 @@ def _minutes(text: str) -> int:
     return int(text) if re.fullmatch(r"\d{1,9}", text) else 60
 
 
-def _unread(name: str) -> Assume:
+def _unread_assumption(name: str) -> Assume:
     return Assume("", "tekton/config-unknown", f"ConfigMap {name} could not be read: assumed as shipped")
 
 
@@ -287,12 +287,12 @@ def merge_templates(steps: Sequence[Step] | None, template: Step | None, *, beta
     if template is None:
         return tuple(steps or ())
     return tuple(
-        step if step.ref is not None else _merged(step, template, None if beta else step.results)
+        step if step.ref is not None else _merge_step(step, template, None if beta else step.results)
         for step in steps or ()
     )
 
 
-def _merged(step: Step, template: Step, results: tuple[DeclaredResult, ...] | None) -> Step:
+def _merge_step(step: Step, template: Step, results: tuple[DeclaredResult, ...] | None) -> Step:
     return msgspec.structs.replace(
         step,
         results=results,

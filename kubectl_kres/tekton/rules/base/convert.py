@@ -20,21 +20,21 @@ def to_v1(raw: Raw) -> Raw:
     if raw.get("apiVersion") != V1BETA1 or convert is None:
         return raw
     changed = {**raw, "apiVersion": V1}
-    return _below(changed, "spec", convert)
+    return _convert_field(changed, "spec", convert)
 
 
 def _task_spec(spec: Raw) -> Raw:
-    spec = _each(spec, "steps", _container)
-    spec = _each(spec, "sidecars", _container)
-    return _below(spec, "stepTemplate", _container)
+    spec = _convert_items(spec, "steps", _container)
+    spec = _convert_items(spec, "sidecars", _container)
+    return _convert_field(spec, "stepTemplate", _container)
 
 
 def _container(raw: Raw) -> Raw:
-    return _renamed(raw, {"resources": "computeResources"})
+    return _rename_fields(raw, {"resources": "computeResources"})
 
 
 def _override(raw: Raw) -> Raw:
-    return _renamed(raw, {"resources": "computeResources"})
+    return _rename_fields(raw, {"resources": "computeResources"})
 
 
 def _reference(raw: Raw) -> Raw:
@@ -43,27 +43,27 @@ def _reference(raw: Raw) -> Raw:
 
 
 def _task_run(spec: Raw) -> Raw:
-    spec = _below(_below(spec, "taskSpec", _task_spec), "taskRef", _reference)
+    spec = _convert_field(_convert_field(spec, "taskSpec", _task_spec), "taskRef", _reference)
     return _overrides(spec)
 
 
 def _overrides(spec: Raw) -> Raw:
-    spec = _each(_each(spec, "stepOverrides", _override), "sidecarOverrides", _override)
-    return _renamed(spec, {"stepOverrides": "stepSpecs", "sidecarOverrides": "sidecarSpecs"})
+    spec = _convert_items(_convert_items(spec, "stepOverrides", _override), "sidecarOverrides", _override)
+    return _rename_fields(spec, {"stepOverrides": "stepSpecs", "sidecarOverrides": "sidecarSpecs"})
 
 
 def _pipeline_spec(spec: Raw) -> Raw:
-    return _each(_each(spec, "tasks", _pipeline_task), "finally", _pipeline_task)
+    return _convert_items(_convert_items(spec, "tasks", _pipeline_task), "finally", _pipeline_task)
 
 
 def _pipeline_task(raw: Raw) -> Raw:
-    raw = _below(_below(raw, "taskSpec", _task_spec), "taskRef", _reference)
-    return _below(raw, "pipelineSpec", _pipeline_spec)
+    raw = _convert_field(_convert_field(raw, "taskSpec", _task_spec), "taskRef", _reference)
+    return _convert_field(raw, "pipelineSpec", _pipeline_spec)
 
 
 def _pipeline_run(spec: Raw) -> Raw:
-    spec = _below(_below(spec, "pipelineSpec", _pipeline_spec), "pipelineRef", _reference)
-    spec = _each(spec, "taskRunSpecs", _task_run_spec)
+    spec = _convert_field(_convert_field(spec, "pipelineSpec", _pipeline_spec), "pipelineRef", _reference)
+    spec = _convert_items(spec, "taskRunSpecs", _task_run_spec)
     changed = dict(spec)
     template = changed.pop("podTemplate", None)
     if template is not None:
@@ -75,21 +75,21 @@ def _pipeline_run(spec: Raw) -> Raw:
 
 
 def _task_run_spec(raw: Raw) -> Raw:
-    return _renamed(_overrides(raw), {"taskPodTemplate": "podTemplate"})
+    return _rename_fields(_overrides(raw), {"taskPodTemplate": "podTemplate"})
 
 
-def _renamed(raw: Raw, names: Mapping[str, str]) -> Raw:
+def _rename_fields(raw: Raw, names: Mapping[str, str]) -> Raw:
     """Without fields that have v1's name already: v1beta1 does not know them, so they are pruned."""
     new = frozenset(names.values())
     return {names.get(key, key): value for key, value in raw.items() if key not in new}
 
 
-def _below(raw: Raw, key: str, convert: Callable[[Raw], Raw]) -> Raw:
+def _convert_field(raw: Raw, key: str, convert: Callable[[Raw], Raw]) -> Raw:
     value = raw.get(key)
     return {**raw, key: convert(value)} if isinstance(value, Mapping) else raw
 
 
-def _each(raw: Raw, key: str, convert: Callable[[Raw], Raw]) -> Raw:
+def _convert_items(raw: Raw, key: str, convert: Callable[[Raw], Raw]) -> Raw:
     value = raw.get(key)
     if not isinstance(value, list | tuple):
         return raw

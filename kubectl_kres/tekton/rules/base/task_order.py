@@ -34,7 +34,7 @@ def _texts(params: Sequence[Param] | None) -> Iterator[str]:
         yield from (part for part in parts if isinstance(part, str))
 
 
-def ring(graph: Mapping[str, Sequence[str]]) -> tuple[str, tuple[str, ...]] | None:
+def find_cycle(graph: Mapping[str, Sequence[str]]) -> tuple[str, tuple[str, ...]] | None:
     """Return the first by name of the tasks that can never start, and what it still waits for; None: all can.
 
     Source: reconciler/pipeline/dag/dag.go findCyclesInDependencies.

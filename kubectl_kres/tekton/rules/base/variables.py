@@ -46,15 +46,17 @@ def parameters(given: Sequence[Param] | None, declared: Sequence[Param] | None) 
     return result
 
 
-def replaced(text: str, variables: Variables) -> str:
+def replace_variables(text: str, variables: Variables) -> str:
     """Return the text with what is known in place of each variable; others stay.
 
     Source: pkg/substitution/substitution.go ApplyReplacements.
     """
-    return _VARIABLE.sub(lambda match: variables.get(_plain(match[1]), match[0]), text) if "$(" in text else text
+    return (
+        _VARIABLE.sub(lambda match: variables.get(_normalize_name(match[1]), match[0]), text) if "$(" in text else text
+    )
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     """``params['x']`` as ``params.x``; ``inputs.params.x`` is the name of old."""
     return _BRACKETS.sub(lambda match: f".{match[1] or match[2]}", name.removeprefix("inputs."))
 

@@ -61,7 +61,7 @@ CHANGES: tuple[TektonChange, ...] = (
 _BY_RULE = {change.rule: change for change in CHANGES if change.rule is not None}
 
 
-def follows(rule: Rule, version: TektonVersion | None) -> bool:
+def has_change(rule: Rule, version: TektonVersion | None) -> bool:
     """Return whether the version has the change. One that is not known is taken as that the rules are checked with."""
     change, own = _BY_RULE[rule], version or CHECKED
     return change.since <= own and (change.until is None or own < change.until)

@@ -9,11 +9,11 @@ import msgspec
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import Named, PodTemplate, TaskRun, TaskSpec
 from kubectl_kres.tekton.rules.base.config import Flags, merge_templates
-from kubectl_kres.tekton.rules.base.variables import pod_name, replaced, variables_of
+from kubectl_kres.tekton.rules.base.variables import pod_name, replace_variables, variables_of
 from kubectl_kres.tekton.rules.resources.container_draft import has_scripts, stops
 from kubectl_kres.tekton.rules.validation.task_faults import sidecar_faults, volume_faults
 from kubectl_kres.tekton.rules.validation.variable_faults import result_faults
-from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, joined, quote
+from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, join_errors, quote
 
 #: How the volume of a workspace is called, with random letters behind it; a run's status has that name in its Task.
 _OF_WORKSPACE = "ws-"
@@ -23,7 +23,7 @@ _IMPLICIT = ("workspace", "home", "results", "steps", "artifacts")
 AFTER_QUOTA, AFTER_CONFLICT = 60, 1
 
 
-def refused(run: TaskRun, code: int, reason: str, message: str, kind: str = "pods") -> Problem:
+def refusal_problem(run: TaskRun, code: int, reason: str, message: str, kind: str = "pods") -> Problem:
     """Return the condition after a refusal; ``reason``, ``message`` and ``kind`` (of what) as in the API server's
     status.
 
@@ -41,7 +41,7 @@ def refused(run: TaskRun, code: int, reason: str, message: str, kind: str = "pod
         return _condition("PodAdmissionFailed", message, "tekton/pod-security", status="False")
     if "TaskRun validation failed" in message:
         return _condition("TaskRunValidationFailed", message, "tekton/pod-creation-failed", status="False")
-    text = f'failed to create task run pod "{run.metadata.name}": {message}. Maybe {_suspect(run)}'
+    text = f'failed to create task run pod "{run.metadata.name}": {message}. Maybe {_format_suspect(run)}'
     return _condition("PodCreationFailed", text, "tekton/pod-creation-failed", status="False")
 
 
@@ -56,13 +56,13 @@ def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flag
     pairs = [fault for sidecar in spec.sidecars or () for fault in sidecar_faults(sidecar, "sidecars")]
     if spec is not run.spec.task_spec:
         pairs += result_faults(spec.steps or (), spec.results, "")
-    text = joined([webhook_error._replace(path=webhook_error.path.removeprefix(".")) for webhook_error in pairs])
+    text = join_errors([webhook_error._replace(path=webhook_error.path.removeprefix(".")) for webhook_error in pairs])
     if not pairs:
         pairs += _volume_named_twice(run, spec, template, flags)
-        text = f"translating TaskSpec to Pod: {joined(pairs)}"
+        text = f"translating TaskSpec to Pod: {join_errors(pairs)}"
     if not pairs:
         return ()
-    problem = refused(run, 0, "", text)
+    problem = refusal_problem(run, 0, "", text)
     return (msgspec.structs.replace(problem, rule=pairs[0].rule, faults=by_rule(pairs)),)
 
 
@@ -77,11 +77,11 @@ def unmountable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flag
         return ()
     name = pod_name(run.metadata.name or run.metadata.generate_name, len(run.status.retries_status or ()))
     text = wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]"
-    problem = refused(run, 422, "Invalid", f'Pod "{name}" is invalid: {text}')
+    problem = refusal_problem(run, 422, "Invalid", f'Pod "{name}" is invalid: {text}')
     return (msgspec.structs.replace(problem, rule="tekton/unmountable"),)
 
 
-def _suspect(run: TaskRun) -> str:
+def _format_suspect(run: TaskRun) -> str:
     ref = run.spec.task_ref
     if ref is not None and ref.name:
         return f"missing or invalid Task {run.metadata.namespace}/{ref.name}"
@@ -104,7 +104,7 @@ def _volume_named_twice(
     if not own:
         return ()
     variables = variables_of(run.spec, spec)
-    names = (*_volumes_of_tekton(run, spec, flags), *(replaced(named.name, variables) for named in own))
+    names = (*_volumes_of_tekton(run, spec, flags), *(replace_variables(named.name, variables) for named in own))
     return tuple(volume_faults([Named(name) for name in names], ""))
 
 
@@ -116,7 +116,7 @@ def _mounted_twice(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, f
     """
     variables = variables_of(run.spec, spec)
     own = (*(spec.volumes or ()), *((template.volumes if template is not None else None) or ()))
-    names = {*_volumes_of_tekton(run, spec, flags), *(replaced(named.name, variables) for named in own)}
+    names = {*_volumes_of_tekton(run, spec, flags), *(replace_variables(named.name, variables) for named in own)}
     pairs = [step.volume_mounts or () for step in merge_templates(spec.steps, spec.step_template)]
     if not flags.kubernetes_sidecar:
         pairs += [sidecar.volume_mounts or () for sidecar in spec.sidecars or ()]
@@ -125,7 +125,7 @@ def _mounted_twice(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, f
         paths: set[str] = set()
         for place, mount in enumerate(mounts):
             where = f"spec.containers[{index}].volumeMounts[{place}]"
-            name, path = replaced(mount.name, variables), replaced(mount.mount_path, variables)
+            name, path = replace_variables(mount.name, variables), replace_variables(mount.mount_path, variables)
             if name not in names and "$(" not in name and not name.startswith(_OF_WORKSPACE):
                 texts.append(f"{where}.name: Not found: {quote(name)}")
             if path in paths:

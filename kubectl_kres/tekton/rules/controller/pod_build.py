@@ -16,16 +16,22 @@ from kubectl_kres.provenance.journal import Assume, Entry, Problem, Source
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.tekton.model import Override, Param, PodTemplate, TaskRun, TaskRunSpec, TaskSpec
 from kubectl_kres.tekton.rules.base.amounts import deadline, read
-from kubectl_kres.tekton.rules.base.config import TektonConfig, merged
+from kubectl_kres.tekton.rules.base.config import TektonConfig, merge_pod_templates
 from kubectl_kres.tekton.rules.base.result import Built, Fields, ListOrder, SpecOrigin, webhook_refusal
-from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN, Variables, pod_name, replaced, variables_of
+from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN, Variables, pod_name, replace_variables, variables_of
 from kubectl_kres.tekton.rules.controller.creation import unbuildable
 from kubectl_kres.tekton.rules.resources import config_defaults, step_resources
 from kubectl_kres.tekton.rules.resources import step_resources as task_level
 from kubectl_kres.tekton.rules.resources import virtual_limitrange as limitrange_share
-from kubectl_kres.tekton.rules.resources.container_draft import ContainerDraft, ResourceAmounts, copies, layout, put
+from kubectl_kres.tekton.rules.resources.container_draft import (
+    ContainerDraft,
+    ResourceAmounts,
+    copies,
+    layout,
+    put_values,
+)
 from kubectl_kres.tekton.rules.resources.virtual_limitrange import Virtual
-from kubectl_kres.tekton.rules.validation.declarations import Declaration, declared, type_of
+from kubectl_kres.tekton.rules.validation.declarations import Declaration, read_declarations, type_of
 from kubectl_kres.tekton.rules.validation.variable_faults import mounts, texts
 
 _VARIABLE = re.compile(r"\$\([_a-zA-Z0-9.-]+(?:\[(?:[0-9]+|\*)\])?\)")
@@ -44,21 +50,21 @@ def problems(run: TaskRun, spec: TaskSpec, config: TektonConfig) -> tuple[Proble
     """
     texts = _above_limit(spec)
     if texts:
-        return tuple(_failed(text, "tekton/request-over-limit") for text in texts)
+        return tuple(_build_failure(text, "tekton/request-over-limit") for text in texts)
     if PIPELINE_RUN not in (run.metadata.labels or {}) and not run.status.pod_name:
         name = run.spec.task_ref.name if run.spec.task_ref is not None else run.metadata.name
-        if text := _unfit(run.spec, spec, name):
-            return (_failed(text, "tekton/params"),)
-        if not config.binds_workspaces and (text := _unbound(run.spec, spec)):
-            return (_failed(text, "tekton/workspaces"),)
+        if text := _find_param_fault(run.spec, spec, name):
+            return (_build_failure(text, "tekton/params"),)
+        if not config.binds_workspaces and (text := _find_unbound_workspace(run.spec, spec)):
+            return (_build_failure(text, "tekton/workspaces"),)
     if config.flags.coschedule == "workspaces" and not run.status.pod_name and _claims(run.spec) > 1:
-        return (_failed("more than one PersistentVolumeClaim is bound", "tekton/one-claim"),)
+        return (_build_failure("more than one PersistentVolumeClaim is bound", "tekton/one-claim"),)
     unknown = [*_unknown(run.spec.step_specs, {step.name for step in spec.steps or ()}, "Step")]
     unknown += _unknown(run.spec.sidecar_specs, {sidecar.name for sidecar in spec.sidecars or ()}, "Sidecar")
-    return (_failed("\n".join(unknown), "tekton/unknown-override"),) if unknown else ()
+    return (_build_failure("\n".join(unknown), "tekton/unknown-override"),) if unknown else ()
 
 
-def _unbound(run: TaskRunSpec, spec: TaskSpec) -> str:
+def _find_unbound_workspace(run: TaskRunSpec, spec: TaskSpec) -> str:
     """Return a sentence of the first workspace that lacks its other side; empty if there is none."""
     bound = [workspace.name for workspace in run.workspaces or ()]
     declared = [workspace.name for workspace in spec.workspaces or ()]
@@ -113,27 +119,27 @@ def _unknown(overrides: Sequence[Override] | None, names: set[str], kind: str) -
             yield f"invalid {kind}Override: No {kind} named {override.name}"
 
 
-def _failed(text: str, rule: str) -> Problem:
+def _build_failure(text: str, rule: str) -> Problem:
     return Problem("reconcile", "TaskRun", f"[User error] {text}", rule, "TaskRunValidationFailed", "False")
 
 
-def _unfit(run: TaskRunSpec, spec: TaskSpec, name: str) -> str:
+def _find_param_fault(run: TaskRunSpec, spec: TaskSpec, name: str) -> str:
     """Return a sentence of the parameters that do not fit the Task called ``name``; empty: all do.
 
     Source: taskrun/validate_taskrun.go validateParams, resources/validate_params.go ValidateParamArrayIndex.
     """
-    wanted, given = declared(spec.params), run.params or ()
-    text = _missing(given, wanted) or _mistyped(given, wanted) or _keyless(given, wanted)
+    wanted, given = read_declarations(spec.params), run.params or ()
+    text = _find_missing_params(given, wanted) or _find_mistyped_params(given, wanted) or _keyless(given, wanted)
     return f"invalid input params for task {name}: {text}" if text else _missing_entries(given, spec)
 
 
-def _missing(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
+def _find_missing_params(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
     known = {param.name for param in given}
     missing = [declaration.name for declaration in wanted if not declaration.default and declaration.name not in known]
     return f"missing values for these params which have no default values: [{' '.join(missing)}]" if missing else ""
 
 
-def _mistyped(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
+def _find_mistyped_params(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
     """A text may turn out to be a list or an object if it refers to one."""
     types = {declaration.name: declaration.type for declaration in wanted}
     wrong = [
@@ -212,16 +218,16 @@ def pods(
     checks and before its pod is built. Quantities that do not parse are a problem, not an error.
     """
     try:
-        template = merged(run.spec.pod_template, config.pod_template)
+        template = merge_pod_templates(run.spec.pod_template, config.pod_template)
         failed = problems(run, spec, config) or tuple(before) or unbuildable(run, spec, template, config.flags)
-        return failed or tuple(_built(run, spec, origin, virtuals, config, version, fields, journal=journal))
+        return failed or tuple(_build_pods(run, spec, origin, virtuals, config, version, fields, journal=journal))
     except QuantityError as error:
         # Such an object is not stored; it can only come from a file that no webhook has seen.
         text = f"mutation failed: cannot decode incoming new object: {error.message}"
         return (webhook_refusal("TaskRun", text, "tekton/decode"),)
 
 
-def _built(
+def _build_pods(
     run: TaskRun,
     spec: TaskSpec,
     origin: SpecOrigin,
@@ -245,7 +251,7 @@ def _built(
         for virtual in virtuals:
             twins = copies(defaulted)
             steps_taken = None if so_far is None else [*so_far]
-            limitrange_share.fill(twins, virtual, steps_taken)
+            limitrange_share.fill_requests(twins, virtual, steps_taken)
             if steps_taken is not None and not virtual.searched:
                 text = f"so many LimitRanges lack values of each other that only {len(virtuals)} results are shown"
                 steps_taken.append(Assume("", "tekton/orders-not-all", text))
@@ -281,7 +287,7 @@ def _built_in(places: Sequence[ContainerDraft], journal: list[Entry] | None) -> 
     for place in places:
         cpu, memory = map(parse, _BUILT_IN[place.name])
         for side in SIDES:
-            put(place, side, {"cpu": (cpu, source), "memory": (memory, source)}, "tekton/built-in", journal)
+            put_values(place, side, {"cpu": (cpu, source), "memory": (memory, source)}, "tekton/built-in", journal)
 
 
 def _key(places: Sequence[ContainerDraft]) -> str:
@@ -295,15 +301,15 @@ def _texts(values: ResourceAmounts | None) -> dict[str, str] | None:
 
 def _pod(run: TaskRun, places: Sequence[ContainerDraft], config: TektonConfig, variables: Variables) -> Pod:
     meta = run.metadata
-    template = merged(run.spec.pod_template, config.pod_template) or PodTemplate()
+    template = merge_pod_templates(run.spec.pod_template, config.pod_template) or PodTemplate()
     tries = len(run.status.retries_status or ())
     spec = PodSpec(
         containers=tuple(_container(place) for place in places if not place.init),
         init_containers=tuple(_container(place) for place in places if place.init),
         restart_policy="Never",
         active_deadline_seconds=deadline(run.spec.timeout, config.timeout_minutes),
-        runtime_class_name=replaced(template.runtime_class_name or "", variables) or None,
-        priority_class_name=replaced(template.priority_class_name or "", variables),
+        runtime_class_name=replace_variables(template.runtime_class_name or "", variables) or None,
+        priority_class_name=replace_variables(template.priority_class_name or "", variables),
         affinity=template.affinity,
     )
     owner = OwnerReference(kind="TaskRun", name=meta.name, uid=meta.uid, api_version=run.api_version, controller=True)

@@ -20,7 +20,7 @@ _LONGEST = 10**10
 REASON = "ExceededResourceQuota"
 
 
-def waits(run: TaskRun) -> Condition | None:
+def waiting_condition(run: TaskRun) -> Condition | None:
     """Return the condition of a run that a quota holds up; None for any other."""
     conditions = (condition for condition in run.status.conditions or () if condition.type == "Succeeded")
     return next(
@@ -33,7 +33,7 @@ def next_try(run: TaskRun, now: datetime) -> datetime | None:
 
     None if the run does not wait, or since when is not known. Source: taskrun.go handlePodCreationError.
     """
-    condition = waits(run)
+    condition = waiting_condition(run)
     since = _parse_time(condition.last_transition_time) if condition is not None else None
     if since is None:
         return None

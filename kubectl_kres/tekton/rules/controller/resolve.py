@@ -22,7 +22,7 @@ from kubectl_kres.tekton.model import (
     TaskSpec,
 )
 from kubectl_kres.tekton.rules.base.result import Gap, SpecOrigin
-from kubectl_kres.tekton.rules.base.variables import parameters, replaced
+from kubectl_kres.tekton.rules.base.variables import parameters, replace_variables
 
 RULE = "tekton/resolution"
 
@@ -68,8 +68,8 @@ def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
     """
     own = Source("TaskRun", run.metadata.name, run.metadata.namespace)
     if run.spec.task_spec is not None and run.status.task_spec is None:
-        return used(run.spec.task_spec, SpecOrigin(own.at("spec.taskSpec")), lookups)
-    result = _named(run, lookups) if run.spec.task_spec is None else None
+        return resolve_step_actions(run.spec.task_spec, SpecOrigin(own.at("spec.taskSpec")), lookups)
+    result = _find_named_task(run, lookups) if run.spec.task_spec is None else None
     kept = run.status.task_spec
     if kept is not None:
         if isinstance(result, UsedTask) and result.spec == kept:
@@ -78,13 +78,13 @@ def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
     return result if result is not None else Gap("Task", "", "missing")
 
 
-def used(spec: TaskSpec, origin: SpecOrigin, lookups: Lookups) -> UsedTask:
+def resolve_step_actions(spec: TaskSpec, origin: SpecOrigin, lookups: Lookups) -> UsedTask:
     """Return the spec with its StepActions put in. Source: taskrun/resources/taskspec.go GetStepActionsData."""
     if all(step.ref is None for step in spec.steps or ()):
         return UsedTask(spec, origin)
     gaps: list[Gap] = []
     texts: list[str] = []
-    steps = tuple(_resolved(step, index, lookups, gaps, texts) for index, step in enumerate(spec.steps or ()))
+    steps = tuple(_resolve_step(step, index, lookups, gaps, texts) for index, step in enumerate(spec.steps or ()))
     return UsedTask(msgspec.structs.replace(spec, steps=steps), origin, tuple(gaps), tuple(texts))
 
 
@@ -111,10 +111,10 @@ def task_by_reference(ref: Reference, lookups: Lookups) -> UsedTask | Gap:
     if isinstance(task, Gap):
         return task
     meta = task.metadata
-    return used(task.spec, SpecOrigin(Source("Task", meta.name, meta.namespace, "spec")), lookups)
+    return resolve_step_actions(task.spec, SpecOrigin(Source("Task", meta.name, meta.namespace, "spec")), lookups)
 
 
-def _named(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
+def _find_named_task(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
     return task_by_reference(run.spec.task_ref or Reference(), lookups)
 
 
@@ -139,7 +139,7 @@ def _looked_up(kind: str, ref: Reference | None, mapping: Mapping[str, T], looku
     return Gap(kind, ref.name, "missing" if known is None or ref.name in known else "unreadable")
 
 
-def _resolved(step: Step, index: int, lookups: Lookups, gaps: list[Gap], texts: list[str]) -> Step:
+def _resolve_step(step: Step, index: int, lookups: Lookups, gaps: list[Gap], texts: list[str]) -> Step:
     """Return a step with what its StepAction says; resources are always the step's own."""
     if step.ref is None:
         return step
@@ -149,7 +149,7 @@ def _resolved(step: Step, index: int, lookups: Lookups, gaps: list[Gap], texts: 
         texts += (_not_there(step, index, step_action),) if step_action.why == "missing" else ()
         return step
     action = step_action.spec
-    texts += _misfits(step, index, action.params or ())
+    texts += _find_param_faults(step, index, action.params or ())
     return msgspec.structs.replace(
         step,
         ref=None,
@@ -161,7 +161,7 @@ def _resolved(step: Step, index: int, lookups: Lookups, gaps: list[Gap], texts: 
         security_context=action.security_context,
         results=action.results,
         volume_mounts=action.volume_mounts,
-        working_dir=replaced(action.working_dir, parameters(step.params, action.params)),
+        working_dir=replace_variables(action.working_dir, parameters(step.params, action.params)),
     )
 
 
@@ -173,17 +173,17 @@ def remarks(gaps: tuple[Gap, ...]) -> Iterator[str]:
 
 def without_task(run: TaskRun, gap: Gap) -> Problem:
     """Return the condition of a run whose Task does not exist. Source: taskrun/resources/taskspec.go GetTaskData."""
-    return _unresolved(f"error when listing tasks for taskRun {run.metadata.name}: {_not_found(gap)}")
+    return _build_resolution_problem(f"error when listing tasks for taskRun {run.metadata.name}: {_not_found(gap)}")
 
 
 def without_actions(sentences: Sequence[str]) -> tuple[Problem, ...]:
     """Return the condition of a run whose StepActions do not resolve: any of these, since all are looked for at
     once.
     """
-    return tuple(_unresolved(sentence) for sentence in sentences)
+    return tuple(_build_resolution_problem(sentence) for sentence in sentences)
 
 
-def _misfits(step: Step, index: int, declared: Sequence[Param]) -> Iterator[str]:
+def _find_param_faults(step: Step, index: int, declared: Sequence[Param]) -> Iterator[str]:
     """Return why a StepAction with these parameters cannot be put in its step; nothing if it can.
 
     Source: taskrun/resources/validate_params.go validateStepHasStepActionParameters.
@@ -231,5 +231,5 @@ def _not_found(gap: Gap) -> str:
     return f'{gap.kind.lower()}s.tekton.dev "{gap.name}" not found'
 
 
-def _unresolved(text: str) -> Problem:
+def _build_resolution_problem(text: str) -> Problem:
     return Problem("reconcile", "TaskRun", text, RULE, "TaskRunResolutionFailed", "False")

@@ -34,7 +34,7 @@ from kubectl_kres.tekton.model import (
     Volume,
     WorkspaceBinding,
 )
-from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig, flags_of, merged
+from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig, flags_of, merge_pod_templates
 from kubectl_kres.tekton.rules.base.result import Built, Fields, Gap, fields_below
 from kubectl_kres.tekton.rules.base.variables import pod_name, variables_of
 from kubectl_kres.tekton.rules.controller import creation
@@ -47,7 +47,7 @@ from kubectl_kres.tekton.rules.controller.resolve import (
     without_actions,
     without_task,
 )
-from kubectl_kres.tekton.rules.controller.workspace_claims import ClaimAnswer, admitted, claims_of, task_problem
+from kubectl_kres.tekton.rules.controller.workspace_claims import ClaimAnswer, admit_claims, claims_of, task_problem
 from kubectl_kres.tekton.rules.resources.container_draft import layout
 from kubectl_kres.tekton.rules.resources.virtual_limitrange import Virtual, virtuals
 from kubectl_kres.tekton.rules.validation import webhook
@@ -80,7 +80,7 @@ class SecuredPod(Struct, frozen=True):
     unknown: tuple[str, ...] = ()
 
 
-def enforces(namespace: Namespace | None) -> bool:
+def enforces_level(namespace: Namespace | None) -> bool:
     """Return whether the namespace enforces a level that a pod can break."""
     return namespace is not None and (namespace.metadata.labels or {}).get(ENFORCE, "privileged") != "privileged"
 
@@ -155,12 +155,12 @@ def step_context(step: Step, template: Step | None) -> Raw | None:
     under = template.security_context if template is not None else None
     if not under or not isinstance(under, Mapping):
         return _mapping(step.security_context)
-    return _merged(_mapping(step.security_context) or {}, under)
+    return _merge_maps(_mapping(step.security_context) or {}, under)
 
 
 def refusal(pod: SecuredPod, name: str, namespace: Namespace | None, minor: int) -> Refusal | None:
     """Return what the namespace says of a pod; None: nothing. ``minor``: the API server's minor version."""
-    if namespace is None or not enforces(namespace):
+    if namespace is None or not enforces_level(namespace):
         return None
     breaches = violations(pod, namespace, minor)
     if not breaches:
@@ -195,11 +195,11 @@ def _mapping(value: Any) -> Raw | None:
     return value if isinstance(value, Mapping) else None
 
 
-def _merged(over: Raw, under: Raw) -> dict[str, Any]:
+def _merge_maps(over: Raw, under: Raw) -> dict[str, Any]:
     result = {**under, **over}
     for key, value in over.items():
         if isinstance(value, Mapping) and isinstance(under.get(key), Mapping):
-            result[key] = _merged(value, under[key])
+            result[key] = _merge_maps(value, under[key])
     return result
 
 
@@ -276,13 +276,13 @@ def world_of(
     return RunWorld(policies, server, config, lookups or Lookups(), virtuals(policies.limits), namespace)
 
 
-def sent(raw: Mapping[str, Any], world: RunWorld) -> SendOutcome:
+def send_object(raw: Mapping[str, Any], world: RunWorld) -> SendOutcome:
     """Return a TaskRun, PipelineRun, Task, Pipeline or StepAction as written, v1 or v1beta1, on its way into the
     cluster.
 
     Webhooks first, then quotas that count objects of the kind.
     """
-    item = webhook.admitted(raw, world.config.flags, world.config.timeout_minutes)
+    item = webhook.admit_object(raw, world.config.flags, world.config.timeout_minutes)
     if isinstance(item, Problem):
         return SendOutcome(refusals=(item,))
     refused = tuple(outcome for outcome in create(raw, world.policies, world.server) if not outcome.allowed)
@@ -329,18 +329,18 @@ def task_run(
     answers = pods(run, spec, origin, world.virtuals, config, version, fields=own, journal=journal, before=before)
     if before and answers[0] is before[0]:
         return tuple(RunResult(None, refusal.outcome, refusal.problem) for refusal in refusals)
-    template = merged(run.spec.pod_template, config.pod_template)
+    template = merge_pod_templates(run.spec.pod_template, config.pod_template)
     if isinstance(answers[0], Built):
         answers = creation.unmountable(run, result.spec, template, config.flags) or answers
     assumed = (*(Assume("", "tekton/step-action-unknown", text) for text in remarks(result.gaps)),)
-    secured = secured_pod(run, result.spec, template, flags, version) if enforces(world.namespace) else None
+    secured = secured_pod(run, result.spec, template, flags, version) if enforces_level(world.namespace) else None
     if secured is not None and secured.unknown:
         text = f"what the security contexts of {', '.join(secured.unknown)} say is not known: taken as sound"
         assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
     if secured is not None and config.default_unknown and run.status.provenance is None:
         text = "Tekton's version is not known: set-security-context is taken as off (on by default from 1.16 on)"
         assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
-    return distinct(_results(run, answers, assumed, world, secured, journal=journal, counted=counted))
+    return distinct_results(_results(run, answers, assumed, world, secured, journal=journal, counted=counted))
 
 
 class ClaimRefusal(Struct, frozen=True):
@@ -359,13 +359,13 @@ def claim_refusals(run: TaskRun, world: RunWorld, existing: Collection[str] = ()
     version = world.config.version
     return tuple(
         ClaimRefusal(answer, outcome, task_problem(run, answer, outcome.refusal, version))
-        for answer in admitted(claims_of(run, existing), world.policies, world.server)
+        for answer in admit_claims(claims_of(run, existing), world.policies, world.server)
         for outcome in answer.outcomes
         if outcome.refusal is not None
     )
 
 
-def alone(task: Task) -> TaskRun:
+def default_task_run(task: Task) -> TaskRun:
     """Return a run of the Task with defaults, as ``tkn task start`` makes one; it is named like the Task.
 
     It has all that it needs, but not known what: parameters without a default stay names.
@@ -379,7 +379,7 @@ def alone(task: Task) -> TaskRun:
     return TaskRun(Metadata(name=meta.name, namespace=meta.namespace), run)
 
 
-def distinct(results: Iterator[RunResult]) -> tuple[RunResult, ...]:
+def distinct_results(results: Iterator[RunResult]) -> tuple[RunResult, ...]:
     """Results that differ in what is stored or said, each with the first journal that leads to it.
 
     Different pods that end in the same refusal, or in the same stored pod, are one.
@@ -408,7 +408,7 @@ def _results(
         name, minor = answer.pod.metadata.name, world.server.version[1]
         insecure = refusal(secured, name, world.namespace, minor) if secured is not None else None
         review = ObjectReview({}) if counted else made_pod(answer.pod, world.policies, world.server)
-        for outcome in _tried(run, answer, world, journal=journal, counted=counted):
+        for outcome in _admit_with_retries(run, answer, world, journal=journal, counted=counted):
             text = outcome
             for denial in review.refusals[:1] if passed_limits(outcome) else ():
                 text = Outcome(
@@ -418,11 +418,13 @@ def _results(
                 text = Outcome(False, 403, insecure, outcome.warnings, journal=outcome.journal, draft=outcome.draft)
             problem = None
             if text.refusal is not None:
-                problem = creation.refused(run, text.code, text.reason, text.message)
+                problem = creation.refusal_problem(run, text.code, text.reason, text.message)
             yield RunResult(answer, text, problem, (*assumed, *answer.journal, *text.journal), review.gaps)
 
 
-def _tried(run: TaskRun, answer: Built, world: RunWorld, *, journal: bool, counted: bool) -> Iterator[Outcome]:
+def _admit_with_retries(
+    run: TaskRun, answer: Built, world: RunWorld, *, journal: bool, counted: bool
+) -> Iterator[Outcome]:
     """Yield what admission says of the pod; what is refused for good is tried as often as the run may, each time anew
     named.
 
@@ -435,7 +437,7 @@ def _tried(run: TaskRun, answer: Built, world: RunWorld, *, journal: bool, count
         if (
             refusal is None
             or not again
-            or not creation.refused(run, refusal.code, refusal.reason, refusal.message).final
+            or not creation.refusal_problem(run, refusal.code, refusal.reason, refusal.message).final
         ):
             yield outcome
             continue

@@ -15,13 +15,13 @@ from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, S
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.quota.quota_admission import charges, claim_request, with_used
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.admission.request.volume_claims import admit_claim, classed, made_claim, with_review
+from kubectl_kres.admission.request.volume_claims import admit_claim, made_claim, with_default_class, with_review
 from kubectl_kres.admission.structure.volume_structure import claim_errors
-from kubectl_kres.model.objects import Metadata, decoded
+from kubectl_kres.model.objects import Metadata, decode_object
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import PipelineRun, TaskRun, WorkspaceBinding
-from kubectl_kres.tekton.rules.base.versions import TektonVersion, follows
+from kubectl_kres.tekton.rules.base.versions import TektonVersion, has_change
 
 #: Up to so many claims every order is tried; of more each one is tried as the last.
 _MOST_ORDERED = 4
@@ -90,7 +90,7 @@ def _template(binding: WorkspaceBinding) -> PersistentVolumeClaim | None:
     if not isinstance(raw, Mapping) or HIDDEN in raw:
         return None
     try:
-        return decoded(dict(raw), PersistentVolumeClaim)
+        return decode_object(dict(raw), PersistentVolumeClaim)
     except msgspec.ValidationError:
         return None
 
@@ -132,12 +132,12 @@ def _of_set(claim: WorkspaceClaim, assistant: str, existing: Collection[str]) ->
     return msgspec.structs.replace(claim, claim=made, there=name in existing)
 
 
-def admitted(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> tuple[ClaimAnswer, ...]:
+def admit_claims(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> tuple[ClaimAnswer, ...]:
     """Return the answers to the claims that are not there, made in this order; nothing is made after a refusal."""
-    return tuple(_admitted(claims, policies, server))
+    return tuple(_admit_claims(claims, policies, server))
 
 
-def _admitted(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> Iterator[ClaimAnswer]:
+def _admit_claims(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> Iterator[ClaimAnswer]:
     quotas = policies.quotas
     for claim in claims:
         if claim.there:
@@ -146,7 +146,7 @@ def _admitted(claims: Sequence[WorkspaceClaim], policies: Policies, server: Serv
             own = msgspec.structs.replace(policies, quotas=quotas)
             made, review = made_claim(claim.claim, own, server)
             outcomes = with_review(admit_claim(made, own, server, faults=(*claim_errors(claim.spec, server),)), review)
-            costs = tuple(charges(claim_request(classed(made, policies), server), quotas))
+            costs = tuple(charges(claim_request(with_default_class(made, policies), server), quotas))
         except Unparsable as error:
             refusal = unparsable("PersistentVolumeClaim", "v1", error.error.message, error.path, error.error.text)
             yield ClaimAnswer(claim, (Outcome(False, refusal.code, refusal),), ())
@@ -157,7 +157,9 @@ def _admitted(claims: Sequence[WorkspaceClaim], policies: Policies, server: Serv
         quotas = with_used(quotas, costs)
 
 
-def refused(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> tuple[ClaimAnswer, ...]:
+def find_refused_claims(
+    claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
+) -> tuple[ClaimAnswer, ...]:
     """Return each answer that refuses a claim, in any order, since the controller takes them from a map."""
     new = [claim for claim in claims if not claim.there]
     orders: Iterable[Sequence[WorkspaceClaim]] = permutations(new)
@@ -165,7 +167,7 @@ def refused(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
         orders = ([*(other for other in new if other is not last), last] for last in new)
     refused_claims: dict[str, ClaimAnswer] = {}
     for order in orders:
-        for answer in admitted(order, policies, server):
+        for answer in admit_claims(order, policies, server):
             for refusal in answer.refusals:
                 refused_claims.setdefault(refusal.message, answer)
     return tuple(refused_claims.values())
@@ -176,11 +178,11 @@ def pipeline_problem(run: PipelineRun, answer: ClaimAnswer, refusal: Refusal, ve
 
     Source: reconciler/pipelinerun/pipelinerun.go reconcile, volumeclaim/pvchandler.go isRetryableError.
     """
-    if is_retried(refusal) and follows("claims-retried", version):
+    if is_retried(refusal) and has_change("claims-retried", version):
         text = f"Waiting for PVC creation to succeed: {_error(answer, refusal, version)}"
         return Problem("create", "PipelineRun", text, RULE, "PipelineRunPending", "Unknown", again="back-off")
     whose = f"{run.metadata.namespace}/{run.metadata.name}"
-    before = "" if follows("claims-retried", version) else "PVC creation error: "
+    before = "" if has_change("claims-retried", version) else "PVC creation error: "
     text = f"Failed to create PVC for PipelineRun {whose} correctly: {before}{_error(answer, refusal, version)}"
     return Problem("create", "PipelineRun", text, RULE, REASON, "False")
 
@@ -219,7 +221,7 @@ def is_retried(refusal: Refusal) -> bool:
 
 def _error(answer: ClaimAnswer, refusal: Refusal, version: TektonVersion | None) -> str:
     name = answer.claim.name
-    if not follows("claims-retried", version):
+    if not has_change("claims-retried", version):
         return f"failed to create PVC {name}: {refusal.message}"
     kind = "PVC creation error, retryable" if is_retried(refusal) else "PVC creation error"
     return f"{kind} for {name}: {refusal.message}"

@@ -119,7 +119,7 @@ class _Flow:
         path: list[int] = []
         at = source
         while at != sink:
-            arc = self._next(at, layers, tried)
+            arc = self._find_next_arc(at, layers, tried)
             if arc is not None:
                 path.append(arc)
                 at = self.to[arc]
@@ -135,7 +135,7 @@ class _Flow:
             self.room[arc ^ 1] += amount
         return amount
 
-    def _next(self, at: int, layers: Mapping[int, int], tried: list[int]) -> int | None:
+    def _find_next_arc(self, at: int, layers: Mapping[int, int], tried: list[int]) -> int | None:
         while tried[at] < len(self.arcs[at]):
             arc = self.arcs[at][tried[at]]
             if self.room[arc] and layers.get(self.to[arc]) == layers[at] + 1:

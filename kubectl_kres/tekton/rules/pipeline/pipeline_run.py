@@ -22,7 +22,7 @@ from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.provenance.journal import Problem, Source
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.tekton.model import PipelineRun, PipelineSpec, PipelineTask, PodTemplate, TaskRun
-from kubectl_kres.tekton.rules.base.config import merged
+from kubectl_kres.tekton.rules.base.config import merge_pod_templates
 from kubectl_kres.tekton.rules.base.result import Gap, SpecOrigin
 from kubectl_kres.tekton.rules.base.variables import PIPELINE, PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller.resolve import (
@@ -46,15 +46,15 @@ from kubectl_kres.tekton.rules.controller.workspace_claims import (
     WorkspaceClaim,
     assistants_claims,
     claims_of,
+    find_refused_claims,
     pipeline_problem,
-    refused,
     set_problem,
 )
-from kubectl_kres.tekton.rules.controller.workspace_claims import refused as refused_claims
+from kubectl_kres.tekton.rules.controller.workspace_claims import find_refused_claims as refused_claims
 from kubectl_kres.tekton.rules.pipeline.dag import largest_at_once
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Plan, Planned, plan
 from kubectl_kres.tekton.rules.resources.container_draft import refers_to
-from kubectl_kres.tekton.rules.validation.webhook import refused as webhook_refused
+from kubectl_kres.tekton.rules.validation.webhook import task_run_problem as webhook_refused
 
 #: What it asks for, and may use.
 AMOUNTS = {"cpu": "50m", "memory": "100Mi"}
@@ -125,13 +125,13 @@ def assistants(
     """
     flags = world.config.flags
     result = []
-    for workspace in _wanted(run, flags.coschedule):
+    for workspace in _list_assistant_workspaces(run, flags.coschedule):
         assistant = _assistant(run, pipeline, workspace, world)
         own = assistants_claims(run, assistant.name, claims) if flags.coschedule in PER_RUN else ()
         result.append(
             structs.replace(
                 assistant,
-                claims=refused(own, world.policies, world.server),
+                claims=find_refused_claims(own, world.policies, world.server),
                 tasks=tuple(_tasks(run, pipeline, workspace)),
                 there=f"{assistant.name}-0" in pods,
             )
@@ -148,10 +148,10 @@ def assistant_name(workspace: str, run: str) -> str:
 def template_of(run: PipelineRun, world: RunWorld) -> PodTemplate | None:
     """Return the pod template of a run's assistants."""
     own = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
-    return merged(merged(own, world.config.pod_template), world.config.assistant_template)
+    return merge_pod_templates(merge_pod_templates(own, world.config.pod_template), world.config.assistant_template)
 
 
-def _wanted(run: PipelineRun, coschedule: str) -> Iterator[str]:
+def _list_assistant_workspaces(run: PipelineRun, coschedule: str) -> Iterator[str]:
     """Yield the workspaces that have one. Of several on the same claim the last one has."""
     if coschedule in PER_RUN:
         yield ""
@@ -181,12 +181,12 @@ def _tasks(run: PipelineRun, pipeline: UsedPipeline, workspace: str) -> Iterator
         if binding.persistent_volume_claim is not None or binding.volume_claim_template is not None
     }
     for task in (*(pipeline.spec.tasks or ()), *(pipeline.spec.finally_ or ())):
-        used = [name for name in _used(task, backed) if name in backed]
+        used = [name for name in _list_used_workspaces(task, backed) if name in backed]
         if not workspace or (used and used[-1] == workspace):
             yield task.name
 
 
-def _used(task: PipelineTask, backed: Collection[str]) -> Iterator[str]:
+def _list_used_workspaces(task: PipelineTask, backed: Collection[str]) -> Iterator[str]:
     """Workspaces of the run that a task binds, or that its embedded Task refers to without binding them."""
     bound = [declared.workspace or declared.name for declared in task.workspaces or ()]
     yield from bound
@@ -245,7 +245,9 @@ class Peak(Struct, frozen=True):
     at_least: bool = False
 
 
-def peaks(plan: Plan, results: Mapping[str, Sequence[RunResult]], finished: Collection[str] = ()) -> tuple[Peak, ...]:
+def find_peaks(
+    plan: Plan, results: Mapping[str, Sequence[RunResult]], finished: Collection[str] = ()
+) -> tuple[Peak, ...]:
     """Return the peak of each name, of the tasks and of ``finally`` apart, which never run together.
 
     results: by task; one that can end in several ways counts with the largest amount. finished: tasks that are done or
@@ -256,10 +258,10 @@ def peaks(plan: Plan, results: Mapping[str, Sequence[RunResult]], finished: Coll
     open_tasks = [task for task in plan.tasks if task.name not in finished]
     usage = {open_task.name: _usage(results.get(open_task.name, ())) for open_task in open_tasks}
     resources = sorted({resource for quantities in usage.values() for resource in quantities})
-    return tuple(_peaks(plan, open_tasks, usage, resources))
+    return tuple(_find_peaks(plan, open_tasks, usage, resources))
 
 
-def _peaks(
+def _find_peaks(
     plan: Plan, tasks: Sequence[Planned], usage: Mapping[str, Quantities], resources: Sequence[str]
 ) -> Iterator[Peak]:
     unknown = {task.name for task in tasks if task.number is None}
@@ -408,9 +410,9 @@ def pipeline_run(
     task_runs = children or {}
     answers = {task.name: one_task(task, world, task_runs, journal=journal) for task in result.tasks}
     results = {name: answer for name, answer in answers.items() if answer}
-    done = finished(run, result.tasks, task_runs)
+    done = finished_tasks(run, result.tasks, task_runs)
     extra = assistants(run, result.pipeline, world, claims=claims, pods=pods)
-    together = peaks(result, results, done)
+    together = find_peaks(result, results, done)
     not_made = refused_runs(result, done, task_runs, world)
     results |= {name: (RunResult(problem=problem),) for name, problem in not_made.items()}
     own = () if world.config.flags.coschedule in PER_RUN else claims_of(run, claims)
@@ -504,7 +506,7 @@ def one_task(
     return () if isinstance(answer, Gap) else answer
 
 
-def finished(run: PipelineRun, tasks: Sequence[Planned], children: Mapping[str, TaskRun]) -> frozenset[str]:
+def finished_tasks(run: PipelineRun, tasks: Sequence[Planned], children: Mapping[str, TaskRun]) -> frozenset[str]:
     """Tasks that ask for nothing any more: skipped, or all their TaskRuns have ended."""
     skipped = {skipped_task.name for skipped_task in run.status.skipped_tasks or ()}
     made = {child_reference.pipeline_task_name for child_reference in run.status.child_references or ()}

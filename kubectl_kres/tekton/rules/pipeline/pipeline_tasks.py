@@ -27,17 +27,23 @@ from kubectl_kres.tekton.model import (
     WorkspaceBinding,
 )
 from kubectl_kres.tekton.rules.base.amounts import go_text, seconds
-from kubectl_kres.tekton.rules.base.config import merged
+from kubectl_kres.tekton.rules.base.config import merge_pod_templates
 from kubectl_kres.tekton.rules.base.result import Fields, Gap, fields_below
 from kubectl_kres.tekton.rules.base.task_order import waits_for
-from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN, PIPELINE_TASK, child_name, parameters, replaced
+from kubectl_kres.tekton.rules.base.variables import (
+    PIPELINE_RUN,
+    PIPELINE_TASK,
+    child_name,
+    parameters,
+    replace_variables,
+)
 from kubectl_kres.tekton.rules.controller.resolve import (
     Lookups,
     UsedPipeline,
     UsedTask,
     pipeline_of,
+    resolve_step_actions,
     task_by_reference,
-    used,
 )
 from kubectl_kres.tekton.rules.pipeline.dag import cycle_in
 
@@ -66,7 +72,7 @@ def runs(matrix: Matrix | None, params: Mapping[str, Any]) -> int | None:
     number = 1 if known else 0
     for values in known.values():
         number *= len(values)
-    return number + sum(_adds(include_params, known) for include_params in matrix.include or ())
+    return number + sum(_is_added_combination(include_params, known) for include_params in matrix.include or ())
 
 
 def _list(value: Any, params: Mapping[str, Any]) -> list[Any] | None:
@@ -74,10 +80,10 @@ def _list(value: Any, params: Mapping[str, Any]) -> list[Any] | None:
     if isinstance(value, str):
         match = _WHOLE_ARRAY.fullmatch(value)
         return _array(params.get(match[1])) if match and match[2] else None
-    return _spread(value, params) if isinstance(value, list | tuple) else None
+    return _expand_arrays(value, params) if isinstance(value, list | tuple) else None
 
 
-def _spread(values: Sequence[Any], params: Mapping[str, Any]) -> list[Any] | None:
+def _expand_arrays(values: Sequence[Any], params: Mapping[str, Any]) -> list[Any] | None:
     """Return the values, with a parameter that is an array in place of the text that names it.
 
     Source: pkg/substitution/substitution.go ApplyArrayReplacements.
@@ -98,7 +104,7 @@ def _array(value: Any) -> list[Any] | None:
     return [*value] if isinstance(value, list | tuple) else None
 
 
-def _adds(include: IncludeParams, lists: Mapping[str, Sequence[Any]]) -> bool:
+def _is_added_combination(include: IncludeParams, lists: Mapping[str, Sequence[Any]]) -> bool:
     """Return whether an explicit combination is one more: it names a value that no combination of the lists has."""
     if not lists:
         return True
@@ -149,7 +155,7 @@ def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Gap:
     spec = result.spec
     params = values_of(run.spec.params, spec.params)
     tasks = tuple(
-        _planned(task, run, result, lookups, params, _timeout(run, minutes, is_finally=last), is_finally=last)
+        _plan_task(task, run, result, lookups, params, _timeout(run, minutes, is_finally=last), is_finally=last)
         for group, last in ((spec.tasks, False), (spec.finally_, True))
         for task in group or ()
     )
@@ -157,7 +163,7 @@ def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Gap:
     return Plan(result, tasks, _wrong_name(run, tasks), cycle_in(graph))
 
 
-def alone(pipeline: Pipeline) -> PipelineRun:
+def default_pipeline_run(pipeline: Pipeline) -> PipelineRun:
     """Return a run of the Pipeline with nothing but defaults; it is named like the Pipeline.
 
     It has all that it needs, but not known what: parameters without a default stay names.
@@ -184,7 +190,7 @@ def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
     return None
 
 
-def _planned(
+def _plan_task(
     task: PipelineTask,
     run: PipelineRun,
     pipeline: UsedPipeline,
@@ -223,7 +229,7 @@ def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
     for index, entry in enumerate(run.spec.task_run_specs or ()):
         if entry.pipeline_task_name == name:
             pipeline_task_run_spec, at = entry, index
-            template = merged(entry.pod_template, template)
+            template = merge_pod_templates(entry.pod_template, template)
     values = (
         pipeline_task_run_spec.compute_resources,
         pipeline_task_run_spec.step_specs,
@@ -280,12 +286,14 @@ def _bindings(task: PipelineTask, run: PipelineRun) -> tuple[WorkspaceBinding, .
     """
     workspace_bindings = {workspace.name: workspace for workspace in run.spec.workspaces or ()}
     return tuple(
-        _bound(workspace.name, workspace_bindings.get(workspace.workspace or workspace.name, WorkspaceBinding()))
+        _bind_workspace(
+            workspace.name, workspace_bindings.get(workspace.workspace or workspace.name, WorkspaceBinding())
+        )
         for workspace in task.workspaces or ()
     )
 
 
-def _bound(name: str, binding: WorkspaceBinding) -> WorkspaceBinding:
+def _bind_workspace(name: str, binding: WorkspaceBinding) -> WorkspaceBinding:
     claim = binding.persistent_volume_claim
     if binding.volume_claim_template is not None:
         claim = ClaimVolume(f"pvc of {binding.name}")
@@ -299,7 +307,9 @@ def _params(task: PipelineTask, params: Mapping[str, Any]) -> tuple[Param, ...]:
     are left out. Source: pipelinerun/resources/apply.go ApplyParameters, propagateParams.
     """
     known = parameters([Param(name, value) for name, value in params.items()], None)
-    given = {param.name: replaced(param.value, known) for param in task.params or () if isinstance(param.value, str)}
+    given = {
+        param.name: replace_variables(param.value, known) for param in task.params or () if isinstance(param.value, str)
+    }
     if task.task_spec is not None:
         own = {param.name for param in (*(task.task_spec.params or ()), *(task.params or ()))}
         given |= {name: value for name, value in params.items() if name not in own and isinstance(value, str)}
@@ -335,4 +345,4 @@ def _task(task: PipelineTask, pipeline: UsedPipeline, lookups: Lookups, *, is_fi
     group = (pipeline.spec.finally_ if is_finally else pipeline.spec.tasks) or ()
     place = next(index for index, pipeline_task in enumerate(group) if pipeline_task is task)
     origin = pipeline.origin.below(f"{field}[{place}].taskSpec")
-    return used(task.task_spec, origin, lookups)
+    return resolve_step_actions(task.task_spec, origin, lookups)

@@ -37,7 +37,7 @@ def prefix_orders(
     for place in places:
         if place.empty or place.name in INJECTED:
             matching = [name for name in prefixes if _matches(name, place)]
-            if len(matching) > 1 and not _named(place, entries):
+            if len(matching) > 1 and not _has_own_entry(place, entries):
                 rivals.update(dict.fromkeys(matching))
     if len(rivals) <= MOST_COMPETING:
         yield from permutations(rivals)
@@ -81,7 +81,7 @@ def apply(
 
 def entry_of(place: ContainerDraft, entries: Mapping[str, ResourceRequirements], order: PrefixOrder) -> str | None:
     """Return the name of the entry that a container gets; None: it gets none."""
-    if _named(place, entries):
+    if _has_own_entry(place, entries):
         return place.name
     for name in (*order, *(other for other in entries if other.startswith(PREFIX) and other not in order)):
         if _matches(name, place) and not _is_empty(entries[name]):
@@ -89,7 +89,7 @@ def entry_of(place: ContainerDraft, entries: Mapping[str, ResourceRequirements],
     return DEFAULT if DEFAULT in entries and not _is_empty(entries[DEFAULT]) else None
 
 
-def _named(place: ContainerDraft, entries: Mapping[str, ResourceRequirements]) -> bool:
+def _has_own_entry(place: ContainerDraft, entries: Mapping[str, ResourceRequirements]) -> bool:
     """Return whether an entry has the container's own name."""
     name = place.name
     return name in entries and name != DEFAULT and not name.startswith(PREFIX) and not _is_empty(entries[name])

@@ -15,7 +15,7 @@ from kubectl_kres.provenance.journal import Entry, Set, Source
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.tekton.model import Debug, Step, TaskSpec
 from kubectl_kres.tekton.rules.base.config import Flags
-from kubectl_kres.tekton.rules.base.variables import Variables, replaced
+from kubectl_kres.tekton.rules.base.variables import Variables, replace_variables
 
 ResourceAmounts = dict[str, Quantity]
 DraftRole = Literal["injected", "step", "sidecar"]
@@ -75,7 +75,7 @@ def copies(places: Iterable[ContainerDraft]) -> list[ContainerDraft]:
     return result
 
 
-def put(
+def put_values(
     place: ContainerDraft, side: Side, values: Mapping[str, Sourced], rule: str, journal: list[Entry] | None
 ) -> None:
     """Give one side of a place values, name by name, into the list that it has."""
@@ -145,7 +145,7 @@ def layout(
     """
     native = flags.kubernetes_sidecar and version >= (1, 29)
     sidecars = [*_sidecars(spec, flags, native=native)]
-    inits = [*_injected(spec, debug, flags, variables), *(sidecars if native else ())]
+    inits = [*_injected_containers(spec, debug, flags, variables), *(sidecars if native else ())]
     containers = [*_steps(spec), *(() if native else sidecars)]
     for index, place in enumerate(inits):
         place.path = f"spec.initContainers[{index}]"
@@ -154,7 +154,7 @@ def layout(
     return inits, containers
 
 
-def words(step: Step) -> Iterator[str]:
+def step_words(step: Step) -> Iterator[str]:
     """Yield the script, the words of the command and the values of the variables of a step."""
     yield step.script
     yield from (*(step.command or ()), *(step.args or ()), *(variable.value for variable in step.env or ()))
@@ -162,7 +162,7 @@ def words(step: Step) -> Iterator[str]:
 
 def refers_to(step: Step, text: str) -> bool:
     """Return whether the step holds the text somewhere."""
-    return any(text in word for word in words(step))
+    return any(text in word for word in step_words(step))
 
 
 def needs_directory(path: str) -> bool:
@@ -187,31 +187,35 @@ def stops(debug: Debug | None, flags: Flags) -> bool:
     return flags.api_fields == "alpha" and points is not None and bool(points.on_failure or points.before_steps)
 
 
-def _injected(spec: TaskSpec, debug: Debug | None, flags: Flags, variables: Variables) -> Iterator[ContainerDraft]:
+def _injected_containers(
+    spec: TaskSpec, debug: Debug | None, flags: Flags, variables: Variables
+) -> Iterator[ContainerDraft]:
     yield ContainerDraft("prepare", "injected", init=True)
     if has_scripts(spec) or stops(debug, flags):
         yield ContainerDraft("place-scripts", "injected", init=True)
     default = spec.step_template.working_dir if spec.step_template is not None else ""
-    directories = [replaced(name, variables) for name in (default, *(step.working_dir for step in spec.steps or ()))]
+    directories = [
+        replace_variables(name, variables) for name in (default, *(step.working_dir for step in spec.steps or ()))
+    ]
     if any(needs_directory(own or directories[0]) for own in directories[1:]):
         yield ContainerDraft("working-dir-initializer", "injected", init=True)
 
 
 def _steps(spec: TaskSpec) -> Iterator[ContainerDraft]:
     for index, step in enumerate(spec.steps or ()):
-        yield ContainerDraft(_cut(f"step-{step.name or f'unnamed-{index}'}"), "step", index)
+        yield ContainerDraft(_cut_name(f"step-{step.name or f'unnamed-{index}'}"), "step", index)
 
 
 def _sidecars(spec: TaskSpec, flags: Flags, *, native: bool) -> Iterator[ContainerDraft]:
     for index, sidecar in enumerate(spec.sidecars or ()):
         restart = "Always" if native else sidecar.restart_policy
-        yield ContainerDraft(_cut(f"sidecar-{sidecar.name}"), "sidecar", index, init=native, restart=restart)
+        yield ContainerDraft(_cut_name(f"sidecar-{sidecar.name}"), "sidecar", index, init=native, restart=restart)
     read = bool(spec.results) or any(refers_to(step, ARTIFACTS) for step in spec.steps or ())
     if flags.results_from == "sidecar-logs" and read:
         yield ContainerDraft(RESULTS, "injected", init=native, restart="Always" if native else "")
 
 
-def _cut(name: str) -> str:
+def _cut_name(name: str) -> str:
     """Return a name of at most 63 characters that ends with a letter or digit. Source: pkg/names RestrictLength."""
     name = name[:_LONGEST]
     while name and not (name[-1].isascii() and name[-1].isalnum()):

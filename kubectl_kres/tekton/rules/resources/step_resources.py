@@ -13,9 +13,9 @@ from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.provenance.journal import Derive, Entry, Source, Term
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.tekton.model import Override, TaskSpec
-from kubectl_kres.tekton.rules.base.amounts import lost, read, share
+from kubectl_kres.tekton.rules.base.amounts import division_loss, read, share
 from kubectl_kres.tekton.rules.base.result import SpecOrigin
-from kubectl_kres.tekton.rules.resources.container_draft import ContainerDraft, Sourced, put, replace
+from kubectl_kres.tekton.rules.resources.container_draft import ContainerDraft, Sourced, put_values, replace
 
 _WRITTEN = {"step": "tekton/step", "sidecar": "tekton/sidecar"}
 _OVERRIDDEN = {"step": "tekton/step-spec", "sidecar": "tekton/sidecar-spec"}
@@ -36,7 +36,7 @@ def write_task(
         steps = (spec.steps if place.role == "step" else spec.sidecars) or ()
         _write(place, steps[place.number].compute_resources, origin.at(field), _WRITTEN[place.role], journal)
         if place.role == "step":
-            _fill(place, template, origin.at("stepTemplate"), journal)
+            _fill_missing_values(place, template, origin.at("stepTemplate"), journal)
 
 
 def override(
@@ -79,11 +79,11 @@ def _write(
             name: (quantity, source.at(f"{source.field}.computeResources.{side}[{name}]"))
             for name, quantity in values.items()
         }
-        put(place, side, sourced, rule, journal)
+        put_values(place, side, sourced, rule, journal)
     place.claims = resources.claims or place.claims
 
 
-def _fill(
+def _fill_missing_values(
     place: ContainerDraft, resources: ResourceRequirements | None, source: Source, journal: list[Entry] | None
 ) -> None:
     """Values for names that are missing."""
@@ -97,7 +97,7 @@ def _fill(
             for name, quantity in values.items()
             if name not in present
         }
-        put(place, side, sourced, "tekton/step-template", journal)
+        put_values(place, side, sourced, "tekton/step-template", journal)
     place.claims = place.claims or resources.claims or ()
 
 
@@ -123,7 +123,7 @@ def apply(
             _divide(step, limits, len(steps), source, "limits", _FROM_LIMITS, journal)
         else:
             _divide(step, requests, len(steps), source, "requests", _REQUESTS, journal)
-        replace(step, "limits", _sourced(limits, source), _LIMITS, source, journal)
+        replace(step, "limits", _add_limit_sources(limits, source), _LIMITS, source, journal)
 
 
 def _divide(
@@ -147,10 +147,10 @@ def _divide(
         quantity = (whole or {})[name]
         terms = (
             Term(f"{where.field} {quantity} / {number} steps", str(part)),
-            Term("lost in the division", str(lost(quantity, part, number)), kept=False),
+            Term("lost in the division", str(division_loss(quantity, part, number)), kept=False),
         )
         journal.append(Derive(step.at("requests", name), given, str(part), terms, where))
 
 
-def _sourced(limits: Mapping[str, Quantity] | None, source: Source) -> dict[str, Sourced]:
+def _add_limit_sources(limits: Mapping[str, Quantity] | None, source: Source) -> dict[str, Sourced]:
     return {name: (quantity, source.at(f"{source.field}.limits[{name}]")) for name, quantity in (limits or {}).items()}

@@ -55,13 +55,13 @@ def virtuals(limits: Sequence[Limits]) -> tuple[Virtual, ...]:
     Source: limitrange.go GetVirtualLimitRange. The lister's order is that of a hash map.
     """
     if len(limits) < 2:
-        return (Virtual(tuple(_own(limit, item) for limit in limits for item in _items(limit))),)
+        return (Virtual(tuple(_build_share_bounds(limit, item) for limit in limits for item in _items(limit))),)
     if len(limits) <= MOST_ORDERED:
         return tuple(_by_permutation(limits))
-    return _thinned([*_by_search(limits)], len(limits))
+    return _sample_virtuals([*_by_search(limits)], len(limits))
 
 
-def _thinned(virtuals: Sequence[Virtual], number: int) -> tuple[Virtual, ...]:
+def _sample_virtuals(virtuals: Sequence[Virtual], number: int) -> tuple[Virtual, ...]:
     """As many results as can be followed, the least and the largest amounts among them."""
     most = max(4, MOST_FOLLOWED // min(factorial(number), number * (number - 1)))
     if len(virtuals) <= most:
@@ -85,8 +85,8 @@ def fold_limits(limits: Sequence[Limits]) -> tuple[ShareBounds, ...]:
     for name in NAMES:
         low = asked = (ZERO, _NOWHERE)
         for entry, item in pairs:
-            low = _largest(low, _bound(entry, item, "min", name))
-            asked = _fold(asked, _bound(entry, item, "defaultRequest", name))
+            low = _largest(low, _find_bound(entry, item, "min", name))
+            asked = _fold(asked, _find_bound(entry, item, "defaultRequest", name))
         minimum[name], request[name] = low, asked
     return (ShareBounds(minimum, request),)
 
@@ -118,7 +118,7 @@ def _by_search(limits: Sequence[Limits]) -> Iterator[Virtual]:
     final_states: dict[_State, tuple[int, ...]] = {}
     while waiting and len(reached) < MOST_STATES:
         state = waiting.pop()
-        after = [_back(state, step) for step in steps]
+        after = [_prepend_limit_range(state, step) for step in steps]
         if all(item == state for item in after):
             final_states[state] = reached[state]
         for index, item in enumerate(after):
@@ -137,7 +137,7 @@ def _steps(limits: Limits) -> list[tuple[int, ...]]:
     return [tuple(item.default_request.get(name, ZERO).nano for name in NAMES) for item in reversed([*_items(limits)])]
 
 
-def _back(state: _State, items: Sequence[tuple[int, ...]]) -> _State:
+def _prepend_limit_range(state: _State, items: Sequence[tuple[int, ...]]) -> _State:
     """Return the state with a LimitRange in front of it."""
     for asked in items:
         state = tuple(
@@ -151,14 +151,14 @@ def _items(limits: Limits) -> Iterator[ParsedItem]:
     return (item for item in limits.items if item.type == "Container")
 
 
-def _own(limits: Limits, item: ParsedItem) -> ShareBounds:
+def _build_share_bounds(limits: Limits, item: ParsedItem) -> ShareBounds:
     return ShareBounds(
-        {name: _bound(limits, item, "min", name) for name in NAMES},
-        {name: _bound(limits, item, "defaultRequest", name) for name in NAMES},
+        {name: _find_bound(limits, item, "min", name) for name in NAMES},
+        {name: _find_bound(limits, item, "defaultRequest", name) for name in NAMES},
     )
 
 
-def _bound(limits: Limits, item: ParsedItem, field: str, name: str) -> Sourced:
+def _find_bound(limits: Limits, item: ParsedItem, field: str, name: str) -> Sourced:
     """An absent amount is zero."""
     quantity = (item.min if field == "min" else item.default_request).get(name)
     return (ZERO, _NOWHERE) if quantity is None else (quantity, limits.origin(item, field, name))
@@ -182,7 +182,7 @@ class _Part:
         self.value, self.source, self.terms = value, source, terms
 
 
-def fill(places: Sequence[ContainerDraft], virtual: Virtual, journal: list[Entry] | None) -> None:
+def fill_requests(places: Sequence[ContainerDraft], virtual: Virtual, journal: list[Entry] | None) -> None:
     """Fill missing and zero requests of the steps; a list that several containers share shows it in all of them.
 
     Source: transformer.go transformPodBasedOnLimitRange.
@@ -190,7 +190,7 @@ def fill(places: Sequence[ContainerDraft], virtual: Virtual, journal: list[Entry
     steps = [place for place in places if place.name.startswith("step-") and not place.init]
     if not virtual.items or not steps:
         return
-    parts = _parts(virtual.items, len(steps))
+    parts = _find_largest_parts(virtual.items, len(steps))
     common: ResourceAmounts = {name: part.value for name, part in parts.items()}
     for step in steps:
         if step.requests is None:
@@ -218,17 +218,17 @@ def fill(places: Sequence[ContainerDraft], virtual: Virtual, journal: list[Entry
                     )
 
 
-def _parts(items: Sequence[ShareBounds], number: int) -> dict[str, _Part]:
+def _find_largest_parts(items: Sequence[ShareBounds], number: int) -> dict[str, _Part]:
     parts: dict[str, _Part] = {}
     for item in items:
         for name in NAMES:
-            best = _best(parts.get(name), item.default_request[name], item.minimum[name], name, number)
+            best = _find_largest_part(parts.get(name), item.default_request[name], item.minimum[name], name, number)
             if best is not None:
                 parts[name] = best
     return parts
 
 
-def _best(part: _Part | None, asked: Sourced, low: Sourced, name: str, number: int) -> _Part | None:
+def _find_largest_part(part: _Part | None, asked: Sourced, low: Sourced, name: str, number: int) -> _Part | None:
     """Return the largest of what is there, the default request's share and the minimum; the first of equals. None:
     zero.
     """

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from kubectl_kres.documents.scalar import json_of
 from kubectl_kres.tekton.model import Param, PipelineTask
-from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, keyed
+from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, entry_path
 
 TYPES = ("string", "array", "object")
 _RULE = "tekton/declaration"
@@ -57,9 +57,9 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else json_of(value)
 
 
-def declared(params: Sequence[Param] | None) -> tuple[Declaration, ...]:
+def read_declarations(params: Sequence[Param] | None) -> tuple[Declaration, ...]:
     """Return the declarations with the types that follow from the rest. Source: v1/param_types.go SetDefaults."""
-    return tuple(map(_declared, params or ()))
+    return tuple(map(_build_declaration, params or ()))
 
 
 def with_given(
@@ -71,15 +71,15 @@ def with_given(
     tasks: of an embedded Pipeline, which all know what any of them is given. Source: v1/taskrun_validation.go
     createParamSpecFromParam, combineParamSpec; pipelinerun_validation.go appendPipelineTaskParams.
     """
-    result = {param.name: _given(param) for param in given or ()}
+    result = {param.name: _declare_given(param) for param in given or ()}
     bare = [*_combine(result, params)]
     for task in tasks or ():
         for param in task.params or ():
-            declaration, new = result.get(param.name), _given(param)
+            declaration, new = result.get(param.name), _declare_given(param)
             if declaration is not None and new.properties is not None:
                 new = declaration._replace(properties={**(declaration.properties or {}), **new.properties})
             result[param.name] = declaration if declaration is not None and new.properties is None else new
-        bare += _combine(result, declared(task.task_spec.params) if task.task_spec is not None else ())
+        bare += _combine(result, read_declarations(task.task_spec.params) if task.task_spec is not None else ())
     return tuple(result.values()), tuple(bare)
 
 
@@ -135,10 +135,12 @@ def repeated_faults(params: Sequence[Declaration], path: str, *, enum: bool) -> 
     """Parameters that are there twice, or have permitted values that cannot be. Source: v1/param_types.go."""
     for name, times in Counter(param.name for param in params).items():
         if times > 1:
-            yield WebhookError("parameter appears more than once", keyed(f"{path}.params", name), "tekton/given-twice")
+            yield WebhookError(
+                "parameter appears more than once", entry_path(f"{path}.params", name), "tekton/given-twice"
+            )
     for param in params:
         if param.enum:
-            yield from _enum_faults(param, keyed(f"{path}.params", param.name), enum=enum)
+            yield from _enum_faults(param, entry_path(f"{path}.params", param.name), enum=enum)
 
 
 def bare_objects(params: Sequence[Declaration], path: str) -> Iterator[WebhookError]:
@@ -148,7 +150,7 @@ def bare_objects(params: Sequence[Declaration], path: str) -> Iterator[WebhookEr
             yield WebhookError("missing field(s)", f"{path}.{declaration.name}.properties", _RULE)
 
 
-def _declared(param: Param) -> Declaration:
+def _build_declaration(param: Param) -> Declaration:
     default = "" if param.default is None else type_of(param.default)
     properties = None
     if param.properties is not None:
@@ -164,7 +166,7 @@ def _property(value: Any) -> str:
     return str(value.get("type") or "") if isinstance(value, Mapping) else ""
 
 
-def _given(param: Param) -> Declaration:
+def _declare_given(param: Param) -> Declaration:
     kind = type_of(param.value)
     properties = dict.fromkeys(param.value, "string") if kind == "object" else None
     text = text_of(param.value) if kind == "string" and param.value is not None else ""

@@ -65,19 +65,19 @@ def without_nulls(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     where null leaves a value that is no pointer as it was made.
     """
     name = table().kinds.get(str(raw.get("apiVersion", "")), {}).get(str(raw.get("kind", "")))
-    return raw if name is None else {**raw, "spec": _filled(raw.get("spec"), name)}
+    return raw if name is None else {**raw, "spec": _fill_nulls(raw.get("spec"), name)}
 
 
-def _filled(value: Any, name: str) -> Any:
+def _fill_nulls(value: Any, name: str) -> Any:
     go_type = table().types[name]
     if go_type.kind == "struct" and isinstance(value, Mapping):
         fields = fields_of(go_type)
-        return {key: _filled(item, _type(fields[key])) if key in fields else item for key, item in value.items()}
+        return {key: _fill_nulls(item, _type(fields[key])) if key in fields else item for key, item in value.items()}
     if go_type.kind == "map" and isinstance(value, Mapping):
-        return {key: _filled(item, go_type.more) for key, item in value.items()}
+        return {key: _fill_nulls(item, go_type.more) for key, item in value.items()}
     if go_type.kind == "list" and isinstance(value, list | tuple):
         empty = _EMPTY.get(table().types[go_type.more].kind)
-        return [empty if item is None else _filled(item, go_type.more) for item in value]
+        return [empty if item is None else _fill_nulls(item, go_type.more) for item in value]
     return value
 
 
@@ -93,7 +93,7 @@ Path = tuple[str | int, ...]
 _OLD = {"stepOverrides": "stepSpecs", "sidecarOverrides": "sidecarSpecs"}
 
 
-def misnamed(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+def misnamed_fields(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield each such field with the name that its version has for it.
 
     Embedded specs are left out: what they hold is not pruned, and the webhook refuses it.
@@ -105,7 +105,7 @@ def misnamed(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     spec = raw.get("spec")
     if kind == "Task":
         for field in ("steps", "sidecars"):
-            yield from _each(spec, field, ("spec",), beta=beta)
+            yield from _list_resource_fields(spec, field, ("spec",), beta=beta)
         if isinstance(spec, Mapping):
             yield from _resources(spec.get("stepTemplate"), ("spec", "stepTemplate"), beta=beta)
     elif kind == "TaskRun":
@@ -125,10 +125,10 @@ def _overrides(spec: Any, path: Path, *, beta: bool) -> Iterator[tuple[Path, str
         wrong, right = (new, old) if beta else (old, new)
         if wrong in spec:
             yield (*path, wrong), right
-        yield from _each(spec, right, path, beta=beta)
+        yield from _list_resource_fields(spec, right, path, beta=beta)
 
 
-def _each(spec: Any, field: str, path: Path, *, beta: bool) -> Iterator[tuple[Path, str]]:
+def _list_resource_fields(spec: Any, field: str, path: Path, *, beta: bool) -> Iterator[tuple[Path, str]]:
     result = spec.get(field) if isinstance(spec, Mapping) else None
     for index, item in enumerate(result if isinstance(result, list) else ()):
         yield from _resources(item, (*path, field, index), beta=beta)
@@ -140,7 +140,7 @@ def _resources(container: Any, path: Path, *, beta: bool) -> Iterator[tuple[Path
         yield (*path, wrong), right
 
 
-def retired(raw: Mapping[str, Any]) -> Iterator[str]:
+def retired_fields(raw: Mapping[str, Any]) -> Iterator[str]:
     """Yield the paths of these fields. Source: v1beta1/*_validation.go, ErrDisallowedFields."""
     spec, kind = raw.get("spec"), raw.get("kind")
     if not isinstance(spec, Mapping):
@@ -219,7 +219,7 @@ def fault_in(raw: Mapping[str, Any]) -> DecoderFault | None:
     return late
 
 
-def _mistyped(value: Any, at: ValuePlace, go: str) -> DecoderFault:
+def _build_type_fault(value: Any, at: ValuePlace, go: str) -> DecoderFault:
     name = json_type(value)
     text = at.unfit(value, go, number=name == "number" and go.startswith("int"))
     return DecoderFault(text, at.path, str(value) if name in {"number", "string", "bool"} else name)
@@ -237,7 +237,7 @@ def _faults(value: Any, name: str, at: ValuePlace, *, strict: bool) -> Iterator[
     elif json_type(value) != _FORMS.get(go_type.kind, go_type.kind) or (
         go_type.kind == "int" and not _fits(value, go_type.more)
     ):
-        yield _mistyped(value, at, go_type.go)
+        yield _build_type_fault(value, at, go_type.go)
     elif go_type.kind == "struct":
         yield from _struct(value, go_type, at, strict=strict)
     elif go_type.kind in {"list", "map"}:
@@ -280,7 +280,7 @@ def _duration(value: Any, at: ValuePlace) -> Iterator[DecoderFault]:
     if value is None:
         return
     if json_type(value) != "string":
-        yield _mistyped(value, at, "string")
+        yield _build_type_fault(value, at, "string")
     elif text := duration_fault(value):
         yield DecoderFault(text, at.path, value)
 

@@ -10,7 +10,7 @@ from kubectl_kres.admission.base.resource_names import qualified_faults
 from kubectl_kres.tekton.model import DeclaredResult, Param, Reference
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.validation.declarations import TYPES, type_of
-from kubectl_kres.tekton.rules.validation.webhook_error import LABEL, WebhookError, keyed, quote
+from kubectl_kres.tekton.rules.validation.webhook_error import LABEL, WebhookError, entry_path, quote
 
 _ADDRESS = re.compile(r"[A-Za-z0-9_-]:/")
 _ONE_OF = "tekton/one-of"
@@ -34,7 +34,9 @@ def given_faults(params: Sequence[Param] | None) -> Iterator[WebhookError]:
     seen: set[str] = set()
     for param in params or ():
         if param.name.lower() in seen:
-            yield WebhookError("expected exactly one, got both", f"{keyed('spec.params', param.name)}.name", _TWICE)
+            yield WebhookError(
+                "expected exactly one, got both", f"{entry_path('spec.params', param.name)}.name", _TWICE
+            )
         seen.add(param.name.lower())
 
 
@@ -54,7 +56,7 @@ def binding_faults(spec: Any, kind: str) -> Iterator[WebhookError]:
             text = "expected exactly one, got both" if kind == "TaskRun" else many
             yield WebhookError(text, f"{path}.name", _TWICE)
         seen.setdefault(name, index)
-        yield from _bound(workspace, path)
+        yield from _workspace_binding_faults(workspace, path)
 
 
 def name_faults(name: str, path: str) -> Iterator[WebhookError]:
@@ -64,7 +66,7 @@ def name_faults(name: str, path: str) -> Iterator[WebhookError]:
         yield WebhookError(f"invalid value: {text}", path, "tekton/name")
 
 
-def _bound(mapping: Mapping[str, Any], path: str) -> Iterator[WebhookError]:
+def _workspace_binding_faults(mapping: Mapping[str, Any], path: str) -> Iterator[WebhookError]:
     if all(value is None or value == "" for value in mapping.values()):
         yield WebhookError("missing field(s)", path, "tekton/workspace-binding")
         return
@@ -136,13 +138,13 @@ def of_task(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[Web
     for index, result in enumerate(results or ()):
         where = f"{path}[{index}]"
         if not _NAME.fullmatch(result.name):
-            yield _misnamed(result, where)
+            yield _build_name_fault(result, where)
             continue
         if result.type not in {"", *TYPES}:
             yield WebhookError(f"invalid value: {result.type}", f"{where}.type", _RULE, "type must be string")
         if result.type == "object" or (not result.type and result.properties is not None):
             yield from _object(result, where, "The", untyped=True)
-        yield from _taken(result, where)
+        yield from _result_value_faults(result, where)
 
 
 def of_step(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[WebhookError]:
@@ -150,14 +152,14 @@ def of_step(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[Web
     for index, result in enumerate(results or ()):
         where = f"{path}[{index}]"
         if not _NAME.fullmatch(result.name):
-            yield _misnamed(result, where)
+            yield _build_name_fault(result, where)
         elif result.type not in {"", *TYPES}:
             yield WebhookError(f"invalid value: {result.type}", f"{where}.type", _RULE, f"invalid type {result.type}")
         elif result.type == "object":
             yield from _object(result, where, "the", untyped=False)
 
 
-def _misnamed(declared_result: DeclaredResult, path: str) -> WebhookError:
+def _build_name_fault(declared_result: DeclaredResult, path: str) -> WebhookError:
     return WebhookError(f"invalid key name {quote(declared_result.name)}", f"{path}.name", _RULE, f"Name {_CONSIST}")
 
 
@@ -175,7 +177,7 @@ def _object(declared_result: DeclaredResult, path: str, article: str, *, untyped
         yield WebhookError(text, f"{path}.{declared_result.name}.properties", _RULE)
 
 
-def _taken(declared_result: DeclaredResult, path: str) -> Iterator[WebhookError]:
+def _result_value_faults(declared_result: DeclaredResult, path: str) -> Iterator[WebhookError]:
     """Yield what is wrong with where a result is taken from."""
     if declared_result.value is None:
         return

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from kubectl_kres.tekton.model import Matrix, Param, PipelineRunSpec, PipelineSpec, PipelineTask, When
 from kubectl_kres.tekton.rules.base import config as template_merge
 from kubectl_kres.tekton.rules.base.config import Flags
-from kubectl_kres.tekton.rules.base.task_order import ring, waits_for
+from kubectl_kres.tekton.rules.base.task_order import find_cycle, waits_for
 from kubectl_kres.tekton.rules.validation.declarations import (
     Declaration,
     declaration_faults,
-    declared,
     of_type,
+    read_declarations,
     repeated_faults,
     type_faults,
     type_of,
@@ -25,15 +25,15 @@ from kubectl_kres.tekton.rules.validation.declarations import (
 from kubectl_kres.tekton.rules.validation.name_faults import reference_faults
 from kubectl_kres.tekton.rules.validation.task_faults import ON_ERROR, task_faults, when_faults
 from kubectl_kres.tekton.rules.validation.variable_faults import (
-    dimmed,
-    entire,
+    mask_text,
     not_isolated,
     param_faults,
-    prohibited,
     unknown,
     use_faults,
+    whole_list_fault,
+    whole_object_fault,
 )
-from kubectl_kres.tekton.rules.validation.webhook_error import LABEL, WebhookError, keyed
+from kubectl_kres.tekton.rules.validation.webhook_error import LABEL, WebhookError, entry_path
 
 _PARAM_NAME = r"[_a-zA-Z0-9.-]+\[\*\]"
 _WHOLE = re.compile(rf"\$\(params(?:\.{_PARAM_NAME}|\[\"{_PARAM_NAME}\"\]|\['{_PARAM_NAME}'\])\)")
@@ -57,7 +57,7 @@ def own_faults(spec: PipelineSpec, path: str, flags: Flags) -> Iterator[WebhookE
 
     Source: v1/pipeline_validation.go ValidatePipelineParameterVariables.
     """
-    params = declared(spec.params)
+    params = read_declarations(spec.params)
     for field, tasks in (("tasks", spec.tasks), ("finally", spec.finally_)):
         where = f"{path}.{field}"
         yield from type_faults(params, f"{where}.params")
@@ -73,13 +73,13 @@ def usage_faults(spec: PipelineSpec, *, beta: bool) -> Iterator[WebhookError]:
 
     Source: v1/pipeline_validation.go validatePipelineParameterUsage.
     """
-    params = declared(spec.params)
+    params = read_declarations(spec.params)
     for field, tasks in (("tasks", spec.tasks), ("finally", spec.finally_)):
         for index, task in enumerate(tasks or ()):
             task_spec = task.task_spec
             if task_spec is not None:
                 steps = template_merge.merge_templates(task_spec.steps, task_spec.step_template, beta=beta)
-                both = (*declared(task_spec.params), *params)
+                both = (*read_declarations(task_spec.params), *params)
                 yield from param_faults(steps, both, f"spec.{field}[{index}]", beta=beta)
         yield from _task_faults(tasks, params, f"spec.{field}")
 
@@ -89,7 +89,7 @@ def inline_faults(run: PipelineRunSpec, spec: PipelineSpec, flags: Flags, *, bet
 
     Source: v1/pipelinerun_validation.go validateInlineParameters.
     """
-    params, bare = with_given(run.params, declared(spec.params), spec.tasks)
+    params, bare = with_given(run.params, read_declarations(spec.params), spec.tasks)
     yield from (WebhookError("missing field(s)", f"spec.{name}.properties", "tekton/declaration") for name in bare)
     for task in spec.tasks or ():
         task_spec = task.task_spec
@@ -121,10 +121,10 @@ def _task_faults(
     for index, task in enumerate(tasks or ()):
         where = f"{path}[{index}]"
         for param in task.params or ():
-            yield from _param(param, known, keyed(f"{where}.params", param.name))
+            yield from _param(param, known, entry_path(f"{where}.params", param.name))
         yield from _matrix(task.matrix or Matrix(), known, where)
         for place, when in enumerate(task.when or ()):
-            yield from _when(when, known, f"{where}.when[{place}]")
+            yield from _when_faults(when, known, f"{where}.when[{place}]")
 
 
 def _given_twice(tasks: Sequence[PipelineTask] | None, path: str) -> Iterator[WebhookError]:
@@ -140,13 +140,16 @@ def _given_twice(tasks: Sequence[PipelineTask] | None, path: str) -> Iterator[We
 def _prefixes(task: PipelineTask, path: str) -> Iterator[WebhookError]:
     """Variables that there are none of. Source: v1/pipeline_validation.go validateVarSubstitutionExpressions."""
     matrix = task.matrix or Matrix()
-    pairs = [(f"{keyed('params', param.name)}.value", _words(param.value)) for param in task.params or ()]
+    pairs = [(f"{entry_path('params', param.name)}.value", _list_texts(param.value)) for param in task.params or ()]
     pairs += [(f"when[{place}]", [when.input, *(when.values or ())]) for place, when in enumerate(task.when or ())]
-    pairs += [(f"{keyed('matrix.params', param.name)}.value", _words(param.value)) for param in matrix.params or ()]
+    pairs += [
+        (f"{entry_path('matrix.params', param.name)}.value", _list_texts(param.value)) for param in matrix.params or ()
+    ]
     for place, include in enumerate(matrix.include or ()):
         params = include.params or ()
         pairs += [
-            (f"matrix.include[{place}].{keyed('params', param.name)}.value", _words(param.value)) for param in params
+            (f"matrix.include[{place}].{entry_path('params', param.name)}.value", _list_texts(param.value))
+            for param in params
         ]
     for field, texts in pairs:
         for match in (match for text in texts for match in _REFERENCE.finditer(text)):
@@ -164,13 +167,13 @@ def _context(tasks: Sequence[PipelineTask] | None, path: str) -> Iterator[Webhoo
     matrix = task.matrix or Matrix()
     given = [*(task.params or ()), *(matrix.params or ())]
     given += [param for include in matrix.include or () for param in include.params or ()]
-    for text in (text for param in given for text in _words(param.value)):
+    for text in (text for param in given for text in _list_texts(param.value)):
         for prefix, known in _CONTEXT.items():
-            if words := unknown(text, prefix, known, dimmed):
+            if words := unknown(text, prefix, known, mask_text):
                 yield WebhookError(words, f"{path}.value", "tekton/undeclared")
 
 
-def _words(value: Any) -> list[str]:
+def _list_texts(value: Any) -> list[str]:
     kind = type_of(value)
     if kind == "array":
         return list(value)
@@ -184,9 +187,9 @@ def _param(param: Param, known: _KnownParams, path: str) -> Iterator[WebhookErro
             yield from _text(text, known, f"{path}.value[{index}]", alone=True)
     elif kind == "object":
         for key, text in param.value.items():
-            yield from _text(text, known, keyed(f"{path}.properties", key))
+            yield from _text(text, known, entry_path(f"{path}.properties", key))
     elif isinstance(param.value, str) and _WHOLE.fullmatch(param.value):
-        if words := unknown(param.value, "params", known.names, dimmed):
+        if words := unknown(param.value, "params", known.names, mask_text):
             yield WebhookError(words, path, "tekton/undeclared")
     elif isinstance(param.value, str):
         yield from _text(param.value, known, path)
@@ -199,10 +202,12 @@ def _matrix(matrix: Matrix, known: _KnownParams, path: str) -> Iterator[WebhookE
             yield from _text(text, known, f"{path}.matrix.include.params[{index}]")
     for param in matrix.params or ():
         for index, text in enumerate(param.value if type_of(param.value) == "array" else ()):
-            yield from _text(text, known, f"{keyed(f'{path}.matrix.params', param.name)}.value[{index}]", alone=True)
+            yield from _text(
+                text, known, f"{entry_path(f'{path}.matrix.params', param.name)}.value[{index}]", alone=True
+            )
 
 
-def _when(when: When, known: _KnownParams, path: str) -> Iterator[WebhookError]:
+def _when_faults(when: When, known: _KnownParams, path: str) -> Iterator[WebhookError]:
     yield from _text(when.input, known, f"{path}.input")
     for text in when.values or ():
         alone = text.removeprefix("$(params.").removesuffix("[*])") in known.lists
@@ -211,14 +216,14 @@ def _when(when: When, known: _KnownParams, path: str) -> Iterator[WebhookError]:
 
 def _text(text: str, known: _KnownParams, path: str, *, alone: bool = False) -> Iterator[WebhookError]:
     """``alone``: a list may stand there, by itself."""
-    undeclared = [unknown(text, "params", known.names, dimmed)]
+    undeclared = [unknown(text, "params", known.names, mask_text)]
     undeclared += [
-        unknown(text, rf"params\.{declaration.name}", declaration.properties or (), dimmed)
+        unknown(text, rf"params\.{declaration.name}", declaration.properties or (), mask_text)
         for declaration in known.objects
     ]
-    judge = not_isolated if alone else prohibited
-    misused = [entire(text, "params", {declaration.name for declaration in known.objects}, dimmed)]
-    misused.append(judge(text, "params", known.lists, dimmed))
+    judge = not_isolated if alone else whole_list_fault
+    misused = [whole_object_fault(text, "params", {declaration.name for declaration in known.objects}, mask_text)]
+    misused.append(judge(text, "params", known.lists, mask_text))
     yield from (WebhookError(text, path, "tekton/undeclared") for text in undeclared if text)
     yield from (WebhookError(text, path, "tekton/variable-use") for text in misused if text)
 
@@ -306,7 +311,7 @@ def _order(spec: PipelineSpec, path: str) -> Iterator[WebhookError]:
             yield WebhookError(f"{text}duplicate pipeline task", where, "tekton/pipeline-task-name")
             return
         graph[task.name] = tuple(waits_for(task))
-    if (stuck := ring(graph)) is not None:
+    if (stuck := find_cycle(graph)) is not None:
         name, after = stuck
         others = ", ".join(f'"{name}"' for name in after)
         text = f'invalid value: cycle detected; task "{name}" depends on {others}'

@@ -10,9 +10,9 @@ from kubectl_kres.tekton.model import Named, Sidecar, Step, TaskSpec, VolumeMoun
 from kubectl_kres.tekton.rules.base import config as template_merge
 from kubectl_kres.tekton.rules.base.amounts import go_text, seconds
 from kubectl_kres.tekton.rules.base.config import Flags
-from kubectl_kres.tekton.rules.resources.container_draft import words
+from kubectl_kres.tekton.rules.resources.container_draft import step_words
 from kubectl_kres.tekton.rules.validation import name_faults as result_faults
-from kubectl_kres.tekton.rules.validation.declarations import declaration_faults, declared, type_faults
+from kubectl_kres.tekton.rules.validation.declarations import declaration_faults, read_declarations, type_faults
 from kubectl_kres.tekton.rules.validation.name_faults import reference_faults
 from kubectl_kres.tekton.rules.validation.variable_faults import context_faults, place_faults, use_faults
 from kubectl_kres.tekton.rules.validation.variable_faults import result_faults as script_faults
@@ -107,7 +107,7 @@ def task_faults(spec: TaskSpec, path: str, flags: Flags, *, beta: bool = False) 
     steps = template_merge.merge_templates(spec.steps, spec.step_template, beta=beta)
     yield from _steps(steps, path, flags, beta=beta)
     yield from _sidecars(spec, path, beta=beta)
-    params = declared(spec.params)
+    params = read_declarations(spec.params)
     yield from type_faults(params, f"{path}.params")
     yield from declaration_faults(params, path, enum=flags.param_enum)
     yield from use_faults(steps, params, path)
@@ -120,7 +120,7 @@ def _steps(steps: Sequence[Step], path: str, flags: Flags, *, beta: bool) -> Ite
     names: set[str] = set()
     for index, step in enumerate(steps):
         where = f"{path}.steps[{index}]"
-        early = not flags.artifacts and any(_ARTIFACT.search(word) for word in words(step))
+        early = not flags.artifacts and any(_ARTIFACT.search(word) for word in step_words(step))
         if not (beta and early):
             if step.name and step.name in names:
                 text = f"invalid value: {step.name}" if beta else "expected exactly one, got both"
@@ -169,7 +169,7 @@ def _step(step: Step, path: str, flags: Flags) -> Iterator[WebhookError]:
         return
     if step.ref is not None:
         yield from reference_faults(step.ref, path, flags)
-        yield from _referring(step, path)
+        yield from _step_reference_faults(step, path)
     else:
         if step.params:
             yield WebhookError("params cannot be used without Ref", f"{path}.params", "tekton/step-ref")
@@ -200,7 +200,7 @@ def when_faults(when: When, path: str) -> Iterator[WebhookError]:
         yield WebhookError("invalid value: expecting non-empty values field", path, "tekton/when")
 
 
-def _referring(step: Step, path: str) -> Iterator[WebhookError]:
+def _step_reference_faults(step: Step, path: str) -> Iterator[WebhookError]:
     """Yield the faults of a step that takes a StepAction and states a field of it; the step template comes after
     both.
     """

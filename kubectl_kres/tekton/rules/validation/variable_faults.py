@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kubectl_kres.tekton.model import DeclaredResult, Step
 from kubectl_kres.tekton.rules.validation.declarations import Declaration, bare_objects, of_type
-from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, keyed, quote
+from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, entry_path, quote
 
 #: How much of a text is shown when it is at fault: ``dimmed``, or all of it (``str``).
 Shown = Callable[[str], str]
@@ -36,13 +36,13 @@ class Mention(NamedTuple):
     dotted: bool
 
 
-def mentions(text: str, prefix: str) -> Iterator[Mention]:
+def find_mentions(text: str, prefix: str) -> Iterator[Mention]:
     """Yield the variables below the prefix, a regular expression, in their order; none where it is no such expression.
 
     What closes one stands on its line. The text is gone through once, since scripts are long.
     Source: pkg/substitution/substitution.go braceMatchingRegex.
     """
-    opening = _opening(prefix) if "$(" in text else None
+    opening = _opening_pattern(prefix) if "$(" in text else None
     match = opening.search(text) if opening is not None else None
     final_states: dict[str, int] = {}
     while opening is not None and match is not None:
@@ -68,7 +68,7 @@ def unknown(text: str, prefix: str, known: Collection[str], shown: Shown, *, nam
     return ""
 
 
-def prohibited(text: str, prefix: str, lists: Collection[str], shown: Shown) -> str:
+def whole_list_fault(text: str, prefix: str, lists: Collection[str], shown: Shown) -> str:
     """Return what is said of a list that is not named by index where one text is wanted; empty: nothing."""
     names, fault = _names(text, prefix, shown)
     if fault:
@@ -76,9 +76,9 @@ def prohibited(text: str, prefix: str, lists: Collection[str], shown: Shown) -> 
     return _wrong_type(text, shown) if any(name.removesuffix(_WHOLE) in lists for name in names) else ""
 
 
-def entire(text: str, prefix: str, objects: Collection[str], shown: Shown) -> str:
+def whole_object_fault(text: str, prefix: str, objects: Collection[str], shown: Shown) -> str:
     """Return what is said of an object that is named without a key; empty: nothing."""
-    result = (mention.name.removesuffix(_WHOLE) for mention in mentions(text, prefix))
+    result = (mention.name.removesuffix(_WHOLE) for mention in find_mentions(text, prefix))
     return _wrong_type(text, shown) if any(name in objects for name in result) else ""
 
 
@@ -87,12 +87,12 @@ def not_isolated(text: str, prefix: str, lists: Collection[str], shown: Shown) -
     names, fault = _names(text, prefix, shown)
     if fault:
         return fault
-    if any(name.removesuffix(_WHOLE) in lists for name in names) and next(mentions(text, prefix)).written != text:
+    if any(name.removesuffix(_WHOLE) in lists for name in names) and next(find_mentions(text, prefix)).written != text:
         return f"variable is not properly isolated in {quote(shown(text))}"
     return ""
 
 
-def dimmed(text: str) -> str:
+def mask_text(text: str) -> str:
     """Return the text with dots for all but what it refers to and what is too short to tell anything.
 
     Scripts and arguments are shown to nobody.
@@ -104,7 +104,7 @@ def dimmed(text: str) -> str:
 def _names(text: str, prefix: str, shown: Shown) -> tuple[list[str], str]:
     """The variables' names, without the key of an object, and what is said of names with too many parts."""
     names: list[str] = []
-    for name, dotted in dict.fromkeys((mention.name, mention.dotted) for mention in mentions(text, prefix)):
+    for name, dotted in dict.fromkeys((mention.name, mention.dotted) for mention in find_mentions(text, prefix)):
         parts = name.split(".") if dotted else [name]
         if len(parts) > _PARTS:
             words = f'Only two dot-separated components after the prefix "{prefix}" are allowed.'
@@ -122,7 +122,7 @@ def _is_short(part: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _opening(prefix: str) -> re.Pattern[str] | None:
+def _opening_pattern(prefix: str) -> re.Pattern[str] | None:
     try:
         return re.compile(rf"\$\({prefix}(\.|\[\"|\[')")
     except re.error:
@@ -146,12 +146,12 @@ def texts(step: Step) -> Iterator[tuple[str, str]]:
     yield "script", step.script
     yield from ((f"command[{index}]", word) for index, word in enumerate(step.command or ()))
     yield from ((f"args[{index}]", word) for index, word in enumerate(step.args or ()))
-    yield from ((keyed("env", variable.name), variable.value) for variable in step.env or ())
+    yield from ((entry_path("env", variable.name), variable.value) for variable in step.env or ())
 
 
 def shown_of(field: str) -> Shown:
     """Return how much of the text of a field is shown."""
-    return dimmed if field.startswith(("script", "command[", "args[", "env")) else str
+    return mask_text if field.startswith(("script", "command[", "args[", "env")) else str
 
 
 def mounts(step: Step, fields: tuple[str, str, str]) -> Iterator[tuple[str, str]]:
@@ -167,8 +167,8 @@ def use_faults(steps: Sequence[Step], params: Sequence[Declaration], path: str) 
     """Lists where one text is wanted, or beside other text. Source: v1/task_validation.go validateArrayUsage."""
     lists = {declaration.name for declaration in of_type(params, "array")}
     for index, step in enumerate(steps):
-        for field, text in _misused(step, lists):
-            yield WebhookError(text, f"{path}.{_nested(index, len(steps))}.{field}", _MISUSED)
+        for field, text in _find_misused_lists(step, lists):
+            yield WebhookError(text, f"{path}.{_nested_step_path(index, len(steps))}.{field}", _MISUSED)
 
 
 def param_faults(
@@ -187,8 +187,8 @@ def param_faults(
     whole = {declaration.name for declaration in objects}
     for index, step in enumerate(steps):
         for field, text in (*texts(step), *mounts(step, ("name", "mountPath", "subPath"))):
-            if words := entire(text, "params", whole, shown_of(field)):
-                yield WebhookError(words, f"{path}.{_nested(index, len(steps))}.{field}", _MISUSED)
+            if words := whole_object_fault(text, "params", whole, shown_of(field)):
+                yield WebhookError(words, f"{path}.{_nested_step_path(index, len(steps))}.{field}", _MISUSED)
     yield from bare_objects(params, path)
 
 
@@ -208,10 +208,10 @@ def result_faults(
     declared = {result.name for result in results or ()}
     for index, step in enumerate(steps):
         where = f"{path}.steps[{index}].script"
-        if text := unknown(step.script, "results", declared, dimmed, named=beta):
+        if text := unknown(step.script, "results", declared, mask_text, named=beta):
             yield WebhookError(text, where, _UNDECLARED)
         own = {result.name for result in step.results or ()}
-        if own and (text := unknown(step.script, "step.results", own, dimmed)):
+        if own and (text := unknown(step.script, "step.results", own, mask_text)):
             yield WebhookError(text, where, _UNDECLARED)
 
 
@@ -245,14 +245,14 @@ def _unknown(
                 yield WebhookError(words, f"{path}.steps[{index}].{field}", _UNDECLARED)
 
 
-def _misused(step: Step, lists: Collection[str]) -> Iterator[tuple[str, str]]:
+def _find_misused_lists(step: Step, lists: Collection[str]) -> Iterator[tuple[str, str]]:
     for field, text in (*texts(step), *mounts(step, ("name", "mountPath", "subPath"))):
-        judge = not_isolated if field.startswith(("command[", "args[")) else prohibited
+        judge = not_isolated if field.startswith(("command[", "args[")) else whole_list_fault
         if words := judge(text, "params", lists, shown_of(field)):
             yield field, words
 
 
-def _nested(index: int, count: int) -> str:
+def _nested_step_path(index: int, count: int) -> str:
     """Return the path of a step where all that was found before is put below each step that follows."""
     return ".".join(f"steps[{number}]" for number in range(count - 1, index - 1, -1))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.objects import decode_object
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton import model as tekton
 from kubectl_kres.tekton.model import (
@@ -34,38 +34,38 @@ from kubectl_kres.tekton.rules.validation.declarations import (
     Declaration,
     bare_objects,
     declaration_faults,
-    declared,
     of_type,
+    read_declarations,
     type_faults,
     with_given,
 )
-from kubectl_kres.tekton.rules.validation.decoder import fault_in, retired, without_nulls
+from kubectl_kres.tekton.rules.validation.decoder import fault_in, retired_fields, without_nulls
 from kubectl_kres.tekton.rules.validation.name_faults import binding_faults, given_faults, reference_faults
 from kubectl_kres.tekton.rules.validation.pipeline_faults import inline_faults, pipeline_faults, usage_faults
 from kubectl_kres.tekton.rules.validation.task_faults import runs, sidecar_faults, task_faults, windows_faults
 from kubectl_kres.tekton.rules.validation.variable_faults import (
     Shown,
-    dimmed,
-    entire,
-    mentions,
+    find_mentions,
+    mask_text,
     not_isolated,
     param_faults,
-    prohibited,
     shown_of,
     unknown,
     use_faults,
+    whole_list_fault,
+    whole_object_fault,
 )
-from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, joined, keyed
+from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, entry_path, join_errors
 
 _UNDECLARED, _MISUSED = "tekton/undeclared", "tekton/variable-use"
 
 
 def action_faults(spec: Step, path: str, flags: Flags) -> Iterator[WebhookError]:
     """Yield the faults of the spec that stands at ``path``. Source: v1beta1/stepaction_validation.go."""
-    params = declared(spec.params)
+    params = read_declarations(spec.params)
     yield from runs(path, "Image", spec.image, script=spec.script, command=spec.command)
     yield from windows_faults(spec.script, flags)
-    if any(True for _ in mentions(spec.script, "params")):
+    if any(True for _ in find_mentions(spec.script, "params")):
         text = "param substitution in scripts is not allowed."
         yield WebhookError(text, f"{path}.script", "tekton/action-script")
     yield from _param_faults(spec, params, path)
@@ -73,7 +73,7 @@ def action_faults(spec: Step, path: str, flags: Flags) -> Iterator[WebhookError]
     yield from declaration_faults(params, path, enum=True)
     results = {result.name for result in spec.results or ()}
     for prefix in ("step.results", "results"):
-        if words := unknown(spec.script, prefix, results, dimmed):
+        if words := unknown(spec.script, prefix, results, mask_text):
             yield WebhookError(words, f"{path}.script", _UNDECLARED)
     yield from result_faults.of_step(spec.results, f"{path}.results")
     yield from _mount_faults(spec, {param.name for param in params}, path)
@@ -84,7 +84,7 @@ def _texts(spec: Step) -> Iterator[tuple[str, str]]:
     yield "script", spec.script
     yield from ((f"command[{index}]", word) for index, word in enumerate(spec.command or ()))
     yield from ((f"args[{index}]", word) for index, word in enumerate(spec.args or ()))
-    yield from ((keyed("env", variable.name), variable.value) for variable in spec.env or ())
+    yield from ((entry_path("env", variable.name), variable.value) for variable in spec.env or ())
     yield from (
         (f"volumeMounts[{index}]", volume_mount.name) for index, volume_mount in enumerate(spec.volume_mounts or ())
     )
@@ -96,15 +96,17 @@ def _param_faults(spec: Step, params: Sequence[Declaration], path: str) -> Itera
     whole = {declaration.name for declaration in objects}
     for field, text in _texts(spec):
         shown = shown_of(field)
-        for words in _undeclared(text, names, objects, shown):
+        for words in _find_undeclared_params(text, names, objects, shown):
             yield WebhookError(words, f"{path}.{field}", _UNDECLARED)
-        judge = not_isolated if field.startswith(("command[", "args[")) else prohibited
-        for words in {entire(text, "params", whole, shown), judge(text, "params", lists, shown)} - {""}:
+        judge = not_isolated if field.startswith(("command[", "args[")) else whole_list_fault
+        for words in {whole_object_fault(text, "params", whole, shown), judge(text, "params", lists, shown)} - {""}:
             yield WebhookError(words, f"{path}.{field}", _MISUSED)
     yield from bare_objects(params, path)
 
 
-def _undeclared(text: str, names: Collection[str], objects: Sequence[Declaration], shown: Shown) -> Iterator[str]:
+def _find_undeclared_params(
+    text: str, names: Collection[str], objects: Sequence[Declaration], shown: Shown
+) -> Iterator[str]:
     evaluated = [unknown(text, "params", names, shown)]
     evaluated += [
         unknown(text, rf"params\.{declaration.name}", declaration.properties or (), shown) for declaration in objects
@@ -116,7 +118,7 @@ def _mount_faults(spec: Step, names: Collection[str], path: str) -> Iterator[Web
     """Yield the faults of volume mounts: a StepAction knows no volume and is given the name of one."""
     for index, volume_mount in enumerate(spec.volume_mounts or ()):
         where = f"{path}.volumeMounts[{index}]"
-        if [mention.written for mention in mentions(volume_mount.name, "params")] != [volume_mount.name]:
+        if [mention.written for mention in find_mentions(volume_mount.name, "params")] != [volume_mount.name]:
             detail = "expect the Name to be a single param reference"
             yield WebhookError(f"invalid value: {volume_mount.name}", f"{where}.name", "tekton/mount", detail)
             return
@@ -155,12 +157,12 @@ def pipeline_run_faults(spec: PipelineRunSpec, minutes: int) -> Iterator[Webhook
     tasks, last = _length(given.tasks), _length(given.finally_)
     for field, length in (("tasks", tasks), ("finally", last), ("pipeline", whole)):
         yield from _below_zero(length, f"spec.timeouts.{field}")
-    yield from _parts(whole, tasks, last)
+    yield from _timeout_part_faults(whole, tasks, last)
     most, source = (tasks, "pipeline tasks duration") if tasks is not None else (whole, "pipeline duration")
-    yield from _single(spec.task_run_specs or (), most, source)
+    yield from _task_timeout_faults(spec.task_run_specs or (), most, source)
 
 
-def _parts(whole: Fraction, tasks: Fraction | None, last: Fraction | None) -> Iterator[WebhookError]:
+def _timeout_part_faults(whole: Fraction, tasks: Fraction | None, last: Fraction | None) -> Iterator[WebhookError]:
     """Yield what the parts of a pipeline may take, against the whole."""
     for field, length in (("tasks", tasks), ("finally", last)):
         if length is not None and whole and (length > whole or not length):
@@ -172,7 +174,7 @@ def _parts(whole: Fraction, tasks: Fraction | None, last: Fraction | None) -> It
         yield from (WebhookError(text, f"spec.timeouts.{field}", _TIMEOUT) for field in ("tasks", "finally"))
 
 
-def _single(entries: Sequence[PipelineTaskRunSpec], most: Fraction, source: str) -> Iterator[WebhookError]:
+def _task_timeout_faults(entries: Sequence[PipelineTaskRunSpec], most: Fraction, source: str) -> Iterator[WebhookError]:
     for index, entry in enumerate(entries):
         length, path = _length(entry.timeout), f"spec.taskRunSpecs[{index}].timeout"
         if length is not None and length >= 0 and most > 0 and length > most:
@@ -219,7 +221,7 @@ _STRUCTS: Mapping[str, Any] = {
 }
 
 
-def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
+def admit_object(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
     """Return the object as v1 stores it (a struct of ``tekton.model``), or the Problem that the client is reported.
 
     ``minutes``: how long runs may take that do not say so.
@@ -232,7 +234,7 @@ def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
         problem = webhook_refusal(kind, fault.said, "tekton/decode")
         return msgspec.structs.replace(problem, field=fault.path, observed=fault.observed)
     try:
-        raw, item = _stored(raw, kind)
+        raw, item = _build_stored_object(raw, kind)
     except msgspec.ValidationError as error:
         # What is left is a field in other capitals than it has: not the decoder's own words.
         text = f"mutation failed: cannot decode incoming new object: in other words: {error}"
@@ -244,17 +246,17 @@ def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
     return _invalid(kind, result)
 
 
-def _stored(raw: Mapping[str, Any], kind: str) -> tuple[Mapping[str, Any], Any]:
+def _build_stored_object(raw: Mapping[str, Any], kind: str) -> tuple[Mapping[str, Any], Any]:
     """Return the object as the webhook goes on with it, in which null in a list is an empty value, and its struct."""
     filled = without_nulls(raw)
-    return filled, decoded(to_v1(filled), _STRUCTS[kind])
+    return filled, decode_object(to_v1(filled), _STRUCTS[kind])
 
 
 def _invalid(kind: str, pairs: Sequence[WebhookError]) -> Problem:
-    return webhook_refusal(kind, f"validation failed: {joined(pairs)}", pairs[0].rule, by_rule(pairs))
+    return webhook_refusal(kind, f"validation failed: {join_errors(pairs)}", pairs[0].rule, by_rule(pairs))
 
 
-def refused(run: tekton.TaskRun, flags: Flags) -> Problem | None:
+def task_run_problem(run: tekton.TaskRun, flags: Flags) -> Problem | None:
     """Return what the webhook says of a TaskRun that a PipelineRun makes, which is one of v1 whatever the
     Pipeline is.
     """
@@ -271,7 +273,9 @@ def refused(run: tekton.TaskRun, flags: Flags) -> Problem | None:
 
 def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, beta: bool) -> Iterator[WebhookError]:
     if beta:
-        yield from (WebhookError("must not set the field(s)", path, "tekton/retired-field") for path in retired(raw))
+        yield from (
+            WebhookError("must not set the field(s)", path, "tekton/retired-field") for path in retired_fields(raw)
+        )
     if isinstance(item, tekton.TaskRun | tekton.PipelineRun):
         yield from given_faults(item.spec.params)
         yield from binding_faults(raw.get("spec"), str(raw.get("kind")))
@@ -285,7 +289,7 @@ def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, be
     elif isinstance(item, tekton.Task):
         yield from task_faults(item.spec, "spec", flags, beta=beta)
         steps = template_merge.merge_templates(item.spec.steps, item.spec.step_template, beta=beta)
-        yield from param_faults(steps, declared(item.spec.params), "spec", beta=beta)
+        yield from param_faults(steps, read_declarations(item.spec.params), "spec", beta=beta)
     elif isinstance(item, tekton.Pipeline):
         yield from pipeline_faults(item.spec, "spec", flags, beta=beta)
         yield from usage_faults(item.spec, beta=beta)
@@ -310,7 +314,7 @@ def _inline(run: tekton.TaskRunSpec, task: tekton.TaskSpec, flags: Flags, *, bet
 
     Source: v1/taskrun_validation.go validateInlineParameters.
     """
-    params, bare = with_given(run.params, declared(task.params))
+    params, bare = with_given(run.params, read_declarations(task.params))
     yield from (WebhookError("missing field(s)", f"spec.{name}.properties", "tekton/declaration") for name in bare)
     if task.steps:
         steps = template_merge.merge_templates(task.steps, task.step_template, beta=beta)

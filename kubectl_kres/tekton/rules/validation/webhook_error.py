@@ -29,7 +29,7 @@ def quote(text: str) -> str:
     return '"{}"'.format("".join(_ESCAPES.get(name) or (name if name.isprintable() else _code(name)) for name in text))
 
 
-def keyed(field: str, key: str) -> str:
+def entry_path(field: str, key: str) -> str:
     """Return the path of an entry of a map. Source: knative.dev/pkg/apis flatten."""
     return f"{field}.[{key}]" if "." in key else f"{field}[{key}]"
 
@@ -38,10 +38,10 @@ def by_rule(errors: Sequence[WebhookError]) -> tuple[MessageFault, ...]:
     """Return the faults of each rule as one, in the order in which they were found; nothing where there is one rule."""
     rules = dict.fromkeys(error.rule for error in errors)
     result = ((rule, [error for error in errors if error.rule == rule]) for rule in rules)
-    return tuple(MessageFault(joined(pairs), rule) for rule, pairs in result) if len(rules) > 1 else ()
+    return tuple(MessageFault(join_errors(pairs), rule) for rule, pairs in result) if len(rules) > 1 else ()
 
 
-def joined(errors: Sequence[WebhookError]) -> str:
+def join_errors(errors: Sequence[WebhookError]) -> str:
     """Equal sentences once with all their fields, then sorted. Source: knative.dev/pkg/apis FieldError.Error."""
     by_text: dict[tuple[str, str], set[str]] = {}
     for error in errors:
