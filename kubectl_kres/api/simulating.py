@@ -122,7 +122,7 @@ def found_in(
 
 
 def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
-    """Raises what ``asked`` raises."""
+    """Raises what ``prepare_answers`` raises."""
     prepared = prepare_answers(items, scope, list_read_requests, policy_needs)
     spaces = dict.fromkeys(subject.ref.namespace for subject in (*prepared.subjects, *prepared.counted))
     contexts = (

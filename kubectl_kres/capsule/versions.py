@@ -69,8 +69,8 @@ def remarks(version: Version | None, area: Area) -> Iterator[str]:
         return
     if version > NEWEST:
         yield (
-            f"Capsule {version_text(version)} is newer than {version_text(NEWEST)}, the newest whose changes are known: its "
-            f"{area} are taken as {version_text(PINNED)} has them"
+            f"Capsule {version_text(version)} is newer than {version_text(NEWEST)}, the newest whose changes are "
+            f"known: its {area} are taken as {version_text(PINNED)} has them"
         )
     since = [change for change in CHANGES if PINNED < change.version <= version and change.area == area]
     if since and version <= NEWEST:

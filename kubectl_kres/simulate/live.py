@@ -499,7 +499,7 @@ def lean_converters() -> dict[str, Callable[[Any], Any]]:
 
 
 def parts_of(pod: Pod) -> dict[str, Any]:
-    """Return the parts of a pod that ``pruned`` shows, as JSON has them."""
+    """Return the parts of a pod that ``shape_fields`` shows, as JSON has them."""
     spec = pod.spec
     shown = {
         "containers": [

@@ -101,9 +101,9 @@ def test_its_rights_are_listed(package: Path):
 
 def test_its_list_is_on_screen(package: Path):
     program = """
-from kubectl_kres.tui.lists.list_registry import find, words
+from kubectl_kres.tui.lists.list_registry import find, list_names
 listing = find("bud")
-assert listing is not None and "budgets" in words()
+assert listing is not None and "budgets" in list_names()
 print(listing.id)
 """
     assert run(package, program).strip() == "budgets"

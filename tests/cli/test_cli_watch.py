@@ -107,7 +107,7 @@ def test_what_changes_no_answer_prints_nothing(
     cluster: Cluster, watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second change is made when the first one has been answered."""
-    again, answers = following._Loop._again, []
+    again, answers = following._Loop._print_changes, []
 
     def count(loop: Any) -> None:
         again(loop)
@@ -117,7 +117,7 @@ def test_what_changes_no_answer_prints_nothing(
         elif len(answers) < 3:
             put(cluster, "resourcequotas", {**quota("1Gi"), "more": len(answers)})
 
-    monkeypatch.setattr(following._Loop, "_again", count)
+    monkeypatch.setattr(following._Loop, "_print_changes", count)
     result = watched("quota team -w", lambda: put(cluster, "resourcequotas", {**quota("1Gi"), "more": 0}))
     assert (result.code, result.err) == (130, "")
     assert result.out.count("quota team in shop") == 2
@@ -152,7 +152,7 @@ def test_an_event_that_comes_again_is_no_news_and_another_is(
     owner = [{"kind": "Deployment", "name": "web", "apiVersion": "apps/v1", "controller": True}]
     labels = {"namespace": "shop", "labels": {"app": "web"}, "ownerReferences": owner}
     put(cluster, "replicasets", {**deployment("web-7", "512Mi"), "metadata": {"name": "web-7", **labels}})
-    again = following._Loop._again
+    again = following._Loop._print_changes
 
     def go_on(loop: Any) -> None:
         again(loop)
@@ -162,7 +162,7 @@ def test_an_event_that_comes_again_is_no_news_and_another_is(
         elif counts == {"web.1": 5, "web.2": 3}:
             put(cluster, "events", event("no luck", 1, "web.3", 9))
 
-    monkeypatch.setattr(following._Loop, "_again", go_on)
+    monkeypatch.setattr(following._Loop, "_print_changes", go_on)
     result = watched(f"{command} -w", lambda: put(cluster, "events", event("no room", 5, second=7)))
     assert result.code == 130
     first, second = result.out.split("\n2026-", 1)

@@ -366,6 +366,6 @@ def test_an_object_of_ten_megabytes(cluster: Cluster):
 
 
 def test_a_mistake_of_ours_is_raised_where_the_feed_is_drained(cluster: Cluster, monkeypatch):
-    monkeypatch.setattr("kubectl_kres.cluster.watch.need_reader.listing", lambda *_: json.loads(""))
+    monkeypatch.setattr("kubectl_kres.cluster.watch.need_reader.read_list_pages", lambda *_: json.loads(""))
     with following(cluster, PODS) as follower, pytest.raises(json.JSONDecodeError):
         follower.until(lambda: False)

@@ -144,7 +144,7 @@ def test_an_output_that_cannot_be_written_to_is_told_before_work_begins(
 ):
     snapshots("a")
     (tmp_path / "taken").write_text("a file")
-    monkeypatch.setattr(command, "supervised", None)
+    monkeypatch.setattr(command, "run_tasks", None)
     result = kres("fleet quota --snapshots snapshots --out taken")
     assert (result.code, result.out) == (2, "")
     assert "--out" in result.err and "cannot be written to: not a directory" in result.err

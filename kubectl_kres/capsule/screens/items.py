@@ -20,7 +20,8 @@ def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
     for number, way in enumerate(report.ways):
         commands = "\n".join(deed.command for deed in way.deeds if deed.command)
         yield OutlineItem(
-            (), f"{'or ' if number else 'fix'} {way.text}{_format_option_effects(way)}", about=partial(_lines, report, way, number),
+            (), f"{'or ' if number else 'fix'} {way.text}{_format_option_effects(way)}",
+            about=partial(_lines, report, way, number),
             name="command", text=commands, remedy=True,
         )  # fmt: skip
     if not report.ways and report.waits:

@@ -87,14 +87,14 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
                right=True, down=True, wide=True),
         Column("claims", "HOLD", lambda row: str(row.report.claims or "-"), lambda row: row.report.claims,
                right=True, down=True, wide=True),
-        Column("waits", "WAIT", _format_waiting_count, lambda row: row.waiting, lambda row: "warn" if row.waiting else "",
-               right=True, down=True),
+        Column("waits", "WAIT", _format_waiting_count, lambda row: row.waiting,
+               lambda row: "warn" if row.waiting else "", right=True, down=True),
         Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
         _amount_column("claimed"),
         _amount_column("hard"),
         _amount_column("available"),
-        Column("use", "USE", _format_use, lambda row: row.tight.percent if row.tight else None, lambda row: row_sign(row)[1],
-               width=_BAR + 6, down=True, drawn=True),
+        Column("use", "USE", _format_use, lambda row: row.tight.percent if row.tight else None,
+               lambda row: row_sign(row)[1], width=_BAR + 6, down=True, drawn=True),
         Column("warnings", "WARNINGS", lambda row: str(len(row.report.warnings) or "-"), right=True, wide=True),
     )  # fmt: skip
 

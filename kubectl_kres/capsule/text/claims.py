@@ -80,12 +80,12 @@ def _row(report: ClaimReport, state: str, tail: str, column: int, width: int) ->
 
 
 def _pad_text(text: str, width: int) -> str:
-    """As ``padded``, which is slow for many."""
+    """As ``pad_text``, which is slow for many."""
     return text.ljust(width) if text.isascii() else pad_text(text, width)
 
 
 def _broken(text: str, width: int, first: str, rest: str) -> Iterator[str]:
-    """As ``wrapped``, which is slow for many."""
+    """As ``wrap_text``, which is slow for many."""
     if text.isascii() and text.isprintable() and len(first) + len(text) <= width and "  " not in text:
         yield f"{first}{text}"
     else:

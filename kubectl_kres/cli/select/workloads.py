@@ -113,9 +113,7 @@ def select_subjects(
             return
     kinds = [require_answers(source.kind(named_objects.type), takes) for named_objects in result]
     if result[0].names:
-        yield select_named(
-            source, [(kind, named_objects) for kind, named_objects in zip(kinds, result, strict=True)], wants
-        )
+        yield select_named(source, list(zip(kinds, result, strict=True)), wants)
         return
     for kind in kinds:
         yield from _select_pages(source, kind, options, wants)
@@ -312,9 +310,8 @@ def in_files(given: Input, selector: str = "") -> list[Subject]:
 
 def asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -> list[Subject]:
     """Files' objects, those of kinds that are not known here with what the server, or a file, says of the kind."""
-    defined = {
-        _read_defined_kind(manifest) for manifest in given.manifests if manifest.kind == "CustomResourceDefinition"
-    }
+    definitions = (manifest for manifest in given.manifests if manifest.kind == "CustomResourceDefinition")
+    defined = {_read_defined_kind(manifest) for manifest in definitions}
 
     def served(subject: Subject) -> bool:
         kind = subject.kind
@@ -372,9 +369,8 @@ def select_named(
     """Return each name in each namespace; one that is in none of them is missing, as is what may not be read."""
     groups = [
         [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
-        for kind, named_objects in wanted
-        for name in named_objects.names
-    ]
+        for kind, objects in wanted for name in objects.names
+    ]  # fmt: skip
     complete(source, [subject for group in groups for subject in group], wants)
     subjects: list[Subject] = []
     missing: list[KresError] = []
@@ -397,9 +393,9 @@ def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: W
     kind = require_answers(source.kind(head))
     subjects = [in_file for in_file in in_files(given) if (in_file.ref.kind, in_file.ref.name) == (kind.kind, name)]
     complete(source, subjects, wants)
-    return (
-        Selection(tuple(subjects)) if subjects else select_named(source, [(kind, NamedObjects(head, (name,)))], wants)
-    )
+    if subjects:
+        return Selection(tuple(subjects))
+    return select_named(source, [(kind, NamedObjects(head, (name,)))], wants)
 
 
 def _select_only_object(source: ObjectSource, given: Input, name: str, wants: Wants, expected: UsageError) -> Selection:
@@ -437,9 +433,8 @@ def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
         source.fill(namespace_needs(source.store, space))
         absent = no_namespace(source.store, space)
         close = _close(source, group[0].kind, group[0].ref.name) if absent is None else []
-        suggestion = _find_other_namespaces(source, group[0]) or (
-            f"did you mean {' or '.join(close)}?" if close else ""
-        )
+        similar = f"did you mean {' or '.join(close)}?" if close else ""
+        suggestion = _find_other_namespaces(source, group[0]) or similar
         cluster_error.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else suggestion
     return cluster_error
 

@@ -27,7 +27,8 @@ def run_upgrade(options: Options) -> int:
     asked = parse(options.kube_version)
     if asked is None or not OLDEST <= asked <= NEWEST:
         raise UsageError(
-            f"--kube-version {options.kube_version}: rules are known of Kubernetes {version_text(OLDEST)} to {version_text(NEWEST)}",
+            f"--kube-version {options.kube_version}: "
+            f"rules are known of Kubernetes {version_text(OLDEST)} to {version_text(NEWEST)}",
             hint="what a newer version changes is not known here",
         )
     return answer(options, Query(partial(UpgradePage, options), ()))

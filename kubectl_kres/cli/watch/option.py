@@ -1,4 +1,4 @@
-"""``-w``: a command that answers again whenever its answer changes. A command opts in with ``repeated``."""
+"""``-w``: a command that answers again whenever its answer changes. A command opts in with ``build_watch_runner``."""
 
 from __future__ import annotations
 

@@ -140,7 +140,8 @@ def _cluster(cluster: ClusterEntry, name: str) -> Iterator[str]:
         try:
             proxy.parse(cluster.proxy_url)
         except ConfigError as error:
-            yield f'invalid \'proxy-url\' "{proxy.strip_user_info(cluster.proxy_url)}" for cluster "{name}": {error.message}'
+            shown = proxy.strip_user_info(cluster.proxy_url)
+            yield f'invalid \'proxy-url\' "{shown}" for cluster "{name}": {error.message}'
     if cluster.certificate_authority and cluster.certificate_authority_data:
         yield (
             f"certificate-authority-data and certificate-authority are both specified for {name}. "

@@ -337,8 +337,8 @@ def fill(
     """Read each need into the store and record how that went, in the order of the needs.
 
     403 is denied; 404 on a name is read, since the object is then known not to exist, on the first page of a list it
-    is absent where the server has no such kind (see ``absent``); any other refusal, and objects that could not be
-    decoded, are failed, and the objects that were read stay. ``progress``
+    is absent where the server has no such kind (see ``is_absent_kind``); any other refusal, and objects that could not
+    be decoded, are failed, and the objects that were read stay. ``progress``
     hears of each page, as that of ``pages``, from several threads. Raises Unreachable, TimedOut, Unauthenticated and
     ConfigError: then nothing more can be read.
     """
@@ -422,7 +422,7 @@ def is_absent_kind(connection: Connection, kind: Kind, missing: NotFound) -> boo
     """Return whether the server has no such kind, ``missing`` being what it answered to the first page of a list.
 
     What belongs to every API server is never absent. Others are if the server's own Status says it; after a mere
-    sentence, as any web server on the way may say it, discovery is asked. Raises as ``discovery.serves``.
+    sentence, as any web server on the way may say it, discovery is asked. Raises as ``discovery.is_served``.
     """
     if kind.built_in:
         return False

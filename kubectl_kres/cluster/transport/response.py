@@ -166,9 +166,8 @@ def connection_error(error: Exception, server: str) -> ClusterError:
     """Return the error to show for one of urllib3's, ``server`` being the address that was asked."""
     host = urlsplit(server).netloc
     if isinstance(error, exceptions.ProxyError):
-        return Unreachable(
-            f"{UNABLE}proxyconnect tcp: {_format_transport_error(error.original_error, _proxy_of(error) or 'the proxy')}"
-        )
+        reason = _format_transport_error(error.original_error, _proxy_of(error) or "the proxy")
+        return Unreachable(f"{UNABLE}proxyconnect tcp: {reason}")
     if isinstance(error, exceptions.TimeoutError | TimeoutError) and not isinstance(
         error, exceptions.NewConnectionError
     ):

@@ -102,8 +102,8 @@ def world_of(
 ) -> PolicyObjects:
     """From policies and their bindings as read."""
     return PolicyObjects(
-        namespace, accounts, bind_policies(*validating_policies, version), bind_policies(*mutating_policies, version), params, user,
-        tuple(pods), most,
+        namespace, accounts, bind_policies(*validating_policies, version), bind_policies(*mutating_policies, version),
+        params, user, tuple(pods), most,
     )  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def known_bindings(bound: Bound) -> tuple[Bound | None, list[str]]:
 
 
 def answerable(bound: Bound, withheld: frozenset[str]) -> tuple[Bound | None, list[str]]:
-    """As ``familiar``, of a request of which the fields ``withheld`` were not read."""
+    """As ``known_bindings``, of a request of which the fields ``withheld`` were not read."""
     words = bound.policy.words & withheld
     return (None, [f"it asks for {', '.join(sorted(words))}, which is not read"]) if words else known_bindings(bound)
 

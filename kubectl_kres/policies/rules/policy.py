@@ -83,7 +83,7 @@ class Policy:
         self.familiar: tuple[tuple[Raw, ...], Bound | None, list[str]] | None = None
 
     def matched(self, request: Request, namespace: Raw | None) -> Request | None:
-        """As ``matching.matched`` has it; where objects are not told apart, found once for a kind in a namespace."""
+        """As ``matching.match_request``; where objects are not told apart, found once for a kind in a namespace."""
         constraints: Raw | None = self.spec.get("matchConstraints")
         if self._apart is None:
             rules = [rule for key in _RULES for rule in (constraints or {}).get(key) or ()]
@@ -311,9 +311,8 @@ def build_param_finder(look: Look) -> FindParams:
                 raise NotComputed(f"whether the server has its paramKind, {kind} of {version}, is not known")
             return ()
         if state != "read":
-            raise NotComputed(
-                f"its parameters ({_format_parameters(version, kind, namespace, reference)}) {_format_unread_state(state)}"
-            )
+            parameters = _format_parameters(version, kind, namespace, reference)
+            raise NotComputed(f"its parameters ({parameters}) {_format_unread_state(state)}")
         return result
 
     return find

@@ -36,7 +36,8 @@ def _resize_lines(resize: Resize, width: int) -> Iterator[Line]:
         yield from _table(("CONTAINER", "VALUE", "BEFORE", "AFTER", ""), rows)
     if resize.sums:
         heads = ("POD IN ALL", "", "BEFORE", "AFTER", f"NODE {resize.node}" if resize.node else "")
-        sums = [(item.resource, item.side[:-1], item.before or "-", item.after or "-", _format_allocatable(item.allocatable))
+        sums = [(item.resource, item.side[:-1], item.before or "-", item.after or "-",
+                 _format_allocatable(item.allocatable))
                 for item in resize.sums]  # fmt: skip
         yield from _table(heads, sums)
     yield from _class(resize, width)

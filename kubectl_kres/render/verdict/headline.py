@@ -256,7 +256,8 @@ def verdict_reason(
         case "partly":
             return f"{_format_missing_pods(pods)}{only_fit(verdict)}"
         case "depends-on-order":
-            return f"{_format_missing_pods(pods)}admitted or refused, as the order of LimitRanges or quotas decides: {because}"
+            missing = _format_missing_pods(pods)
+            return f"{missing}admitted or refused, as the order of LimitRanges or quotas decides: {because}"
     return ""
 
 

@@ -291,7 +291,8 @@ def _build_added_change(ref: ObjectRef, after: _Workload) -> WorkloadChange:
     effect: Effect = "worse" if _count_missing_pods(after.pods) or (refused and not after.pods.pods) else "other"
     return WorkloadChange(
         ref, effect, None, after.pods, None, shown_pod(after.next), refusals=after.refusals, stalled=after.stalled,
-        rollout_after=_rollout(ref, after), autoscaled_after=_build_autoscaled(after.maximum), uncounted=not after.counted,
+        rollout_after=_rollout(ref, after), autoscaled_after=_build_autoscaled(after.maximum),
+        uncounted=not after.counted,
     )  # fmt: skip
 
 

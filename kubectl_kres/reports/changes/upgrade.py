@@ -123,8 +123,8 @@ def report_of(
     elsewhere = tuple(name for name, _ in changes_between(*pair) if name not in shown)
     unseen = tuple(find_unread(store, needs))
     return UpgradeReport(
-        _format_version(old), _format_version(new), sum(space.looked_at for space in listed), workloads, quotas, policies, elsewhere,
-        tuple(notes), unseen, not any(item.required for item in unseen),
+        _format_version(old), _format_version(new), sum(space.looked_at for space in listed), workloads, quotas,
+        policies, elsewhere, tuple(notes), unseen, not any(item.required for item in unseen),
     )  # fmt: skip
 
 

@@ -95,7 +95,8 @@ def policies(store: Store, namespace: str, server: Server = _USUAL) -> Namespace
 def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies:
     assumed: list[Assume] = []
     ranges = [limit_range for limit_range in store.all("LimitRange", namespace)
-              if _can_be_parsed(limit_range, assumed) and _can_be_stored(limit_range, store, server, assumed)]  # fmt: skip
+              if _can_be_parsed(limit_range, assumed)
+              and _can_be_stored(limit_range, store, server, assumed)]  # fmt: skip
     quotas = []
     for quota in store.all("ResourceQuota", namespace):
         settled = with_assumed_status(quota, store)

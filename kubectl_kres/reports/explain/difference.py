@@ -205,7 +205,7 @@ def _times(item: Any) -> Iterator[str]:
 
 
 def _only_named(difference: Difference) -> bool:
-    """Return whether the pod's name occurs only where ``renamed`` writes another one."""
+    """Return whether the pod's name occurs only where ``rename_subject`` writes another one."""
     name = difference.subject.name
     places = 3 if difference.after else 1
     places += difference.verdict.message.startswith(_message_prefixes(name))

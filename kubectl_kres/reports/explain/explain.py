@@ -572,11 +572,8 @@ def _gates(pod: Pod, server: Server) -> tuple[Assume, ...]:
 
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
     """Return what could not be read or computed; not what assumptions already say."""
-    all_unseen = tuple(
-        unseen
-        for unseen in find_unread(store, list_read_requests(store, subject))
-        if unseen.required or _is_said(unseen)
-    )
+    not_read = find_unread(store, list_read_requests(store, subject))
+    all_unseen = tuple(unseen for unseen in not_read if unseen.required or _is_said(unseen))
     return (*_number_unknown(subject), *all_unseen, *(analysis.unseen if analysis is not None else ()))
 
 

@@ -300,12 +300,14 @@ def within_bounds(case: RemedyContext) -> Iterator[str]:
     after = fit(*before, limit_bounds, name)
     changed = [change for change in changes(before, after) if not _is_derived_request(case, change[0], after)]
     if changed:
-        yield f"set {_format_changes(changed, name, _format_value_owner(case, after))}{_format_reason(case, changed, after, limit_bounds)}"
+        edits = _format_changes(changed, name, _format_value_owner(case, after))
+        yield f"set {edits}{_format_reason(case, changed, after, limit_bounds)}"
     elif limit_bounds.ratio is not None:
         apart = f"the limit at most {limit_bounds.ratio.quantity} times the request"
         yield f"set requests.{name} and limits.{name} of {_format_value_owner(case, after).rstrip(',')}, {apart}"
     else:
-        yield f"change requests.{name} and limits.{name} of {_format_value_owner(case, after).rstrip(',')}: {case.finding.text}"
+        owner = _format_value_owner(case, after).rstrip(",")
+        yield f"change requests.{name} and limits.{name} of {owner}: {case.finding.text}"
 
 
 def _find_contradiction(case: RemedyContext, limit_bounds: LimitBounds, name: str) -> str:

@@ -142,7 +142,8 @@ def difference_text(row: RunRow) -> str:
 
 def _condition(row: RunRow) -> str:
     condition = condition_of(row.run)
-    return f"{run_status(row.run)}{f': {condition.reason}' if condition is not None and _has_telling_reason(condition) else ''}"
+    reason = f": {condition.reason}" if condition is not None and _has_telling_reason(condition) else ""
+    return f"{run_status(row.run)}{reason}"
 
 
 def _has_telling_reason(condition: Condition) -> bool:
@@ -356,7 +357,8 @@ def _pipelinerun_detail(session: Session, row: PipelineRow, width: int) -> Itera
     for task_run in row.made:
         words = condition_of(task_run)
         tone = MARKS.get(run_status(task_run), ("", ""))[1]
-        text = f"{task_run.metadata.name}: {run_status(task_run)}{f', {words.reason}' if words is not None and tone else ''}"
+        reason = f", {words.reason}" if words is not None and tone else ""
+        text = f"{task_run.metadata.name}: {run_status(task_run)}{reason}"
         yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
 
 

@@ -132,8 +132,8 @@ class UsersPane(TreePane):
         return (
             Column("name", "WHO", label, tone=_tone, most=52),
             *(_amount(name) for name in self._names),
-            Column("by", "SET BY", lambda row: _format_setter(row.node, first or tuple(row.node.set_by)), most=60, wide=True,
-                   tone=lambda _: "quiet"),
+            Column("by", "SET BY", lambda row: _format_setter(row.node, first or tuple(row.node.set_by)), most=60,
+                   wide=True, tone=lambda _: "quiet"),
         )  # fmt: skip
 
     def words(self, row: UserRow) -> str:

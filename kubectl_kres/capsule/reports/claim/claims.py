@@ -95,7 +95,8 @@ def _pool_remarks(
     if standing.state in HELD and entry is not None and not _has_claimed_amounts(entry, claim, asked):
         yield f"it holds {sentence(texts(entry.claims))}; what it asks for now is not decided yet"
     if names := context.lowered(pool) & asked.keys():
-        yield f"not certain: Capsule counts {join_words(sorted(names))} of pool {name} wrong, since there is so much of it"
+        counted = join_words(sorted(names))
+        yield f"not certain: Capsule counts {counted} of pool {name} wrong, since there is so much of it"
     if names := context.cut_off(pool) & asked.keys():
         much = join_words(sorted(names))
         yield f"not certain: pool {name} has so much {much} that the API server cuts sums off (at 2^63-1)"

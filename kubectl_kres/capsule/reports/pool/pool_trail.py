@@ -97,7 +97,8 @@ def claim_remedies(store: Store, namespace: str) -> Mapping[str, Remedy]:
         name, lack = finding.resource, str(result.lack)
         trail = _build_trail(context, namespace, "", pool, {name: lack})
         freed = f", or free {lack} of it in the namespace" if result.used >= result.lack else ""
-        yield f"{_format_claim_remedy(trail, name, lack)}{freed}{asking_less(name, result)} ({_format_pool_reason(trail)})"
+        claim = _format_claim_remedy(trail, name, lack)
+        yield f"{claim}{freed}{asking_less(name, result)} ({_format_pool_reason(trail)})"
 
     return {"quota/exceeded": say}
 

@@ -98,8 +98,9 @@ def _dotted_name_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str
     ]
     if names:
         yield (
-            f"its status cannot be written any more because of claims with a dot in their name, or more than 63 "
-            f"characters ({join_words(names)}): quotas are still raised, and what is claimed here is too low; delete them"
+            f"its status cannot be written any more because of claims with a dot in their name, or more than "
+            f"63 characters ({join_words(names)}): quotas are still raised, and what is claimed here is too low; "
+            "delete them"
         )
 
 
@@ -108,17 +109,17 @@ def _lowered_amount_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[
     if names := context.lowered(pool):
         hard = {name: context.hard(pool)[name] for name in sorted(names)}
         yield (
-            f"Capsule cannot count with amounts as large as its {sentence(amount_texts(hard))}: with each look it takes what "
-            "is claimed off spec.quota.hard itself, and gives out less than there is; written without a suffix "
-            f"({sentence(whole_number_texts(hard))}) it is counted right"
+            f"Capsule cannot count with amounts as large as its {sentence(amount_texts(hard))}: with each look it "
+            "takes what is claimed off spec.quota.hard itself, and gives out less than there is; written without a "
+            f"suffix ({sentence(whole_number_texts(hard))}) it is counted right"
         )
 
 
 def _cut_off(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     if names := context.cut_off(pool):
         yield (
-            f"its {join_words(sorted(names))} {'is' if len(names) == 1 else 'are'} near the most that the API server keeps "
-            "(2^63-1): it cuts sums off there, so what they come to here is not certain"
+            f"its {join_words(sorted(names))} {'is' if len(names) == 1 else 'are'} near the most that the API server "
+            "keeps (2^63-1): it cuts sums off there, so what they come to here is not certain"
         )
 
 
@@ -131,7 +132,8 @@ def _stale(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         yield f"its status is of generation {status.observed_generation}, its spec of {meta.generation}"
     hard, quantities = context.hard(pool), parse_amounts(status.allocation.hard)
     if quantities != hard:
-        yield f"its status still counts with hard {sentence(amount_texts(quantities))}, its spec says {sentence(amount_texts(hard))}"
+        counted, written = sentence(amount_texts(quantities)), sentence(amount_texts(hard))
+        yield f"its status still counts with hard {counted}, its spec says {written}"
     used, taken = parse_amounts(status.allocation.used), context.taken(pool)
     odd = {name: used.get(name, ZERO) for name in taken if name in quantities and used.get(name, ZERO) != taken[name]}
     if odd:
@@ -155,8 +157,8 @@ def _stale(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     ]
     if moved:
         yield (
-            f"its status lists claims that are in another pool now ({join_words(moved)}): when it looks at them next, as "
-            "after any change of it, they lose what they hold there, too"
+            f"its status lists claims that are in another pool now ({join_words(moved)}): when it looks at them next, "
+            "as after any change of it, they lose what they hold there, too"
         )
 
 
@@ -174,15 +176,15 @@ def _overdrawn_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     excess = {name: used[name] for name, hard in context.hard(pool).items() if name in used and used[name] > hard}
     if excess:
         yield (
-            f"{sentence(amount_texts(excess))} in use is more than it has: claims were released, or defaults add to what they "
-            "hold"
+            f"{sentence(amount_texts(excess))} in use is more than it has: claims were released, or defaults add to "
+            "what they hold"
         )
     for quota in uses:
         over = beyond_quota(quota)
         if over:
             yield (
-                f"namespace {quota.metadata.namespace} uses {sentence(amount_texts(over))}, more than its quota allows now: "
-                f"{STAYS.format(join_words(sorted(over)))}"
+                f"namespace {quota.metadata.namespace} uses {sentence(amount_texts(over))}, more than its quota allows "
+                f"now: {STAYS.format(join_words(sorted(over)))}"
             )
 
 
@@ -236,8 +238,8 @@ def _unlimited_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         if key:
             them = "it" if len(names) == 1 else "them"
             yield (
-                f"the pool does not limit {join_words(names)} in {join_words(key)}: no claim for {them} is allocated there, "
-                "and it has no default (defaultsZero would set 0)"
+                f"the pool does not limit {join_words(names)} in {join_words(key)}: no claim for {them} is allocated "
+                "there, and it has no default (defaultsZero would set 0)"
             )
 
 

@@ -168,8 +168,8 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Un
         if raised.holds(key):
             waits = tuple(map(ref_of, waiting_in(raised)[:_POOLS_NAMED]))
             text = (
-                f"add {sentence(amount_texts(missing))} to hard of pool {name}; then {_ANEW}: Capsule looks at it again only "
-                "when its own spec changes"
+                f"add {sentence(amount_texts(missing))} to hard of pool {name}; then {_ANEW}: Capsule looks at it "
+                "again only when its own spec changes"
             )
             deeds = (raise_pool(context.store.origin, name, amount_texts(missing)), *move)
             yield UnblockOption(

@@ -139,5 +139,6 @@ def _sort_by(state: EvaluationState, binds: list[Bind], body: Body, _: Condition
 
 LOOPS: dict[str, Callable[[EvaluationState, list[Bind], Body, Condition], Any]] = {
     "all": _all, "exists": _exists, "exists_one": _exists_one, "filter": _filter_items, "map": _map_items,
-    "transformList": _map_items, "transformMap": _transform_values, "transformMapEntry": _merge_entries, "sortBy": _sort_by,
+    "transformList": _map_items, "transformMap": _transform_values, "transformMapEntry": _merge_entries,
+    "sortBy": _sort_by,
 }  # fmt: skip

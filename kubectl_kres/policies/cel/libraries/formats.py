@@ -112,7 +112,9 @@ def _datetime(text: str) -> list[str]:
 
 FORMATS: Mapping[str, Format] = {
     "dns1123Label": Format("DNS1123Label", _pattern_checker(_LABEL, _LABEL_TOLD, 63, prefix=False), 30),
-    "dns1123Subdomain": Format("DNS1123Subdomain", _pattern_checker(_SUBDOMAIN, _SUBDOMAIN_TOLD, 253, prefix=False), 60),
+    "dns1123Subdomain": Format(
+        "DNS1123Subdomain", _pattern_checker(_SUBDOMAIN, _SUBDOMAIN_TOLD, 253, prefix=False), 60
+    ),
     "dns1035Label": Format("DNS1035Label", _pattern_checker(_DNS1035, _DNS1035_TOLD, 63, prefix=False), 30),
     "qualifiedName": Format("QualifiedName", _qualified_name_faults, 60),
     "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _pattern_checker(_LABEL, _LABEL_TOLD, 63, prefix=True), 30),

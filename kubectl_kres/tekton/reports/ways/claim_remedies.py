@@ -180,7 +180,8 @@ def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Ite
     )
     have = "have" if len(names) > 1 else "has"
     yield Remedy(
-        f"delete {join_words(names)}, which {have} ended and still {'have' if len(names) > 1 else 'has'} claims: {because}",
+        f"delete {join_words(names)}, which {have} ended and still {'have' if len(names) > 1 else 'has'} claims: "
+        f"{because}",
         commands=commands,
     )
 

@@ -373,7 +373,7 @@ class PipelineAnswer(Struct, frozen=True):
     """results: by the name of the pipeline task; a task that cannot be reported (``Planned.gap``) has none, and one of
     which a TaskRun is refused has that alone.
 
-    finished: tasks that are done or skipped, which ``peaks`` leaves out. claims: of workspaces, as far as the run
+    finished: tasks that are done or skipped, which ``find_peaks`` leaves out. claims: of workspaces, as far as the run
     makes them itself. refusals: what refuses one of them, whichever is made first; the plan then has the problem of
     one.
     """

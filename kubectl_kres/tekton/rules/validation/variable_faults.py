@@ -14,7 +14,7 @@ from kubectl_kres.tekton.model import DeclaredResult, Step
 from kubectl_kres.tekton.rules.validation.declarations import Declaration, bare_objects, of_type
 from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, entry_path, quote
 
-#: How much of a text is shown when it is at fault: ``dimmed``, or all of it (``str``).
+#: How much of a text is shown when it is at fault: ``mask_text``, or all of it (``str``).
 Shown = Callable[[str], str]
 
 _CLOSING = {".": ")", '["': '"])', "['": "'])"}
