@@ -149,8 +149,10 @@ def test_ten_thousand_pods_go_at_once(plane: ControlPlane, started: Any) -> None
         list(hands.map(lambda at: put(plane, space, held(f"p-{at:05}")), range(MANY)))
     terminal.press(":", "pods", "Enter")
     terminal.until(f"{MANY:,} pods", "p-00000")
-    code, _ = plane.request("DELETE", f"/api/v1/namespaces/{space}/pods?gracePeriodSeconds=0", timeout=300)
-    assert code == 200
+    everything = f"/api/v1/namespaces/{space}/pods?gracePeriodSeconds=0"
+    # A server under load gives up after a minute; what is left goes with the next call.
+    while plane.request("DELETE", everything, timeout=120)[0] != 200:
+        pass
     terminal.until(f"no pods in {space}", "live")
     # It has its hands free.
     put(plane, space, held("after"))
