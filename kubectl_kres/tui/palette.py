@@ -15,7 +15,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import clip_text
 from kubectl_kres.tui.keys import KEYS
-from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.lists.list_registry import LISTINGS, find_row
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.screens.screen_factory import has_screen
 from kubectl_kres.tui.table.strips import safe_text
@@ -179,10 +179,11 @@ class Objects(Provider):
         app: Any = self.app
         where = f"{ref.namespace}/" if ref.namespace else ""
         place = Location("quota" if ref.kind == "ResourceQuota" else "object", ref=ref)
-        listing = next((one for one in LISTINGS.values() if one.kinds[0] == ref.kind), None)
-        made = listing.row(app.session, ref) if listing is not None and listing.row is not None else None
-        columns = {column.id: column for column in listing.columns("")} if listing is not None and made else {}
-        states = [columns[name].text(made[1]) for name in _STATES if name in columns] if made else []
+        states: list[str] = []
+        if (found := find_row(app.session, ref)) is not None:
+            listing, row = found
+            columns = {column.id: column for column in listing.columns("")}
+            states = [columns[name].text(row) for name in _STATES if name in columns]
         about = f"{ref.kind}  {clip_text(safe_text('  '.join(filter(None, states))), _ABOUT)}".rstrip()
         return Offer(f"{BY_KIND[ref.kind].names[-1]} {safe_text(where + ref.name)}", about, partial(app.go, place))
 

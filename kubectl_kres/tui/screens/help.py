@@ -90,8 +90,8 @@ class HelpPane(Pane):
     def _section_lines(self, title: str, rows: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
         """Return a section, or what the filter lets through of it. Of a row two texts are shown, all are searched."""
         wanted = self._filter.lower()
-        found = [(row[0], row[1]) for row in rows if wanted in " ".join(row).lower()]
-        return _section(title, found, width) if found else iter(())
+        matching = [(row[0], row[1]) for row in rows if wanted in " ".join(row).lower()]
+        return _section(title, matching, width) if matching else iter(())
 
     @property
     def filters(self) -> bool:

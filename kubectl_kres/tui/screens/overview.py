@@ -22,7 +22,7 @@ from kubectl_kres.render.verdict.remedy import do_lines
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.overview import OverviewArea, Problem, pod_area
 from kubectl_kres.store.store import Changes, ReadRequest
-from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.lists.list_registry import LISTINGS, find_row
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.overview import Areas, unread_reason
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, TablePane, Told
@@ -237,11 +237,10 @@ class OverviewPane(TablePane):
         findings = problem.verdict.findings if problem.verdict is not None else ()
         sources = (finding.source.ref for finding in findings if finding.source is not None)
         for ref in dict.fromkeys((problem.subject, *sources)):
-            listing = next((one for one in LISTINGS.values() if one.kinds[0] == ref.kind and one.row), None)
-            made = listing.row(self.session, ref) if listing is not None and listing.row is not None else None
-            if listing is not None and made is not None:
+            if (found := find_row(self.session, ref)) is not None:
+                listing, row = found
                 yield []
-                yield from listing.detail(self.session, made[1], width)
+                yield from listing.detail(self.session, row, width)
 
     @property
     def _fix(self) -> Remedy | None:
