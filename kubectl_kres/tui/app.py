@@ -55,6 +55,8 @@ _WIDE = 120
 _REMARK = 4.0
 #: What a terminal makes of Enter before the program has it to itself; and Enter for those who know it from shells.
 _NEWLINE = "ctrl+j"
+#: What asks for help in most programs on full screen, where the settings give it no other meaning.
+_HELP = "f1"
 #: The digits go to namespaces, and commands name them, on every screen.
 _SPACES = ReadRequest("Namespace", required=False)
 #: Kinds that have screens and no list.
@@ -115,6 +117,8 @@ class Kres(WhatIfKeys):
         self._handle_signals()
         self.app_resume_signal.subscribe(self, lambda app: app.refresh(repaint=True, layout=True))  # an empty screen
         self.theme = self._chosen or themes.DARK.name
+        if _HELP not in self.session.setting.hotkeys:
+            self.bind(_HELP, "act('help')", show=False)
         for key in self.session.setting.hotkeys:
             self.bind(key, f"run('{key}')", show=False)
         self.screen.set_class(True, "ready")

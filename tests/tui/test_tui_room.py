@@ -138,6 +138,12 @@ def test_the_palette_begins_with_what_was_looked_at_last_and_has_themes_only_whe
     assert "theme nord" in drive(demo("claims", file=DEMO), ["ctrl+p", *"nord"])
 
 
+def test_f1_is_help_and_ctrl_j_is_enter_as_in_shells():
+    assert "> help" in drive(demo("pods", file=DEMO), ["f1"])
+    assert "SET BY" in drive(demo("pods", file=DEMO), ["ctrl+j"])
+    assert "overview > quotas" in drive(demo("pods", file=DEMO), [":", *typed("quotas"), "ctrl+j"])
+
+
 def test_the_help_is_searched():
     shown = drive(demo("pods", file=DEMO), ["?", "/", *typed("yaml"), "enter"])
     page = shown.partition("\n─")[0]
