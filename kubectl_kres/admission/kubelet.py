@@ -136,7 +136,7 @@ def unassigned_memory(draft: Draft) -> int:
 MAX, NO_QUOTA = "max", "-1"
 
 
-class Machine(Struct, frozen=True, omit_defaults=True, rename="camel"):
+class KubeletNode(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """A Linux node as its kubelet is set up.
 
     version: of cgroups. memory, allocatable: bytes, 0: not known. swap: bytes, None: the kernel does not account for
@@ -169,7 +169,7 @@ class Machine(Struct, frozen=True, omit_defaults=True, rename="camel"):
 _FACTOR = 0.9
 
 
-def as_shipped(machine: Machine, server: Server) -> Machine:
+def as_shipped(machine: KubeletNode, server: Server) -> KubeletNode:
     """Return the machine with what a kubelet of the server's version has where nothing is configured.
 
     Source: kubelet/apis/config/v1beta1/defaults.go.
@@ -203,7 +203,7 @@ class CgroupAmounts(Struct, frozen=True):
     sources: Mapping[str, str] = {}
 
 
-def files(amounts: CgroupAmounts, machine: Machine, *, container: bool) -> Iterator[CgroupFileValue]:
+def files(amounts: CgroupAmounts, machine: KubeletNode, *, container: bool) -> Iterator[CgroupFileValue]:
     """Yield the files, in the order of their controllers. ``container``: the runtime writes them, not the kubelet."""
     source = amounts.sources
     if amounts.shares is not None:
@@ -225,14 +225,14 @@ def files(amounts: CgroupAmounts, machine: Machine, *, container: bool) -> Itera
         yield CgroupFileValue(file, str(amounts.huge[size]), "cgroup/hugetlb", source.get(size, ""))
 
 
-def _cpu_weight_value(shares: int, machine: Machine, *, container: bool) -> tuple[str, str]:
+def _cpu_weight_value(shares: int, machine: KubeletNode, *, container: bool) -> tuple[str, str]:
     if machine.version == 1:
         return "cpu.shares", str(shares)
     newer = container and machine.runtime_weights
     return "cpu.weight", str(runtime_weight(shares) if newer else cpu_weight(shares))
 
 
-def _cpu_quota(quota: int, machine: Machine) -> Iterator[tuple[str, str]]:
+def _cpu_quota(quota: int, machine: KubeletNode) -> Iterator[tuple[str, str]]:
     if machine.version == 2:
         yield "cpu.max", f"{quota or MAX} {machine.period}"
     else:
@@ -240,7 +240,7 @@ def _cpu_quota(quota: int, machine: Machine) -> Iterator[tuple[str, str]]:
         yield "cpu.cfs_period_us", str(machine.period)
 
 
-def memory_protection(request: Quantity | None, qos_class: str, machine: Machine) -> Iterator[CgroupFileValue]:
+def memory_protection(request: Quantity | None, qos_class: str, machine: KubeletNode) -> Iterator[CgroupFileValue]:
     """Yield what MemoryQoS keeps the kernel from reclaiming in a pod, where the policy is TieredReservation."""
     if machine.memory_qos and machine.tiered and machine.version == 2 and request:
         file = "memory.min" if qos_class == "Guaranteed" else "memory.low"
@@ -248,7 +248,7 @@ def memory_protection(request: Quantity | None, qos_class: str, machine: Machine
 
 
 def container_memory(
-    request: int, limit: int, qos_class: str, machine: Machine, *, bounded: bool = False
+    request: int, limit: int, qos_class: str, machine: KubeletNode, *, bounded: bool = False
 ) -> Iterator[CgroupFileValue]:
     """memory.min, memory.low and memory.high of a container, bytes. ``bounded``: the pod level has a memory limit.
 
@@ -272,13 +272,13 @@ def container_memory(
     yield from _memory_high_values(request, limit or machine.allocatable, machine)
 
 
-def pod_memory(request: int, limit: int, machine: Machine) -> Iterator[CgroupFileValue]:
+def pod_memory(request: int, limit: int, machine: KubeletNode) -> Iterator[CgroupFileValue]:
     """memory.high of a pod with pod-level resources whose memory limit is declared. Source: ApplyPodLevelMemoryHigh."""
     if machine.memory_qos and machine.recent and machine.version != 1 and not (request == limit and request):
         yield from _memory_high_values(request, limit, machine)
 
 
-def _memory_high_values(request: int, ceiling: int, machine: Machine) -> Iterator[CgroupFileValue]:
+def _memory_high_values(request: int, ceiling: int, machine: KubeletNode) -> Iterator[CgroupFileValue]:
     if machine.throttling is None or not ceiling:
         return
     high = math.floor(math.floor(request + (ceiling - request) * machine.throttling) / machine.page) * machine.page
@@ -286,13 +286,15 @@ def _memory_high_values(request: int, ceiling: int, machine: Machine) -> Iterato
         yield CgroupFileValue("memory.high", str(high), "cgroup/memory-qos")
 
 
-def memory_protection_reset(files: Iterable[str], machine: Machine) -> Iterator[CgroupFileValue]:
+def memory_protection_reset(files: Iterable[str], machine: KubeletNode) -> Iterator[CgroupFileValue]:
     """Yield what a kubelet from 1.37 on resets at its start, where the policy is not TieredReservation."""
     if machine.recent and machine.version != 1 and not (machine.memory_qos and machine.tiered):
         yield from (CgroupFileValue(file, "0", "cgroup/memory-qos") for file in files)
 
 
-def swap(request: int, limit: int, qos_class: str, machine: Machine, *, critical: bool) -> Iterator[CgroupFileValue]:
+def swap(
+    request: int, limit: int, qos_class: str, machine: KubeletNode, *, critical: bool
+) -> Iterator[CgroupFileValue]:
     """memory.swap.max of a container: its part of the node's swap, or none. Source: GetContainerSwapBehavior."""
     if machine.swap is None or machine.version == 1:
         return
@@ -323,7 +325,7 @@ class Cgroup(Struct, frozen=True, omit_defaults=True, rename="camel"):
     oom_score_adj: int | None = None
 
 
-def cgroups(draft: Draft, qos_class: str, machine: Machine, *, uid: str = "UID") -> Cgroup:
+def cgroups(draft: Draft, qos_class: str, machine: KubeletNode, *, uid: str = "UID") -> Cgroup:
     """Return the cgroups from the node's root of all pods down to the containers. ``qos_class``: the stored one.
 
     Source: kubelet/cm/pod_container_manager_linux.go GetPodContainerName.
@@ -339,7 +341,7 @@ def cgroups(draft: Draft, qos_class: str, machine: Machine, *, uid: str = "UID")
     return Cgroup("node", cgroup_path(["kubepods"], machine.driver), "kubepods", reset, (pod,))
 
 
-def _tier(qos_class: str, machine: Machine) -> Iterator[CgroupFileValue]:
+def _tier(qos_class: str, machine: KubeletNode) -> Iterator[CgroupFileValue]:
     huge = dict.fromkeys(machine.pages, _UNBOUNDED)
     if qos_class == "BestEffort":
         yield from files(CgroupAmounts(MIN_SHARES, huge=huge), machine, container=False)
@@ -349,7 +351,7 @@ def _tier(qos_class: str, machine: Machine) -> Iterator[CgroupFileValue]:
         yield from memory_protection_reset(("memory.low",), machine)
 
 
-def _pod(draft: Draft, qos_class: str, machine: Machine, parts: Sequence[str]) -> Cgroup:
+def _pod(draft: Draft, qos_class: str, machine: KubeletNode, parts: Sequence[str]) -> Cgroup:
     path = cgroup_path(parts, machine.driver)
     slots = (*draft.inits, *draft.containers)
     # What keeps the pod's namespaces alive; its runtime gives it the least of everything.
@@ -366,7 +368,7 @@ def _pod(draft: Draft, qos_class: str, machine: Machine, parts: Sequence[str]) -
     return Cgroup("pod", path, parts[-1], tuple(files(amounts, machine, container=False)), children)
 
 
-def _pod_amounts(draft: Draft, qos_class: str, machine: Machine) -> CgroupAmounts:
+def _pod_amounts(draft: Draft, qos_class: str, machine: KubeletNode) -> CgroupAmounts:
     """Source: kubelet/cm/helpers_linux.go ResourceConfigForPod."""
     requests, limits = of_pod(draft, "requests"), of_pod(draft, "limits")
     huge = {**dict.fromkeys(machine.pages, 0), **_pages(requests)}
@@ -388,7 +390,7 @@ def _pod_amounts(draft: Draft, qos_class: str, machine: Machine) -> CgroupAmount
 
 
 def _throttling_values(
-    draft: Draft, requests: Quantities, limits: Quantities, machine: Machine
+    draft: Draft, requests: Quantities, limits: Quantities, machine: KubeletNode
 ) -> Iterator[CgroupFileValue]:
     if draft.pod is None or not (draft.pod.limits or draft.pod.requests) or not has_pod_limit(draft, "memory"):
         return
@@ -416,7 +418,7 @@ def has_pod_limit(draft: Draft, name: str) -> bool:
     return all(slot.limits.get(name) for slot in draft.containers)
 
 
-def _container(draft: Draft, slot: Slot, qos_class: str, machine: Machine, parent: str) -> Cgroup:
+def _container(draft: Draft, slot: Slot, qos_class: str, machine: KubeletNode, parent: str) -> Cgroup:
     """Source: kuberuntime_container_linux.go generateLinuxContainerResources, calculateLinuxResources."""
     cpu, memory = _limit(draft, slot, "cpu"), _limit(draft, slot, "memory")
     request = slot.requests.get("cpu")
@@ -478,7 +480,7 @@ def _milli(quantity: Quantity | None) -> int:
     return 0 if quantity is None else quantity.milli_value()
 
 
-def _quota(limit: Quantity | None, machine: Machine) -> int:
+def _quota(limit: Quantity | None, machine: KubeletNode) -> int:
     return quota(_milli(limit), machine.period) if machine.cpu_quota else 0
 
 
@@ -487,11 +489,11 @@ def _pages(values: Quantities) -> dict[str, int]:
     return {page_size(name): value.value() for name, value in values.items() if is_huge_page(name) and page_size(name)}
 
 
-def _container_values(amounts: CgroupAmounts, machine: Machine) -> tuple[CgroupFileValue, ...]:
+def _container_values(amounts: CgroupAmounts, machine: KubeletNode) -> tuple[CgroupFileValue, ...]:
     return tuple(files(amounts, machine, container=True))
 
 
-def _scope_name(machine: Machine) -> str:
+def _scope_name(machine: KubeletNode) -> str:
     """Return the end of a container's path: its id, which only the runtime knows."""
     return "cri-containerd-ID.scope" if machine.driver == "systemd" else "ID"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.admission.base.draft import Draft, Put, Quantities, Side, Slot, change, parse_list
+from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot, ValueChange, change, parse_list
 from kubectl_kres.admission.base.outcome import FieldError, Finding, duplicate, forbidden, invalid, required
 from kubectl_kres.admission.base.resource_names import (
     container_name_errors,
@@ -266,15 +266,17 @@ def mutate(draft: Draft, limits: Limits, journal: list[Entry] | None) -> None:
         draft.annotation = "LimitRanger plugin set: " + "; ".join(notes)
 
 
-def _list_default_values(slot: Slot, side: Side, defaults: Mapping[str, tuple[Quantity, Source]]) -> Iterator[Put]:
+def _list_default_values(
+    slot: Slot, side: Side, defaults: Mapping[str, tuple[Quantity, Source]]
+) -> Iterator[ValueChange]:
     rule = "limitrange/default" if side == "limits" else "limitrange/default-request"
     have = slot.side(side)
     for name, (quantity, source) in defaults.items():
         if name not in have:
-            yield Put(slot, side, name, quantity, rule, source)
+            yield ValueChange(slot, side, name, quantity, rule, source)
 
 
-def _notes(slot: Slot, puts: list[Put]) -> Iterator[str]:
+def _notes(slot: Slot, puts: list[ValueChange]) -> Iterator[str]:
     who = "container" if slot.role == "container" else "init container"
     for side in ("requests", "limits"):
         names = sorted(put.resource for put in puts if put.side == side)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_kres.reports.changes.report import ChangeReport
     from kubectl_kres.reports.check.finding import CheckFinding
     from kubectl_kres.reports.explain.difference import Difference
-    from kubectl_kres.reports.qos.qos_report import Quality
+    from kubectl_kres.reports.qos.qos_report import PodQos
     from kubectl_kres.reports.quota.denied import Denied
     from kubectl_kres.reports.quota.fit import Fit
     from kubectl_kres.reports.quota.quota_report import QuotaReport
@@ -79,7 +79,7 @@ def qos(
     namespace: str = "",
     policies: Sequence[Any] | None = None,
     kube_version: str = "",
-) -> Answer[Quality]:
+) -> Answer[PodQos]:
     """Return the QoS class, what decides it, and the smallest change to another one."""
     from kubectl_kres.api.asking import AnswerScope, prepare_answers
     from kubectl_kres.render.pod import qos as render

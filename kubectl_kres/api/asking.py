@@ -16,7 +16,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import binary, nearest_version, parse
-from kubectl_kres.api.clusters import Cluster, Nothing, Reading
+from kubectl_kres.api.clusters import Cluster, NoCluster, ReadObjects
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError, UsageError
@@ -91,7 +91,7 @@ _NO_CLUSTER = "policies=[] answers with no policy but those; cluster= says where
 class Prepared(NamedTuple):
     """Objects to answer for, in a store that the readings fill. ``counted``: those that make no pods, as claims."""
 
-    reading: Reading
+    reading: ReadObjects
     subjects: tuple[Subject, ...]
     ask: EvaluationOptions
     counted: tuple[Subject, ...] = ()
@@ -149,7 +149,7 @@ def _list_counted_subjects(manifests: Iterable[Manifest], namespace: str) -> Ite
 def _cluster(frame: AnswerScope) -> Cluster:
     if frame.cluster is None and frame.policies is None:
         raise UsageError("neither cluster= nor policies= is given", hint=_NO_CLUSTER)
-    return frame.cluster or Nothing()
+    return frame.cluster or NoCluster()
 
 
 def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
@@ -163,7 +163,7 @@ def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
     )
 
 
-def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> None:
+def complete(reading: ReadObjects, over: Store, subject: Subject, wants: Wants) -> None:
     """Read what the answer needs, which may need more once it is read. ``over``: what replaces what is read."""
     tried: set[ReadRequest] = set()
     add_policies(over, reading.store)
@@ -173,7 +173,7 @@ def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> N
         add_policies(over, reading.store)
 
 
-def fill_all(reading: Reading, wants: Callable[[], Iterable[ReadRequest]]) -> None:
+def fill_all(reading: ReadObjects, wants: Callable[[], Iterable[ReadRequest]]) -> None:
     """Read all that is wanted, which may be more once it is read."""
     tried: set[ReadRequest] = set()
     while new := [need for need in dict.fromkeys(wants()) if need not in tried]:
@@ -225,7 +225,7 @@ def _read_passed_manifests(item: Any) -> Iterator[Manifest]:
     return (structs.replace(manifest, file=_PASSED, document=None) for manifest in manifests)
 
 
-def _of_name(reading: Reading, text: str, space: str) -> Subject:
+def _of_name(reading: ReadObjects, text: str, space: str) -> Subject:
     """Return the object of a name. Raises UsageError for a type without a pod template, before it is read."""
     word, slash, name = text.partition("/")
     if not slash or not name or "/" in name:

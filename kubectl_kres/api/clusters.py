@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kubectl_kres.store.store import ReadRequest, Store
 
 
-class Reading(Protocol):
+class ReadObjects(Protocol):
     """The objects of one answer."""
 
     store: Store
@@ -31,12 +31,12 @@ class Cluster:
 
     namespace = ""
 
-    def reading(self) -> Reading:
+    def reading(self) -> ReadObjects:
         """Return the objects of this moment; each answer asks for its own."""
         raise NotImplementedError
 
 
-class Held(Cluster):
+class SnapshotCluster(Cluster):
     """A snapshot; read once, when the first answer needs it."""
 
     def __init__(self, path: Path, namespace: str) -> None:
@@ -48,14 +48,14 @@ class Held(Cluster):
 
         return read.read(str(self._path))
 
-    def reading(self) -> Reading:
+    def reading(self) -> ReadObjects:
         return CopiedStore(self._store)
 
 
-class Nothing(Cluster):
+class NoCluster(Cluster):
     """No cluster: the policies are those that are passed beside the object, and there are no others."""
 
-    def reading(self) -> Reading:
+    def reading(self) -> ReadObjects:
         from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
         store = Store(Origin("files"))

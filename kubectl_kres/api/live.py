@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from urllib3 import exceptions
 
-from kubectl_kres.api.clusters import Cluster, Reading
+from kubectl_kres.api.clusters import Cluster, ReadObjects
 from kubectl_kres.cluster.connection.api_connection import Connection, Query
 from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
@@ -42,33 +42,33 @@ class LiveReading:
         return kind
 
 
-class Live(Cluster):
+class LiveCluster(Cluster):
     """An API server behind a connection. Each answer reads anew, GETs only."""
 
     def __init__(self, connection: Connection, namespace: str, context: str = "") -> None:
         self.connection, self.namespace, self.context = connection, namespace, context
 
-    def reading(self) -> Reading:
+    def reading(self) -> ReadObjects:
         return LiveReading(self.connection, self.context)
 
 
-def of_kubeconfig(kubeconfig: str, context: str, namespace: str, request_timeout: float) -> Live:
+def of_kubeconfig(kubeconfig: str, context: str, namespace: str, request_timeout: float) -> LiveCluster:
     """As kubectl finds it. Raises ConfigError."""
     options = ConnectOptions(
         kubeconfig=kubeconfig, context=context, namespace=namespace, request_timeout=request_timeout
     )
     target = load(options)
-    return Live(connect(target, options), target.namespace, target.context)
+    return LiveCluster(connect(target, options), target.namespace, target.context)
 
 
-def of_client(api_client: Any, namespace: str, request_timeout: float) -> Live:
+def of_client(api_client: Any, namespace: str, request_timeout: float) -> LiveCluster:
     """Raises UsageError for what is no ``kubernetes.client.ApiClient``."""
     kind = type(api_client)
     if kind.__module__.partition(".")[0] == "kubernetes_asyncio" or not callable(getattr(kind, "call_api", None)):
         name = f"{kind.__module__}.{kind.__qualname__}"
         hint = "leave it out: the kubeconfig is used then, or the service account inside a cluster"
         raise UsageError(f"api_client: a kubernetes.client.ApiClient was expected, not {name}", hint=hint)
-    return Live(ClientConnection(api_client, request_timeout), namespace or "default")
+    return LiveCluster(ClientConnection(api_client, request_timeout), namespace or "default")
 
 
 class ClientConnection(Connection):

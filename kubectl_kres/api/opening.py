@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kubectl_kres.api.clusters import Cluster, Held
+from kubectl_kres.api.clusters import Cluster, SnapshotCluster
 
 
 def open_cluster(
@@ -34,11 +34,11 @@ def open_snapshot(path: str | Path, *, namespace: str = "") -> Cluster:
     """Return a file that ``kubectl kres snapshot --out FILE`` wrote. The first answer raises SnapshotError if it is
     none.
     """
-    return Held(Path(path), namespace)
+    return SnapshotCluster(Path(path), namespace)
 
 
 def demo() -> Cluster:
     """Return the bundled example, as with ``--demo``."""
     from kubectl_kres.snapshot import read as bundled
 
-    return Held(bundled.demo_path(), "")
+    return SnapshotCluster(bundled.demo_path(), "")

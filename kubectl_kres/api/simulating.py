@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubectl_kres.api.asking import AnswerScope, ask_of, fill_all, manifests_of, prepare_answers
-from kubectl_kres.api.clusters import Cluster, Reading
+from kubectl_kres.api.clusters import Cluster, ReadObjects
 from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
@@ -86,13 +86,13 @@ def _list_apply_steps(items: Sequence[Any]) -> Iterator[GivenStep]:
         yield GivenStep(Apply(raw, kept=True), kind, manifest.namespace, "")
 
 
-def _list_delete_steps(reading: Reading, names: Sequence[str]) -> Iterator[GivenStep]:
+def _list_delete_steps(reading: ReadObjects, names: Sequence[str]) -> Iterator[GivenStep]:
     for text in names:
         kind, name = _read_type_and_name(reading, text)
         yield GivenStep(Delete(kind.kind, name), kind, "", "")
 
 
-def _list_scale_steps(reading: Reading, wanted: Mapping[str, int]) -> Iterator[GivenStep]:
+def _list_scale_steps(reading: ReadObjects, wanted: Mapping[str, int]) -> Iterator[GivenStep]:
     for text, number in wanted.items():
         kind, name = _read_type_and_name(reading, text)
         if kind.kind not in SCALED:
@@ -102,7 +102,7 @@ def _list_scale_steps(reading: Reading, wanted: Mapping[str, int]) -> Iterator[G
         yield GivenStep(ScaleStep(kind.kind, name, number), kind, "", "")
 
 
-def _read_type_and_name(reading: Reading, text: str) -> tuple[Kind, str]:
+def _read_type_and_name(reading: ReadObjects, text: str) -> tuple[Kind, str]:
     word, slash, name = text.partition("/")
     if not slash or not name or "/" in name:
         raise UsageError(f'"{text}" is not TYPE/NAME such as deploy/web')

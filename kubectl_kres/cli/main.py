@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import cast
 
 from kubectl_kres.cli.output import exit_codes as ending
-from kubectl_kres.cli.output.signals import Ended, end_by_signal, handle_signals
+from kubectl_kres.cli.output.signals import SignalReceived, end_by_signal, handle_signals
 from kubectl_kres.cli.program import COMPLETE, COMPLETER, FLEET_WORKER, Program
 
 #: Asks for tracebacks; looked for in the words, since it counts also when they cannot be understood.
@@ -47,7 +47,7 @@ def entry(arguments: Sequence[str] | None = None) -> int:
     try:
         with handle_signals():
             return ending.run_guarded(lambda: _run(name, words), verbose=verbose, whole="--exit-code" in words)
-    except Ended as end:
+    except SignalReceived as end:
         end_by_signal(end.number)
         return 128 + end.number
 

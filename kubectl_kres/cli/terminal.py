@@ -28,10 +28,10 @@ from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.errors import ConfigError, UsageError
 from kubectl_kres.model.kinds import BOUND_PODS, Kind
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.snapshot.folder import Moments, moments
+from kubectl_kres.snapshot.folder import SnapshotFolder, moments
 from kubectl_kres.store.store import Origin, Store
 from kubectl_kres.tui.data_feed import ReadOnce
-from kubectl_kres.tui.session import Moment, Session, Setting
+from kubectl_kres.tui.session import Session, Setting, SnapshotView
 
 #: Seconds for which a list that was left is kept: whoever looks at something else often comes back.
 _LINGER = 60.0
@@ -106,7 +106,7 @@ def open_snapshot_session(options: Options) -> Session:
     return at_moment(options, ascii_only=options.ascii or not speaks_unicode())
 
 
-def at_moment(options: Options, at: Moment | None = None, *, ascii_only: bool) -> Session:
+def at_moment(options: Options, at: SnapshotView | None = None, *, ascii_only: bool) -> Session:
     """Return the same; ``at``: where the snapshot stands among others. Raises SnapshotError."""
     source, _ = open_held(options)
     origin = source.store.origin
@@ -142,12 +142,12 @@ def newest(options: Options) -> Session:
     return _open_snapshot(options, result, len(result.paths) - 1, ascii_only=ascii_only)
 
 
-def _open_snapshot(options: Options, result: Moments, number: int, *, ascii_only: bool) -> Session:
+def _open_snapshot(options: Options, result: SnapshotFolder, number: int, *, ascii_only: bool) -> Session:
     if not 0 <= number < len(result.paths):
         raise UsageError("this is the newest snapshot" if number > 0 else "this is the oldest snapshot")
     words = f"snapshot {number + 1} of {len(result.paths)}"
     if result.broken:
         words += f"; cannot be read: {', '.join(result.broken)}"
     steps = {way: partial(_open_snapshot, options, result, number + way, ascii_only=ascii_only) for way in (-1, 1)}
-    at = Moment(words, steps[-1], steps[1])
+    at = SnapshotView(words, steps[-1], steps[1])
     return at_moment(options._replace(snapshot=result.paths[number]), at, ascii_only=ascii_only)

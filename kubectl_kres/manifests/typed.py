@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.decoding.unknown_fields import Mistyped, first_mistyped
+from kubectl_kres.admission.decoding.unknown_fields import TypeMismatch, first_mistyped
 from kubectl_kres.documents.document import PathStep
 from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError
@@ -62,7 +62,7 @@ def decode_manifest(manifest: Manifest, kind: Kind) -> Any:
             return result
 
 
-def _build_type_error(manifest: Manifest, wrong: Mistyped) -> InputError:
+def _build_type_error(manifest: Manifest, wrong: TypeMismatch) -> InputError:
     text = f'{manifest.ref}: {wrong.path}: invalid type: got "{wrong.found}", expected "{wrong.wanted}"'
     locate = partial(manifest.position_of, wrong.path)
     hint = f"the API server would say: {wrong.text}"

@@ -74,7 +74,7 @@ class Check(Struct, frozen=True, tag="check", omit_defaults=True, rename="camel"
     source: Source | None = None
 
 
-class Assume(Struct, frozen=True, tag="assume", omit_defaults=True, rename="camel"):
+class Assumption(Struct, frozen=True, tag="assume", omit_defaults=True, rename="camel"):
     """Something could not be known and was supposed; ``code`` is stable, ``text`` is for people."""
 
     path: str
@@ -82,7 +82,7 @@ class Assume(Struct, frozen=True, tag="assume", omit_defaults=True, rename="came
     text: str
 
 
-Entry = Set | Derive | Check | Assume
+Entry = Set | Derive | Check | Assumption
 Journal = tuple[Entry, ...]
 
 
@@ -159,7 +159,7 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
         return f'admission webhook "{webhook}.pipeline.tekton.dev" denied the request: {self.message}'
 
 
-class TooMuch(Struct, frozen=True):
+class QuotaShortfall(Struct, frozen=True):
     """What one pod asks of a quota that has less even when nothing else runs. Amounts as the quota writes them."""
 
     quota: str

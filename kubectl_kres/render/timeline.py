@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.render.overview.lines import SIGNS, SIGNS_SAID, unseen_words
 from kubectl_kres.render.text.line import Line, age_text, draw, size, tone_lines, wrap_text
 from kubectl_kres.render.text.line import row as row_of
-from kubectl_kres.reports.common.explanation import Unseen, strip_controller_prefix
+from kubectl_kres.reports.common.explanation import FailedRead, strip_controller_prefix
 from kubectl_kres.reports.timeline import CHANGED, CREATED, NEW_TEMPLATE, Timeline, TimelineEntry
 
 #: Fields that are named; of more it is said how many.
@@ -86,6 +86,6 @@ def _row(entry: TimelineEntry, now: str, namespace: str) -> tuple[str, str, str]
     return age_text(entry.time, now), entry.reason, str(entry.object) if namespace else entry.object.full
 
 
-def _unseen_lines(unseen: Unseen, width: int) -> Iterator[Line]:
+def _unseen_lines(unseen: FailedRead, width: int) -> Iterator[Line]:
     text = f"not visible: {unseen_words(unseen)}"
     yield from tone_lines("warn" if unseen.required else "quiet", wrap_text(text, width, rest="  "))

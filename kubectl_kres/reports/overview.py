@@ -17,7 +17,7 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Unseen, Verdict, find_unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, RunState, Verdict, find_unread
 from kubectl_kres.reports.common.parts import RaiseQuota, Record, Remedy, Severity
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.system import kinds_of
@@ -28,7 +28,7 @@ from kubectl_kres.reports.pod.verdict import word_of
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.reports.quota.denied import Denied, denied_needs, find_refusal, subjects_of
-from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
+from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, quota_reports
 from kubectl_kres.reports.remedies.commands import commands, keeper_of, usage_command
 from kubectl_kres.reports.remedies.words import join_words, sentence
 from kubectl_kres.store.store import ReadRequest, Store
@@ -114,7 +114,7 @@ def _no_remedies(_problem: Problem) -> tuple[Remedy, ...]:
     return ()
 
 
-class Made(NamedTuple):
+class AreaWithRemedies(NamedTuple):
     """An area, and a function that finds the remedies of one of its problems, which costs more than the area itself."""
 
     area: OverviewArea
@@ -129,7 +129,7 @@ class AreaMaker(NamedTuple):
 
     name: str
     kinds: tuple[str, ...]
-    make: Callable[[AreaInput], Made]
+    make: Callable[[AreaInput], AreaWithRemedies]
     everywhere: bool = False
 
 
@@ -153,7 +153,7 @@ QUOTA_STATES: Mapping[str, Severity] = {
 }
 
 
-def tightest_use(report: QuotaReport) -> Use | None:
+def tightest_use(report: QuotaReport) -> QuotaUse | None:
     """Return the name with the least left in proportion; what is over comes before what is full."""
     used = [use for use in report.uses if use.used is not None]
     return max(used, key=lambda use: (use.over, -1 if use.percent is None else use.percent), default=None)
@@ -183,7 +183,7 @@ def read_quota(store: Store, ask: EvaluationOptions, quota: ResourceQuota) -> Qu
     return report
 
 
-def _quotas(context: AreaInput) -> Made:
+def _quotas(context: AreaInput) -> AreaWithRemedies:
     counts: dict[str, int] = {}
     problems: list[Problem] = []
     for quota in context.store.all("ResourceQuota", context.namespace or None):
@@ -196,7 +196,7 @@ def _quotas(context: AreaInput) -> Made:
     problems.sort(key=lambda problem: (order.index(problem.state), -(problem.percent or 0), problem.subject.key))
     parts = parts_of(counts, QUOTA_STATES)
     area = OverviewArea("quotas", "ResourceQuota", sum(counts.values()), parts, problems=tuple(problems[:MOST]))
-    return Made(area, lambda problem: _quota_remedies(context, problem))
+    return AreaWithRemedies(area, lambda problem: _quota_remedies(context, problem))
 
 
 def _quota_problem(quota: ResourceQuota, report: QuotaReport | str, state: str, severity: Severity) -> Problem:
@@ -228,7 +228,7 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     return (Remedy(f"free {excess}", ask=ask), Remedy(f"{sentence(edits)}, as much as is used", edits, made, kept))
 
 
-def _limits(context: AreaInput) -> Made:
+def _limits(context: AreaInput) -> AreaWithRemedies:
     limit_ranges = list(context.store.all("LimitRange", context.namespace or None))
     counts = {"that nothing can meet": 0, "that depend on LimitRange order": 0, "sound": 0}
     for space in dict.fromkeys(item.metadata.namespace for item in limit_ranges):
@@ -237,7 +237,9 @@ def _limits(context: AreaInput) -> Made:
             word = list(counts)[0 if row.band.excluding else 2 if sound else 1]
             counts[word] += 1
     order: dict[str, Severity] = dict(zip(counts, ("bad", "warn", ""), strict=True))
-    return Made(OverviewArea("limitranges", "LimitRange", len(limit_ranges), parts_of(counts, order), "bounds"))
+    return AreaWithRemedies(
+        OverviewArea("limitranges", "LimitRange", len(limit_ranges), parts_of(counts, order), "bounds")
+    )
 
 
 QUOTAS = AreaMaker("quotas", ("ResourceQuota",), _quotas)
@@ -353,7 +355,7 @@ class Overview(Record, frozen=True):
     namespace: str
     areas: tuple[OverviewArea, ...]
     problems: tuple[Problem, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
     elsewhere: tuple[Problem, ...] = ()
 

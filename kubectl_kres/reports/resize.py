@@ -20,9 +20,9 @@ from kubectl_kres.admission.resize.resize_rules import RESIZABLE, Change, change
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.pod import Node, Pod
-from kubectl_kres.provenance.journal import Assume, Journal
+from kubectl_kres.provenance.journal import Assumption, Journal
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, Verdict, find_unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, Verdict, find_unread
 from kubectl_kres.reports.common.parts import Record, Remedy, node_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
@@ -211,8 +211,8 @@ class Resize(Record, frozen=True):
     qos_after: str = ""
     node: str = ""
     ignored: tuple[str, ...] = ()
-    assumptions: tuple[Assume, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
     journal: Journal = ()
 
@@ -230,7 +230,7 @@ def resize(store: Store, subject: Subject, patch: Any, ask: EvaluationOptions) -
     same = same_containers(old, new)
     changed = tuple(_changes(old, first, ask.server)) if same else ()
     named = {path: item.name for path, item in _container_paths(old)}
-    assumed = (Assume("server", "server/assumed", text) for text in ask.assumptions)
+    assumed = (Assumption("server", "server/assumed", text) for text in ask.assumptions)
     missed = tuple(
         unseen
         for unseen in find_unread(store, needs_with_node(store, subject))
@@ -319,5 +319,5 @@ def _list_sums(before: Draft, after: Draft, node: Node | None) -> Iterator[Sum]:
                 yield Sum(side, resource, was or none, is_ or none, bound or "")
 
 
-def _journal_assumptions(outcome: Outcome) -> Iterator[Assume]:
-    yield from (entry for entry in outcome.journal if isinstance(entry, Assume))
+def _journal_assumptions(outcome: Outcome) -> Iterator[Assumption]:
+    yield from (entry for entry in outcome.journal if isinstance(entry, Assumption))

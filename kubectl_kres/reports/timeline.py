@@ -19,7 +19,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedFields, ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Fact, Unseen, find_unread, normalize_message
+from kubectl_kres.reports.common.explanation import Fact, FailedRead, find_unread, normalize_message
 from kubectl_kres.reports.common.parts import Record, Severity
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import TimelineEvent, describe, kinds_of, systems
@@ -59,7 +59,7 @@ class Timeline(Record, frozen=True):
 
     namespace: str
     entries: tuple[TimelineEntry, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 

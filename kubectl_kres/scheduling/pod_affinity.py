@@ -26,7 +26,7 @@ class InterPodAffinity:
         near = _merge_namespaces(required_terms(pod, affinity.pod_affinity if affinity else None), namespaces)
         apart = _merge_namespaces(required_terms(pod, affinity.pod_anti_affinity if affinity else None), namespaces)
         own = namespaces.get(pod.metadata.namespace, {})
-        result = _Around(pod, near, apart, own, ({}, {}, {}))
+        result = _AffinityIndex(pod, near, apart, own, ({}, {}, {}))
         for node in cluster.nodes:
             result.count(node, node.pods if near or apart else node.guarded, 1)
         if not near and not apart and not result.existing:
@@ -58,7 +58,7 @@ def _matches_all_terms(terms: Sequence[AffinityTerm], namespace: str, labels: La
     return bool(terms) and all(_matches_term(term, namespace, labels, {}) for term in terms)
 
 
-class _Around(Filter):
+class _AffinityIndex(Filter):
     """Where pods are that affinity, anti-affinity and the anti-affinity of others speak of."""
 
     def __init__(
@@ -88,7 +88,7 @@ class _Around(Filter):
 
     def change(self, node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod], /) -> Filter:
         counts = (dict(self._affinity), dict(self._anti_affinity), dict(self.existing))
-        other = _Around(self._pod, self._near, self._apart, self._own, counts)
+        other = _AffinityIndex(self._pod, self._near, self._apart, self._own, counts)
         other.count(node, removed, -1)
         other.count(node, additions, 1)
         return other

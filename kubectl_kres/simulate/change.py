@@ -76,7 +76,7 @@ class Patch(Struct, frozen=True):
     label: str = ""
 
 
-class Settle(Struct, frozen=True):
+class WaitForControllers(Struct, frozen=True):
     """Wait until the controllers are at rest."""
 
 
@@ -92,7 +92,7 @@ class ParameterStep(Struct, frozen=True):
     own: bool
 
 
-Step = Apply | Delete | ScaleStep | Patch | Settle | ParameterStep
+Step = Apply | Delete | ScaleStep | Patch | WaitForControllers | ParameterStep
 
 
 def key_of_step(step: Step) -> Key:
@@ -101,7 +101,7 @@ def key_of_step(step: Step) -> Key:
         return key_of_step(step.step)
     if isinstance(step, Apply):
         return key_of(step.object)
-    return ("", "") if isinstance(step, Settle) else (step.kind, step.name)
+    return ("", "") if isinstance(step, WaitForControllers) else (step.kind, step.name)
 
 
 def apply_step(step: Step, stored: Raw | None) -> dict[str, Any]:

@@ -19,9 +19,18 @@ from kubectl_kres.capsule.rules.webhooks import RELEASE
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedMetadata, Raw, decode_object
 from kubectl_kres.model.objects import Namespace as NamespaceObject
-from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step, apply_step, key_of_step
+from kubectl_kres.simulate.change import (
+    Apply,
+    Delete,
+    Patch,
+    ScaleStep,
+    Step,
+    WaitForControllers,
+    apply_step,
+    key_of_step,
+)
 from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
-from kubectl_kres.simulate.explore import MOST_STATES, Ends
+from kubectl_kres.simulate.explore import MOST_STATES, FinalStates
 from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.live import OF_CLUSTER, class_of, raw_of, state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet, State
@@ -52,7 +61,7 @@ class Placed(Struct, frozen=True):
     namespace: str = ""
 
 
-class Sent(Struct, frozen=True):
+class SentStep(Struct, frozen=True):
     """A step as it was carried out: place in the order given, and the server's answers, more than one only where
     arbitrary order decides.
     """
@@ -70,10 +79,10 @@ class Sent(Struct, frozen=True):
         return any(not answer.allowed for answer in self.answers)
 
 
-class Side(Struct, frozen=True):
+class ClusterStates(Struct, frozen=True):
     """Namespaces before or after a change, each at every rest that it can come to."""
 
-    spaces: Mapping[str, tuple[NamespaceSimulation, Ends]]
+    spaces: Mapping[str, tuple[NamespaceSimulation, FinalStates]]
     pools: Pools
 
     def final_states(self, space: str) -> tuple[FinalState, ...]:
@@ -109,9 +118,9 @@ class ChangeOutcome(Struct, frozen=True):
     several: so many ends of Capsule's own choices were possible, of which one is shown.
     """
 
-    before: Side
-    after: Side
-    sent: tuple[Sent, ...]
+    before: ClusterStates
+    after: ClusterStates
+    sent: tuple[SentStep, ...]
     several: int = 1
 
     @property
@@ -130,7 +139,7 @@ class ChangeOutcome(Struct, frozen=True):
         )
 
 
-class Course:
+class ClusterChange:
     """A change over a whole cluster, to be carried out in one namespace after the other.
 
     Iterating gives each namespace with what it is before and after the change, its name first; who needs one of them no
@@ -168,12 +177,12 @@ class Course:
         places = {item.namespace for item in self._internal if self.parameters.concern(item.step)}
         # Where a parameter stands it is known first whether the server takes it.
         self._spaces = sorted({*spaces, *named - {""}}, key=lambda space: (space not in places, space))
-        self._sent: dict[int, Sent] = dict(own)
+        self._sent: dict[int, SentStep] = dict(own)
         self._gaps: dict[str, None] = {}
         self._expected: dict[str, dict[Key, str]] = {}
 
     @property
-    def sent(self) -> tuple[Sent, ...]:
+    def sent(self) -> tuple[SentStep, ...]:
         return tuple(self._sent[number] for number in sorted(self._sent))
 
     @property
@@ -186,7 +195,7 @@ class Course:
         """What next pods are expected to get since live pods have it."""
         return tuple(_expected_container_lines(self._expected))
 
-    def __iter__(self) -> Iterator[tuple[str, Side, Side]]:
+    def __iter__(self) -> Iterator[tuple[str, ClusterStates, ClusterStates]]:
         most = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
         classes = [class_of(item, self.store) for kind in OF_CLUSTER for item in self.store.all(kind)]
         steps, evaluated = _by_namespace(self._internal), EvaluatedPods()
@@ -203,7 +212,7 @@ class Course:
             final_states = namespace.after(usual, here, Kubelet(), between=False, most=most) if local else rest
             _note(self._sent, self.steps, local, namespace, final_states, space)
             old, new = (namespace, rest), (namespace, final_states)
-            yield space, Side({space: old}, self.pools_before), Side({space: new}, self.pools)
+            yield space, ClusterStates({space: old}, self.pools_before), ClusterStates({space: new}, self.pools)
             self._gaps.update(namespace.tables.gaps)
             for kind in _NUMEROUS if self.emptied else ():
                 self.store.empty(kind, space)
@@ -243,16 +252,18 @@ def carried_out(
     seen: bool = False,
 ) -> ChangeOutcome:
     """Return every end of the steps in all namespaces; the arguments are those of ``Course``."""
-    course = Course(store, steps, server, spaces, settled=settled, most=most, seen=seen)
-    before: dict[str, tuple[NamespaceSimulation, Ends]] = {}
-    after: dict[str, tuple[NamespaceSimulation, Ends]] = {}
+    course = ClusterChange(store, steps, server, spaces, settled=settled, most=most, seen=seen)
+    before: dict[str, tuple[NamespaceSimulation, FinalStates]] = {}
+    after: dict[str, tuple[NamespaceSimulation, FinalStates]] = {}
     for _, old, new in course:
         before.update(old.spaces)
         after.update(new.spaces)
-    return ChangeOutcome(Side(before, course.pools_before), Side(after, course.pools), course.sent, course.several)
+    return ChangeOutcome(
+        ClusterStates(before, course.pools_before), ClusterStates(after, course.pools), course.sent, course.several
+    )
 
 
-def at_rest(store: Store, server: Server, spaces: Iterable[str], *, seen: bool = False) -> Side:
+def at_rest(store: Store, server: Server, spaces: Iterable[str], *, seen: bool = False) -> ClusterStates:
     """Return the namespaces of a store as they come to rest when nobody changes anything."""
     return carried_out(store, (), server, spaces, seen=seen).before
 
@@ -268,8 +279,8 @@ def _expected_container_lines(spaces: Mapping[str, Mapping[Key, str]]) -> Iterat
         yield f"as live pods have it, the next pods are expected to get {containers}: {whose}"
 
 
-def _as_is(state: State) -> Ends:
-    return Ends((state,), 1)
+def _as_is(state: State) -> FinalStates:
+    return FinalStates((state,), 1)
 
 
 class _Local(Struct, frozen=True):
@@ -292,16 +303,16 @@ def _by_namespace(internal: Sequence[_Local]) -> _Places:
 
 
 def _note(
-    sent: dict[int, Sent],
+    sent: dict[int, SentStep],
     steps: Sequence[Placed],
     local: Sequence[tuple[int, Step]],
     namespace: NamespaceSimulation,
-    final_states: Ends,
+    final_states: FinalStates,
     space: str,
 ) -> None:
     """What the server said to the user's steps in one namespace."""
     # To a wait there is no answer.
-    asked = [number for number, step in local if not isinstance(step, Settle)]
+    asked = [number for number, step in local if not isinstance(step, WaitForControllers)]
     for place, number in enumerate(asked):
         if number < 0:
             continue
@@ -310,7 +321,7 @@ def _note(
         )
         given = steps[number].step
         kind, name = key_of_step(given)
-        sent[number] = Sent(
+        sent[number] = SentStep(
             number + 1, getattr(given, "label", ""), _format_step(given), kind, name, space, tuple(answers)
         )
 
@@ -343,20 +354,20 @@ def with_name_label(namespace: NamespaceObject) -> NamespaceObject:
 
 def _through_capsule(
     store: Store, pools: Pools, steps: Sequence[Placed]
-) -> tuple[Pools, dict[int, Sent], list[_Local], int]:
+) -> tuple[Pools, dict[int, SentStep], list[_Local], int]:
     """Steps about pools, claims and namespaces played through Capsule; what changes of its quotas become steps, too."""
     result: list[_Local] = []
-    sent: dict[int, Sent] = {}
+    sent: dict[int, SentStep] = {}
     several = 1
     for number, placed in enumerate(steps):
         step = placed.step
         kind, name = key_of_step(step)
-        if isinstance(step, Settle):
+        if isinstance(step, WaitForControllers):
             result.append(_Local(step, placed.namespace))
             continue
         if isinstance(step, Apply) and step.refused:
             answer = StepAnswer(allowed=False, code=404, message=step.refused)
-            sent[number] = Sent(number + 1, step.label, _format_step(step), kind, name, placed.namespace, (answer,))
+            sent[number] = SentStep(number + 1, step.label, _format_step(step), kind, name, placed.namespace, (answer,))
             continue
         if kind not in POOLED:
             result.append(_Local(step, placed.namespace, number))
@@ -365,7 +376,7 @@ def _through_capsule(
         answers, worlds = _replay_step(pools, step, kind, name, placed.namespace)
         several = max(several, len(worlds))
         label = getattr(step, "label", "")
-        sent[number] = Sent(number + 1, label, _format_step(step), kind, name, placed.namespace, answers)
+        sent[number] = SentStep(number + 1, label, _format_step(step), kind, name, placed.namespace, answers)
         result += _changed_quotas(pools, worlds[0])
         if kind == "Namespace" and isinstance(step, Delete):
             objects = world_of(store, name).objects
@@ -416,7 +427,7 @@ def _replay_step(
         if outcome.world not in worlds:
             worlds.append(outcome.world)
     if isinstance(step, Delete) and kind != "ResourcePoolClaim":
-        worlds = [later.world for world in worlds for later in events.replay(world, events.Wait())]
+        worlds = [later.world for world in worlds for later in events.replay(world, events.TimePasses())]
     return tuple(answers), tuple(worlds)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.simulate.change import Delete, Settle, Step
+from kubectl_kres.simulate.change import Delete, Step, WaitForControllers
 from kubectl_kres.simulate.controllers import sync_deployment
 from kubectl_kres.simulate.demand import RoomDemand
 from kubectl_kres.simulate.moves import Controllers, State
@@ -28,7 +28,7 @@ _MOST_OF_ALL = 20_000
 MOST_BETWEEN = 6_000
 
 
-class Ends(Struct, frozen=True):
+class FinalStates(Struct, frozen=True):
     """States at rest, those first that are reached when each step is carried out before any controller acts.
 
     complete: no order was left out. usual: so many of the first are the usual ones.
@@ -55,7 +55,7 @@ class Explorer:
         #: The first workloads that were looked at, by how many they are.
         self._first: dict[int, Workloads] = {}
 
-    def final_states(self, starts: Sequence[State], *, between: bool, drawn: bool = True) -> Ends:
+    def final_states(self, starts: Sequence[State], *, between: bool, drawn: bool = True) -> FinalStates:
         """``between``: also those where controllers act between two steps, or before a quota's controller does.
 
         ``drawn``: where there are too many states some orders are drawn.
@@ -65,10 +65,10 @@ class Explorer:
         if drawn and not complete:
             usual = self._drop_equal_states([*usual, *self._sample_final_states(sent)])
         if not between:
-            return Ends(tuple(usual), len(usual), complete)
+            return FinalStates(tuple(usual), len(usual), complete)
         rare, all_of_them = self._find_reached_states(starts, MOST_BETWEEN, between=True)
         states = self._drop_equal_states([*usual, *rare])
-        return Ends(tuple(states), len(usual), complete and all_of_them)
+        return FinalStates(tuple(states), len(usual), complete and all_of_them)
 
     def _after_steps(self, state: State) -> State:
         """Return the state after all steps that have one answer each, up to where controllers act."""
@@ -136,14 +136,16 @@ class Explorer:
         if not between:
             if limits != state.limits:
                 return [state._replace(limits=limits)]
-            if pending is not None and not isinstance(pending, Settle):
+            if pending is not None and not isinstance(pending, WaitForControllers):
                 return list(self.requests.sent(state, pending))
-        moves = list(self._controller_moves(state, one_by_one=pending is None or isinstance(pending, Settle)))
+        moves = list(
+            self._controller_moves(state, one_by_one=pending is None or isinstance(pending, WaitForControllers))
+        )
         if between and limits != state.limits:
             moves.append(state._replace(limits=limits))
-        if isinstance(pending, Settle) and (between or not moves):
+        if isinstance(pending, WaitForControllers) and (between or not moves):
             moves.append(state._replace(step=state.step + 1))
-        elif pending is not None and not isinstance(pending, Settle):
+        elif pending is not None and not isinstance(pending, WaitForControllers):
             sent = list(self.requests.sent(state, pending))
             moves.extend(sent)
             if between and isinstance(pending, Delete):
@@ -228,5 +230,5 @@ class Explorer:
         """Return whether it is the controllers' turn: every step up to the next wait was carried out, and quotas are
         seen.
         """
-        waits = state.step >= len(self.steps) or isinstance(self.steps[state.step], Settle)
+        waits = state.step >= len(self.steps) or isinstance(self.steps[state.step], WaitForControllers)
         return waits and self._limits(state) == state.limits

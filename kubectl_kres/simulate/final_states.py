@@ -37,7 +37,7 @@ from kubectl_kres.simulate.state import (
 from kubectl_kres.simulate.tables import claim_raw
 
 
-class Refused(Struct, frozen=True):
+class RefusedObject(Struct, frozen=True):
     """The next object that a controller would create and the server refuses. ``answers``: any of them can come; more
     than one only where the order of quotas or LimitRanges decides.
     """
@@ -52,14 +52,14 @@ class Refused(Struct, frozen=True):
         return tuple(answer.message for answer in self.answers)
 
 
-class SetEnd(Struct, frozen=True):
+class FinalReplicaSet(Struct, frozen=True):
     """A ReplicaSet of a Deployment at rest."""
 
     wanted: int
     pods: int
 
 
-class WorkloadEnd(Struct, frozen=True, omit_defaults=True):
+class FinalWorkload(Struct, frozen=True, omit_defaults=True):
     """A workload at rest. ``updated``: pods of its newest template. ``behind``: pods that its rollout is to replace.
     ``stored``: its pods as stored, with their number.
 
@@ -74,8 +74,8 @@ class WorkloadEnd(Struct, frozen=True, omit_defaults=True):
     ready: int
     updated: int | None = None
     behind: int = 0
-    newest: SetEnd | None = None
-    older: tuple[SetEnd, ...] = ()
+    newest: FinalReplicaSet | None = None
+    older: tuple[FinalReplicaSet, ...] = ()
     names: tuple[str, ...] = ()
     updated_names: tuple[str, ...] = ()
     succeeded: int = 0
@@ -83,14 +83,14 @@ class WorkloadEnd(Struct, frozen=True, omit_defaults=True):
     at_once: int = 0
     conditions: tuple[str, ...] = ()
     stored: tuple[tuple[int, Mapping[str, Any]], ...] = ()
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedObject, ...] = ()
 
     @property
     def key(self) -> Key:
         return self.kind, self.name
 
 
-class QuotaEnd(Struct, frozen=True):
+class FinalQuota(Struct, frozen=True):
     """``hard`` and ``used`` of a quota once its controller has counted."""
 
     name: str
@@ -101,8 +101,8 @@ class QuotaEnd(Struct, frozen=True):
 class FinalState(Struct, frozen=True):
     """One rest of a namespace. ``answers``: what the server said to each step, in order."""
 
-    workloads: tuple[WorkloadEnd, ...]
-    quotas: tuple[QuotaEnd, ...]
+    workloads: tuple[FinalWorkload, ...]
+    quotas: tuple[FinalQuota, ...]
     claims: tuple[str, ...]
     answers: tuple[StepAnswer, ...]
 
@@ -113,7 +113,7 @@ class StateReader:
     def __init__(self, requests: Requests) -> None:
         self.requests, self.tables = requests, requests.tables
         #: Workloads that lack nothing, by identity: they are the same in most states.
-        self._whole: dict[int, tuple[WorkloadState, WorkloadEnd]] = {}
+        self._whole: dict[int, tuple[WorkloadState, FinalWorkload]] = {}
         self._looks: dict[int, str] = {}
 
     def end(self, state: State) -> FinalState:
@@ -127,12 +127,12 @@ class StateReader:
         workloads = tuple(sorted((*workloads, *self._bare_pod_states(world)), key=lambda workload: workload.key))
         return FinalState(workloads, tuple(self.quotas(state)), tuple(sorted(state.claims)), answers)
 
-    def workload(self, state: State, place: int) -> WorkloadEnd:
+    def workload(self, state: State, place: int) -> FinalWorkload:
         """Return one workload of a state, with the server's words to what is refused of it."""
         world, policies = self.tables.worlds[state.world], self.requests.policies(state)
         return self._workload(*state.workloads[place], state, world, policies)
 
-    def quotas(self, state: State) -> Iterator[QuotaEnd]:
+    def quotas(self, state: State) -> Iterator[FinalQuota]:
         """Yield the quotas by name."""
         measures = self.tables.measures
         for quota in self.tables.worlds[state.world].quotas:
@@ -143,17 +143,17 @@ class StateReader:
                 if measures.is_counted(number):
                     notation = measures.formats.get(number, "DecimalSI")
                     used[resource] = str(Quantity(state.used[number], notation))
-            yield QuotaEnd(quota.metadata.name, hard, used)
+            yield FinalQuota(quota.metadata.name, hard, used)
 
     def _workload(
         self, key: Key, workload: WorkloadState, state: State, world: World, policies: Policies
-    ) -> WorkloadEnd:
+    ) -> FinalWorkload:
         known = self._whole.get(id(workload))
         if known is not None and known[1].key == key:
             return known[1]
         refused = tuple(self._list_refused(key, workload, state, world, policies))
         kind, name = key
-        base = WorkloadEnd(kind, name, wanted_of(workload), pods_of(workload), 0, refused=refused)
+        base = FinalWorkload(kind, name, wanted_of(workload), pods_of(workload), 0, refused=refused)
         fields: dict[str, Any] = {"stored": tuple(self._list_stored_pods(workload))}
         match workload:
             case DeploymentState():
@@ -169,12 +169,12 @@ class StateReader:
             self._whole[id(workload)] = workload, workload_end
         return workload_end
 
-    def _bare_pod_states(self, world: World) -> Iterator[WorkloadEnd]:
+    def _bare_pod_states(self, world: World) -> Iterator[FinalWorkload]:
         """Pods that no controller made."""
         for raw in world.of_kind("Pod"):
             is_ready = int((raw.get("status") or {}).get("phase") == "Running")
             name, stored = str(raw["metadata"]["name"]), shape_fields(raw)
-            yield WorkloadEnd("Pod", name, 1, 1, is_ready, stored=((1, stored),))
+            yield FinalWorkload("Pod", name, 1, 1, is_ready, stored=((1, stored),))
 
     def _list_stored_pods(self, workload: WorkloadState) -> Iterator[tuple[int, Mapping[str, Any]]]:
         counts = list(shapes_of(workload))
@@ -194,7 +194,7 @@ class StateReader:
 
     def _list_refused(
         self, key: Key, workload: WorkloadState, state: State, world: World, policies: Policies
-    ) -> Iterator[Refused]:
+    ) -> Iterator[RefusedObject]:
         match workload:
             case DeploymentState():
                 after = sync_deployment(workload, may_create=lambda: True)
@@ -216,7 +216,7 @@ class StateReader:
 
     def refused_revision(
         self, key: Key, revision: tuple[str, str], policies: Policies, review: ObjectReview
-    ) -> Iterator[Refused]:
+    ) -> Iterator[RefusedObject]:
         """Yield what refuses the ReplicaSet or ControllerRevision of a template, by its kind and resource; none:
         nothing.
 
@@ -225,7 +225,7 @@ class StateReader:
         (kind, resource), name = revision, f"{key[1]}-*"
         if review.refusals:
             outcomes = tuple(Outcome(False, refusal.code, refusal) for refusal in review.refusals)
-            yield Refused(kind, name, _answers(outcomes), key)
+            yield RefusedObject(kind, name, _answers(outcomes), key)
             return
         verdict = evaluate(count_request(resource, name), policies.quotas, self.tables.server.limited_resources)
         answers = [
@@ -233,24 +233,24 @@ class StateReader:
             for refusal in verdict.refusals
         ]
         if answers:
-            yield Refused(kind, name, tuple(answers), key)
+            yield RefusedObject(kind, name, tuple(answers), key)
 
     def _refused_pod(
         self, key: Key, template: int, world: World, policies: Policies, name: str = ""
-    ) -> Iterator[Refused]:
+    ) -> Iterator[RefusedObject]:
         answers = _answers(self.tables.outcomes(template, world, policies, name))
         if answers:
-            yield Refused("Pod", name or f"{key[1]}-*", answers, key)
+            yield RefusedObject("Pod", name or f"{key[1]}-*", answers, key)
             return
         # The pod is taken; a claim without which it never starts is not.
         for kind, refusal in self.tables.refusals_of_objects(template, policies):
             answer = StepAnswer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
-            yield Refused(kind, name or f"{key[1]}-*", (answer,), key)
+            yield RefusedObject(kind, name or f"{key[1]}-*", (answer,), key)
             return
 
     def _refused_replica(
         self, key: Key, workload: StatefulSetState, state: State, world: World, policies: Policies
-    ) -> Iterator[Refused]:
+    ) -> Iterator[RefusedObject]:
         present = {replica.ordinal for replica in workload.pods}
         absent = [ordinal for ordinal in workload.ordinals if ordinal not in present]
         if not absent:
@@ -263,7 +263,7 @@ class StateReader:
             answers = _answers(self.tables.claim_outcomes(raw, policies))
             if answers:
                 result = True
-                yield Refused("PersistentVolumeClaim", name, answers, key)
+                yield RefusedObject("PersistentVolumeClaim", name, answers, key)
         if not result:
             template = statefulset.template_of(workload, ordinal)
             yield from self._refused_pod(key, template, world, policies, f"{key[1]}-{ordinal}")
@@ -295,7 +295,7 @@ def _answers(outcomes: tuple[Outcome, ...]) -> tuple[StepAnswer, ...]:
 def _deployment(workload: DeploymentState) -> dict[str, Any]:
     new = workload.newest
     older = tuple(
-        SetEnd(item.wanted, count(item.pods))
+        FinalReplicaSet(item.wanted, count(item.pods))
         for item in workload.sets
         if item is not new and (item.wanted or count(item.pods))
     )
@@ -303,7 +303,7 @@ def _deployment(workload: DeploymentState) -> dict[str, Any]:
         "ready": sum(ready(item.pods) for item in workload.sets),
         "updated": updated_of(workload),
         "behind": count_outdated(workload),
-        "newest": SetEnd(new.wanted, count(new.pods)) if new is not None else None,
+        "newest": FinalReplicaSet(new.wanted, count(new.pods)) if new is not None else None,
         "older": older,
     }
 

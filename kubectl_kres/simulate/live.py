@@ -28,7 +28,7 @@ from kubectl_kres.simulate.state import (
     DeploymentState,
     JobState,
     Key,
-    MadeBy,
+    Maker,
     Pods,
     Replica,
     ReplicaSetState,
@@ -202,19 +202,19 @@ class _Reading:
     def _told_alone(self, pod: Pod, cost: Cost) -> None:
         if ("Pod", pod.metadata.name) in self.deleted:
             key = "Pod", pod.metadata.name
-            self.tables.made[key] = MadeBy(key, alone=cost)
+            self.tables.made[key] = Maker(key, alone=cost)
 
     def _told_whose(self, workloads: Container[Key]) -> None:
         """Note of pods and ReplicaSets that steps delete whose they are."""
         for name, (deployment, template) in self._sets_of.items():
             if ("ReplicaSet", name) in self.deleted:
-                self.tables.made["ReplicaSet", name] = MadeBy(deployment, template)
+                self.tables.made["ReplicaSet", name] = Maker(deployment, template)
         for name, (owner, shape, is_ready) in self._asked.items():
             workload, template = owner, -1
             if owner[0] == "ReplicaSet":
                 workload, template = self._sets_of.get(owner[1], (owner, -1))
             if workload in workloads:
-                self.tables.made["Pod", name] = MadeBy(workload, template, shape, is_ready)
+                self.tables.made["Pod", name] = Maker(workload, template, shape, is_ready)
 
     def _claims(self) -> Iterator[str]:
         return (item.metadata.name for item in self.store.all("PersistentVolumeClaim", self.name))
@@ -429,7 +429,7 @@ def _told_apart(pod: Pod) -> bytes:
     )
 
 
-class Lean:
+class LeanPods:
     """What a simulation needs of pods: whose they are, how they fare, and one specification for all that are alike."""
 
     def __init__(self) -> None:
@@ -495,7 +495,7 @@ class LeanWorkloads:
 def lean_converters() -> dict[str, Callable[[Any], Any]]:
     """Return what a store that is filled for a simulation keeps of objects, by kind: what that needs, and no more."""
     workloads = LeanWorkloads()
-    return {"Pod": Lean(), "Deployment": workloads, "ReplicaSet": workloads}
+    return {"Pod": LeanPods(), "Deployment": workloads, "ReplicaSet": workloads}
 
 
 def parts_of(pod: Pod) -> dict[str, Any]:

@@ -309,7 +309,7 @@ class _Restarts:
         return self.tables.template(key, raw, whole=present.whole)
 
 
-class Next(Struct, frozen=True):
+class NextPodAnswer(Struct, frozen=True):
     """The next pod of a workload. ``messages``: the server's words if it is refused. ``stored``: as it would be stored,
     once for each order of LimitRanges that matters. ``pods``: how many pods of the workload there are.
     """
@@ -321,7 +321,7 @@ class Next(Struct, frozen=True):
     stored: tuple[Mapping[str, Any], ...] = ()
 
 
-def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key] = ()) -> Iterator[Next]:
+def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key] = ()) -> Iterator[NextPodAnswer]:
     """Yield the next pod of everything that makes pods and has some, or wants some; not of what is ``known``."""
     tables = namespace.tables
     world = tables.worlds[state.world]
@@ -344,7 +344,7 @@ def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key
                 refused = namespace.reader.refused_revision(key, _MADE_BEFORE[key[0]], policies, review)
                 messages = tuple(text for item in refused for text in item.messages)
                 if messages:
-                    yield Next(key, len(other), len(other), messages)
+                    yield NextPodAnswer(key, len(other), len(other), messages)
                     continue
             pod = _Replacement(other[0] if other else None, template)
             yield _build_next(namespace, state, key, pod, len(other), len(other))
@@ -376,7 +376,7 @@ def _replacements(workload: WorkloadState) -> list[_Replacement]:
 
 def _build_next(
     namespace: NamespaceSimulation, state: State, key: Key, pod: _Replacement, number: int, wanted: int
-) -> Next:
+) -> NextPodAnswer:
     tables = namespace.tables
     world = tables.worlds[state.world]
     if pod.shape is not None:
@@ -384,14 +384,14 @@ def _build_next(
     options = [tables.shapes[shape] for shape in tables.options(pod.template, world)]
     outcomes = tables.refusals(pod.template, world)
     if not outcomes and all(map(state.admits, options)):
-        return Next(key, number, wanted, (), tuple(shape.stored for shape in options))
+        return NextPodAnswer(key, number, wanted, (), tuple(shape.stored for shape in options))
     if options:
         outcomes = tables.outcomes(pod.template, world, namespace.requests.policies(state))
     messages = dict.fromkeys(
         outcome.message.replace(f'{SUFFIX}"', '-*"', 1) for outcome in outcomes if not outcome.allowed
     )
     stored = {repr(outcome.object): shape_fields(outcome.object) for outcome in outcomes if outcome.object is not None}
-    return Next(key, number, wanted, tuple(messages), tuple(stored.values()))
+    return NextPodAnswer(key, number, wanted, tuple(messages), tuple(stored.values()))
 
 
 class Maximum(Struct, frozen=True):

@@ -22,7 +22,7 @@ from kubectl_kres.policies.rules import chain
 from kubectl_kres.policies.rules.chain import PolicyObjects, review_object, unread_of, world_of
 from kubectl_kres.policies.rules.newer import answerable
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
-from kubectl_kres.policies.rules.policy import Bound, Look, build_param_finder
+from kubectl_kres.policies.rules.policy import BoundPolicy, Look, build_param_finder
 from kubectl_kres.policies.rules.request import Request, Review, creation, match_request
 from kubectl_kres.policies.rules.resources import canonical_object, undecodable
 from kubectl_kres.simulate.change import Apply, Delete, ParameterStep, Patch, Step, key_of_step
@@ -216,7 +216,7 @@ class Plugins:
             texts = {*outcome.warnings, *(text for review in reviews for text in review.warnings)}
             yield msgspec.structs.replace(outcome, warnings=tuple(sorted(texts))) if texts else outcome
 
-    def _select_matching(self, bound: Iterable[Bound], request: Request) -> list[Bound]:
+    def _select_matching(self, bound: Iterable[BoundPolicy], request: Request) -> list[BoundPolicy]:
         return [
             bound for bound in bound
             if match_request(bound.policy.spec.get("matchConstraints"), request, self.deciding.namespace) is not None
@@ -229,8 +229,8 @@ class Plugins:
         return msgspec.structs.replace(self.deciding, validating=validating, mutating=mutating)
 
     def _computable(
-        self, withheld: frozenset[str], bound: Iterable[Bound], request: Request, kind: str
-    ) -> Iterator[Bound]:
+        self, withheld: frozenset[str], bound: Iterable[BoundPolicy], request: Request, kind: str
+    ) -> Iterator[BoundPolicy]:
         for item in bound:
             left, reasons = answerable(item, withheld)
             if left is not None:

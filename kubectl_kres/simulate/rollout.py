@@ -29,7 +29,7 @@ from kubectl_kres.simulate.state import (
 MOST_ROUNDS = 100_000
 
 
-class Prices(Struct, frozen=True):
+class PodCosts(Struct, frozen=True):
     """What pods cost. ``pods``: by shape, per measure. ``shape_of``: how a new pod of a template is stored.
 
     A template that is in no ``shape_of`` is refused whatever room there is. ``claims``: what the claims of one pod of a
@@ -41,7 +41,7 @@ class Prices(Struct, frozen=True):
     claims: Cost | None = ()
 
 
-class RolloutRest(Struct, frozen=True):
+class SettledRollout(Struct, frozen=True):
     """Where it ends. ``updated``: pods of the newest template, ``old``: of older ones."""
 
     wanted: int
@@ -54,7 +54,7 @@ class RolloutRest(Struct, frozen=True):
         return self.updated >= self.wanted and not self.old
 
 
-class Free(dict[int, int]):
+class FreeAmounts(dict[int, int]):
     """What is left of each measure; a measure that no quota bounds is not in it. Below zero: used over hard."""
 
     def fits(self, cost: Cost) -> bool:
@@ -73,21 +73,23 @@ class Free(dict[int, int]):
         return max(0, min(rooms)) if rooms else None
 
 
-def deployment_rests(state: DeploymentState, prices: Prices, free: Mapping[int, int]) -> tuple[RolloutRest, ...]:
+def deployment_rests(state: DeploymentState, prices: PodCosts, free: Mapping[int, int]) -> tuple[SettledRollout, ...]:
     """Return every rest that a Deployment can come to, the usual one first. The template of ``state`` is the newest
     one.
 
     ``free``: what is left of each measure now, its pods counted.
     """
     fromkeys = dict.fromkeys(
-        _deployment(state, prices, Free(free), newest_first=newest, eager=eager)
+        _deployment(state, prices, FreeAmounts(free), newest_first=newest, eager=eager)
         for newest in (True, False)
         for eager in (True, False)
     )
     return tuple(fromkeys)
 
 
-def _deployment(state: DeploymentState, prices: Prices, free: Free, *, newest_first: bool, eager: bool) -> RolloutRest:
+def _deployment(
+    state: DeploymentState, prices: PodCosts, free: FreeAmounts, *, newest_first: bool, eager: bool
+) -> SettledRollout:
     """``eager``: pods are made before the Deployment's controller looks again."""
     for _ in range(MOST_ROUNDS):
         state = _delete_surplus_pods(state, prices, free)
@@ -99,14 +101,14 @@ def _deployment(state: DeploymentState, prices: Prices, free: Free, *, newest_fi
         state = after
     new = state.newest
     updated = count(new.pods) if new is not None else 0
-    return RolloutRest(state.replicas, updated, sum(count(item.pods) for item in state.sets) - updated)
+    return SettledRollout(state.replicas, updated, sum(count(item.pods) for item in state.sets) - updated)
 
 
 def _can_create() -> bool:
     return True
 
 
-def _delete_surplus_pods(state: DeploymentState, prices: Prices, free: Free) -> DeploymentState:
+def _delete_surplus_pods(state: DeploymentState, prices: PodCosts, free: FreeAmounts) -> DeploymentState:
     """With no more pods than each ReplicaSet is to have; of ways to choose them, the first."""
     if all(count(item.pods) <= item.wanted for item in state.sets):
         return state
@@ -126,7 +128,7 @@ def _delete_surplus_pods(state: DeploymentState, prices: Prices, free: Free) -> 
 
 
 def _create_fitting_pods(
-    state: DeploymentState, prices: Prices, free: Free, *, newest_first: bool
+    state: DeploymentState, prices: PodCosts, free: FreeAmounts, *, newest_first: bool
 ) -> DeploymentState | None:
     """With the pods of one ReplicaSet that fit; None if none does."""
     places = range(len(state.sets))
@@ -141,7 +143,7 @@ def _create_fitting_pods(
     return None
 
 
-def _count_fitting_pods(item: ReplicaSetState, prices: Prices, free: Free) -> int:
+def _count_fitting_pods(item: ReplicaSetState, prices: PodCosts, free: FreeAmounts) -> int:
     lacking = item.wanted - count(item.pods)
     shape = prices.shape_of.get(item.template)
     if lacking <= 0 or shape is None:
@@ -151,14 +153,18 @@ def _count_fitting_pods(item: ReplicaSetState, prices: Prices, free: Free) -> in
 
 
 def stateful_set_rests(
-    state: StatefulSetState, prices: Prices, free: Mapping[int, int], *, claims: frozenset[int] = frozenset()
-) -> tuple[RolloutRest, ...]:
+    state: StatefulSetState, prices: PodCosts, free: Mapping[int, int], *, claims: frozenset[int] = frozenset()
+) -> tuple[SettledRollout, ...]:
     """Return every rest that a StatefulSet can come to, the usual one first. ``claims``: ordinals that have theirs."""
     orders = (False, True) if state.parallel else (False,)
-    return tuple(dict.fromkeys(_stateful_set(state, prices, Free(free), set(claims), last=last) for last in orders))
+    return tuple(
+        dict.fromkeys(_stateful_set(state, prices, FreeAmounts(free), set(claims), last=last) for last in orders)
+    )
 
 
-def _stateful_set(state: StatefulSetState, prices: Prices, free: Free, claims: set[int], *, last: bool) -> RolloutRest:
+def _stateful_set(
+    state: StatefulSetState, prices: PodCosts, free: FreeAmounts, claims: set[int], *, last: bool
+) -> SettledRollout:
     """``last``: in parallel the highest ordinals get the room."""
     for _ in range(MOST_ROUNDS):
         made = _replica(state, prices, free, claims, last=last)
@@ -172,11 +178,11 @@ def _stateful_set(state: StatefulSetState, prices: Prices, free: Free, claims: s
             free.take(prices.pods[replica.shape], -1)
         state = after
     updated = sum(1 for replica in state.pods if replica.template == state.template)
-    return RolloutRest(state.replicas, updated, len(state.pods) - updated)
+    return SettledRollout(state.replicas, updated, len(state.pods) - updated)
 
 
 def _replica(
-    state: StatefulSetState, prices: Prices, free: Free, claims: set[int], *, last: bool
+    state: StatefulSetState, prices: PodCosts, free: FreeAmounts, claims: set[int], *, last: bool
 ) -> StatefulSetState | None:
     """With the next pod that comes; None if none does. A claim that is made stays, also where the pod is refused."""
     absent = statefulset.missing_ordinals(state)

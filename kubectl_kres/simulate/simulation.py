@@ -11,7 +11,7 @@ from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object
 from kubectl_kres.policies.rules.policy import Look, no_parameters
 from kubectl_kres.simulate.change import Apply, Delete, Step, apply_step, key_of_step
 from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
-from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
+from kubectl_kres.simulate.explore import MOST_STATES, Explorer, FinalStates
 from kubectl_kres.simulate.final_states import FinalState, StateReader
 from kubectl_kres.simulate.moves import Controllers, Kubelet, State
 from kubectl_kres.simulate.plugins import POLICIES
@@ -66,7 +66,7 @@ class NamespaceSimulation:
         between: bool,
         most: int = MOST_STATES,
         drawn: bool = True,
-    ) -> Ends:
+    ) -> FinalStates:
         """Return every rest after the steps. ``between``, ``most``, ``drawn``: see ``Explorer``."""
         fresh = [state._replace(step=0, answers=()) for state in starts]
         self.requests.begin(ready=kubelet.ready)

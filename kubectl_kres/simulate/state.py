@@ -501,7 +501,7 @@ def revisions_of(workload: WorkloadState) -> int:
     return len(getattr(workload, "sets", ())) + len(getattr(workload, "revisions", ()))
 
 
-class MadeBy(NamedTuple):
+class Maker(NamedTuple):
     """Whose an object is that a controller made: of a Deployment the ReplicaSet with this template; of a pod its shape
     and whether it is ready, of a ReplicaSet neither. ``alone``: what a pod costs that nobody makes anew.
     """
@@ -513,7 +513,7 @@ class MadeBy(NamedTuple):
     alone: tuple[tuple[int, int], ...] | None = None
 
 
-def without_deleted(workload: WorkloadState, made: MadeBy) -> WorkloadState:
+def without_deleted(workload: WorkloadState, made: Maker) -> WorkloadState:
     """Return the workload once somebody deleted a pod of it, or one of its ReplicaSets."""
     if isinstance(workload, DeploymentState):
         sets = [(item, item.template == made.template) for item in workload.sets]
@@ -523,7 +523,7 @@ def without_deleted(workload: WorkloadState, made: MadeBy) -> WorkloadState:
     return _drop_pod(workload, made) if isinstance(workload, ReplicaSetState | JobState) else workload
 
 
-def _drop_pod(item: Any, made: MadeBy) -> Any:
+def _drop_pod(item: Any, made: Maker) -> Any:
     if (made.shape, made.is_ready) not in {(shape, is_ready) for shape, is_ready, _ in item.pods}:
         return item
     return item._replace(pods=with_pod(item.pods, made.shape or 0, -1, is_ready=made.is_ready))

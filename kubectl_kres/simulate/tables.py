@@ -35,7 +35,7 @@ from kubectl_kres.simulate.state import (
     OF_RUNS,
     Cost,
     Key,
-    MadeBy,
+    Maker,
     StatefulSetState,
     WorkloadState,
     World,
@@ -148,7 +148,7 @@ class Tables:
         self.seen: dict[Key, str] = {}
         self._variants_of: dict[int, tuple[Variant, ...]] = {}
         #: Pods and ReplicaSets that steps delete, and whose they are.
-        self.made: dict[Key, MadeBy] = {}
+        self.made: dict[Key, Maker] = {}
         #: Whether policies may look at what controllers make, and what they say of the ReplicaSets and others.
         self.reviews = False
         self._reviews: dict[tuple[Key, int, str], ObjectReview] = {}

@@ -13,7 +13,7 @@ ENDINGS = (".kres", ".kres.gz")
 WRITTEN = f"snapshots end in {' or '.join(ENDINGS)}; kubectl kres snapshot --out FILE writes one"
 
 
-class Moments(NamedTuple):
+class SnapshotFolder(NamedTuple):
     """The snapshots of a folder, the oldest first. ``broken``: names of files that cannot be read as one."""
 
     paths: tuple[str, ...]
@@ -25,7 +25,7 @@ def files(folder: str) -> list[str]:
     return sorted(str(path) for path in Path(folder).iterdir() if path.name.endswith(ENDINGS) and path.is_file())
 
 
-def moments(folder: str) -> Moments:
+def moments(folder: str) -> SnapshotFolder:
     """Look at headers only. Raises UsageError where there is none, or where they are of several clusters."""
     headers, broken = {}, []
     for path in files(folder):
@@ -42,4 +42,4 @@ def moments(folder: str) -> Moments:
         raise UsageError(
             f"--snapshot {folder}: its snapshots are of several clusters: {', '.join(clusters)}", hint=hint
         )
-    return Moments(tuple(sorted(headers, key=lambda path: (headers[path].time, path))), tuple(broken))
+    return SnapshotFolder(tuple(sorted(headers, key=lambda path: (headers[path].time, path))), tuple(broken))

@@ -33,7 +33,7 @@ CRC = b',"crc32":'
 T = TypeVar("T")
 
 
-class Covered(Struct, frozen=True):
+class CoveredRead(Struct, frozen=True):
     """A need and how reading it went."""
 
     need: ReadRequest
@@ -53,23 +53,23 @@ class Header(Struct, frozen=True, forbid_unknown_fields=True):
     time: str = ""
     server: str = ""
     context: str = ""
-    coverage: tuple[Covered, ...] = ()
+    coverage: tuple[CoveredRead, ...] = ()
     counts: Mapping[str, int] = {}
 
 
-class Mark(Struct, frozen=True):
+class HeaderMark(Struct, frozen=True):
     """The part of a header that says whether the rest can be read."""
 
     kres: str
     format: int
 
 
-class SnapshotEnd(Struct, frozen=True, forbid_unknown_fields=True):
+class SnapshotTrailer(Struct, frozen=True, forbid_unknown_fields=True):
     """The last line. ``coverage`` replaces the header's unless it is None; ``crc32`` is over all bytes before it."""
 
     end: bool
     objects: int
-    coverage: tuple[Covered, ...] | None
+    coverage: tuple[CoveredRead, ...] | None
     crc32: int
 
 
@@ -81,9 +81,11 @@ class SnapshotPage(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
     managed: bool = False
 
 
-def coverage_entries(coverage: Mapping[ReadRequest, Coverage]) -> tuple[Covered, ...]:
+def coverage_entries(coverage: Mapping[ReadRequest, Coverage]) -> tuple[CoveredRead, ...]:
     """Coverage as it is written, in an order that does not depend on how it was gathered."""
-    return tuple(Covered(*pair) for pair in sorted(coverage.items(), key=lambda pair: msgspec.structs.astuple(pair[0])))
+    return tuple(
+        CoveredRead(*pair) for pair in sorted(coverage.items(), key=lambda pair: msgspec.structs.astuple(pair[0]))
+    )
 
 
 def header(store: Store) -> Header:

@@ -22,7 +22,17 @@ from msgspec import Struct
 
 from kubectl_kres.errors import NewerSnapshot, SnapshotError
 from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, is_view
-from kubectl_kres.snapshot.format import CRC, END, FORMAT, MAGIC, Covered, Header, Mark, SnapshotEnd, page_decoder
+from kubectl_kres.snapshot.format import (
+    CRC,
+    END,
+    FORMAT,
+    MAGIC,
+    CoveredRead,
+    Header,
+    HeaderMark,
+    SnapshotTrailer,
+    page_decoder,
+)
 from kubectl_kres.store.store import Kept, Origin, Store
 
 
@@ -39,9 +49,9 @@ _PAGE = re.compile(rb'\{"kind":"([A-Za-z0-9./-]+)",("managed":true,)?"items":')
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
 #: Nothing is left out of what is read.
 _WHOLE: Kept = MappingProxyType({})
-_MARK = msgspec.json.Decoder(Mark)
+_MARK = msgspec.json.Decoder(HeaderMark)
 _HEADER = msgspec.json.Decoder(Header)
-_END = msgspec.json.Decoder(SnapshotEnd)
+_END = msgspec.json.Decoder(SnapshotTrailer)
 
 
 class _Line(Struct, frozen=True, gc=False):
@@ -62,7 +72,7 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
     """
     pairs: list[tuple[str, list[Any]]] = []
     header = Header()
-    covered: tuple[Covered, ...] = ()
+    covered: tuple[CoveredRead, ...] = ()
     views: set[str] = set()
     for line in _walk_lines(path):
         match line:
@@ -74,7 +84,7 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
                 elif line.kind not in without:
                     items, kept = _items(path, line), lean.get(line.kind)
                     pairs.append((line.kind, items if kept is None else list(map(kept, items))))
-            case SnapshotEnd():
+            case SnapshotTrailer():
                 covered = covered if line.coverage is None else line.coverage
                 if not without and line.objects != sum(len(items) for _, items in pairs):
                     raise _broken(path, "the number of objects is wrong")
@@ -122,7 +132,7 @@ def header(path: str) -> Header:
     return first
 
 
-def _store(path: str, header: Header, covered: tuple[Covered, ...], pairs: list[tuple[str, list[Any]]]) -> Store:
+def _store(path: str, header: Header, covered: tuple[CoveredRead, ...], pairs: list[tuple[str, list[Any]]]) -> Store:
     store = Store(Origin("snapshot", path, header.server, header.time, header.context, reading=_flags(path)))
     for kind, items in pairs:
         for item in items:
@@ -137,7 +147,7 @@ def _flags(path: str) -> str:
     return "--demo" if path == str(demo_path()) else f"--snapshot {shlex.quote(path)}"
 
 
-def _walk_lines(path: str) -> Generator[Header | _Line | SnapshotEnd]:
+def _walk_lines(path: str) -> Generator[Header | _Line | SnapshotTrailer]:
     """Yield the header, the pages and, after the checksum agreed, the end."""
     with _open_snapshot(path) as stream:
         crc, header = 0, None
@@ -193,7 +203,7 @@ def _items(path: str, line: _Line) -> list[Any]:
     return items
 
 
-def _decode_end(path: str, line: memoryview, crc: int) -> SnapshotEnd:
+def _decode_end(path: str, line: memoryview, crc: int) -> SnapshotTrailer:
     try:
         end = _END.decode(line)
     except _UNREADABLE as error:
@@ -246,13 +256,13 @@ _BUFFER = 1 << 18
 LONGEST = 1 << 28
 
 
-class Readable(Protocol):
+class ByteReader(Protocol):
     """A binary stream, gzipped or not."""
 
     def readinto(self, buffer: Any, /) -> int | None: ...
 
 
-def lines(stream: Readable, *, size: int = _BUFFER) -> Iterator[memoryview]:
+def lines(stream: ByteReader, *, size: int = _BUFFER) -> Iterator[memoryview]:
     """Yield each line with its line feed, which a last line may lack. A line is valid until the next one is asked for.
 
     Raises EOFError if none ends within LONGEST bytes.

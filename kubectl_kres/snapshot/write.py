@@ -28,7 +28,7 @@ from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import kinds
 from kubectl_kres.model.admitting import is_parameter
 from kubectl_kres.model.tekton_config import ConfigMap
-from kubectl_kres.snapshot.format import CRC, PAGE, Header, SnapshotEnd, coverage_entries, header, is_managed
+from kubectl_kres.snapshot.format import CRC, PAGE, Header, SnapshotTrailer, coverage_entries, header, is_managed
 from kubectl_kres.snapshot.redact import deciding_parts, redact
 from kubectl_kres.store.store import Coverage, ReadRequest, Store
 from kubectl_kres.tekton import model as tekton
@@ -270,7 +270,7 @@ def _write(
         crc = zlib.crc32(line, crc)
         objects += count
     known = None if coverage is None else coverage_entries(coverage())
-    end = _ENCODER.encode(SnapshotEnd(True, objects, known, 0)).rpartition(CRC)[0] + CRC
+    end = _ENCODER.encode(SnapshotTrailer(True, objects, known, 0)).rpartition(CRC)[0] + CRC
     stream.write(end + b"%d}\n" % zlib.crc32(end, crc))
     return objects
 

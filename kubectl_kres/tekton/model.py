@@ -257,7 +257,7 @@ class Provenance(Base, frozen=True):
     feature_flags: Mapping[str, Any] | None = None
 
 
-class Try(Base, frozen=True):
+class TaskRunAttempt(Base, frozen=True):
     """An earlier try of a TaskRun."""
 
     pod_name: str = ""
@@ -276,7 +276,7 @@ class TaskRunStatus(Base, frozen=True):
     pod_name: str = ""
     start_time: str | None = None
     completion_time: str | None = None
-    retries_status: tuple[Try, ...] | None = None
+    retries_status: tuple[TaskRunAttempt, ...] | None = None
     task_spec: TaskSpec | None = None
     provenance: Provenance | None = None
 

@@ -21,11 +21,11 @@ from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui import commands, palette, save, themes, whatif
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
-from kubectl_kres.tui.layout import Shell, show_prompt
+from kubectl_kres.tui.layout import AppFrame, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.screens.jump import JumpScreen, JumpTarget, targets
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, Say, Told
+from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, Pane, StatusRemark
 from kubectl_kres.tui.screens.screen_factory import USERS, pane_of
 from kubectl_kres.tui.screens.users import users_of
 from kubectl_kres.tui.session import Session, is_connecting
@@ -108,7 +108,7 @@ class Kres(WhatIfKeys):
             self.register_theme(own)
 
     def get_default_screen(self) -> Screen[None]:
-        return Shell(ascii_only=self.session.setting.ascii_only)
+        return AppFrame(ascii_only=self.session.setting.ascii_only)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return (*super().get_line_filters(), *self._ascii)
@@ -281,7 +281,7 @@ class Kres(WhatIfKeys):
     def on_open_place(self, event: OpenPlace) -> None:
         self.go(event.place, fresh=event.fresh)
 
-    def on_say(self, event: Say) -> None:
+    def on_status_remark(self, event: StatusRemark) -> None:
         if event.text:
             self.say(event.text, event.tone)
         else:
@@ -290,7 +290,7 @@ class Kres(WhatIfKeys):
     def on_copy(self, event: Copy) -> None:
         self.copy(event.text, event.what)
 
-    def on_told(self, _event: Told) -> None:
+    def on_frame_changed(self, _event: FrameChanged) -> None:
         self.tell()
 
     def go(self, place: Location, *, fresh: bool = False) -> None:

@@ -21,7 +21,7 @@ _CONTEXT = ("ctx", "context", "contexts")
 _ALL = ("all", "-A")
 
 
-class Meant(NamedTuple):
+class CommandTarget(NamedTuple):
     """Where a command leads; ``quit``: out; ``context``: to another cluster. ``fault``: why nowhere."""
 
     place: Location | None = None
@@ -30,20 +30,20 @@ class Meant(NamedTuple):
     context: str = ""
 
 
-def parse_command(text: str, session: Session) -> Meant:
+def parse_command(text: str, session: Session) -> CommandTarget:
     """``pods``, ``pods shop``, ``pods /web``, ``po app=web``, ``quota team``, ``deploy/web``, ``ns``, ``q``."""
     word, _, more = text.strip().partition(" ")
     # Once: an alias may go by the name of what it stands for.
     text = f"{session.setting.aliases.get(word, word)} {more}".strip()
     texts = _split_words(text)
     if not texts:
-        return Meant()
+        return CommandTarget()
     head, rest = texts[0].lower(), texts[1:]
     for names, place in ((_HELP, Location("help")), (_KINDS, Location("kinds")), (_OVERVIEW, HOME)):
         if head in names:
-            return Meant(place)
+            return CommandTarget(place)
     if head in _QUIT:
-        return Meant(quit=True)
+        return CommandTarget(quit=True)
     if head in _CONTEXT:
         # Names of contexts may hold slashes and blanks.
         return _context(text.strip()[len(head) :].strip(" /"), session)
@@ -52,21 +52,21 @@ def parse_command(text: str, session: Session) -> Meant:
     return _object(head, rest, session) if listing is None or named else _list(listing, head, rest, session)
 
 
-def _context(name: str, session: Session) -> Meant:
+def _context(name: str, session: Session) -> CommandTarget:
     """Return another cluster of the kubeconfig; without a name which there are."""
     if session.setting.switch is None:
-        return Meant(fault="there is one cluster here: :ctx is for live ones")
+        return CommandTarget(fault="there is one cluster here: :ctx is for live ones")
     known = session.setting.contexts()
     if name in known:
-        return Meant(context=name)
+        return CommandTarget(context=name)
     near = difflib.get_close_matches(name, known, 3) if name else ()
     shown = ", ".join(near or known[:9]) or "none"
-    return Meant(
+    return CommandTarget(
         fault=f'no context "{name}", {"near" if near else "there are"}: {shown}' if name else f"contexts: {shown}"
     )
 
 
-def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) -> Meant:
+def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) -> CommandTarget:
     """Return a list, of a namespace and filtered if that is said; or the one object that is named."""
     selector = next((word for word in rest if "=" in word), "")
     filtered = f"-l {selector}" if selector else next((word[1:] for word in rest if word.startswith("/")), "")
@@ -78,9 +78,9 @@ def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) ->
         if result.place is not None or listing.scoped:
             return result
     if names and not listing.scoped:
-        return Meant(Location("pods", names[0], filter=filtered))
+        return CommandTarget(Location("pods", names[0], filter=filtered))
     namespace = names[0] if names else namespace
-    return Meant(Location(listing.id, namespace if listing.scoped else "", filter=filtered))
+    return CommandTarget(Location(listing.id, namespace if listing.scoped else "", filter=filtered))
 
 
 def start(texts: Sequence[str], session: Session) -> Trail:
@@ -129,30 +129,30 @@ def _is_namespace(word: str, session: Session) -> bool:
     return word in known or word in session.recent or not known
 
 
-def _object(head: str, rest: Sequence[str], session: Session) -> Meant:
+def _object(head: str, rest: Sequence[str], session: Session) -> CommandTarget:
     kind = find_kind(head)
     if kind is None or not has_screen(kind):
         near = difflib.get_close_matches(head, list(completions("", session)), 3)
         nearest = f", near: {', '.join(near)}" if near else ""
-        return Meant(fault=f'no screen "{head}"{nearest} (? lists all)')
+        return CommandTarget(fault=f'no screen "{head}"{nearest} (? lists all)')
     names = [word.lstrip("/") for word in rest]
     if not names:
-        return Meant(fault=f"there is no list of {kind.plural}; name one, as :{kind.names[-1]} web")
+        return CommandTarget(fault=f"there is no list of {kind.plural}; name one, as :{kind.names[-1]} web")
     return _find_by_name(kind, names[0], _find_namespaces(kind, names, session))
 
 
-def _find_by_name(kind: Kind, name: str, spaces: Sequence[str]) -> Meant:
+def _find_by_name(kind: Kind, name: str, spaces: Sequence[str]) -> CommandTarget:
     """Return the screen of an object; where several namespaces have one of that name, the list of them."""
     listing = list_registry.find(kind.plural)
     if len(spaces) > 1 and listing is not None:
-        return Meant(Location(listing.id, filter=name))
+        return CommandTarget(Location(listing.id, filter=name))
     if len(spaces) != 1:
         typed = f":{kind.names[-1]} {name} NAMESPACE"
         if not spaces:
-            return Meant(fault=f'no {kind.names[1]} "{name}" in what was read; {typed} looks in a namespace')
-        return Meant(fault=f'{kind.names[1]} "{name}" is in {", ".join(spaces[:5])}: {typed} opens one')
+            return CommandTarget(fault=f'no {kind.names[1]} "{name}" in what was read; {typed} looks in a namespace')
+        return CommandTarget(fault=f'{kind.names[1]} "{name}" is in {", ".join(spaces[:5])}: {typed} opens one')
     view = "quota" if kind.kind == "ResourceQuota" else "object"
-    return Meant(Location(view, ref=ObjectRef(kind.kind, name, spaces[0])))
+    return CommandTarget(Location(view, ref=ObjectRef(kind.kind, name, spaces[0])))
 
 
 def _find_namespaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:

@@ -45,7 +45,7 @@ class DataFeed(Protocol):
         ...
 
 
-class StillSource(Protocol):
+class FixedSource(Protocol):
     """A snapshot or another place that does not change."""
 
     @property
@@ -61,7 +61,7 @@ _Arrival = tuple[ReadRequest, list[Any], Coverage | None]
 class ReadOnce:
     """A source as a feed: each need is read once, in a thread, since a snapshot can be large."""
 
-    def __init__(self, source: StillSource) -> None:
+    def __init__(self, source: FixedSource) -> None:
         describe()
         self._source = source
         self._asked: dict[ReadRequest, FeedState] = {}

@@ -19,7 +19,7 @@ _QUIET, _FEW = 3, 3
 _TURN = 0.001
 
 
-class Tidy(Kres):
+class IdleCollectingApp(Kres):
     """The app as it is run: garbage is collected while no key is pressed, where some has come together."""
 
     _pressed = 0

@@ -15,7 +15,7 @@ from kubectl_kres.tui.table.strips import Bar
 from kubectl_kres.tui.widgets.prompt import Prompt
 
 
-class Shell(Screen[None], inherit_bindings=False):
+class AppFrame(Screen[None], inherit_bindings=False):
     """The lines around every screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings()

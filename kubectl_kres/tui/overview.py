@@ -14,7 +14,7 @@ from kubectl_kres.reports.overview import (
     MOST,
     AreaInput,
     AreaMaker,
-    Made,
+    AreaWithRemedies,
     OverviewArea,
     Problem,
     area_needs,
@@ -55,7 +55,7 @@ class Areas:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.makers: tuple[AreaMaker, ...] = makers()
-        self._held: dict[str, tuple[Stamp, Made]] = {}
+        self._held: dict[str, tuple[Stamp, AreaWithRemedies]] = {}
         self._remedies: dict[tuple[str, ObjectRef], tuple[Stamp, tuple[Remedy, ...]]] = {}
         self._refused = OverviewArea("refused", "Deployment", state="unread")
         self._found: list[Denied | None] = []
@@ -145,7 +145,7 @@ class Areas:
     def _stamp(self, kinds: tuple[str, ...]) -> Stamp:
         return (self._session.namespace, *self._session.store.revision(*kinds))
 
-    def _build_area(self, maker: AreaMaker) -> Made:
+    def _build_area(self, maker: AreaMaker) -> AreaWithRemedies:
         stamp, result = self._stamp(maker.kinds), self._held.get(maker.name)
         if result is None or result[0] != stamp:
             session = self._session

@@ -23,7 +23,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.qos.qos_report import QosAnswers
-from kubectl_kres.reports.qos.qos_sums import Adding, AlikeAmounts, NamespaceSums
+from kubectl_kres.reports.qos.qos_sums import AlikeAmounts, NamespaceSums, SumCollector
 from kubectl_kres.store.store import Changes, ReadRequest, Store
 from kubectl_kres.tui.data_feed import DataFeed
 from kubectl_kres.tui.table.row_texts import Selector
@@ -72,7 +72,7 @@ class Adder:
         return finished
 
     def _sum_pods(self, namespace: str, server: Server) -> Iterator[NamespaceSums | None]:
-        adding = Adding(server)
+        adding = SumCollector(server)
         for count, pod in enumerate(list(self._store.all("Pod", namespace)), 1):
             if isinstance(pod, Pod):
                 adding.add(pod)
@@ -158,7 +158,7 @@ _DIGITS = 9
 T = TypeVar("T")
 
 
-class Moment(Struct, frozen=True):
+class SnapshotView(Struct, frozen=True):
     """A snapshot of several of one cluster. ``words``: which, for people. ``earlier``, ``later``: a session on the one
     before or behind it; they raise UsageError where there is none, SnapshotError where it cannot be read.
     """
@@ -196,7 +196,7 @@ class Setting(Struct, frozen=True):
     live: bool = False
     contexts: Callable[[], tuple[str, ...]] = tuple
     switch: Callable[[str], Session] | None = None
-    at: Moment | None = None
+    at: SnapshotView | None = None
 
 
 class Session:

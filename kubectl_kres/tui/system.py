@@ -9,7 +9,7 @@ from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.systems import registered_systems
 
 
-class OfNamespaces(NamedTuple):
+class NamespaceServices(NamedTuple):
     """By namespace: the names of what serves it, and how many objects in it do not have what they ask for."""
 
     served_by: Mapping[str, Sequence[str]]
@@ -38,7 +38,7 @@ class TuiSystem:
         """The reads that rows of namespaces are made from; a cluster may have none of it."""
         return ()
 
-    def of_namespaces(self, session: Any) -> OfNamespaces | None:
+    def of_namespaces(self, session: Any) -> NamespaceServices | None:
         """Return what the rows of namespaces say of it; None: nothing."""
 
 

@@ -20,7 +20,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import Line, clip_text
-from kubectl_kres.reports.changes.altered import Altered, altered_objects
+from kubectl_kres.reports.changes.altered import AlteredObjects, altered_objects
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.followed import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
@@ -225,7 +225,7 @@ def list_read_requests(store: Store, tries: Sequence[TypedNumber]) -> Iterator[R
         yield from pool_needs()
 
 
-def simulate_change(session: Session, tries: Sequence[TypedNumber]) -> tuple[ChangeReport, Altered]:
+def simulate_change(session: Session, tries: Sequence[TypedNumber]) -> tuple[ChangeReport, AlteredObjects]:
     """Return what becomes of the change, as ``simulate`` says it, and the objects that it leaves behind."""
     store, steps = session.store, tuple(typed_number.placed for typed_number in tries)
     spaces = tuple(dict.fromkeys(step.namespace for step in steps if step.namespace))
@@ -238,7 +238,9 @@ def simulate_change(session: Session, tries: Sequence[TypedNumber]) -> tuple[Cha
     return change_report, altered_objects(store, steps, outcome, change_report)
 
 
-def build_session(real: Session, tries: Sequence[TypedNumber], change_report: ChangeReport, after: Altered) -> Session:
+def build_session(
+    real: Session, tries: Sequence[TypedNumber], change_report: ChangeReport, after: AlteredObjects
+) -> Session:
     """Return a session on the state that the change leads to. What else arrives from the cluster is in it, too."""
     store = real.store.copied()
     after.applied(store)

@@ -22,10 +22,10 @@ from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import TaskRun
 from kubectl_kres.tekton.rules.base.config import config_of
-from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.controller import creation
 from kubectl_kres.tekton.rules.controller.resolve import Lookups, UsedTask, task_of
-from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, task_run, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, task_run, world_of
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import progress
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Plan, Planned, plan
 
@@ -74,7 +74,7 @@ def start_task(kube: Kube, item: Object, manager: str) -> Object:
     world = seen(kube, run.metadata.namespace)
     used = task_of(run, world.lookups)
     found = task_run(run, world)
-    if isinstance(found, Gap) or isinstance(used, Gap):
+    if isinstance(found, MissingReference) or isinstance(used, MissingReference):
         raise DemoError(f"TaskRun {run.metadata.name}: {found}")
     result = found[0]
     problem = result.problem
@@ -149,7 +149,7 @@ def follow(kube: Kube) -> None:
         put_status(kube, raw, {**status, "conditions": [stated("Succeeded", *state)]})
 
 
-def seen(kube: Kube, namespace: str) -> RunWorld:
+def seen(kube: Kube, namespace: str) -> RunNamespace:
     """What a run meets in its namespace."""
     items = kube.items(",".join(BY_KIND[kind].qualified for kind in READ))
     held: dict[str, list[Any]] = {kind: [] for kind in READ}

@@ -11,7 +11,7 @@ from kubectl_kres.admission.base.draft import Draft, draft_pod
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.kubelet import (
     Cgroup,
-    Machine,
+    KubeletNode,
     cgroup_path,
     cgroups,
     cpu_weight,
@@ -77,7 +77,7 @@ def draft(*containers: dict[str, Any], **spec: Any) -> Draft:
 
 
 def tree(of: Draft, **machine: Any) -> Cgroup:
-    return cgroups(of, class_of(of), Machine(**machine), uid="1-2")
+    return cgroups(of, class_of(of), KubeletNode(**machine), uid="1-2")
 
 
 def shown(root: Cgroup) -> dict[str, dict[str, str]]:

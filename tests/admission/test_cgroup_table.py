@@ -18,7 +18,7 @@ import pytest
 
 from kubectl_kres.admission.base.draft import draft_pod
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.kubelet import Cgroup, Machine, cgroups
+from kubectl_kres.admission.kubelet import Cgroup, KubeletNode, cgroups
 from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.model.objects import ObjectRef
@@ -379,7 +379,7 @@ def test_worked_out_by_hand(name: str):
     of, machine, qos, expected = CASES[name]
     draft = draft_pod(msgspec.convert({"spec": of}, Pod), Server((1, 36)))
     default_pod(draft, ObjectRef("Pod", "p"), None)
-    found = Machine(**machine)
+    found = KubeletNode(**machine)
     pod = pod_of(cgroups(draft, class_of(draft), found, uid="1-2"))
     assert class_of(draft) == qos
     assert pod.path == PATHS[found.driver, qos]

@@ -13,7 +13,7 @@ from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.admission.resize.resize_rules import changes
 from kubectl_kres.model.objects import LimitRange, ResourceQuota
 from kubectl_kres.model.pod import Node, Pod
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 
 SERVER = Server((1, 36))
 ONLY = "spec: Forbidden: only cpu and memory resources are mutable"
@@ -226,7 +226,7 @@ def test_the_node(node: Node | None, new: dict[str, Any], text: str, cause: str)
     outcome = ask(pod(container({"cpu": "1", "memory": "1Gi"}), nodeName="n"), pod(new), node=node)
     assert outcome.message == (f'pods "p" is forbidden: {text}' if text else "")
     assert [one.reason for one in outcome.causes] == [cause] * bool(cause)
-    supposed = [entry.code for entry in outcome.journal if isinstance(entry, Assume)]
+    supposed = [entry.code for entry in outcome.journal if isinstance(entry, Assumption)]
     assert supposed == (["resize/node-unknown"] if node is None else [])
 
 

@@ -10,7 +10,7 @@ from admission.samples import container, limit_range, one, pod, policies, quota,
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import beyond_rules, binary
-from kubectl_kres.admission.kubelet import Cgroup, Machine, cgroups
+from kubectl_kres.admission.kubelet import Cgroup, KubeletNode, cgroups
 from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.admission.quota.quota_admission import pod_request
 from kubectl_kres.admission.request.create import create
@@ -226,7 +226,7 @@ def test_causes_are_listed_once():
 
 def files(given: Any, server: Server, **machine: Any) -> dict[str, dict[str, str]]:
     draft = one(given, server=server).draft
-    root = cgroups(draft, class_of(draft), Machine(**machine))
+    root = cgroups(draft, class_of(draft), KubeletNode(**machine))
     found: dict[str, dict[str, str]] = {}
 
     def look(group: Cgroup) -> None:

@@ -12,11 +12,11 @@ from conformance.cases import OWN, SYSTEMS, cases
 from conformance.systems import Uncovered, system
 
 from kubectl_kres.admission.base.outcome import Finding
-from kubectl_kres.provenance.journal import Assume, Check, Derive, Set
+from kubectl_kres.provenance.journal import Assumption, Check, Derive, Set
 from kubectl_kres.provenance.rules import RULES
 
 #: What takes the rule as its second argument.
-_ENTRIES = {entry.__name__ for entry in (Set, Derive, Check, Assume, Finding)}
+_ENTRIES = {entry.__name__ for entry in (Set, Derive, Check, Assumption, Finding)}
 
 
 def _codes(tree: ast.AST) -> Iterator[str]:

@@ -15,9 +15,9 @@ from kubectl_kres.model.objects import ResourceQuota
 from kubectl_kres.quantity import parse
 from kubectl_kres.tekton.model import Task, TaskRun
 from kubectl_kres.tekton.rules.base.config import TektonConfig
-from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
-from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, task_run, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, task_run, world_of
 
 
 def answers(folder: Path, *, quotas: bool) -> dict[str, tuple[TaskRun, RunResult]]:
@@ -33,9 +33,9 @@ def answers(folder: Path, *, quotas: bool) -> dict[str, tuple[TaskRun, RunResult
     return {run.metadata.name: (run, only(run, world)) for run in read("taskruns", TaskRun)}
 
 
-def only(run: TaskRun, world: RunWorld) -> RunResult:
+def only(run: TaskRun, world: RunNamespace) -> RunResult:
     found = task_run(run, world, journal=False)
-    assert not isinstance(found, Gap)
+    assert not isinstance(found, MissingReference)
     (result,) = found
     return result
 

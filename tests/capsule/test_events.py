@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from capsule.samples import TEAM, claim, namespace, pool, says, world, worlds
 
-from kubectl_kres.capsule.replay.events import Create, CreatedTogether, DeleteEvent, PatchEvent, Wait, replay
+from kubectl_kres.capsule.replay.events import Create, CreatedTogether, DeleteEvent, PatchEvent, TimePasses, replay
 from kubectl_kres.capsule.replay.world import with_quotas
 from kubectl_kres.model.objects import (
     LabelSelector,
@@ -108,14 +108,14 @@ def test_a_pool_with_delete_bound_resources_takes_its_claims_along_after_a_while
     }
     assert all("green" not in one.world.pools and QUOTA not in one.world.quotas for one in outcomes)
     for one in outcomes:
-        (rest,) = replay(one.world, Wait())
+        (rest,) = replay(one.world, TimePasses())
         assert not rest.world.claims
 
 
 def test_a_deleted_pool_leaves_allocated_claims_and_takes_waiting_ones():
     before = after(two_pools(), Create(claim("one", {"pods": "4"})), Create(claim("two", {"pods": "1"}, at=1)))
     for outcome in replay(before, DeleteEvent("ResourcePool", "green")):
-        (rest,) = replay(outcome.world, Wait())
+        (rest,) = replay(outcome.world, TimePasses())
         assert list(rest.world.claims) == [("a", "one")]
 
 
@@ -182,7 +182,7 @@ def test_a_namespace_that_ends_stays_listed_until_it_is_gone():
     before = after(two_pools(), Create(namespace("b")), Create(claim("one", {"pods": "1"}, space="b")))
     ending = after(before, DeleteEvent("Namespace", "b"))
     assert ending.pools["green"].status.namespaces == ("a", "b")
-    found = after(ending, Wait())
+    found = after(ending, TimePasses())
     assert found.pools["green"].status.namespaces == ("a",)
     assert ("b", "one") not in found.claims
     assert ("b", "capsule-pool-green") not in found.quotas
@@ -223,7 +223,7 @@ def test_a_pool_that_is_made_again_takes_back_the_claims_that_name_it():
         ("False", "Failed", 'ResourcePool.capsule.clastix.io "green" not found'),
     }
     for one in ended:
-        again = after(one, Wait(), Create(pool("green", {"pods": "4"})))
+        again = after(one, TimePasses(), Create(pool("green", {"pods": "4"})))
         assert says(of(again, "one"), "Ready")[0] == "True"
         assert ("a", "two") not in again.claims
         assert again.pools["green"].status.claim_count == 1

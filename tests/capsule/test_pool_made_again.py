@@ -5,7 +5,7 @@ from __future__ import annotations
 from capsule.samples import claim, namespace, pool, world, worlds
 
 from kubectl_kres.capsule.model import quota_name
-from kubectl_kres.capsule.replay.events import DeleteEvent, Wait
+from kubectl_kres.capsule.replay.events import DeleteEvent, TimePasses
 from kubectl_kres.capsule.rules.webhooks import stored_pool
 from kubectl_kres.model.objects import LabelSelector, Requirement
 
@@ -22,7 +22,7 @@ def test_pool_made_again_has_a_uid_of_its_own_in_claims_and_quotas() -> None:
         claim("x", {"requests.cpu": "1"}),
         DeleteEvent("ResourcePool", "green"),
     )
-    for ended in worlds(*events, pool("green", HARD, uid=old), Wait()):
+    for ended in worlds(*events, pool("green", HARD, uid=old), TimePasses()):
         uid = ended.pools["green"].metadata.uid
         assert uid != old
         quota = ended.quotas["a", quota_name("green")]

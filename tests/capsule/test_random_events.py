@@ -7,7 +7,7 @@ from capsule.samples import claim, namespace, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.capsule.replay.events import Create, CreatedTogether, DeleteEvent, PatchEvent, Wait, replay
+from kubectl_kres.capsule.replay.events import Create, CreatedTogether, DeleteEvent, PatchEvent, TimePasses, replay
 from kubectl_kres.capsule.replay.metrics import lines
 from kubectl_kres.capsule.replay.reconcile import reconcile, shares_of
 from kubectl_kres.capsule.replay.world import PoolWorld
@@ -76,7 +76,7 @@ events = st.one_of(
     st.builds(lambda name, team: PatchEvent("Namespace", name, {"metadata": {"labels": {"team": team}}}),
               spaces, st.sampled_from(("solar", "wind"))),
     st.builds(lambda name, space, cpu: Create(_pod(name, space, cpu)), names, spaces, st.sampled_from(("1", "250m"))),
-    st.just(Wait()),
+    st.just(TimePasses()),
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from kubectl_kres.reports.check.check import check
 from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import SEVERITIES
 from kubectl_kres.reports.check.registry import BY_CODE, RULES
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import FailedRead
 
 #: KRES901 is about reads; KRES109 and KRES116 about files, see tests/cli/test_cli_check.py.
 _WITH_OBJECTS = [rule for rule in RULES if rule.code not in {"KRES901", "KRES109", "KRES116"}]
@@ -48,7 +48,7 @@ def test_the_near_miss_is_silent(rule: Rule):
 
 def test_what_could_not_be_read_is_found():
     store = stored("")
-    unread = (Unseen("ResourceQuota", "denied", "shop", message="forbidden"),)
+    unread = (FailedRead("ResourceQuota", "denied", "shop", message="forbidden"),)
     (one,) = check(CheckContext(store, ASK, "shop", unread=unread), {"KRES901"})
     assert one.object.kind == "ResourceQuota"
     assert one.message == "denied: forbidden"

@@ -12,7 +12,7 @@ from reports.stored import made, owned_by
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.qos.qos_open import Open, Opening
+from kubectl_kres.reports.qos.qos_open import Open, OpenContainers
 
 
 def pod(name: str, *containers: Any, phase: str = "Running", **spec: Any) -> Pod:
@@ -40,14 +40,14 @@ BOTH = {"cpu": "1", "memory": "1Gi"}
     ],
 )
 def test_what_a_container_lacks(container: Any, spec: Any, missing: Any):
-    found = Opening()
+    found = OpenContainers()
     found.add(pod("db-0", container, **spec))
     found.add(pod("db-1", container, phase="Succeeded", **spec))
     assert [*found.found()] == ([Open("ns", "StatefulSet/db", "a", missing, 1)] if missing else [])
 
 
 def test_pods_of_a_workload_are_counted_together_and_sidecars_are_looked_at():
-    found = Opening()
+    found = OpenContainers()
     for number in range(3):
         side, init = box("side", restartPolicy="Always"), box("init")
         found.add(pod(f"db-{number}", box("a", BOTH, BOTH), initContainers=[side, init]))

@@ -17,7 +17,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.cluster.connection.api_connection import Person, whoami
+from kubectl_kres.cluster.connection.api_connection import UserInfo, whoami
 from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.kubeconfig import files
 from kubectl_kres.cluster.kubeconfig import files as yaml_tree
@@ -288,7 +288,7 @@ def test_a_server_that_drips_cannot_outlast_the_time_limit(opened, text):
 def test_who_we_are(server, connection):
     info = {"username": "alice", "groups": ["dev", "system:authenticated"], "uid": "7"}
     server.on(REVIEW, {"status": {"userInfo": info}}, 201)
-    assert whoami(connection) == Person("alice", ("dev", "system:authenticated"))
+    assert whoami(connection) == UserInfo("alice", ("dev", "system:authenticated"))
     request = server.requests[0]
     assert (request.method, request.headers["content-type"]) == ("POST", "application/json")
 

@@ -12,7 +12,7 @@ import pytest
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.main import entry
 from kubectl_kres.cluster.auth.credentials import Credentials
-from kubectl_kres.cluster.auth.exec_plugin import Issued
+from kubectl_kres.cluster.auth.exec_plugin import IssuedCredential
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target
 from kubectl_kres.cluster.kubeconfig.types import AuthProvider, ClusterEntry, Exec, ExecVariable, UserEntry
 from kubectl_kres.cluster.transport.proxy import Proxy
@@ -164,7 +164,7 @@ def test_nothing_secret_is_in_a_repr():
     cluster = ClusterEntry("https://h", proxy_url=CANARY, certificate_authority_data=CANARY)
     values = [
         *(user, exec_, *(exec_.env or ()), AuthProvider("oidc", {"id-token": CANARY}), cluster),
-        *(Credentials(CANARY, CANARY.encode(), CANARY.encode()), Issued(CANARY, CANARY, CANARY)),
+        *(Credentials(CANARY, CANARY.encode(), CANARY.encode()), IssuedCredential(CANARY, CANARY, CANARY)),
         *(ConnectOptions(token=CANARY), Options(token=CANARY), Proxy("http", "h", 1, CANARY, CANARY)),
         Target("https://h", "", user=user, cluster=cluster),
     ]

@@ -15,7 +15,7 @@ from kubectl_kres.capsule.replay.events import (
     CreatedTogether,
     DeleteEvent,
     PatchEvent,
-    Wait,
+    TimePasses,
     WorldEvent,
     replay,
 )
@@ -125,7 +125,7 @@ def _stepped(runs: Sequence[Run], step: Data, name: Any) -> Iterator[Run]:
         uids, event = _event(run, step)
         for outcome in replay(run.world, event):
             if outcome.refusal is None:
-                later = replay(outcome.world, Wait()) if _ends_a_pool(event) else ()
+                later = replay(outcome.world, TimePasses()) if _ends_a_pool(event) else ()
                 yield from (run._replace(world=one.world, uids=uids) for one in (outcome, *later))
             else:
                 yield run._replace(rejected=(*run.rejected, _rejected(outcome.refusal, name)))
@@ -152,7 +152,7 @@ def _rejected(refusal: Refusal, step: Any) -> dict[str, Any]:
 
 def _event(run: Run, step: Data) -> tuple[Mapping[str, int], WorldEvent]:
     if step["do"] == "wait":
-        return run.uids, Wait()
+        return run.uids, TimePasses()
     item = step["object"]
     kind, meta = item.get("kind", "Namespace"), item["metadata"]
     name, space = meta["name"], meta.get("namespace", "")

@@ -11,8 +11,8 @@ from conformance.compare import Loose, Path, faults
 from conformance.namespace import ACCOUNT
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
-from kubectl_kres.simulate.final_states import FinalState, WorkloadEnd
+from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step, WaitForControllers
+from kubectl_kres.simulate.final_states import FinalState, FinalWorkload
 from kubectl_kres.simulate.moves import Kubelet
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
@@ -53,7 +53,7 @@ def play(case: Data, file: Data) -> list[dict[str, Any]]:
     server = Server(version=(int(version[0]), int(version[1])))
     given: list[Step] = []
     for item in case["given"]:
-        given += [Apply(item), Settle()]
+        given += [Apply(item), WaitForControllers()]
     steps = [step_of(item) for item in case["change"]]
     world = World.of(CLUSTER)
     namespace = NamespaceSimulation(server, world, [*given, *steps])
@@ -102,7 +102,7 @@ def step_of(item: Data) -> Step:
         return ScaleStep(item["scale"]["kind"], item["scale"]["name"], item["scale"]["replicas"])
     if "set" in item:
         return Patch(item["set"]["kind"], item["set"]["name"], item["set"]["patch"])
-    return Settle()
+    return WaitForControllers()
 
 
 def _sorted(end: Data) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def _ordered(message: str) -> str:
     return f"{match[1]}[{', '.join(sorted(match[2].split(', ')))}]" if match else message
 
 
-def _workload(end: WorkloadEnd, texts: Sequence[str]) -> dict[str, Any]:
+def _workload(end: FinalWorkload, texts: Sequence[str]) -> dict[str, Any]:
     shown: dict[str, Any] = {"wanted": end.wanted, "pods": end.pods, "ready": end.ready}
     if end.kind == "Deployment":
         newest = [end.newest.wanted, end.newest.pods] if end.newest is not None else None

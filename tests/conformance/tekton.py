@@ -20,11 +20,11 @@ from kubectl_kres.provenance.journal import Problem, Source
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base import config
 from kubectl_kres.tekton.rules.base.convert import to_v1
-from kubectl_kres.tekton.rules.base.result import Built, Fields, Gap, fields_below
+from kubectl_kres.tekton.rules.base.result import Built, Fields, MissingReference, fields_below
 from kubectl_kres.tekton.rules.controller import creation, taskrun
 from kubectl_kres.tekton.rules.controller.pod_build import pods
 from kubectl_kres.tekton.rules.controller.resolve import Lookups, task_of, without_actions, without_task
-from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, world_of
 from kubectl_kres.tekton.rules.pipeline import pipeline_tasks
 from kubectl_kres.tekton.rules.validation import webhook
 from kubectl_kres.tekton.rules.validation.decoder import without_nulls
@@ -68,7 +68,7 @@ def answers(case: Data) -> Sequence[Mapping[str, Any]]:
     return case["expect"].get("anyOf", (case["expect"],))
 
 
-def world(given: Data) -> RunWorld:
+def world(given: Data) -> RunNamespace:
     """The world that the case is played in."""
     lookups = Lookups(
         _by_name(Task, [given["task"]] if "task" in given else []),
@@ -111,7 +111,7 @@ def said(given: Data) -> Sequence[Built | Problem]:
     item, fields = sent.item, None
     if isinstance(item, PipelineRun):
         planned = pipeline_tasks.plan(item, around.lookups)
-        assert not isinstance(planned, Gap)
+        assert not isinstance(planned, MissingReference)
         if planned.problem is not None:
             return (planned.problem,)
         task = next(one for one in planned.tasks if one.name == given["pipelineTask"])
@@ -125,9 +125,9 @@ def said(given: Data) -> Sequence[Built | Problem]:
     return _pods(item, around, fields)
 
 
-def _pods(item: TaskRun, around: RunWorld, fields: Fields | None) -> Sequence[Built | Problem]:
+def _pods(item: TaskRun, around: RunNamespace, fields: Fields | None) -> Sequence[Built | Problem]:
     used = task_of(item, around.lookups)
-    if isinstance(used, Gap):
+    if isinstance(used, MissingReference):
         assert used.why == "missing"
         return (without_task(item, used),)
     if used.unresolved:

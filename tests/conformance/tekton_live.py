@@ -20,10 +20,10 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base.convert import to_v1
-from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.controller import taskrun
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
-from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import STARTED, Assistant, one_task, pipeline_run, progress
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Planned
 
@@ -109,7 +109,7 @@ def _played(case: Data) -> Iterator[Played]:
 
 def _task_run(item: TaskRun, given: Data, namespace: Namespace) -> Iterator[tuple[RunResult, Namespace]]:
     results = taskrun.task_run(item, _world(given, namespace))
-    assert not isinstance(results, Gap)
+    assert not isinstance(results, MissingReference)
     yield from _after(results, namespace)
 
 
@@ -123,7 +123,7 @@ def _after(results: Sequence[RunResult], namespace: Namespace) -> Iterator[tuple
 
 def _pipeline_run(item: PipelineRun, given: Data, namespace: Namespace) -> Iterator[Played]:
     answer = pipeline_run(item, _world(given, namespace))
-    assert not isinstance(answer, Gap)
+    assert not isinstance(answer, MissingReference)
     if answer.plan.problem is not None:
         yield {"pipelineRun": {"condition": _condition(answer.plan.problem)}}, []
         return
@@ -185,7 +185,7 @@ def _one(
         yield task, name, result, after
 
 
-def _world(given: Data, namespace: Namespace) -> RunWorld:
+def _world(given: Data, namespace: Namespace) -> RunNamespace:
     lookups = Lookups(
         {
             raw["metadata"]["name"]: decode_object(to_v1(raw), Task)

@@ -12,7 +12,7 @@ from kubectl_kres.capsule.text.page import tenant_lines as tenant_page
 from kubectl_kres.cli.main import entry
 from kubectl_kres.model.kinds import KINDS
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import FailedRead
 from kubectl_kres.reports.common.system import is_explained, makes_one_pod
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot.read import read
@@ -86,7 +86,7 @@ def test_the_page_of_a_large_tenant_fits():
         for at in range(12)
     )
     items = tuple(TenantItem(number, f"capsule-oil-{number}", uses) for number in range(4))
-    unseen = tuple(Unseen("ResourceQuota", "denied", f"ns-{at}") for at in range(9))
+    unseen = tuple(FailedRead("ResourceQuota", "denied", f"ns-{at}") for at in range(9))
     found = TenantExplanation(
         ObjectRef("Tenant", "oil"), tuple(f"ns-{at}" for at in range(9)), "Tenant", items, unseen, complete=False
     )

@@ -27,7 +27,7 @@ from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.kinds import describe
 from kubectl_kres.model.objects import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.pod import Node, Pod
-from kubectl_kres.provenance.journal import Assume, Entry
+from kubectl_kres.provenance.journal import Assumption, Entry
 
 COMPARED = ("allowed", "code", "reason", "message", "causes", "warnings", "object")
 THREADS = 4
@@ -285,7 +285,7 @@ def rules(sent: Data, outcomes: Sequence[Outcome]) -> set[str]:
     """The rules behind the outcomes: what they refuse for, their steps, and how the pod's totals come about."""
     found = {finding.rule for one in outcomes if one.refusal for finding in one.refusal.findings}
     for outcome in outcomes:
-        found |= {entry.code if isinstance(entry, Assume) else entry.rule for entry in outcome.journal}
+        found |= {entry.code if isinstance(entry, Assumption) else entry.rule for entry in outcome.journal}
         if isinstance(outcome.draft, Draft):
             totals = ((side, of_pod(outcome.draft, side)) for side in SIDES)
             found |= {
@@ -296,7 +296,7 @@ def rules(sent: Data, outcomes: Sequence[Outcome]) -> set[str]:
     if sent["kind"] == "LimitRange" and outcomes[0].code != 400:
         entries: list[Entry] = []
         limitrange_object.parse(msgspec.convert(sent, LimitRange), entries)
-        found |= {entry.rule for entry in entries if not isinstance(entry, Assume)}
+        found |= {entry.rule for entry in entries if not isinstance(entry, Assumption)}
     return found
 
 

@@ -22,7 +22,7 @@ from e2e.seed import COUNTS, SEED
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
+from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step, WaitForControllers
 from kubectl_kres.simulate.cluster import Placed, carried_out
 from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.live import lean_converters
@@ -63,7 +63,7 @@ def _step(item: dict[str, Any]) -> Step:
         return ScaleStep(item["scale"]["kind"], item["scale"]["name"], item["scale"]["replicas"])
     if "set" in item:
         return Patch(item["set"]["kind"], item["set"]["name"], item["set"]["patch"])
-    return Settle()
+    return WaitForControllers()
 
 
 def _shown(end: FinalState) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _played(watching: Watching, index: int) -> tuple[str, int]:
     space.settle()
     after, heard = space.state(), space.refusals()
     world = World.of(_CLASSES)
-    begun = [step for item in given for step in (Apply(item), Settle())]
+    begun = [step for item in given for step in (Apply(item), WaitForControllers())]
     steps = [_step(item) for item in change]
     namespace = NamespaceSimulation(SERVER, world, [*begun, *steps])
     starts = namespace.after([namespace.empty(world)], begun, Kubelet(), between=True).states

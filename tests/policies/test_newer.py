@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from kubectl_kres.policies.rules.newer import known_bindings
-from kubectl_kres.policies.rules.policy import Bound, bind_policies
+from kubectl_kres.policies.rules.policy import BoundPolicy, bind_policies
 
 PODS = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]}
 VALIDATING = {"matchConstraints": PODS, "validations": [{"expression": "true"}]}
 PATCH = {"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}
 
 
-def case(spec: dict[str, Any], *bindings: dict[str, Any]) -> Bound:
+def case(spec: dict[str, Any], *bindings: dict[str, Any]) -> BoundPolicy:
     """The policy, bound as told."""
     raw = {"metadata": {"name": "rule"}, "spec": spec}
     bindings = bindings or ({},)
@@ -56,7 +56,7 @@ REFERENCE = {
         case({"failurePolicy": None, "matchConstraints": {"matchPolicy": ""}}),
     ],
 )
-def test_all_that_servers_serve_today_is_known(known: Bound) -> None:
+def test_all_that_servers_serve_today_is_known(known: BoundPolicy) -> None:
     assert known_bindings(known) == (known, [])
 
 

@@ -14,7 +14,7 @@ from reports.stored import made, subject
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.commands.explain import ExplainPage
-from kubectl_kres.cli.output.documents import Alike
+from kubectl_kres.cli.output.documents import TextOnlyDifference
 from kubectl_kres.cli.run.run_loop import AnswerBatch, RunSummary
 from kubectl_kres.cli.select.workloads import Selection
 from kubectl_kres.errors import KresError
@@ -115,8 +115,8 @@ def like(*texts: str, key: bytes = b"key") -> CacheKey:
     return CacheKey(key, texts)
 
 
-def learned(*answers: tuple[Any, str]) -> Alike[str]:
-    alike = Alike[str]()
+def learned(*answers: tuple[Any, str]) -> TextOnlyDifference[str]:
+    alike = TextOnlyDifference[str]()
     for one, text in answers:
         alike.learn(one, "the report", data.Item(text))
     return alike

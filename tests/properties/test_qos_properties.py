@@ -18,7 +18,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.last_editor import FieldEdit
 from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, find_reach
-from kubectl_kres.reports.qos.qos_sums import Adding
+from kubectl_kres.reports.qos.qos_sums import SumCollector
 
 SERVER = Server()
 
@@ -70,7 +70,7 @@ def test_the_edits_lead_to_the_class_and_none_can_be_spared(raw, held, server):
 @FEW
 @given(st.lists(st.tuples(pods(), st.sampled_from(["a", "b"]), st.sampled_from(["Running", "Succeeded"])), max_size=6))
 def test_sums_are_those_of_the_pods(found):
-    adding, usage, classes = Adding(SERVER), {}, Counter()
+    adding, usage, classes = SumCollector(SERVER), {}, Counter()
     finished = 0
     for raw, space, phase in found:
         one = pod({**raw, "metadata": {"name": "p", "namespace": space}, "status": {"phase": phase}})

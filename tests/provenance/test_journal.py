@@ -6,7 +6,18 @@ import msgspec
 import pytest
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Journal, Set, Source, Term, by_path, replay
+from kubectl_kres.provenance.journal import (
+    Assumption,
+    Check,
+    Derive,
+    Entry,
+    Journal,
+    Set,
+    Source,
+    Term,
+    by_path,
+    replay,
+)
 
 AT = Source("LimitRange", "lr", "ns", "spec.limits[0].max[cpu]")
 ENTRIES: Journal = (
@@ -15,7 +26,7 @@ ENTRIES: Journal = (
     Check("a", "limitrange/max", passed=True, observed="1Gi", bound="2Gi", source=AT),
     Set("a", "pod-level/dropped", before="1Gi"),
     Derive("c", "pod/sum", "3", (Term("a", "1"), Term("b", "2", kept=False))),
-    Assume("c", "start/live", "the template is not known"),
+    Assumption("c", "start/live", "the template is not known"),
 )
 
 

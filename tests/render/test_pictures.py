@@ -25,7 +25,7 @@ from kubectl_kres.render.pictures.holders import (
 )
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, Explanation, ResourceValue, Verdict
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
-from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
+from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, UsageShare
 
 amounts = st.integers(0, 10**18)
 
@@ -85,7 +85,7 @@ def test_the_tightest_name_of_a_quota_comes_first():
         UsageShare("Deployment/a", 1, {"pods": "1", "requests.cpu": "900m"}),
         UsageShare("Deployment/b", 1, {"pods": "1"}),
     )
-    uses = (Use("pods", "10", "2", "8", 20), Use("requests.cpu", "1", "900m", "100m", 90))
+    uses = (QuotaUse("pods", "10", "2", "8", 20), QuotaUse("requests.cpu", "1", "900m", "100m", 90))
     rooms = of_quota(QuotaReport(ObjectRef("ResourceQuota", "q", "n"), uses, by="workload", shares=shares))
     assert [room.name for room in rooms] == ["requests.cpu", "pods"]
 
@@ -191,9 +191,9 @@ def _default(side, value, *others):
 def test_a_namespace_has_one_scale_a_resource():
     """19 cells are 4Gi: the quota of limits is the longest, a container is a part of it."""
     found = _namespace(
-        Use("requests.memory", "2Gi", "1Gi", "1Gi", 50),
-        Use("limits.memory", "4Gi", "4Gi", "0", 100),
-        Use("pods", "4", "1", "3", 25),
+        QuotaUse("requests.memory", "2Gi", "1Gi", "1Gi", 50),
+        QuotaUse("limits.memory", "4Gi", "4Gi", "0", 100),
+        QuotaUse("pods", "4", "1", "3", 25),
         bands=(Band("Container", "memory", high="1Gi", ratio="4"),),
         values=(_default("requests", "256Mi"), _default("limits", "512Mi", "256Mi")),
     )
@@ -211,9 +211,9 @@ def test_a_namespace_has_one_scale_a_resource():
 
 
 def test_a_quota_that_is_over_has_its_end_among_what_is_used():
-    found = _namespace(Use("requests.cpu", "2", "4", "-2", 200))
+    found = _namespace(QuotaUse("requests.cpu", "2", "4", "-2", 200))
     [line, legend] = list(bounds_lines(found, 80, ascii_only=True))[2:]
     assert text(legend) == "  # used, . free, | hard"
     assert re.search(r"(#+)\|\1 ", text(line))
     assert ("bad" in [tone for tone, _ in line]) and "4 of 2, 200%" in text(line)
-    assert not list(bounds_lines(_namespace(Use("pods", "4", "1", "3", 25)), 80, ascii_only=True))
+    assert not list(bounds_lines(_namespace(QuotaUse("pods", "4", "1", "3", 25)), 80, ascii_only=True))

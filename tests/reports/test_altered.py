@@ -11,7 +11,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.changes.altered import Altered, altered_objects
+from kubectl_kres.reports.changes.altered import AlteredObjects, altered_objects
 from kubectl_kres.reports.changes.compare import compare_sides, report
 from kubectl_kres.reports.changes.followed import namespace_needs, pool_needs
 from kubectl_kres.simulate.change import Delete, Patch, ScaleStep, Step
@@ -45,7 +45,7 @@ def held() -> Store:
     return source.store
 
 
-def after(store: Store, step: Step, space: str) -> tuple[Altered, ChangeOutcome]:
+def after(store: Store, step: Step, space: str) -> tuple[AlteredObjects, ChangeOutcome]:
     steps = (Placed(step, space),)
     outcome = carried_out(store, steps, Server(), [space] if space else [])
     return altered_objects(store, steps, outcome, report(outcome)), outcome

@@ -13,7 +13,7 @@ from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.pod.needs import needs_with_node
-from kubectl_kres.reports.qos.qos_report import QosAnswers, Quality, quality
+from kubectl_kres.reports.qos.qos_report import PodQos, QosAnswers, quality
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.store.store import Store
@@ -26,7 +26,7 @@ LIMITS = 'JSONPatch{op: "add", path: "/spec/containers/0/resources/limits", valu
 FIRST = 'JSONPatch{op: "add", path: "/spec/containers/0", value: Object.spec.containers{name: "first", image: "i"}}'
 
 
-def both(store: Store, asked: Subject, ask: EvaluationOptions = ASK) -> Quality:
+def both(store: Store, asked: Subject, ask: EvaluationOptions = ASK) -> PodQos:
     """The answer for one object, which that of a list has to be the beginning of."""
     full, brief = quality(store, asked, ask), QosAnswers(store, ask).quality(asked)
     assert (full is None) is (brief is None), asked.ref
@@ -37,7 +37,7 @@ def both(store: Store, asked: Subject, ask: EvaluationOptions = ASK) -> Quality:
     return full
 
 
-def next_pod(*objects: Any, ask: EvaluationOptions = ASK) -> Quality:
+def next_pod(*objects: Any, ask: EvaluationOptions = ASK) -> PodQos:
     return both(store_of(deployment(APP), *objects), subject("Deployment/w"), ask)
 
 

@@ -51,7 +51,7 @@ def one_by_one(found: list[Pod], namespace: str) -> tuple[dict[str, str], dict[s
 def test_sums_are_those_of_each_pod_by_itself(most: int, found: list[Pod]):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(qos_sums, "_MOST", most)
-        adding = qos_sums.Adding(Server())
+        adding = qos_sums.SumCollector(Server())
         for pod in found:
             assert adding.add(pod)
         *spaces, whole = adding.sums()

@@ -9,18 +9,18 @@ import pytest
 
 from kubectl_kres.admission.base.draft import Draft, draft_pod
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.kubelet import Machine
+from kubectl_kres.admission.kubelet import KubeletNode
 from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Node, Pod
-from kubectl_kres.reports.qos.qos_report import Cgroups, Seen, Shared, machine_of, tree_of
+from kubectl_kres.reports.qos.qos_report import Cgroups, Shared, SmallestLimits, machine_of, tree_of
 
 
 def of(*containers: Any, version: int = 2, **spec: Any) -> Cgroups:
     draft: Draft = draft_pod(msgspec.convert({"spec": {"containers": containers, **spec}}, Pod), Server())
     default_pod(draft, ObjectRef("Pod", "p"), None)
-    return tree_of(draft, class_of(draft), Machine(version), "")
+    return tree_of(draft, class_of(draft), KubeletNode(version), "")
 
 
 def box(name: str, **limits: str) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def test_what_is_seen(version: int):
 
 def test_a_container_without_limits_sees_the_sum_of_none():
     found = of(box("a", memory="64Mi"), box("b"))
-    assert found.seen[1] == Seen("b")
+    assert found.seen[1] == SmallestLimits("b")
 
 
 def test_the_pod_holds_an_init_container_down():
@@ -75,7 +75,7 @@ def test_the_machine_is_what_the_node_says():
     node = msgspec.convert({"status": status}, Node)
     found = machine_of(node, 2, "systemd")
     assert (found.memory, found.allocatable, found.pages) == (8 << 30, 7 << 30, ("1GB", "2MB"))
-    assert machine_of(None, 1, "cgroupfs") == Machine(1, "cgroupfs")
+    assert machine_of(None, 1, "cgroupfs") == KubeletNode(1, "cgroupfs")
 
 
 def test_notes_are_of_the_version():

@@ -10,13 +10,13 @@ from reports.stored import box, made, store_of, subject
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.last_editor import FieldEdit
-from kubectl_kres.reports.qos.qos_report import QosAnswers, Quality, Score, quality
+from kubectl_kres.reports.qos.qos_report import OomScore, PodQos, QosAnswers, quality
 
 BOTH = {"cpu": "1", "memory": "1Gi"}
 FILL = {"type": "Container", "default": {"cpu": "500m", "memory": "256Mi"}, "defaultRequest": {"cpu": "100m"}}
 
 
-def asked(*containers: Any, policies: tuple[Any, ...] = (), server: Server | None = None, **spec: Any) -> Quality:
+def asked(*containers: Any, policies: tuple[Any, ...] = (), server: Server | None = None, **spec: Any) -> PodQos:
     """The answer for the next pod of a Deployment."""
     template = {"template": {"spec": {"containers": list(containers), **spec}}}
     store = store_of(made("Deployment", "web", spec=template), *policies)
@@ -29,7 +29,7 @@ def limits(*items: Any, name: str = "l") -> dict[str, Any]:
     return made("LimitRange", name, spec={"limits": list(items)})
 
 
-def edits(found: Quality, name: str) -> list[tuple[str, str | None, str | None]]:
+def edits(found: PodQos, name: str) -> list[tuple[str, str | None, str | None]]:
     (reach,) = (one for one in found.reach if one.name == name)
     return [(edit.path.removeprefix("spec."), edit.before, edit.after) for edit in reach.edits]
 
@@ -94,7 +94,7 @@ APP = "containers[0].resources"
                      id="the pod level made complete"),
     ],
 )  # fmt: skip
-def test_class_culprits_and_reach(found: Quality, name: str, culprits: list[Any], reach: dict[str, Any]):
+def test_class_culprits_and_reach(found: PodQos, name: str, culprits: list[Any], reach: dict[str, Any]):
     assert found.qos.name == name
     assert [(one.container, one.resource, one.request, one.limit) for one in found.culprits] == culprits
     assert {key: edits(found, key) for key in reach} == reach
@@ -128,13 +128,13 @@ def test_scores_are_those_of_the_node_and_of_the_class_that_is_kept():
     found = quality(store_of(pod, NODE), subject("Pod/p"), EvaluationOptions())
     assert found is not None
     assert (found.scores, found.memory, found.node) == (
-        (Score("container app", 875, "memory request 1Gi"),),
+        (OomScore("container app", 875, "memory request 1Gi"),),
         8 << 30,
         "n1",
     )
     unknown = quality(store_of(pod, unread=("Node",)), subject("Pod/p"), EvaluationOptions())
     assert unknown is not None
-    assert unknown.scores == (Score("container app", None, "memory request 1Gi"),)
+    assert unknown.scores == (OomScore("container app", None, "memory request 1Gi"),)
     assert (unknown.unseen, unknown.complete) == ((), True)
 
 

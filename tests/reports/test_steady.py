@@ -7,7 +7,7 @@ from msgspec import structs
 
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact, LastEdit
-from kubectl_kres.reports.common.parts import Record, TektonPart, Waiting, comparable_value
+from kubectl_kres.reports.common.parts import Record, TektonPart, WaitingRun, comparable_value
 
 SET = Source("ReplicaSet", "web-7", "shop")
 FACT = Fact("FailedCreate", 'Error creating: pods "web-7-a" is forbidden: no room', SET, "2026-11-21T10:00:00Z", 2)
@@ -34,11 +34,11 @@ class Seen(Record, frozen=True):
         (LastEdit("kubectl", "Apply", "a"), LastEdit("kubectl", "Apply", "b"), True),
         (LastEdit("kubectl", "Apply"), LastEdit("helm", "Apply"), False),
         (
-            TektonPart(waiting=Waiting("a", next_try="b", seconds_left=9)),
-            TektonPart(waiting=Waiting("a", next_try="c", seconds_left=8)),
+            TektonPart(waiting=WaitingRun("a", next_try="b", seconds_left=9)),
+            TektonPart(waiting=WaitingRun("a", next_try="c", seconds_left=8)),
             True,
         ),
-        (TektonPart(waiting=Waiting("a")), TektonPart(), False),
+        (TektonPart(waiting=WaitingRun("a")), TektonPart(), False),
     ],
 )
 def test_only_what_says_something_new_is_another_report(before: Record, now: Record, same: bool):

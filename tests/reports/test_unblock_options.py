@@ -20,7 +20,7 @@ from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.reports.unblock.options import unblock_options
 from kubectl_kres.model.kinds import BY_KIND, KINDS
-from kubectl_kres.reports.common.parts import Deed
+from kubectl_kres.reports.common.parts import ClaimAction
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 NAMES = ("requests.cpu", "requests.memory", "pods")
@@ -81,12 +81,12 @@ def worlds(draw: st.DrawFn) -> PoolWorld:
     return replay_all(spaces(), events)[0]
 
 
-def events_of(deed: Deed) -> list[WorldEvent]:
+def events_of(deed: ClaimAction) -> list[WorldEvent]:
     """The commands of a deed as the events that they are."""
     return [event_of(deed, command) for command in deed.command.split(" && ")]
 
 
-def event_of(deed: Deed, command: str = "") -> WorldEvent:
+def event_of(deed: ClaimAction, command: str = "") -> WorldEvent:
     """One command of a deed, the only one unless it is said."""
     words = shlex.split(command or deed.command)
     if words[1] == "delete":

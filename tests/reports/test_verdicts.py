@@ -11,10 +11,10 @@ from msgspec import structs
 from reports.stored import event, made, owned_by, store_of, subject, template
 
 from kubectl_kres.render.pod.explain import lines
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Unseen
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, FailedRead
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
-from kubectl_kres.reports.pod.verdict import ITSELF, MEANINGS, NEGATIVE, Needed, is_negative, with_outcome, word_of
+from kubectl_kres.reports.pod.verdict import ITSELF, MEANINGS, NEGATIVE, NeededPods, is_negative, with_outcome, word_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "verdicts.md"
 APP = {"name": "app", "image": "app", "resources": {"requests": {"cpu": "100m"}}}
@@ -191,16 +191,16 @@ def test_each_word_can_be_as_far_as_seen(word: str):
     refused = structs.replace(required, findings=(fillable,))
     cases = {
         "admitted": (admitted, ITSELF),
-        "full": (refused, Needed(0)),
+        "full": (refused, NeededPods(0)),
         "refused": (refused, ITSELF),
-        "blocked": (admitted, Needed(1, blocked=told(web(existing=0), failed("")).verdict.blocked)),
-        "partly": (admitted, Needed(4, 2)),
+        "blocked": (admitted, NeededPods(1, blocked=told(web(existing=0), failed("")).verdict.blocked)),
+        "partly": (admitted, NeededPods(4, 2)),
         "depends-on-order": (structs.replace(refused, allowed=None), ITSELF),
         "no-answer": (structs.replace(refused, reason="NoAnswer"), ITSELF),
     }
     verdict, needed = cases[word]
     seen = with_outcome(verdict, (), needed)
-    blind = with_outcome(verdict, (Unseen("LimitRange", "denied"),), needed)
+    blind = with_outcome(verdict, (FailedRead("LimitRange", "denied"),), needed)
     assert (seen.outcome, blind.outcome, word_of(blind)) == (word, f"{word}-as-far-as-seen", word)
     assert is_negative(blind) is (word in NEGATIVE)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.simulate.change import Settle, Step
+from kubectl_kres.simulate.change import Step, WaitForControllers
 from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.simulation import NamespaceSimulation
@@ -56,7 +56,7 @@ def play(
     """The ends of some steps after others that were given time to settle."""
     world = World.of(())
     namespace = NamespaceSimulation(Server(), world, [*given, *steps])
-    settled = [step for one in given for step in (one, Settle())]
+    settled = [step for one in given for step in (one, WaitForControllers())]
     starts = namespace.after([namespace.empty(world)], settled, Kubelet(), between=False).states
     ends = namespace.after(starts, steps, kubelet, between=between)
     return namespace, ends.states, [namespace.end(state) for state in ends.states]

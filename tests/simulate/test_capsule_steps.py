@@ -13,7 +13,7 @@ from conformance.compare import faults
 from conformance.pools import PARTS, flat, state
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.simulate.change import Apply, Delete, Patch, Settle, Step
+from kubectl_kres.simulate.change import Apply, Delete, Patch, Step, WaitForControllers
 from kubectl_kres.simulate.cluster import Placed, carried_out
 from kubectl_kres.store.store import Origin, Store
 
@@ -47,7 +47,7 @@ def created(item: Raw, kind: str) -> Raw:
 
 def step_of(step: Mapping[str, Any]) -> Placed:
     if step["do"] == "wait":
-        return Placed(Settle())
+        return Placed(WaitForControllers())
     item = step["object"]
     kind, metadata = item.get("kind", "Namespace"), item["metadata"]
     found: Step

@@ -10,7 +10,7 @@ from simulate.samples import limit_range, play, pods, quota, workload
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle
+from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, WaitForControllers
 from kubectl_kres.simulate.controllers import fenceposts
 from kubectl_kres.simulate.explore import MOST_STATES
 from kubectl_kres.simulate.live import state_of, world_of
@@ -27,7 +27,7 @@ GIVEN = (
 
 
 def test_nothing_changes_nothing():
-    namespace, states, _ = play([Settle()], given=GIVEN)
+    namespace, states, _ = play([WaitForControllers()], given=GIVEN)
     again = namespace.after(states, [], Kubelet(), between=False)
     assert [namespace.end(state) for state in again.states] == [namespace.end(state) for state in states]
 
@@ -42,10 +42,10 @@ def test_nothing_changes_nothing():
     ],
 )
 def test_a_then_b_is_a_and_b_with_a_rest_between(first, second):
-    together = play([first, Settle(), second], given=GIVEN)[2]
+    together = play([first, WaitForControllers(), second], given=GIVEN)[2]
     namespace, states, _ = play([first], given=(*GIVEN,))
     del states
-    after_first = play([Settle()], given=(*GIVEN, first))[2]
+    after_first = play([WaitForControllers()], given=(*GIVEN, first))[2]
     assert after_first
     one_by_one = play([second], given=(*GIVEN, first))[2]
     shown = [(end.workloads, end.quotas, end.claims) for end in together]
@@ -97,7 +97,7 @@ def test_going_back_to_the_old_template_ends_a_stall():
     given = (Apply(quota(requests_cpu="2")), old)
     stalled = play([new], given=given)[2][0].workloads[0]
     assert (stalled.updated, [one.wanted for one in stalled.older]) == (0, [4])
-    back = play([new, Settle(), old], given=given)[2][0].workloads[0]
+    back = play([new, WaitForControllers(), old], given=given)[2][0].workloads[0]
     assert (back.pods, back.updated, back.older) == (4, 4, ())
 
 

@@ -8,8 +8,8 @@ import pytest
 from simulate.samples import play, quota, workload
 
 from kubectl_kres.simulate.change import Apply, Patch, ScaleStep, Step
-from kubectl_kres.simulate.final_states import WorkloadEnd
-from kubectl_kres.simulate.next import Next, next_pods
+from kubectl_kres.simulate.final_states import FinalWorkload
+from kubectl_kres.simulate.next import NextPodAnswer, next_pods
 
 
 def sized(kind: str, name: str, cpu: str) -> Step:
@@ -17,13 +17,13 @@ def sized(kind: str, name: str, cpu: str) -> Step:
     return Patch(kind, name, {"spec": {"template": {"spec": {"containers": containers}}}})
 
 
-def after(hard: str, item: dict[str, Any], *steps: Step) -> tuple[Next, WorkloadEnd]:
+def after(hard: str, item: dict[str, Any], *steps: Step) -> tuple[NextPodAnswer, FinalWorkload]:
     namespace, states, ends = play(steps, given=[Apply(quota(requests_cpu=hard)), Apply(item)])
     [following], [end] = next_pods(namespace, states[0]), ends[0].workloads
     return following, end
 
 
-def cpu(following: Next) -> str:
+def cpu(following: NextPodAnswer) -> str:
     return str(following.stored[0]["containers"][0]["resources"]["requests"]["cpu"])
 
 

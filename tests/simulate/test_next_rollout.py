@@ -14,8 +14,8 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.replay.world import PoolWorld
 from kubectl_kres.reports.changes import compare
 from kubectl_kres.reports.changes.compare import compare_sides
-from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
-from kubectl_kres.simulate.cluster import Side
+from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step, WaitForControllers
+from kubectl_kres.simulate.cluster import ClusterStates
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.next import StalledRollout, stalled_rollouts
 from kubectl_kres.simulate.simulation import NamespaceSimulation
@@ -147,10 +147,10 @@ def test_what_is_not_asked_would_say_nothing(seed: int, monkeypatch: pytest.Monk
     given = [any_quota(rng), *(any_workload(rng, name) for name in "abcd"[: rng.randint(2, 4)])]
     step = Apply(rng.choice((any_quota, any_limit_range))(rng))
     namespace = NamespaceSimulation(Server(), World.of(()), [*map(Apply, given), step])
-    settled = [each for item in given for each in (Apply(item), Settle())]
+    settled = [each for item in given for each in (Apply(item), WaitForControllers())]
     rest = namespace.after([namespace.empty(World.of(()))], settled, Kubelet(), between=False)
     ends = namespace.after(rest.states[: rest.usual], [step], Kubelet(), between=False)
-    sides = [Side({"space": (namespace, each)}, PoolWorld()) for each in (rest, ends)]
+    sides = [ClusterStates({"space": (namespace, each)}, PoolWorld()) for each in (rest, ends)]
     report = compare_sides(*sides)
     monkeypatch.setattr(compare, "circumstances", lambda _, state, keys: ((key, id(state)) for key in keys))
     assert compare_sides(*sides) == report

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.simulate.change import Apply, Delete, ScaleStep, Settle, Step
+from kubectl_kres.simulate.change import Apply, Delete, ScaleStep, Step, WaitForControllers
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import World
@@ -58,7 +58,7 @@ def after(*steps: Step) -> tuple[NamespaceSimulation, State]:
 def test_claims_go_as_the_retention_policy_says(policy: dict[str, str], scaled: set[str], deleted: set[str]):
     made = Apply(stateful_set(3, **policy))
     for last, claims in ((ScaleStep("StatefulSet", "s", 1), scaled), (Delete("StatefulSet", "s"), deleted)):
-        namespace, state = after(made, Settle(), last)
+        namespace, state = after(made, WaitForControllers(), last)
         assert state.claims == claims
         (quota,) = namespace.end(state).quotas
         assert quota.used["persistentvolumeclaims"] == str(len(claims))

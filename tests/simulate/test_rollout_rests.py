@@ -12,7 +12,7 @@ import pytest
 
 from kubectl_kres.quantity import parse
 from kubectl_kres.simulate.controllers import fenceposts
-from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests, stateful_set_rests
+from kubectl_kres.simulate.rollout import PodCosts, SettledRollout, deployment_rests, stateful_set_rests
 from kubectl_kres.simulate.state import Cost, DeploymentState, Replica, ReplicaSetState, StatefulSetState
 
 RECORDED = Path(__file__).parents[1] / "vectors" / "changes"
@@ -69,15 +69,17 @@ def test_the_recorded_rest_is_among_those_foretold(case: Any):
     free = {at: parse(quota["hard"][one]).nano - parse(quota["used"][one]).nano for at, one in enumerate(names)}
     template = int(spec["template"] != old["spec"]["template"])
     shapes = {0: cost(old["spec"]["template"], names), 1: cost(spec["template"], names)}
-    prices = Prices(shapes, {0: 0, 1: 1}, claims(spec, names))
+    prices = PodCosts(shapes, {0: 0, 1: 1}, claims(spec, names))
     before = case["before"]["workloads"][f"{kind}/{name}"]
     rests = (deployment if kind == "Deployment" else stateful_set)(old, spec, template, before, prices, free)
     for end in (case["expect"], *(one["expect"] for one in case.get("variants", ()))):
         seen = end["workloads"][f"{kind}/{name}"]
-        assert RolloutRest(spec["replicas"], seen["updated"], seen["pods"] - seen["updated"]) in rests
+        assert SettledRollout(spec["replicas"], seen["updated"], seen["pods"] - seen["updated"]) in rests
 
 
-def deployment(old: Any, spec: Any, template: int, before: Any, prices: Prices, free: Any) -> tuple[RolloutRest, ...]:
+def deployment(
+    old: Any, spec: Any, template: int, before: Any, prices: PodCosts, free: Any
+) -> tuple[SettledRollout, ...]:
     strategy = spec.get("strategy") or {}
     recreate, rolling = strategy.get("type") == "Recreate", strategy.get("rollingUpdate") or {}
     surge, unavailable = fenceposts(rolling.get("maxSurge"), rolling.get("maxUnavailable"), spec["replicas"])
@@ -88,7 +90,9 @@ def deployment(old: Any, spec: Any, template: int, before: Any, prices: Prices, 
     return deployment_rests(state, prices, free)
 
 
-def stateful_set(old: Any, spec: Any, template: int, before: Any, prices: Prices, free: Any) -> tuple[RolloutRest, ...]:
+def stateful_set(
+    old: Any, spec: Any, template: int, before: Any, prices: PodCosts, free: Any
+) -> tuple[SettledRollout, ...]:
     strategy = spec.get("updateStrategy") or {}
     state = StatefulSetState(
         "s", template, 0, spec["replicas"], 0, spec.get("podManagementPolicy") == "Parallel",
@@ -102,17 +106,17 @@ def stateful_set(old: Any, spec: Any, template: int, before: Any, prices: Prices
 @pytest.mark.parametrize(
     ("free", "rest"),
     [
-        pytest.param(0, RolloutRest(4, 4, 0), id="a quota just full"),
-        pytest.param(-3, RolloutRest(4, 0, 3), id="used over hard: one pod is given up, none comes"),
-        pytest.param(1, RolloutRest(4, 4, 0), id="room for one"),
+        pytest.param(0, SettledRollout(4, 4, 0), id="a quota just full"),
+        pytest.param(-3, SettledRollout(4, 0, 3), id="used over hard: one pod is given up, none comes"),
+        pytest.param(1, SettledRollout(4, 4, 0), id="room for one"),
     ],
 )
-def test_used_over_hard_stalls_a_rollout(free: int, rest: RolloutRest):
+def test_used_over_hard_stalls_a_rollout(free: int, rest: SettledRollout):
     state = DeploymentState(1, 4, 1, 1, sets=(ReplicaSetState(0, 4, ((0, True, 4),), 4, 5),))
-    prices = Prices({0: ((0, 1),), 1: ((0, 1),)}, {0: 0, 1: 1})
+    prices = PodCosts({0: ((0, 1),), 1: ((0, 1),)}, {0: 0, 1: 1})
     assert deployment_rests(state, prices, {0: free}) == (rest,)
 
 
 def test_what_is_refused_whatever_room_there_is_never_comes():
     state = DeploymentState(1, 4, 1, 1, sets=(ReplicaSetState(0, 4, ((0, True, 4),), 4, 5),))
-    assert deployment_rests(state, Prices({0: ()}, {0: 0}), {}) == (RolloutRest(4, 0, 3),)
+    assert deployment_rests(state, PodCosts({0: ()}, {0: 0}), {}) == (SettledRollout(4, 0, 3),)

@@ -14,9 +14,9 @@ from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base.config import TektonConfig, config_of
-from kubectl_kres.tekton.rules.base.result import Built, Gap
+from kubectl_kres.tekton.rules.base.result import Built, MissingReference
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
-from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, task_run, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, task_run, world_of
 
 Raw = Mapping[str, Any]
 
@@ -80,7 +80,7 @@ def world(
     pipelines: Mapping[str, Raw] | None = None,
     version: tuple[int, int] = (1, 36),
     namespace: Namespace | None = None,
-) -> RunWorld:
+) -> RunNamespace:
     """A world with policies, and objects by name given as their specs."""
     ranges = [one for one in policies if isinstance(one, LimitRange)]
     quotas = [one for one in policies if isinstance(one, ResourceQuota)]
@@ -104,14 +104,14 @@ def pipelinerun(tasks: Sequence[Raw], last: Sequence[Raw] = (), status: Raw | No
     )
 
 
-def results(run: TaskRun, around: RunWorld | None = None) -> tuple[RunResult, ...]:
+def results(run: TaskRun, around: RunNamespace | None = None) -> tuple[RunResult, ...]:
     """What becomes of a run whose Task is known."""
     found = task_run(run, around or world())
-    assert not isinstance(found, Gap)
+    assert not isinstance(found, MissingReference)
     return found
 
 
-def built(run: TaskRun, around: RunWorld | None = None) -> Built:
+def built(run: TaskRun, around: RunNamespace | None = None) -> Built:
     """The only pod that Tekton can submit."""
     found = {id(one.built): one.built for one in results(run, around)}
     assert len(found) == 1
@@ -120,14 +120,14 @@ def built(run: TaskRun, around: RunWorld | None = None) -> Built:
     return pod
 
 
-def problem(run: TaskRun, around: RunWorld | None = None) -> Problem:
+def problem(run: TaskRun, around: RunNamespace | None = None) -> Problem:
     """The only refusal."""
     (one,) = results(run, around)
     assert one.problem is not None
     return one.problem
 
 
-def submitted(run: TaskRun, around: RunWorld | None = None) -> dict[str, dict[str, dict[str, str]]]:
+def submitted(run: TaskRun, around: RunNamespace | None = None) -> dict[str, dict[str, dict[str, str]]]:
     """Container name to side to resource to text, of the only pod."""
     spec = built(run, around).pod.spec
     return {

@@ -15,7 +15,7 @@ from tekton.made import config, world
 
 from kubectl_kres.model.objects import LimitRange, ManagedMetadata, Namespace, ResourceQuota, decode_object
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
-from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, task_run
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, task_run
 from kubectl_kres.tekton.rules.controller.workspace_claims import claims_of
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import PER_RUN, PipelineAnswer, pipeline_run
 
@@ -24,7 +24,7 @@ CASES = {case["name"]: case for case in RECORDED["cases"]}
 CLAIMS = [name for name in CASES if name.startswith(("pipelinerun-", "taskrun-")) and "pending" not in name]
 
 
-def around(case: dict[str, Any]) -> RunWorld:
+def around(case: dict[str, Any]) -> RunNamespace:
     policies = []
     for raw in case["given"]:
         if raw["kind"] == "PersistentVolumeClaim":

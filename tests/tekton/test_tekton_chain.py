@@ -20,7 +20,7 @@ from tekton.made import (
 )
 
 from kubectl_kres.model.objects import ManagedMetadata, Namespace
-from kubectl_kres.provenance.journal import Assume, Derive, Set
+from kubectl_kres.provenance.journal import Assumption, Derive, Set
 from kubectl_kres.tekton.rules.controller.taskrun import task_run
 
 CPU = "spec.containers[0].resources.requests[cpu]"
@@ -182,7 +182,7 @@ def test_pod_security_is_answered_for_pods_that_say_nothing():
     hidden = taskrun([{"name": "a", "securityContext": {"hidden": True}}])
     (one,) = results(hidden, world(namespace=space, settings=config(set_security_context="true")))
     assert one.problem is None
-    assert [entry.code for entry in one.journal if isinstance(entry, Assume)] == ["tekton/pod-security-unknown"]
+    assert [entry.code for entry in one.journal if isinstance(entry, Assumption)] == ["tekton/pod-security-unknown"]
 
 
 def test_a_pod_that_is_counted_already_fits():

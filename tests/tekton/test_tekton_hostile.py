@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tekton.made import config, limit_range, world
 
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
-from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.controller.taskrun import default_task_run, send_object, task_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import PipelineAnswer, pipeline_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import default_pipeline_run as pipeline_alone
@@ -86,9 +86,9 @@ def test_whatever_is_sent_is_answered(raw):
     elif isinstance(found.item, Task | TaskRun):
         run = default_task_run(found.item) if isinstance(found.item, Task) else found.item
         results = task_run(run, AROUND)
-        assert isinstance(results, Gap) or results
+        assert isinstance(results, MissingReference) or results
     elif isinstance(found.item, Pipeline | PipelineRun):
         run = pipeline_alone(found.item) if isinstance(found.item, Pipeline) else found.item
-        assert isinstance(pipeline_run(run, AROUND), Gap | PipelineAnswer)
+        assert isinstance(pipeline_run(run, AROUND), MissingReference | PipelineAnswer)
     else:
         assert isinstance(found.item, StepAction)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tekton.made import config, limit_range, resources, results, step, taskrun, world
 
-from kubectl_kres.provenance.journal import Assume, replay
+from kubectl_kres.provenance.journal import Assumption, replay
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.quantity import parse
 from kubectl_kres.tekton.model import TaskRun
@@ -71,7 +71,7 @@ def test_replaying_the_journal_gives_the_pod(run, ranges, entries):
         if one.built is None:
             continue
         assert replay({}, one.built.journal) == values(one)
-        assert {entry.rule for entry in one.journal if not isinstance(entry, Assume)} <= set(RULES)
+        assert {entry.rule for entry in one.journal if not isinstance(entry, Assumption)} <= set(RULES)
         if one.outcome is not None and one.outcome.allowed:
             kept = {path: str(quantity) for path, quantity in one.outcome.draft.values().items()}
             told = replay({}, one.journal)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from tekton.made import pipelinerun, quota, results, step, taskrun, world
 
-from kubectl_kres.provenance.journal import TooMuch
+from kubectl_kres.provenance.journal import QuotaShortfall
 from kubectl_kres.tekton.rules.controller.quota_retry import never_fits, next_try, time_left, waiting_condition
 
 SINCE = "2026-11-20T10:00:00Z"
@@ -55,7 +55,8 @@ def test_what_is_left_of_the_pipelines_time(spec, status, left):
 
 
 @pytest.mark.parametrize(
-    ("used", "cpu", "too_much"), [("4", "2", ()), ("0", "5", (TooMuch("q", "requests.cpu", "5", "4"),)), ("0", "4", ())]
+    ("used", "cpu", "too_much"),
+    [("4", "2", ()), ("0", "5", (QuotaShortfall("q", "requests.cpu", "5", "4"),)), ("0", "4", ())],
 )
 def test_what_can_never_fit(used, cpu, too_much):
     around = world(quota("q", {"requests.cpu": "4", "pods": "9"}, {"requests.cpu": used}))

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from tekton.made import limit_range, pipelinerun, results, taskrun, world
 
-from kubectl_kres.provenance.journal import Assume, Set
+from kubectl_kres.provenance.journal import Assumption, Set
 from kubectl_kres.tekton.model import ChildReference
-from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
 from kubectl_kres.tekton.rules.controller.taskrun import default_task_run, task_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import pipeline_run
@@ -50,22 +50,22 @@ def test_a_remote_task_is_known_once_the_run_keeps_it():
     [
         (
             {"resolver": "git"},
-            Gap("Task", "", "remote", "git"),
+            MissingReference("Task", "", "remote", "git"),
             "the Task comes from the resolver git and is not looked up",
         ),
         (
             {"name": "t", "bundle": "registry.example/x"},
-            Gap("Task", "t", "remote", "bundles"),
+            MissingReference("Task", "t", "remote", "bundles"),
             "Task t comes from the resolver bundles and is not looked up",
         ),
         (
             {"name": "w", "kind": "Wait", "apiVersion": "example.com/v1"},
-            Gap("Wait", "w", "custom"),
+            MissingReference("Wait", "w", "custom"),
             "Wait w is a custom task: its controller decides what runs",
         ),
         (
             {"name": "c", "kind": "ClusterTask"},
-            Gap("ClusterTask", "c", "unreadable"),
+            MissingReference("ClusterTask", "c", "unreadable"),
             "ClusterTask c is not looked up: Tekton has no ClusterTasks any more, the resolver cluster does that now",
         ),
     ],
@@ -80,7 +80,7 @@ def test_what_is_missing_is_said(ref, gap, text):
 
 def test_tasks_that_may_not_be_read():
     around = msgspec.structs.replace(world(), lookups=Lookups(partial={"Task": frozenset()}))
-    assert task_run(taskrun(taskRef={"name": "t"}), around) == Gap("Task", "t", "unreadable")
+    assert task_run(taskrun(taskRef={"name": "t"}), around) == MissingReference("Task", "t", "unreadable")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_what_does_not_exist_ends_a_run(run, actions, reason, text):
     assert one.condition == ("False", reason, text)
     had = msgspec.structs.replace(run, status=msgspec.structs.replace(run.status, pod_name="run-pod"))
     found = task_run(had, around)
-    assert isinstance(found, Gap) or found[0].problem is None, "a pod that was made had all of it"
+    assert isinstance(found, MissingReference) or found[0].problem is None, "a pod that was made had all of it"
 
 
 @pytest.mark.parametrize("started", [True, False])
@@ -154,6 +154,6 @@ def test_without_its_step_action_a_step_still_has_its_resources():
     step = {"name": "a", "ref": {"resolver": "hub"}, "computeResources": {"requests": {"cpu": "1"}}}
     (one,) = results(taskrun([step]), world(limit_range("l", max={"cpu": "500m"})))
     assert one.problem.reason == "PodCreationFailed"
-    (remark,) = [entry for entry in one.journal if isinstance(entry, Assume)]
+    (remark,) = [entry for entry in one.journal if isinstance(entry, Assumption)]
     assert remark.code == "tekton/step-action-unknown"
     assert remark.text.startswith("the StepAction comes from the resolver hub")

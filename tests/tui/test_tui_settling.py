@@ -30,7 +30,7 @@ def test_what_stays_is_left_alone():
 
 @pytest.mark.parametrize(("since", "made", "looks"), [(9, 1, True), (9, 0, False), (1, 1, False)])
 def test_garbage_is_collected_where_there_is_some_and_no_key_was_pressed(since, made, looks, monkeypatch):
-    app, looked = gc_tuning.Tidy(shop()), []
+    app, looked = gc_tuning.IdleCollectingApp(shop()), []
 
     async def act(pilot):
         app._pressed = -1

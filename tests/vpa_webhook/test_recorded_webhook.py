@@ -14,7 +14,7 @@ from admission.recorded_pods import answer_of, outcomes_of
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import parse
-from kubectl_kres.provenance.journal import Assume, Entry, Set
+from kubectl_kres.provenance.journal import Assumption, Entry, Set
 
 _RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
 _CASES: Mapping[str, Any] = {case["name"]: case for case in _RECORDED["cases"]}
@@ -58,7 +58,7 @@ def test_worlds_are_many_and_differ() -> None:
 
 
 def _is_fault(entry: Entry) -> bool:
-    return isinstance(entry, Assume) and entry.code == "vpa/fault"
+    return isinstance(entry, Assumption) and entry.code == "vpa/fault"
 
 
 def sorted_parts(answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -115,7 +115,7 @@ class Draft:
         return quantities
 
 
-class Put(NamedTuple):
+class ValueChange(NamedTuple):
     """What a rule would set; ``change`` applies it and records what was there before."""
 
     slot: Slot
@@ -126,7 +126,7 @@ class Put(NamedTuple):
     source: Source
 
 
-def change(puts: Iterable[Put], journal: list[Entry] | None) -> None:
+def change(puts: Iterable[ValueChange], journal: list[Entry] | None) -> None:
     """Apply what a rule yields. ``journal`` None: keep the numbers only (lists of many pods)."""
     for put in tuple(puts):
         values = put.slot.side(put.side)

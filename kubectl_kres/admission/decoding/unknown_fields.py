@@ -124,7 +124,7 @@ _SHARES = ("maxSurge", "maxUnavailable")
 _WORDS = {"array": "list", "object": "map", "bool": "boolean"}
 
 
-class Mistyped(Struct, frozen=True):
+class TypeMismatch(Struct, frozen=True):
     """The server's words, the path of the value, and in words of YAML what was found and what belongs there."""
 
     text: str
@@ -152,7 +152,7 @@ class ValuePlace(Struct, frozen=True):
         return f"json: cannot unmarshal {shown} into Go struct field {self.struct}.{self.go_path} of type {go}"
 
 
-def first_mistyped(raw: Mapping[str, Any], kind: str) -> Mistyped | None:
+def first_mistyped(raw: Mapping[str, Any], kind: str) -> TypeMismatch | None:
     """Return what the server names in its 400, in the order that kubectl sends fields; None if every type fits.
 
     Types with a decoder of their own (quantities, times) are not looked at, and none of a kind or version that is not
@@ -181,7 +181,7 @@ def json_type(value: Any) -> str:
     return "string" if type(value) is str else "number"
 
 
-def _of_fields(value: Mapping[str, Any], struct: str, go_path: str, path: str) -> Iterator[Mistyped]:
+def _of_fields(value: Mapping[str, Any], struct: str, go_path: str, path: str) -> Iterator[TypeMismatch]:
     """Of an object. ``go_path`` names fields alone, as the server does, ``path`` also the places of lists."""
     fields, leaves, between = table().types[struct], table().leaves.get(struct, {}), table().inlined.get(struct, {})
     for key in sorted(set(value) & set(fields)):
@@ -198,13 +198,13 @@ def _of_fields(value: Mapping[str, Any], struct: str, go_path: str, path: str) -
             yield from _of_scalar(result, "int32", "int32", at)
 
 
-def _fault(at: ValuePlace, value: Any, go: str, wanted: str) -> Mistyped:
+def _fault(at: ValuePlace, value: Any, go: str, wanted: str) -> TypeMismatch:
     name = json_type(value)
     text = at.unfit(value, go, number=name == "number" and wanted == "integer")
-    return Mistyped(text, at.path, _WORDS.get(name, name), wanted)
+    return TypeMismatch(text, at.path, _WORDS.get(name, name), wanted)
 
 
-def _of_structs(value: Any, inner: str, at: ValuePlace) -> Iterator[Mistyped]:
+def _of_structs(value: Any, inner: str, at: ValuePlace) -> Iterator[TypeMismatch]:
     name = inner.removeprefix("[]")
     if name == inner:
         if isinstance(value, Mapping):
@@ -219,7 +219,7 @@ def _of_structs(value: Any, inner: str, at: ValuePlace) -> Iterator[Mistyped]:
         yield _fault(at, value, f"[]v1.{name}", "list")
 
 
-def _of_leaf(value: Any, leaf: str, at: ValuePlace) -> Iterator[Mistyped]:
+def _of_leaf(value: Any, leaf: str, at: ValuePlace) -> Iterator[TypeMismatch]:
     kind, _, shown = leaf.partition(":")
     for mark, form, wanted in (("[]", "array", "list"), ("map[string]", "object", "map")):
         if not kind.startswith(mark):
@@ -235,7 +235,7 @@ def _of_leaf(value: Any, leaf: str, at: ValuePlace) -> Iterator[Mistyped]:
     yield from _of_scalar(value, kind, shown or kind, at)
 
 
-def _of_scalar(value: Any, kind: str, shown: str, at: ValuePlace) -> Iterator[Mistyped]:
+def _of_scalar(value: Any, kind: str, shown: str, at: ValuePlace) -> Iterator[TypeMismatch]:
     text = json_type(value)
     if kind == "map" and text != "object":
         yield _fault(at, value, shown, "map")

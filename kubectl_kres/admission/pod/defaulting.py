@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.draft import Draft, Put, Quantities, change, draft_pod, parse_list, round_up
+from kubectl_kres.admission.base.draft import Draft, Quantities, ValueChange, change, draft_pod, parse_list, round_up
 from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, forbidden_object
 from kubectl_kres.admission.base.resource_names import is_huge_page, is_pod_level, may_overcommit
 from kubectl_kres.admission.pod.aggregate import of_containers
@@ -64,44 +64,46 @@ def complete_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None
         change(_pod_limits_from_containers(draft, at), journal)
 
 
-def _requests_from_limits(draft: Draft, at: Source) -> Iterator[Put]:
+def _requests_from_limits(draft: Draft, at: Source) -> Iterator[ValueChange]:
     for slot in (*draft.containers, *draft.inits):
         for name, limit in slot.limits.items():
             if name not in slot.requests:
                 source = at.at(slot.at("limits", name))
-                yield Put(slot, "requests", name, limit, "defaulting/request-from-limit", source)
+                yield ValueChange(slot, "requests", name, limit, "defaulting/request-from-limit", source)
 
 
-def _huge_page_limits(draft: Draft, at: Source) -> Iterator[Put]:
+def _huge_page_limits(draft: Draft, at: Source) -> Iterator[ValueChange]:
     pod = draft.pod
     if pod is None or not (pod.limits or pod.requests):
         return
     for name, total in of_containers(draft.containers, draft.inits, "limits").items():
         if is_huge_page(name) and name not in pod.requests and name not in pod.limits:
             source = at.at(f"sum of the containers' limits[{name}]")
-            yield Put(pod, "limits", name, total, "pod-level/hugepages-limit", source)
+            yield ValueChange(pod, "limits", name, total, "pod-level/hugepages-limit", source)
 
 
-def _pod_requests_from_containers(draft: Draft, at: Source) -> Iterator[Put]:
+def _pod_requests_from_containers(draft: Draft, at: Source) -> Iterator[ValueChange]:
     pod = draft.pod
     if pod is None or not (pod.limits or draft.server.behaves("pod-level/default-after-admission")):
         return
     for name, total in of_containers(draft.containers, draft.inits, "requests").items():
         if name not in pod.requests and is_pod_level(name) and may_overcommit(name):
             source = at.at(f"sum of the containers' requests[{name}]")
-            yield Put(pod, "requests", name, total, "pod-level/request-from-containers", source)
+            yield ValueChange(pod, "requests", name, total, "pod-level/request-from-containers", source)
 
 
-def _pod_requests_from_limits(draft: Draft, at: Source) -> Iterator[Put]:
+def _pod_requests_from_limits(draft: Draft, at: Source) -> Iterator[ValueChange]:
     pod = draft.pod
     if pod is None:
         return
     for name, limit in pod.limits.items():
         if name not in pod.requests and is_pod_level(name):
-            yield Put(pod, "requests", name, limit, "pod-level/request-from-limit", at.at(pod.at("limits", name)))
+            yield ValueChange(
+                pod, "requests", name, limit, "pod-level/request-from-limit", at.at(pod.at("limits", name))
+            )
 
 
-def _pod_limits_from_containers(draft: Draft, at: Source) -> Iterator[Put]:
+def _pod_limits_from_containers(draft: Draft, at: Source) -> Iterator[ValueChange]:
     """Yield where every container has a limit: their sum, or the pod level's request if that is more."""
     pod = draft.pod
     if pod is None:
@@ -117,10 +119,10 @@ def _pod_limits_from_containers(draft: Draft, at: Source) -> Iterator[Put]:
             continue
         if request > sums[name]:
             source = at.at(pod.at("requests", name))
-            yield Put(pod, "limits", name, request, "pod-level/limit-from-request", source)
+            yield ValueChange(pod, "limits", name, request, "pod-level/limit-from-request", source)
         else:
             source = at.at(f"sum of the containers' limits[{name}]")
-            yield Put(pod, "limits", name, sums[name], "pod-level/limit-from-containers", source)
+            yield ValueChange(pod, "limits", name, sums[name], "pod-level/limit-from-containers", source)
 
 
 def without_unknown(pod: Pod, server: Server) -> Pod:

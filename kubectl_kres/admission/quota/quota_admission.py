@@ -59,7 +59,7 @@ class Quota:
         scopes: tuple[ScopedRequirement, ...],
         hard: Quantities,
         used: Quantities,
-        words: QuotaWords | None = None,
+        words: RefusalFormat | None = None,
         hard_at: str = "spec.hard",
     ) -> None:
         self.name, self.source, self.scopes, self.hard, self.used = name, source, scopes, hard, used
@@ -70,7 +70,7 @@ class Quota:
         return Quota(self.name, self.source, self.scopes, self.hard, used, self.words, self.hard_at)
 
 
-class QuotaWords(Protocol):
+class RefusalFormat(Protocol):
     """How a webhook that enforces a quota words its refusals."""
 
     def exceeded(self, quota: Quota, delta: Quantities) -> str:

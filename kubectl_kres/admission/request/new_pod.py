@@ -56,7 +56,7 @@ from kubectl_kres.admission.quota.usage import matches_pod, pod_names, pod_usage
 from kubectl_kres.model.objects import LimitRange, ObjectRef, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.pod import Pod, ResizePolicy, ResourceClaimEntry
 from kubectl_kres.model.quota_objects import ResourceClaimTemplate
-from kubectl_kres.provenance.journal import Assume, Derive, Entry, Set, Source
+from kubectl_kres.provenance.journal import Assumption, Derive, Entry, Set, Source
 
 #: Up to this many LimitRanges with defaults, every order is tried; beyond, each pair of a first and a last one.
 MOST_ORDERED = 5
@@ -388,7 +388,7 @@ class _Run:
         source = Source("Pod", self.ref.name, self.ref.namespace)
         if qos_class != computed:
             text = f"the request brings its own class {qos_class}, which is stored unchecked; computed: {computed}"
-            entries.append(Assume("status.qosClass", "qos/brought", text))
+            entries.append(Assumption("status.qosClass", "qos/brought", text))
         entries.append(Derive("status.qosClass", "qos/class", qos_class, source=source))
         if draft.annotation is not None:
             path = f"metadata.annotations[{limitrange_admission.ANNOTATION}]"

@@ -28,7 +28,7 @@ from kubectl_kres.admission.request.new_pod import Policies, defaulted_drafts, d
 from kubectl_kres.admission.resize.resize_rules import PodVersion, resize_errors
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Container, Node, Pod, ResourceRequirements
-from kubectl_kres.provenance.journal import Assume, Check, Entry, Source
+from kubectl_kres.provenance.journal import Assumption, Check, Entry, Source
 from kubectl_kres.quantity import ZERO, Quantity, from_json, kept_text
 
 _OS = "kubernetes.io/os"
@@ -127,7 +127,7 @@ def check_node(pod: Pod, draft: Draft, node: Node | None, journal: list[Entry] |
     if node is None:
         if journal is not None:
             text = f"node {name} is not known: it is assumed to have room for the pod and to be able to resize it"
-            journal.append(Assume("spec.nodeName", "resize/node-unknown", text))
+            journal.append(Assumption("spec.nodeName", "resize/node-unknown", text))
         return
     if not node.metadata.name:
         yield _refuse_absent_node(pod)

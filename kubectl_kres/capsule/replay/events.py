@@ -230,11 +230,11 @@ class CreatedTogether(Struct, frozen=True):
     claims: tuple[Create, ...]
 
 
-class Wait(Struct, frozen=True):
+class TimePasses(Struct, frozen=True):
     """Time passes: namespaces end, and the garbage collector deletes claims whose pool is gone."""
 
 
-WorldEvent = Create | PatchEvent | DeleteEvent | CreatedTogether | Wait
+WorldEvent = Create | PatchEvent | DeleteEvent | CreatedTogether | TimePasses
 
 
 def replay(world: PoolWorld, event: WorldEvent) -> tuple[WorldOutcome, ...]:
@@ -243,7 +243,7 @@ def replay(world: PoolWorld, event: WorldEvent) -> tuple[WorldOutcome, ...]:
     Raises WrongType for a patch that puts a value of a wrong type into a field.
     """
     match event:
-        case Wait():
+        case TimePasses():
             return _build_outcomes(finish_deletions(world))
         case CreatedTogether():
             return _create_claims_together(world, event.claims)

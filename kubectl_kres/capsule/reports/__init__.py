@@ -30,15 +30,15 @@ from kubectl_kres.reports.common.system import (
     AboutRefused,
     AboutSharedQuotas,
     Admitter,
-    KeptQuotaAnswer,
     KindAnswers,
+    ManagedQuotaAnswer,
     MoreRoom,
     NamespaceRules,
     ObjectDescription,
     Ownership,
     Question,
     QuotaKeeper,
-    Right,
+    ReadRight,
     System,
 )
 from kubectl_kres.store.store import ReadRequest, Store
@@ -55,8 +55,8 @@ _COMPUTED = frozenset({
     "generic.rules.mutating.projectcapsule.dev", "generic.rules.validating.projectcapsule.dev",
     "calculation.global-resource-quotas.validating.projectcapsule.dev",
 })  # fmt: skip
-_QUOTAS = tuple(Right(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
-_OWN = tuple(Right(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
+_QUOTAS = tuple(ReadRight(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
+_OWN = tuple(ReadRight(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
 
 
 def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
@@ -134,12 +134,12 @@ def kept_quotas(store: Store, namespace: str) -> Mapping[str, str]:
     return {quota.metadata.name: pool for quota in quotas if (pool := pool_of(quota))}
 
 
-def _explain_refusals(store: Store, namespace: str, findings: Iterable[Finding]) -> KeptQuotaAnswer:
+def _explain_refusals(store: Store, namespace: str, findings: Iterable[Finding]) -> ManagedQuotaAnswer:
     if not kept_quotas(store, namespace):
-        return KeptQuotaAnswer()
+        return ManagedQuotaAnswer()
     from kubectl_kres.capsule.reports.pool.pool_trail import claim_remedies, trails
 
-    return KeptQuotaAnswer(trails(store, namespace, findings), claim_remedies(store, namespace))
+    return ManagedQuotaAnswer(trails(store, namespace, findings), claim_remedies(store, namespace))
 
 
 def _replace_raises(store: Store, ref: ObjectRef, edits: tuple[Edit, ...]) -> MoreRoom | None:
@@ -281,24 +281,24 @@ SYSTEM = System(
     },
     rights={
         "pods": (
-            Right("ResourcePool", _BOTH, "what a pool has left"),
-            Right("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
-            Right("Tenant", _BOTH, "the rules that a Tenant has for pods"),
-            Right("RuleStatus", _LIST, "the same where Tenants may not be read"),
-            Right("GlobalResourceQuota", _LIST, "quotas over several namespaces that refuse pods"),
-            Right("CustomResourceDefinition", _GET, "Capsule's version", (f"tenants.{GROUP}",)),
+            ReadRight("ResourcePool", _BOTH, "what a pool has left"),
+            ReadRight("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
+            ReadRight("Tenant", _BOTH, "the rules that a Tenant has for pods"),
+            ReadRight("RuleStatus", _LIST, "the same where Tenants may not be read"),
+            ReadRight("GlobalResourceQuota", _LIST, "quotas over several namespaces that refuse pods"),
+            ReadRight("CustomResourceDefinition", _GET, "Capsule's version", (f"tenants.{GROUP}",)),
         ),
-        "explain": (*_QUOTAS, Right("Tenant", _GET, "what a Tenant's namespaces use of its quotas")),
+        "explain": (*_QUOTAS, ReadRight("Tenant", _GET, "what a Tenant's namespaces use of its quotas")),
         "quota": _QUOTAS,
         "claims": (
             *_OWN,
-            Right("ResourceQuota", _BOTH, "the quota that a pool keeps in a namespace"),
-            Right("Namespace", _BOTH, "which namespaces a pool selects"),
+            ReadRight("ResourceQuota", _BOTH, "the quota that a pool keeps in a namespace"),
+            ReadRight("Namespace", _BOTH, "which namespaces a pool selects"),
         ),
         "pools": (
             *_OWN,
-            Right("ResourceQuota", _LIST, "the quotas that a pool keeps"),
-            Right("Namespace", _LIST, "which namespaces a pool selects"),
+            ReadRight("ResourceQuota", _LIST, "the quotas that a pool keeps"),
+            ReadRight("Namespace", _LIST, "which namespaces a pool selects"),
         ),
     },
     over_pods={

@@ -22,7 +22,7 @@ from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.parts import Remedy, Severity
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.system import TimelineEvent
-from kubectl_kres.reports.overview import MOST, AreaInput, AreaMaker, Made, OverviewArea, Problem, parts_of
+from kubectl_kres.reports.overview import MOST, AreaInput, AreaMaker, AreaWithRemedies, OverviewArea, Problem, parts_of
 
 #: States of claims from the worst on.
 CLAIM_STATES: Mapping[str, Severity] = {
@@ -60,7 +60,7 @@ def state_since(claim: ResourcePoolClaim, report: ClaimReport) -> str:
     return result.get(decides) or report.created
 
 
-def _claims(context: AreaInput) -> Made:
+def _claims(context: AreaInput) -> AreaWithRemedies:
     index = PoolIndex(context.store)
     making = Claims(index)
     rows = [
@@ -84,7 +84,7 @@ def _claims(context: AreaInput) -> Made:
             Remedy(way.text, commands=tuple(deed.command for deed in way.deeds if deed.command)) for way in ways
         )
 
-    return Made(area, remedies)
+    return AreaWithRemedies(area, remedies)
 
 
 def _claim(claim: ResourcePoolClaim, report: ClaimReport) -> Problem:
@@ -117,7 +117,7 @@ def pool_state(report: PoolReport) -> str:
     return "near" if any((use.percent or 0) >= NEARLY_FULL for use in report.uses) else "ok"
 
 
-def _pools(context: AreaInput) -> Made:
+def _pools(context: AreaInput) -> AreaWithRemedies:
     index = PoolIndex(context.store)
     reports = [pool_report(index, pool) for pool in context.store.all("ResourcePool")]
     counts: dict[str, int] = {}
@@ -133,7 +133,7 @@ def _pools(context: AreaInput) -> Made:
             problems.append(replace(_pool(report, state), elsewhere=elsewhere))
     problems.sort(key=lambda problem: list(POOL_STATES).index(problem.state))
     parts = parts_of(counts, POOL_STATES)
-    return Made(OverviewArea("pools", "ResourcePool", serving, parts, problems=tuple(problems[:MOST])))
+    return AreaWithRemedies(OverviewArea("pools", "ResourcePool", serving, parts, problems=tuple(problems[:MOST])))
 
 
 def _pool(report: PoolReport, state: str) -> Problem:

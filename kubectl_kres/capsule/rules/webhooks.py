@@ -35,14 +35,14 @@ class Option(Struct, frozen=True):
     short: tuple[str, ...] = ()
 
 
-class Choice(Struct, frozen=True):
+class PoolChoice(Struct, frozen=True):
     """All pools that were looked at, and the names that can be written to ``spec.pool``; empty text: none was found."""
 
     options: tuple[Option, ...]
     possible: tuple[str, ...]
 
 
-def choose(namespace: str, asks: Amounts, pools: Iterable[ResourcePool]) -> Choice:
+def choose(namespace: str, asks: Amounts, pools: Iterable[ResourcePool]) -> PoolChoice:
     """Return what the webhook writes into an empty ``spec.pool``. It goes by the status of the pools, room is no
     condition.
 
@@ -60,7 +60,7 @@ def choose(namespace: str, asks: Amounts, pools: Iterable[ResourcePool]) -> Choi
     possible = by["room"] or by["full"] + by["either"]
     if not by["room"] and not by["full"]:
         possible = [*possible, ""]
-    return Choice(options, tuple(possible))
+    return PoolChoice(options, tuple(possible))
 
 
 def _option(pool: ResourcePool, asks: Amounts) -> Option:

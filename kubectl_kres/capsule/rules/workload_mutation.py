@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubectl_kres.admission.base.draft import Draft, Put, Side, Slot, change
+from kubectl_kres.admission.base.draft import Draft, Side, Slot, ValueChange, change
 from kubectl_kres.admission.base.resource_names import is_pod_level
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.capsule.rules.workload_rules import CONTAINERS, INIT_CONTAINERS, POD, ResourcePolicy, WorkloadRule
@@ -74,7 +74,7 @@ def _apply(slot: Slot, side: Side, name: str, policy: ResourcePolicy, journal: l
             new = ratio_limit(name, request, policy.value)
     if new is None:
         return False
-    change([Put(slot, side, name, new, _RULES[policy.policy], policy.source)], journal)
+    change([ValueChange(slot, side, name, new, _RULES[policy.policy], policy.source)], journal)
     return True
 
 
@@ -93,7 +93,7 @@ def _fill_pod_requests(draft: Draft, rules: Sequence[WorkloadRule], journal: lis
     source = Source(rules[0].source.kind, rules[0].source.name, rules[0].source.namespace, "spec.rules")
     change(
         [
-            Put(level, "requests", name, total, "capsule/rule-pod-requests", source)
+            ValueChange(level, "requests", name, total, "capsule/rule-pod-requests", source)
             for name, total in of_containers(draft.containers, draft.inits, "requests").items()
             if is_pod_level(name) and name not in level.requests
         ],

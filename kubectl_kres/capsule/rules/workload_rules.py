@@ -14,7 +14,7 @@ from kubectl_kres.admission.base.resource_names import is_pod_level
 from kubectl_kres.capsule.model import NamespaceRule, Tenant, TenantRule
 from kubectl_kres.capsule.rules.assignment import fault, fits
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.quantity import Quantity, from_json
 
 CONTAINERS: Final = "pod/containers"
@@ -73,7 +73,7 @@ class WorkloadRules(Struct, frozen=True):
     """The rules of a namespace in their order, and what of them could not be reported."""
 
     rules: tuple[WorkloadRule, ...] = ()
-    assumptions: tuple[Assume, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
 
 
 def rules_of_tenant(tenant: Tenant, labels: Mapping[str, str] | None) -> WorkloadRules:
@@ -98,10 +98,10 @@ def is_selected(rule: TenantRule, labels: Mapping[str, str]) -> bool:
 
 
 def _parse_rules(rules: Iterator[tuple[NamespaceRule, Source]]) -> WorkloadRules:
-    assumed: list[Assume] = []
+    assumed: list[Assumption] = []
 
     def gap(source: Source, text: str) -> None:
-        assumed.append(Assume("spec", "capsule/rule-unknown", f"{source.ref}: {source.field}: {text}"))
+        assumed.append(Assumption("spec", "capsule/rule-unknown", f"{source.ref}: {source.field}: {text}"))
 
     workload_rules = tuple(parsed for rule, source in rules if (parsed := _rule(rule, source, gap)) is not None)
     return WorkloadRules(workload_rules, tuple(assumed))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.system import OfNamespaces, TuiSystem
+from kubectl_kres.tui.system import NamespaceServices, TuiSystem
 
 
 class CapsuleScreens(TuiSystem):
@@ -34,7 +34,7 @@ class CapsuleScreens(TuiSystem):
     def namespace_needs(self, namespace: str) -> Iterable[ReadRequest]:
         return ReadRequest("ResourcePoolClaim", namespace, required=False), ReadRequest("ResourcePool", required=False)
 
-    def of_namespaces(self, session: Any) -> OfNamespaces | None:
+    def of_namespaces(self, session: Any) -> NamespaceServices | None:
         from kubectl_kres.capsule.reports.common.claim_state import STUCK
         from kubectl_kres.capsule.screens.pool_data import scene_of
 
@@ -48,7 +48,7 @@ class CapsuleScreens(TuiSystem):
             if claim.standing.state in STUCK:
                 space = claim.claim.metadata.namespace
                 waiting[space] = waiting.get(space, 0) + 1
-        return OfNamespaces(served, waiting)
+        return NamespaceServices(served, waiting)
 
 
 SYSTEM = CapsuleScreens()

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, May
+from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, VerbEffect
 from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.needs import pooled_needs
 from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import ClaimExplanation, PoolOption, explain_claim
@@ -23,7 +23,7 @@ from kubectl_kres.capsule.text.pools import queue_lines
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import last_edit_texts
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import FailedRead
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.location import Location
@@ -121,7 +121,7 @@ class ClaimPane(OutlinePane):
         own = next((item for item in self._rows if item.tone == "strong" and not item.is_section), None)
         return own or super().opens_on()
 
-    def _unseen_row(self, unseen: Unseen) -> OutlineItem:
+    def _unseen_row(self, unseen: FailedRead) -> OutlineItem:
         need = ReadRequest(unseen.kind, unseen.namespace, unseen.name, required=unseen.required)
         tone: Tone = "bad" if unseen.required else "quiet"
         return OutlineItem((), unseen.kind, said=unseen.message or unseen.state, sign="?", tone=tone,
@@ -184,7 +184,7 @@ def _option(pool_option: PoolOption) -> OutlineItem:
                 about=lambda width: tone_lines("", wrap_text(text, width, rest="  ")))  # fmt: skip
 
 
-def _permission_row(value: May) -> OutlineItem:
+def _permission_row(value: VerbEffect) -> OutlineItem:
     return OutlineItem(
         (),
         VERBS[value.verb],

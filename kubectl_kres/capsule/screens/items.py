@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import QueueTurn, Says
+from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import QueueTurn, StoredCondition
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claim import nothing_helps, way_lines
 from kubectl_kres.capsule.text.claim_or_pool import RESULTS, compared_text
@@ -70,7 +70,7 @@ def _turn_lines(queue_turn: QueueTurn, width: int) -> Iterator[Line]:
         yield [("quiet", f"  created {queue_turn.created}")]
 
 
-def condition_item(says: Says) -> OutlineItem:
+def condition_item(says: StoredCondition) -> OutlineItem:
     """Return a condition in the controller's words."""
     return OutlineItem(
         (),
@@ -83,7 +83,7 @@ def condition_item(says: Says) -> OutlineItem:
     )
 
 
-def _condition(says: Says, width: int) -> Iterator[Line]:
+def _condition(says: StoredCondition, width: int) -> Iterator[Line]:
     yield [("strong", says.type), ("", f" {says.status}"), ("quiet", f"  since {says.since}" if says.since else "")]
     yield from tone_lines("", wrap_text(f"{says.reason}: {says.message}", width, first="  ", rest="    "))
     if says.computed:

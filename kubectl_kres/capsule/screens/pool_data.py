@@ -24,7 +24,7 @@ def scene_of(session: Session) -> PoolIndex:
     return session.of_kinds(KINDS, PoolIndex)
 
 
-class RowScene:
+class ClaimRowData:
     """What the rows of a list of claims look at: pools and claims as they are, where it takes long to look at all of
     them as they were a little ago. ``number`` rises whenever they were looked at anew.
     """
@@ -81,5 +81,5 @@ class RowScene:
         return self._whole[1]
 
 
-def rows_of(session: Session) -> RowScene:
-    return session.of_kinds((), RowScene)
+def rows_of(session: Session) -> ClaimRowData:
+    return session.of_kinds((), ClaimRowData)

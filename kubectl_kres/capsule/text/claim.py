@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, ManagedQuota, May
+from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, ManagedQuota, VerbEffect
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claims import TONES, asks_words, short_words
 from kubectl_kres.model.objects import ObjectRef
@@ -12,7 +12,7 @@ from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text,
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.remedy import BACK_OFF
-from kubectl_kres.reports.common.parts import Deed
+from kubectl_kres.reports.common.parts import ClaimAction
 from kubectl_kres.reports.common.resource_lists import join_words
 
 #: What one may do to a claim, as people say it.
@@ -167,7 +167,7 @@ def nothing_helps(report: ClaimReport) -> str:
     return "no pool that serves its namespace has all that it asks for, and room for it"
 
 
-def _deed_lines(deed: Deed, width: int, indent: str, *, named: bool) -> Iterator[Line]:
+def _deed_lines(deed: ClaimAction, width: int, indent: str, *, named: bool) -> Iterator[Line]:
     if named:
         state = f", {deed.state}" if deed.state else ""
         holds = f": holds {asks_words(deed.holds) or 'nothing'}" if deed.verb in {"delete", "release"} else ""
@@ -235,7 +235,7 @@ def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
         yield from tone_lines("warn", wrap_text(quota.note, width, first="  ", rest="    "))
 
 
-def may_lines(permissions: Sequence[May], width: int) -> Iterator[Line]:
+def may_lines(permissions: Sequence[VerbEffect], width: int) -> Iterator[Line]:
     """Yield whether one can edit, delete, release it."""
     if not permissions:
         return

@@ -14,7 +14,7 @@ from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import (
     PoolExplanation,
     PoolOption,
     QueueTurn,
-    Says,
+    StoredCondition,
 )
 from kubectl_kres.capsule.reports.explain.explain_tenant import TenantExplanation, TenantItem, TenantUse, TenantUsers
 from kubectl_kres.capsule.text.claim import claim_brief, may_lines, nothing_helps, quota_lines, ways_lines
@@ -212,7 +212,7 @@ def _left_out(kept: int, waiting: int) -> str:
     return f"not shown: {' and '.join(parts)}" if parts else ""
 
 
-def _conditions(conditions_told: Sequence[Says], width: int) -> Iterator[Line]:
+def _conditions(conditions_told: Sequence[StoredCondition], width: int) -> Iterator[Line]:
     if not conditions_told:
         return
     yield [("", "")]

@@ -17,7 +17,7 @@ from kubectl_kres.capsule.text.rules import rule_text
 from kubectl_kres.render.text.labels import LABEL, command_lines, labelled_lines, more_line
 from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import last_edit_texts, unseen_text
-from kubectl_kres.reports.common.explanation import LastEdit, Unseen
+from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
 from kubectl_kres.reports.common.resource_lists import join_words
 
 #: Ways, claims of a queue and resources that are shown; the rest is counted.
@@ -158,7 +158,7 @@ def _queue_lines(report: PoolReport, width: int) -> Iterator[Line]:
 
 
 def _remarks(
-    warnings: Sequence[str], unseen: Sequence[Unseen], edits: Mapping[str, LastEdit], now: str, width: int
+    warnings: Sequence[str], unseen: Sequence[FailedRead], edits: Mapping[str, LastEdit], now: str, width: int
 ) -> Iterator[Line]:
     for text in warnings[:_REMARKS]:
         yield from labelled_lines("warning", text, width, tone="warn")

@@ -148,9 +148,9 @@ def _printable(ctx: click.Context, _param: click.Parameter, value: str) -> str:
     if value in formats:
         return value
     if "json" in formats and value.startswith(("jsonpath=", "custom-columns=")):
-        from kubectl_kres.cli.output.documents import Shaped
+        from kubectl_kres.cli.output.documents import CustomFormat
 
-        return Shaped(value)
+        return CustomFormat(value)
     allowed = ",".join(sorted((*formats, *(("custom-columns", "jsonpath") if "json" in formats else ()))))
     shown = on_one_line(value)
     message = f'unable to match a printer suitable for the output format "{shown}", allowed formats are: {allowed}'

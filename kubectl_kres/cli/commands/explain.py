@@ -43,12 +43,12 @@ from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.store import ReadRequest, Store
 
 if TYPE_CHECKING:
-    from kubectl_kres.cli.output.documents import Alike
+    from kubectl_kres.cli.output.documents import TextOnlyDifference
     from kubectl_kres.cli.run.explainer import Explainer
     from kubectl_kres.cli.simulation.files_applied import FilesApplied
     from kubectl_kres.model.kinds import Kind
     from kubectl_kres.render.verdict import listed
-    from kubectl_kres.reports.changes.together import Together
+    from kubectl_kres.reports.changes.together import CombinedAnswer
     from kubectl_kres.reports.common.explanation import RunState
     from kubectl_kres.reports.explain.summary import Outline, Outlines
     from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
@@ -134,11 +134,11 @@ class ExplainPage(Page):
         self._explainers: dict[type[Explainer], Explainer] = {}
         self._outlines: tuple[Store, Outlines] | None = None
         self._rows: listed.Rows | None = None
-        self._alike: Alike[Explanation] | None = None
+        self._alike: TextOnlyDifference[Explanation] | None = None
         self._table: listed.PrintedTable | None = None
         #: What objects of the table are called by their names alone: those of the first of its kinds.
         self._plain: set[str] = set()
-        self._together: Together | None = None
+        self._together: CombinedAnswer | None = None
         self._given: Input | None = None
 
     def run(
@@ -305,13 +305,15 @@ class ExplainPage(Page):
 
     def _document(self, batch: AnswerBatch, subject: Subject) -> tuple[Explanation, ObjectAnswer]:
         """Of a list in JSON, those that are alike are explained twice, and the others written after the first."""
-        from kubectl_kres.cli.output.documents import Alike, Shaped
+        from kubectl_kres.cli.output.documents import CustomFormat, TextOnlyDifference
         from kubectl_kres.render.text import data
         from kubectl_kres.reports.common.system import likeness_of
         from kubectl_kres.reports.explain.value_query import narrow_explanation
 
         options = self.options
-        drawn = batch.many and options.output == "json" and not (options.watch or isinstance(options.output, Shaped))
+        drawn = (
+            batch.many and options.output == "json" and not (options.watch or isinstance(options.output, CustomFormat))
+        )
         like = likeness_of(batch.store, subject, batch.ask) if drawn else None
         known = self._alike.known(like) if like is not None and self._alike is not None else None
         if known is not None:
@@ -322,7 +324,7 @@ class ExplainPage(Page):
         if like is None or any(unseen.required for unseen in explanation.unseen):
             return explanation, ObjectAnswer(subject, report)
         item = data.item(report)
-        self._alike = self._alike or Alike()
+        self._alike = self._alike or TextOnlyDifference()
         self._alike.learn(like, explanation, item)
         return explanation, ObjectAnswer(subject, item)
 

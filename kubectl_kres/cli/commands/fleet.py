@@ -17,7 +17,7 @@ from kubectl_kres.cli.fleet import REPORTS, answer_line, summed_by
 from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import print_stderr
 from kubectl_kres.cli.output.printer import DOCUMENTS, Progress, print_lines, wants_color, width
-from kubectl_kres.cli.output.signals import Ended
+from kubectl_kres.cli.output.signals import SignalReceived
 from kubectl_kres.cli.program import FLEET_WORKER
 from kubectl_kres.errors import UsageError
 from kubectl_kres.fleet.clusters import FleetCluster, read_contexts, shard, snapshots
@@ -77,7 +77,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     working = _answers(options, report, left, results, seconds)
     try:
         _gather(working, {cluster.name: cluster for cluster in left}, cluster_statuses, results, report, len(clusters))
-    except (KeyboardInterrupt, Ended) as end:
+    except (KeyboardInterrupt, SignalReceived) as end:
         stopped = end
         working.close()
         print_stderr(render.interruption_text(len(cluster_statuses), len(clusters), kept=results is not None))

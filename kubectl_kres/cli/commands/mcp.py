@@ -54,11 +54,11 @@ def _cluster(options: Options, context: str) -> Cluster:
         return api.demo()
     if options.snapshot:
         return api.open_snapshot(Path(options.snapshot))
-    from kubectl_kres.api.live import Live
+    from kubectl_kres.api.live import LiveCluster
     from kubectl_kres.cli.source.live import open_connection  # a quarter of a second
 
     target, connection = open_connection(options._replace(context="" if context == _INSIDE else context))
-    return Live(connection, target.namespace, target.context)
+    return LiveCluster(connection, target.namespace, target.context)
 
 
 command = Command(

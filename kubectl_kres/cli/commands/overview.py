@@ -31,7 +31,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.all_states import PodStates
 from kubectl_kres.reports.overview import Overview, overview, overview_needs
 from kubectl_kres.reports.pod.needs import list_read_requests
-from kubectl_kres.reports.qos.qos_sums import Adding, NamespaceSums
+from kubectl_kres.reports.qos.qos_sums import NamespaceSums, SumCollector
 from kubectl_kres.reports.quota.denied import needs_of_systems, subjects_of
 
 
@@ -61,7 +61,7 @@ class OverviewPage(Page):
             source.fill(overview_needs(space))
             source.fill(need for need in needs_of_systems(source.store, space) if source.store.wants(need))
             states = PodStates(source.store, now)
-            sums = self._sum_pods(source, space, Adding(server), states, run_summary)
+            sums = self._sum_pods(source, space, SumCollector(server), states, run_summary)
             # Only now: of pods that are read page by page none stays.
             complete(source, subjects_of(source.store, space), list_read_requests, scope=space, listed=True)
             result = overview(source.store, space, ask, sums, states)
@@ -76,7 +76,7 @@ class OverviewPage(Page):
         run_summary.saw((), complete=not source.skipped)
 
     def _sum_pods(
-        self, source: ObjectSource, space: str, adding: Adding, states: PodStates, run_summary: RunSummary
+        self, source: ObjectSource, space: str, adding: SumCollector, states: PodStates, run_summary: RunSummary
     ) -> list[NamespaceSums] | None:
         """Of the pods; None where they may not be read, which is told."""
 

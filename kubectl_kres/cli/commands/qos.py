@@ -34,7 +34,7 @@ from kubectl_kres.render.text.line import wrap_text
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.system import makes_one_pod
 from kubectl_kres.reports.pod.needs import needs_with_node
-from kubectl_kres.reports.qos.qos_report import LikeReaches, QosAnswers, Quality, no_class_reason, quality
+from kubectl_kres.reports.qos.qos_report import ClassChangeCache, PodQos, QosAnswers, no_class_reason, quality
 
 #: What gives the whole answer, and what says why a pod is refused.
 _ASKED = ("qos", "explain")
@@ -69,7 +69,7 @@ class QosPage(Page):
         self._classes: dict[str, int] = {}
         self._refused = self._differing = 0
         self._figures = False
-        self._reaches = LikeReaches()
+        self._reaches = ClassChangeCache()
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Of many objects the lines need less than the whole answer, which takes a hundred times longer."""
@@ -77,7 +77,7 @@ class QosPage(Page):
         brief = QosAnswers(batch.store, batch.ask)
         whole = not batch.many or options.output in {*DOCUMENTS, "brief"} or bool(options.cgroup)
 
-        def answer(subject: Subject) -> Quality:
+        def answer(subject: Subject) -> PodQos:
             quality = self._quality(batch, subject) if whole else brief.quality(subject)
             if quality is None:
                 text = f"{subject.ref}: no class, since {no_class_reason(subject)}"
@@ -101,12 +101,12 @@ class QosPage(Page):
             if whole and options.output in {"text", "wide"}:
                 run_summary.shows(pod_quality.unseen)
 
-    def _quality(self, batch: AnswerBatch, subject: Subject) -> Quality | None:
+    def _quality(self, batch: AnswerBatch, subject: Subject) -> PodQos | None:
         version = int(self.options.cgroup.removeprefix("v") or 0)
         driver: Driver = "cgroupfs" if self.options.driver == "cgroupfs" else "systemd"
         return quality(batch.store, subject, batch.ask, version=version, driver=driver, alike=self._reaches)
 
-    def _lines(self, quality: Quality, *, many: bool, whole: bool) -> list[str]:
+    def _lines(self, quality: PodQos, *, many: bool, whole: bool) -> list[str]:
         if whole:
             draw = render.lines if self.options.whole or self.options.output == "wide" else short.lines
             return [*draw(quality, color=self.color, width=self.width), *[""] * many]

@@ -27,7 +27,7 @@ ANSWERS = {
     "check": ("kubectl_kres.reports.check.finding", "CheckFinding", "Check"),
     "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),
     "upgrade": ("kubectl_kres.reports.changes.upgrade", "UpgradeReport", "Upgrade"),
-    "qos": ("kubectl_kres.reports.qos.qos_report", "Quality", "Qos"),
+    "qos": ("kubectl_kres.reports.qos.qos_report", "PodQos", "Qos"),
     "summary": ("kubectl_kres.reports.qos.qos_sums", "NamespaceSums", "QosSummary"),
     "fleet": ("kubectl_kres.fleet.status", "ClusterStatus", "Fleet"),
     "open": ("kubectl_kres.reports.qos.qos_open", "Open", "QosOpen"),
@@ -40,7 +40,7 @@ MORE = {
     "explain": (
         ("kubectl_kres.reports.namespace.policy_explanation", "PolicyExplanation"),
         *(explanation for system in systems() for explanation in system.explanations),
-        ("kubectl_kres.reports.changes.together", "Together"),
+        ("kubectl_kres.reports.changes.together", "CombinedAnswer"),
     ),
 }
 

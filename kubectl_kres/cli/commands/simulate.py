@@ -50,9 +50,9 @@ from kubectl_kres.reports.changes.followed import (
 )
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, find_unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
 from kubectl_kres.simulate.change import key_of_step
-from kubectl_kres.simulate.cluster import POOLED, Course, Placed, at_rest
+from kubectl_kres.simulate.cluster import POOLED, ClusterChange, Placed, at_rest
 from kubectl_kres.simulate.live import OF_CLUSTER, lean_converters
 from kubectl_kres.simulate.plugins import parameters_of
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
@@ -118,7 +118,7 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
             else _list_step_namespaces(steps, default)
         )
         seen = not options.no_seen
-        course = Course(store, steps, ask.server, looked, emptied=True, seen=seen)
+        course = ClusterChange(store, steps, ask.server, looked, emptied=True, seen=seen)
         change_report = report_of(course, _rollouts(options, flags))
         if _concerns_runs(wanted):
             runs_in = spaces if options.all_namespaces or _configures(wanted) else _list_step_namespaces(steps, default)
@@ -240,7 +240,7 @@ def _add_notes(
     store: Store,
     spaces: Sequence[str],
     assumptions: Sequence[str],
-    left: Sequence[Unseen] = (),
+    left: Sequence[FailedRead] = (),
 ) -> ChangeReport:
     """``left``: objects of the change that are not followed."""
     whole = tuple(find_unread(store, (need for need in namespace_needs([""]) if need.required)))

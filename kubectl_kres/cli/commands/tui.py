@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.args.options import ALL_NAMESPACES, ASCII, DEMO, NO_MOUSE, SERVER, SNAPSHOT, THEME, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.output.signals import Ended
+from kubectl_kres.cli.output.signals import SignalReceived
 from kubectl_kres.errors import UsageError
 from kubectl_kres.tui.splash import first_frame
 
@@ -37,20 +37,20 @@ def _run_screens(options: Options, words: tuple[str, ...]) -> int:
     monochrome = _monochrome(options)
     _tell_textual(monochrome=monochrome)
     from kubectl_kres.tui.commands import start  # half a second that only this command needs
-    from kubectl_kres.tui.gc_tuning import Tidy, settle_down
+    from kubectl_kres.tui.gc_tuning import IdleCollectingApp, settle_down
 
     theme = _theme(options, monochrome=monochrome)
     _look_at_columns(options)
     session = _session(options)
     try:
         trail = start(words, session)
-        app = Tidy(session, trail, theme=theme, ansi=monochrome)
+        app = IdleCollectingApp(session, trail, theme=theme, ansi=monochrome)
         settle_down()
         app.run(mouse=not options.no_mouse)
     finally:
         session.feed.close()
     if app.ended:
-        raise Ended(app.ended)
+        raise SignalReceived(app.ended)
     return app.return_code or 0
 
 

@@ -23,7 +23,7 @@ from kubectl_kres.store.store import Origin
 FORMS = {"jsonpath": "TEMPLATE", "custom-columns": "SPEC"}
 
 
-class Shaped(str):
+class CustomFormat(str):
     """It is ``json`` for all that asks; ``of`` makes the text of the document."""
 
     __slots__ = ("of",)
@@ -55,7 +55,7 @@ _PIECE = 1 << 16
 
 def format_document(document: Mapping[str, Any], output: str) -> str:
     """Return a document as JSON or YAML, with a newline at its end, or in the user's form."""
-    if isinstance(output, Shaped):
+    if isinstance(output, CustomFormat):
         return output.of(msgspec.json.decode(data.to_json_bytes(document)))
     return data.to_json(dict(document)) + "\n" if output == "json" else data.to_yaml(dict(document))
 
@@ -78,7 +78,7 @@ class Items:
 
     def add(self, item: Any) -> None:
         """Append an item; for JSON it may be drawn already, as ``data.Item``."""
-        if isinstance(self._output, Shaped):
+        if isinstance(self._output, CustomFormat):
             self._shaped.append(msgspec.to_builtins(item))
             return
         if self._output == "yaml":
@@ -126,7 +126,7 @@ class _Pattern(NamedTuple, Generic[Report]):
     proven: bool = False
 
 
-class Alike(Generic[Report]):
+class TextOnlyDifference(Generic[Report]):
     """The second answer of those that are alike proves that they differ in their texts alone, which no later one is
     asked for; where it shows that they do not, each is made for itself.
     """

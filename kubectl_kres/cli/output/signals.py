@@ -13,7 +13,7 @@ from types import FrameType
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-class Ended(BaseException):
+class SignalReceived(BaseException):
     """A signal came; ``number`` is its own."""
 
     def __init__(self, number: int) -> None:
@@ -47,7 +47,7 @@ def _raise_ended(number: int, _frame: FrameType | None) -> None:
     # The next one ends the program at once.
     signal.signal(number, signal.SIG_DFL)
     _set_signal_timer(number)
-    raise Ended(number)
+    raise SignalReceived(number)
 
 
 def _set_signal_timer(number: int) -> None:
@@ -63,7 +63,7 @@ def _set_signal_timer(number: int) -> None:
 
 
 def _raise_again(number: int, _alarm: int, _frame: FrameType | None) -> None:
-    raise Ended(number)
+    raise SignalReceived(number)
 
 
 def end_by_signal(number: int) -> None:

@@ -26,7 +26,7 @@ from kubectl_kres.cli.select.workloads import Selection, select_subjects
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time, open_source
 from kubectl_kres.errors import ClusterError, Exit, Forbidden, InputError, InputErrors, KresError, NotFound
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject
 from kubectl_kres.store.store import ReadRequest, Store
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class RunSummary:
         self.met: dict[str, bool] = {}
         self._options, self._access = options, access_flags(options)
         self._codes: set[int] = set()
-        self._unseen: dict[tuple[str, str], Unseen] = {}
+        self._unseen: dict[tuple[str, str], FailedRead] = {}
         #: What standard output says of what could not be read.
         self._shown: set[str] = set()
         self._failed = False
@@ -91,7 +91,7 @@ class RunSummary:
         self._codes.add(error.exit_code)
         self.complete = self.complete and not _is_unread_error(error)
 
-    def answered(self, unseen: Iterable[Unseen], *, complete: bool, negative: bool, counts: bool = True) -> None:
+    def answered(self, unseen: Iterable[FailedRead], *, complete: bool, negative: bool, counts: bool = True) -> None:
         """An object with an answer; ``negative``: the exit code says so; ``counts``: it was asked for."""
         self.count += counts
         self.saw(unseen, complete=complete)
@@ -103,7 +103,7 @@ class RunSummary:
         self._left_out = faults
         self.complete = self.complete and not faults
 
-    def shows(self, unseen: Iterable[Unseen]) -> None:
+    def shows(self, unseen: Iterable[FailedRead]) -> None:
         """Standard output has these, in the server's words: on the same terminal they are not told again."""
         self._shown.update(unseen.message for unseen in unseen)
 
@@ -112,7 +112,7 @@ class RunSummary:
         sure = complete or self._options.allow_partial
         self.met[word] = self.met.get(word, True) and yes and sure
 
-    def saw(self, unseen: Iterable[Unseen], *, complete: bool) -> None:
+    def saw(self, unseen: Iterable[FailedRead], *, complete: bool) -> None:
         """What could not be read for an answer."""
         self.complete = self.complete and complete
         for item in unseen:
@@ -140,7 +140,7 @@ class RunSummary:
             self.note(value.reason)
             self._told = True
 
-    def _note_optional(self, missed: Sequence[Unseen]) -> None:
+    def _note_optional(self, missed: Sequence[FailedRead]) -> None:
         """What stands beside the answer and could not be read, in one line."""
         if missed:
             kinds = " and ".join(dict.fromkeys(f"{unseen.kind} objects" for unseen in missed))
@@ -186,7 +186,7 @@ class RunSummary:
         for line in lines(error, self._access):
             self.note(line)
 
-    def _note_unseen(self, unseen: Unseen, *, texts: bool) -> None:
+    def _note_unseen(self, unseen: FailedRead, *, texts: bool) -> None:
         """``told``: the server's words stand above, on the same terminal."""
         what = f"{unseen.kind} {unseen.name}" if unseen.name else f"{unseen.kind} objects"
         where = f" of namespace {unseen.namespace}" if unseen.namespace else ""

@@ -17,11 +17,11 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, WorkloadSpec
-from kubectl_kres.reports.changes.together import Files, Together, evaluate_together, with_policies
+from kubectl_kres.reports.changes.together import CombinedAnswer, Files, evaluate_together, with_policies
 from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
 from kubectl_kres.reports.check.of_store import check_needs, cluster_needs, makers, missing_reads, unmade
 from kubectl_kres.reports.check.refused.pods import ROLLED
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, build_unseen
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, build_unseen
 from kubectl_kres.reports.common.replicas import controller, same_template
 from kubectl_kres.reports.pod.needs import SCALED, list_read_requests
 from kubectl_kres.reports.quota import denied
@@ -117,7 +117,7 @@ def _targets(given: Input, known: Collection[ObjectRef]) -> list[Subject]:
 
 def _apply_file_quotas(
     source: ObjectSource, files: Files, options: Options, ask: EvaluationOptions
-) -> tuple[Store, Together | None]:
+) -> tuple[Store, CombinedAnswer | None]:
     """Return the store with quotas that count what is there, and how far several workloads of the files get."""
     if not files.counting:
         return source.store, None
@@ -215,7 +215,7 @@ def _make_context(
     space: str,
     pods: Sequence[Pod] | None,
     by_space: dict[str, list[Subject]],
-    lacks: list[Unseen],
+    lacks: list[FailedRead],
     tries: RemedyBudget,
 ) -> CheckContext:
     """``pods`` None: they could not be read. What could not be read is told once, with the first scene."""

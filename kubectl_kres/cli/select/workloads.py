@@ -17,7 +17,7 @@ from kubectl_kres.model.kinds import BY_KIND, Kind, is_known, is_view
 from kubectl_kres.model.objects import ObjectRef, mapping, text
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Subject, Unseen, find_unread, raw_template
+from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread, raw_template
 from kubectl_kres.reports.common.system import answers_about, kinds_of, makes_one_pod, require_answers
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, list_read_requests, origin_of, origin_of_workload
@@ -39,7 +39,7 @@ class Selection(NamedTuple):
     subjects: tuple[Subject, ...]
     missing: tuple[KresError, ...] = ()
     listed: bool = False
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     shared: str | None = None
     reason: str = ""
     left_out: tuple[str, ...] = ()
@@ -264,7 +264,7 @@ def _left_out(given: Input, selector: str) -> tuple[str, ...]:
     return tuple(kind for kind, it in left if labels_match(selector)(it if isinstance(it, Mapping) else {}))
 
 
-def _unknown(given: Input) -> Iterator[Unseen]:
+def _unknown(given: Input) -> Iterator[FailedRead]:
     """Yield the objects of kinds that are not known: whether they make pods, and which, is not known either."""
     from kubectl_kres.manifests.overlay import is_left_out
     from kubectl_kres.manifests.typed import kind_of
@@ -275,7 +275,7 @@ def _unknown(given: Input) -> Iterator[Unseen]:
         if kind_of(manifest) is None and is_left_out(manifest) and may_make_pods(group, manifest.kind):
             ref = manifest.ref
             text = f"whether a {manifest.kind} of {manifest.api_version} makes pods is not known"
-            yield Unseen(manifest.kind, "failed", ref.namespace, ref.name, text)
+            yield FailedRead(manifest.kind, "failed", ref.namespace, ref.name, text)
 
 
 def _no_pods_error(given: Input, options: Options) -> UsageError:

@@ -13,7 +13,7 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.variants.summary import pod_pages
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text.line import clip_text, columns
-from kubectl_kres.reports.qos.qos_open import STATED, Open, Opening
+from kubectl_kres.reports.qos.qos_open import STATED, Open, OpenContainers
 
 _HEADS = ("NAMESPACE", "WORKLOAD", "CONTAINER", "PODS", "WITHOUT")
 
@@ -39,7 +39,7 @@ class OpenPage(Page):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        self._opening = Opening()
+        self._opening = OpenContainers()
 
     def run(
         self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary

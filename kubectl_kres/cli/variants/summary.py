@@ -17,7 +17,7 @@ from kubectl_kres.errors import Forbidden, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod import qos as render
-from kubectl_kres.reports.qos.qos_sums import Adding
+from kubectl_kres.reports.qos.qos_sums import SumCollector
 from kubectl_kres.store.store import ReadRequest
 
 
@@ -66,7 +66,7 @@ class SummaryPage(Page):
         del given
         options = self.options
         server, assumptions = frame.server_of(source.version())
-        adding = Adding(server)
+        adding = SumCollector(server)
         for page in pod_pages(frame, source, options, run_summary, instead="--summary counts pods, not"):
             _add(adding, page, run_summary)
         if options.output in DOCUMENTS or run_summary.count:
@@ -92,7 +92,7 @@ def _check(options: Options, words: tuple[str, ...]) -> None:
         raise UsageError("--summary counts all pods that -n, -A and -l choose; names do not go with it")
 
 
-def _add(adding: Adding, pods: list[Pod], run_summary: RunSummary) -> None:
+def _add(adding: SumCollector, pods: list[Pod], run_summary: RunSummary) -> None:
     for pod in pods:
         if adding.add(pod):
             run_summary.answered((), complete=True, negative=False)

@@ -43,7 +43,7 @@ FAR = 10.0
 _TROUBLE = {"retrying": 2, "failed": 1, "polling": 0}
 
 
-class Followed(LiveSource):
+class WatchedSource(LiveSource):
     """What an answer asked for once is read at once, and watched from then on."""
 
     def __init__(self, options: Options, target: Target, connection: Connection, given: Input) -> None:
@@ -160,7 +160,7 @@ def follow(options: Options, query: Query) -> int:
     """
     limit = seconds(options.timeout)
     frame = prepare_run(options, query)
-    source, given = open_live(options, Followed)
+    source, given = open_live(options, WatchedSource)
     try:
         return _Loop(options, source, given, frame).run(limit)
     finally:
@@ -168,7 +168,7 @@ def follow(options: Options, query: Query) -> int:
 
 
 class _Loop:
-    def __init__(self, options: Options, source: Followed, given: Input, frame: RunContext) -> None:
+    def __init__(self, options: Options, source: WatchedSource, given: Input, frame: RunContext) -> None:
         self._options, self._source, self._given, self._frame = options, source, given, frame
         #: What changed since the last answer; true: it is gone.
         self._causes: dict[ObjectRef, bool] = {}

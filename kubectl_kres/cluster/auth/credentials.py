@@ -104,7 +104,7 @@ def bearer(token: str) -> str:
     return encode_header_value(f"Bearer {token}", "Authorization")
 
 
-def plugin_credentials(answer: exec_plugin.Issued, credentials: Credentials) -> Credentials:
+def plugin_credentials(answer: exec_plugin.IssuedCredential, credentials: Credentials) -> Credentials:
     """Return what a plugin handed out, over what is there already."""
     authorization = bearer(answer.token) if answer.token else credentials.authorization
     if not answer.client_certificate_data:

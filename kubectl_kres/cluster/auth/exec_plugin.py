@@ -25,7 +25,7 @@ _GROUP = "client.authentication.k8s.io/"
 _VERSIONS = (f"{_GROUP}v1", f"{_GROUP}v1beta1")
 
 
-class Issued(Struct, frozen=True, rename="camel"):
+class IssuedCredential(Struct, frozen=True, rename="camel"):
     """What a plugin handed out: a token, a certificate with its key, or both, and until when. ``repr`` hides it."""
 
     token: str | None = None
@@ -40,10 +40,10 @@ class Issued(Struct, frozen=True, rename="camel"):
 class _Credential(Struct, frozen=True, rename="camel"):
     api_version: str = ""
     kind: str = ""
-    status: Issued | None = None
+    status: IssuedCredential | None = None
 
 
-def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy, seconds: float = 0.0) -> Issued:
+def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy, seconds: float = 0.0) -> IssuedCredential:
     """Return the credentials that the plugin prints; ``cluster`` is reported to it if it wants to know.
 
     ``seconds``: what it may take; 0: any time, since it may ask the user to log in.
@@ -127,7 +127,7 @@ def _decode_credential(output: bytes) -> _Credential:
         raise credentials_error("decoding stdout: it is no ExecCredential") from None
 
 
-def _check_credential(output: bytes, version: str) -> Issued:
+def _check_credential(output: bytes, version: str) -> IssuedCredential:
     credential = _decode_credential(output)
     if credential.api_version == version and credential.kind != "ExecCredential":
         kind = one_line(credential.kind)

@@ -49,7 +49,7 @@ Query = Iterable[tuple[str, str]]
 Dial = Callable[[Credentials], Any]
 
 
-class Who(Protocol):
+class CredentialSource(Protocol):
     """Credentials that may change while we are connected; see ``identity.Identity``."""
 
     def current(self) -> Credentials: ...
@@ -63,7 +63,7 @@ class Connection:
     def __init__(
         self,
         server: str,
-        who: Who,
+        who: CredentialSource,
         dial: Dial,
         headers: Iterable[tuple[str, str]],
         *,
@@ -270,7 +270,7 @@ def _mask_secrets(answer: Response, secrets: tuple[str, ...]) -> Response:
     return structs.replace(answer, body=content)
 
 
-class Person(Struct, frozen=True):
+class UserInfo(Struct, frozen=True):
     """A user as the server knows it. Source: authentication.k8s.io/v1 UserInfo."""
 
     username: str | None = None
@@ -278,14 +278,14 @@ class Person(Struct, frozen=True):
 
 
 class _Status(Struct, frozen=True, rename="camel"):
-    user_info: Person | None = None
+    user_info: UserInfo | None = None
 
 
 class _Review(Struct, frozen=True):
     status: _Status | None = None
 
 
-def whoami(connection: Connection) -> Person | None:
+def whoami(connection: Connection) -> UserInfo | None:
     """Return the user; None if the server does not say or may not be asked. Raises Unreachable, TimedOut,
     Unauthenticated.
     """

@@ -16,7 +16,7 @@ _LOOK = 0.02
 What = Literal["begin", "items", "listed", "events", "cover", "fault"]
 
 
-class Word(NamedTuple):
+class ReaderMessage(NamedTuple):
     """What a reader tells the owner of the store.
 
     begin: a list begins. items: some of its objects. listed: it is complete but for the objects that the lines name.
@@ -37,11 +37,11 @@ class Inbox:
     """Words in the order of their telling. Many threads may put them, one takes them."""
 
     def __init__(self) -> None:
-        self._words: deque[Word] = deque()
+        self._words: deque[ReaderMessage] = deque()
         self._lock = Lock()
         self._weight = 0
 
-    def put(self, word: Word, over: Event) -> None:
+    def put(self, word: ReaderMessage, over: Event) -> None:
         """Wait until there is room, then add it; nothing is added once ``over`` is set."""
         while self._weight >= FULL:
             if over.wait(_LOOK):
@@ -52,7 +52,7 @@ class Inbox:
             self._weight += word.weight
             self._words.append(word)
 
-    def take(self) -> Word | None:
+    def take(self) -> ReaderMessage | None:
         """Return the next one; None if there is none."""
         if not self._words:
             return None

@@ -16,7 +16,7 @@ from kubectl_kres.cluster.read.fill_store import CHUNK_SIZE
 from kubectl_kres.cluster.watch.event_queue import LONGEST, Inbox
 from kubectl_kres.cluster.watch.feed_state import Clock, FeedState
 from kubectl_kres.cluster.watch.need_reader import SILENCE, Reader
-from kubectl_kres.cluster.watch.store_writer import Landing
+from kubectl_kres.cluster.watch.store_writer import StoreWriter
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND, Kind, describe
 from kubectl_kres.store.store import Changes, ReadRequest, Store
@@ -108,7 +108,7 @@ class Feed:
         self.clock = clock or Clock()
         self._connection, self._kinds, self._namespaces = connection, kinds, tuple(dict.fromkeys(namespaces))
         self._chunk_size, self._silence = chunk_size, silence
-        self._inbox, self._landing = Inbox(), Landing()
+        self._inbox, self._landing = Inbox(), StoreWriter()
         self._wanted: tuple[ReadRequest, ...] = ()
         self._readers: dict[ReadRequest, Reader] = {}
         self._pulse = Pulse(connection, lambda: tuple(self._readers.values()), self.clock)

@@ -15,7 +15,7 @@ from kubectl_kres.cluster.read.lists import struct_of
 from kubectl_kres.cluster.transport import deadline as backoff
 from kubectl_kres.cluster.transport.body import Stream
 from kubectl_kres.cluster.watch import events
-from kubectl_kres.cluster.watch.event_queue import Inbox, What, Word
+from kubectl_kres.cluster.watch.event_queue import Inbox, ReaderMessage, What
 from kubectl_kres.cluster.watch.feed_state import Clock, FeedState, Phase
 from kubectl_kres.errors import (
     ClusterError,
@@ -270,7 +270,7 @@ class Reader:
         self.state = FeedState(phase, has_objects=self.state.has_objects, heard=heard, **facts)
 
     def _post_word(self, what: What, load: Any = None) -> None:
-        self._inbox.put(Word(self, what, load), self._over)
+        self._inbox.put(ReaderMessage(self, what, load), self._over)
 
 
 def _failed_coverage(error: KresError) -> Coverage:

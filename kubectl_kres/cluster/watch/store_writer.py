@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_kres.cluster.watch.event_queue import Word
+from kubectl_kres.cluster.watch.event_queue import ReaderMessage
 from kubectl_kres.cluster.watch.events import DELETED, WatchEvent, number
 from kubectl_kres.cluster.watch.need_reader import Reader
 from kubectl_kres.model.kinds import is_view
@@ -38,7 +38,7 @@ class ReaderObjects:
         return key in self.owned
 
 
-class Landing:
+class StoreWriter:
     """Where words become objects. Needs of one kind may overlap: an object goes when the last one of them loses it."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Landing:
         store.uncover(reader.need)
         changes.needs[reader.need] = None
 
-    def hear(self, word: Word, store: Store, changes: Changes) -> None:
+    def hear(self, word: ReaderMessage, store: Store, changes: Changes) -> None:
         """Do what a word says. Raises what a reader failed with by mistake."""
         reader_objects = self._held.get(word.reader)
         if reader_objects is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.fleet.rows import FleetRow, number_of
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.quota.quota_report import QuotaReport, Use
+from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse
 
 _FULL = 100
 
@@ -75,7 +75,7 @@ class QuotaSummary:
                 report.pool,
             )
 
-    def _count(self, report: QuotaReport, use: Use) -> None:
+    def _count(self, report: QuotaReport, use: QuotaUse) -> None:
         percent = -1 if use.percent is None else use.percent
         self._full += percent >= _FULL
         self._nearly += NEARLY_FULL <= percent < _FULL

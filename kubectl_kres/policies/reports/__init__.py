@@ -27,7 +27,7 @@ from kubectl_kres.reports.common.system import (
     Admitter,
     KindAnswers,
     Question,
-    Right,
+    ReadRight,
     System,
     Target,
 )
@@ -214,8 +214,8 @@ SYSTEM = System(
     kinds={"in-lists": DECIDING, "decides": DECIDING, "if-refused": ELSEWHERE, "policies": tuple(POLICIES)},
     rights={
         "pods": (
-            *(Right(kind, ("list",), "which webhooks and policies also decide") for kind in sorted(DECIDING)),
-            Right("ServiceAccount", ("get",), "whether a pod's service account is there"),
+            *(ReadRight(kind, ("list",), "which webhooks and policies also decide") for kind in sorted(DECIDING)),
+            ReadRight("ServiceAccount", ("get",), "whether a pod's service account is there"),
         )
     },
     sentences=dict.fromkeys(REFUSING, _sentence),

@@ -24,9 +24,9 @@ from kubectl_kres.policies.rules.chain import PolicyObjects
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
 from kubectl_kres.policies.rules.request import Request, Review, creation, match_request
 from kubectl_kres.policies.rules.resources import canonical_object, undecodable
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.analysis import Analysis, PodManifest, with_refusal
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, template_of
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, template_of
 from kubectl_kres.store.store import Store
 
 
@@ -90,9 +90,11 @@ def _build_pod(template: Raw, name: str, namespace: str) -> dict[str, Any]:
 
 
 _VALIDATING, _MUTATING = "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"
-_EXEMPT = Assume("metadata", "pod-security/exemptions", "the server's configuration exempts nobody from Pod Security")
+_EXEMPT = Assumption(
+    "metadata", "pod-security/exemptions", "the server's configuration exempts nobody from Pod Security"
+)
 
-_ADDED = Assume("spec", "seen/added-on-create", "containers that live pods were given keep to Pod Security")
+_ADDED = Assumption("spec", "seen/added-on-create", "containers that live pods were given keep to Pod Security")
 
 
 def apply_policies(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
@@ -125,7 +127,7 @@ class _Next:
         self.server, self.raw, self.space = ask.server, raw, subject.ref.namespace
         sent = creation(raw, self.space)
         self.request = sent.of(chain.fill_metadata(canonical_object(raw, ask.server), self.space))
-        self.unseen: list[Unseen] = []
+        self.unseen: list[FailedRead] = []
         withheld = withheld_of(subject, additions)
         validating, gaps = computable(context.world.validating, self.request, context, withheld)
         mutating, others = computable(context.world.mutating, self.request, context, withheld)

@@ -17,11 +17,11 @@ from kubectl_kres.policies.reports import DECIDING, WEBHOOKS
 from kubectl_kres.policies.rules.chain import PolicyObjects, world_of
 from kubectl_kres.policies.rules.newer import answerable
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
-from kubectl_kres.policies.rules.policy import Bound, Look, build_param_finder, match_webhooks
+from kubectl_kres.policies.rules.policy import BoundPolicy, Look, build_param_finder, match_webhooks
 from kubectl_kres.policies.rules.request import Request, match_request
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.effective_policies import extend, extending_kinds
-from kubectl_kres.reports.common.explanation import Subject, Unseen, not_computed
+from kubectl_kres.reports.common.explanation import FailedRead, Subject, not_computed
 from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -45,18 +45,18 @@ class PluginLookups(Struct, frozen=True):
     newer: bool = False
     server: Server = Server()
 
-    def assumed(self, request: Request) -> Iterator[Assume]:
+    def assumed(self, request: Request) -> Iterator[Assumption]:
         """Yield the webhooks that are asked about the request."""
         for name, mutating, hooks in self.webhooks:
             asked_configuration = match_webhooks(name, hooks, request, self.given, mutating=mutating)
             if asked_configuration is not None:
-                yield Assume("spec", "webhook/not-computed", asked_configuration.text)
+                yield Assumption("spec", "webhook/not-computed", asked_configuration.text)
 
     @property
     def given(self) -> Any:
-        from kubectl_kres.policies.rules.policy import Given
+        from kubectl_kres.policies.rules.policy import RequestContext
 
-        return Given(self.world.namespace, self.world.params, self.server, MOST)
+        return RequestContext(self.world.namespace, self.world.params, self.server, MOST)
 
 
 _found: WeakKeyDictionary[Store, dict[str, tuple[tuple[object, ...], Server, PluginLookups | None]]] = (
@@ -160,8 +160,8 @@ def withheld_of(subject: Subject, additions: frozenset[str]) -> frozenset[str]:
 
 
 def computable(
-    bound: Sequence[Bound], request: Request, context: PluginLookups, withheld: frozenset[str] = frozenset()
-) -> tuple[tuple[Bound, ...], list[str]]:
+    bound: Sequence[BoundPolicy], request: Request, context: PluginLookups, withheld: frozenset[str] = frozenset()
+) -> tuple[tuple[BoundPolicy, ...], list[str]]:
     """Return the policies that can be computed, and what is said of the others that match. ``withheld``: what was not
     read.
     """
@@ -181,7 +181,7 @@ def computable(
     return tuple(kept), gaps
 
 
-def _fault(bound: Bound) -> str:
+def _fault(bound: BoundPolicy) -> str:
     """Return what does not compile here of a policy that a newer server took; empty: nothing."""
     from kubectl_kres.policies.rules.creation import errors_of
 
@@ -189,7 +189,7 @@ def _fault(bound: Bound) -> str:
     return f"{errors[0].field} does not compile, or is newer than this program" if errors else ""
 
 
-def gaps_of(texts: Iterable[str], kind: str) -> Iterator[Unseen]:
+def gaps_of(texts: Iterable[str], kind: str) -> Iterator[FailedRead]:
     """Yield what was not computed, as what was not read: the verdict may be another one."""
     yield from map(not_computed, with_kind(texts, kind))
 

@@ -19,10 +19,10 @@ from kubectl_kres.policies.rules import validating
 from kubectl_kres.policies.rules.chain import fill_metadata
 from kubectl_kres.policies.rules.mutating import MutationRun
 from kubectl_kres.policies.rules.newer import known_bindings
-from kubectl_kres.policies.rules.policy import Bound, name_of
+from kubectl_kres.policies.rules.policy import BoundPolicy, name_of
 from kubectl_kres.policies.rules.request import Request, creation, match_request
 from kubectl_kres.policies.rules.resources import canonical_object
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, find_unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -70,7 +70,7 @@ class PolicyEffects(Record, frozen=True):
     namespace: str
     policies: tuple[PolicyEffect, ...] = ()
     dangling: tuple[tuple[str, str], ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 
@@ -132,7 +132,12 @@ def _requests(pods: list[Pod], namespace: str, ask: EvaluationOptions) -> Iterat
 
 
 def _effect(
-    kind: str, bound: Bound, context: PluginLookups, requests: list[Request], namespace: str, ask: EvaluationOptions
+    kind: str,
+    bound: BoundPolicy,
+    context: PluginLookups,
+    requests: list[Request],
+    namespace: str,
+    ask: EvaluationOptions,
 ) -> Iterator[PolicyEffect]:
     """Nothing for a policy that is about no pod there."""
     bindings = [binding for binding in bound.bindings if _about_pods(bound, binding, context, requests, namespace)]
@@ -164,7 +169,7 @@ def _effect(
     yield structs.replace(effect, pods=len(seen), met=len(seen) - len(others), others=tuple(others))
 
 
-def _matches(bound: Bound, request: Request, context: PluginLookups) -> bool:
+def _matches(bound: BoundPolicy, request: Request, context: PluginLookups) -> bool:
     return match_request(
         bound.policy.spec.get("matchConstraints"), request, context.world.namespace
     ) is not None and any(
@@ -173,7 +178,9 @@ def _matches(bound: Bound, request: Request, context: PluginLookups) -> bool:
     )
 
 
-def _about_pods(bound: Bound, binding: Raw, context: PluginLookups, requests: list[Request], namespace: str) -> bool:
+def _about_pods(
+    bound: BoundPolicy, binding: Raw, context: PluginLookups, requests: list[Request], namespace: str
+) -> bool:
     """Return whether some pod there can be meant: one that exists, or any, whatever its labels."""
     bare = creation({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": {}}, namespace)
     own, theirs = bound.policy.spec.get("matchConstraints"), (binding.get("spec") or {}).get("matchResources")
@@ -187,7 +194,7 @@ def _about_pods(bound: Bound, binding: Raw, context: PluginLookups, requests: li
 
 
 def _of_pod(
-    kind: str, bound: Bound, request: Request, context: PluginLookups, ask: EvaluationOptions
+    kind: str, bound: BoundPolicy, request: Request, context: PluginLookups, ask: EvaluationOptions
 ) -> Iterator[PodEffect]:
     """Yield what is not as the policy wants it; nothing: all is. Raises NotComputed."""
     if kind == "MutatingAdmissionPolicy":
@@ -205,7 +212,7 @@ def _of_pod(
 
 
 def _unset_effects(
-    bound: Bound, request: Request, context: PluginLookups, ask: EvaluationOptions
+    bound: BoundPolicy, request: Request, context: PluginLookups, ask: EvaluationOptions
 ) -> Iterator[PodEffect]:
     session = MutationRun((bound,), context.given, ask.server)
     whole, refusal = session.run(request)

@@ -15,7 +15,7 @@ from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
 from kubectl_kres.policies.reports.context import PluginLookups, admission_context, computable, with_kind
 from kubectl_kres.policies.rules import chain
 from kubectl_kres.policies.rules.chain import Chain, review_object, unread_of
-from kubectl_kres.policies.rules.policy import Bound
+from kubectl_kres.policies.rules.policy import BoundPolicy
 from kubectl_kres.policies.rules.request import Request, creation
 from kubectl_kres.policies.rules.resources import canonical_object, undecodable
 from kubectl_kres.store.store import Store
@@ -50,8 +50,8 @@ def review_made(
 
 
 def _computable(
-    bound: Sequence[Bound], request: Request, context: PluginLookups, withheld: frozenset[str], *, built: bool
-) -> tuple[tuple[Bound, ...], list[str]]:
+    bound: Sequence[BoundPolicy], request: Request, context: PluginLookups, withheld: frozenset[str], *, built: bool
+) -> tuple[tuple[BoundPolicy, ...], list[str]]:
     """``built``: of a pod that a system builds not all labels are known either, by which policies may select it."""
     kept, gaps = computable(bound, request, context, withheld)
     left = tuple(item for item in kept if not (built and _has_object_selector(item)))
@@ -63,7 +63,7 @@ def _computable(
     return left, gaps
 
 
-def _has_object_selector(item: Bound) -> bool:
+def _has_object_selector(item: BoundPolicy) -> bool:
     specs = [
         item.policy.spec.get("matchConstraints"),
         *((it.get("spec") or {}).get("matchResources") for it in item.bindings),

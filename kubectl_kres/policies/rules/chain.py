@@ -38,7 +38,7 @@ from kubectl_kres.policies.rules import security_fields, service_account
 from kubectl_kres.policies.rules import service_account as built_in
 from kubectl_kres.policies.rules.objects import with_defaults
 from kubectl_kres.policies.rules.pod_security import levels
-from kubectl_kres.policies.rules.policy import Bound, FindParams, Given, bind_policies
+from kubectl_kres.policies.rules.policy import BoundPolicy, FindParams, RequestContext, bind_policies
 from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review, User, match_request
 from kubectl_kres.policies.rules.request import creation as creation_of
 from kubectl_kres.policies.rules.resources import canonical_object, decoded_copy, with_draft
@@ -65,8 +65,8 @@ class PolicyObjects(Struct, frozen=True):
 
     namespace: Raw | None = None
     accounts: service_account.Accounts | None = None
-    validating: tuple[Bound, ...] = ()
-    mutating: tuple[Bound, ...] = ()
+    validating: tuple[BoundPolicy, ...] = ()
+    mutating: tuple[BoundPolicy, ...] = ()
     params: FindParams = _no_params
     user: User | None = None
     pods: tuple[Raw, ...] = ()
@@ -120,7 +120,7 @@ _GATED: Raw = {
 class Chain:
     def __init__(self, request: Request, policies: Policies, server: Server, world: PolicyObjects) -> None:
         self.request, self.policies, self.server, self.world = request, policies, server, world
-        self.given = Given(world.namespace, world.params, server, world.most)
+        self.given = RequestContext(world.namespace, world.params, server, world.most)
         #: At which mutations the server drops the connection, in the order of policies that is tried.
         self.dropped: list[Finding] = []
 
@@ -380,7 +380,7 @@ def sessions(chain: Chain) -> Iterator[MutationRun]:
     """Yield one for each order of policies and of their bindings."""
     from kubectl_kres.policies.rules.mutating import MutationRun  # noqa: PLC0415
 
-    single = [Bound(bound.policy, (binding,)) for bound in chain.world.mutating for binding in bound.bindings]
+    single = [BoundPolicy(bound.policy, (binding,)) for bound in chain.world.mutating for binding in bound.bindings]
     for order in islice(permutations(single), MOST_ORDERS):
         run = MutationRun(order, chain.given, chain.server)
         chain.dropped = run.dropped

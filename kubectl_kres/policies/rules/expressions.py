@@ -211,7 +211,7 @@ class Variables:
         return value
 
 
-class Unknowable:
+class UnknownValue:
     """A value that is not known here: asking it for a field ends the evaluation."""
 
     def __init__(self, what: str) -> None:
@@ -304,7 +304,7 @@ def _request(request: Request, original: Request) -> dict[str, Any]:
         "operation": request.operation,
         "dryRun": request.dry_run,
         "options": {"kind": f"{request.operation.capitalize()}Options", "apiVersion": "meta.k8s.io/v1"},
-        "userInfo": Unknowable("who creates the pod") if user is None else _user(user),
+        "userInfo": UnknownValue("who creates the pod") if user is None else _user(user),
     }
     optional = {
         "name": request.name, "namespace": request.namespace, "subResource": request.subresource,

@@ -13,12 +13,12 @@ from msgspec import Struct
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, StatusCause
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
-from kubectl_kres.policies.cel.base.values import MessageLiteral, NotComputed, Opaque, Optional, is_list
+from kubectl_kres.policies.cel.base.values import LibraryValue, MessageLiteral, NotComputed, Optional, is_list
 from kubectl_kres.policies.rules import patches as apply_configuration
 from kubectl_kres.policies.rules import patches as json_patch
 from kubectl_kres.policies.rules.expressions import OBJECT, PATCHES, Evaluation, OutOfBudget, names_of
 from kubectl_kres.policies.rules.patches import CannotApply, CannotPatch, TestFailed
-from kubectl_kres.policies.rules.policy import Bound, ConfigurationError, Given, Policy, name_of
+from kubectl_kres.policies.rules.policy import BoundPolicy, ConfigurationError, Policy, RequestContext, name_of
 from kubectl_kres.policies.rules.request import Request, match_request
 from kubectl_kres.policies.rules.resources import canonical_object, draft_of, undecodable
 from kubectl_kres.provenance.journal import Set, Source
@@ -96,7 +96,7 @@ class _Error(Struct, frozen=True):
 class MutationRun:
     """The policies' work on one request: ``run`` once, and again where the server invokes its plugins again."""
 
-    def __init__(self, policies: Sequence[Bound], given: Given, server: Server) -> None:
+    def __init__(self, policies: Sequence[BoundPolicy], given: RequestContext, server: Server) -> None:
         self.policies, self.given, self.server = policies, given, server
         self.steps: list[Mutation] = []
         #: At which mutations the server closes the connection; what comes after it is computed without them.
@@ -319,7 +319,7 @@ def as_json(value: Any) -> Any:
         return {str(key): as_json(item) for key, item in value.items()}
     if is_list(value):
         return [as_json(item) for item in value]
-    if isinstance(value, Opaque | Optional | Quantity | bytes) or hasattr(value, "nano"):
+    if isinstance(value, LibraryValue | Optional | Quantity | bytes) or hasattr(value, "nano"):
         raise NotComputed("a mutation with a value that is no JSON")
     if isinstance(value, int) and not isinstance(value, bool):
         return int(value)

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.policies.rules.policy import Bound, name_of
+from kubectl_kres.policies.rules.policy import BoundPolicy, name_of
 
 Raw = Mapping[str, Any]
 _TEXTS: Raw = {}
@@ -56,7 +56,7 @@ _BINDING = {
 _POLICIES: Raw = {**_POLICY, **_VALIDATING, **_MUTATING}
 
 
-def known_bindings(bound: Bound) -> tuple[Bound | None, list[str]]:
+def known_bindings(bound: BoundPolicy) -> tuple[BoundPolicy | None, list[str]]:
     """Return the policy with the bindings of which everything is known, and what is not; None: nothing can be
     computed.
     """
@@ -66,13 +66,13 @@ def known_bindings(bound: Bound) -> tuple[Bound | None, list[str]]:
     return last[1:]
 
 
-def answerable(bound: Bound, withheld: frozenset[str]) -> tuple[Bound | None, list[str]]:
+def answerable(bound: BoundPolicy, withheld: frozenset[str]) -> tuple[BoundPolicy | None, list[str]]:
     """As ``known_bindings``, of a request of which the fields ``withheld`` were not read."""
     words = bound.policy.words & withheld
     return (None, [f"it asks for {', '.join(sorted(words))}, which is not read"]) if words else known_bindings(bound)
 
 
-def _select_known_bindings(bound: Bound) -> tuple[Bound | None, list[str]]:
+def _select_known_bindings(bound: BoundPolicy) -> tuple[BoundPolicy | None, list[str]]:
     strange = list(_find_unknown_fields(bound.policy.spec, _POLICIES, "spec"))
     if strange:
         return None, [f"it has {strange[0]}, which is newer than this program"]

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AskedConfiguration",
-    "Bound",
+    "BoundPolicy",
     "ConfigurationError",
     "FindParams",
-    "Given",
     "Look",
     "NotComputed",
     "Policy",
     "Raw",
+    "RequestContext",
     "bind_policies",
     "build_param_finder",
     "match_webhooks",
@@ -49,7 +49,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 FindParams = Callable[[str, str, str, Raw | None], Sequence[Raw] | None]
 
 
-class Given(Struct, frozen=True):
+class RequestContext(Struct, frozen=True):
     """What is known around a request. ``most``: cost of one expression after which it is not computed."""
 
     namespace: Raw | None = None
@@ -80,7 +80,7 @@ class Policy:
         self._namespace: Raw | None = None
         self._versions: dict[tuple[str, ...], str | None] = {}
         #: What ``newer.familiar`` said of it with these bindings.
-        self.familiar: tuple[tuple[Raw, ...], Bound | None, list[str]] | None = None
+        self.familiar: tuple[tuple[Raw, ...], BoundPolicy | None, list[str]] | None = None
 
     def matched(self, request: Request, namespace: Raw | None) -> Request | None:
         """As ``matching.match_request``; where objects are not told apart, found once for a kind in a namespace."""
@@ -140,7 +140,7 @@ class Policy:
             self.known[key] = Expression(text, accepts, self.version, wanted, fields)
         return self.known[key]
 
-    def holds(self, request: Request, original: Request, params: Raw | None, given: Given) -> bool:
+    def holds(self, request: Request, original: Request, params: Raw | None, given: RequestContext) -> bool:
         """Return whether all match conditions hold. Raises ConfigurationError for errors that the policy fails on."""
         conditions = self.spec.get("matchConditions") or ()
         if not conditions:
@@ -172,7 +172,7 @@ class Policy:
             raise ConfigurationError(distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]")
         return not errors
 
-    def params(self, binding: Raw, request: Request, given: Given) -> list[Raw | None]:
+    def params(self, binding: Raw, request: Request, given: RequestContext) -> list[Raw | None]:
         """Return the objects that the binding gives as parameters; one None where there is nothing to give.
 
         Raises ConfigurationError, NotComputed.
@@ -191,7 +191,7 @@ class Policy:
             raise ConfigurationError("no params found for policy binding with `Deny` parameterNotFoundAction")
         return [{"apiVersion": version, "kind": kind, **mapping} for mapping in chosen]
 
-    def kind_known(self, request: Request, given: Given) -> bool:
+    def kind_known(self, request: Request, given: RequestContext) -> bool:
         """Return whether the kind of the parameters is served. Raises NotComputed."""
         if self.param_kind is None:
             return True
@@ -220,20 +220,22 @@ def _select_parameters(value: Sequence[Raw], reference: Raw) -> Iterator[Raw]:
             yield mapping
 
 
-class Bound(Struct, frozen=True):
+class BoundPolicy(Struct, frozen=True):
     """A policy with the bindings that name it."""
 
     policy: Policy
     bindings: tuple[Raw, ...]
 
 
-def bind_policies(policies: Sequence[Raw], bindings: Sequence[Raw], version: tuple[int, int]) -> tuple[Bound, ...]:
+def bind_policies(
+    policies: Sequence[Raw], bindings: Sequence[Raw], version: tuple[int, int]
+) -> tuple[BoundPolicy, ...]:
     """Return every policy that has a binding; one without does nothing."""
     by_policy: dict[str, list[Raw]] = {}
     for binding in bindings:
         by_policy.setdefault(str((binding.get("spec") or {}).get("policyName", "")), []).append(binding)
     named = ((str((raw.get("metadata") or {}).get("name", "")), raw) for raw in policies)
-    return tuple(Bound(Policy(raw, version), tuple(by_policy[name])) for name, raw in named if name in by_policy)
+    return tuple(BoundPolicy(Policy(raw, version), tuple(by_policy[name])) for name, raw in named if name in by_policy)
 
 
 def name_of(binding: Raw) -> str:
@@ -253,7 +255,7 @@ class AskedConfiguration(Struct, frozen=True):
 
 
 def match_webhooks(
-    name: str, webhooks: Iterable[Raw], request: Request, given: Given, *, mutating: bool
+    name: str, webhooks: Iterable[Raw], request: Request, given: RequestContext, *, mutating: bool
 ) -> AskedConfiguration | None:
     """None: no webhook of the configuration is asked."""
     result = [webhook for webhook in webhooks if _is_asked(webhook, request, given)]
@@ -264,7 +266,7 @@ def match_webhooks(
     )
 
 
-def _is_asked(webhook: Raw, request: Request, given: Given) -> bool:
+def _is_asked(webhook: Raw, request: Request, given: RequestContext) -> bool:
     constraints = {
         "resourceRules": webhook.get("rules"),
         "namespaceSelector": webhook.get("namespaceSelector"),
@@ -276,7 +278,7 @@ def _is_asked(webhook: Raw, request: Request, given: Given) -> bool:
     return any(_conditions(webhook, request, given))
 
 
-def _conditions(webhook: Raw, request: Request, given: Given) -> Iterator[bool]:
+def _conditions(webhook: Raw, request: Request, given: RequestContext) -> Iterator[bool]:
     """Whether the conditions let it be asked; one that is not computed does. Source: webhook/matchconditions."""
     spec = {"matchConditions": webhook.get("matchConditions"), "failurePolicy": webhook.get("failurePolicy") or "Fail"}
     policy = Policy({"metadata": {"name": webhook.get("name", "")}, "spec": spec}, given.server.version)

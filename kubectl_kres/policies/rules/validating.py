@@ -22,7 +22,7 @@ from kubectl_kres.policies.rules.expressions import (
     names_of,
 )
 from kubectl_kres.policies.rules.objects import convert_version
-from kubectl_kres.policies.rules.policy import Bound, ConfigurationError, Given, Policy, name_of
+from kubectl_kres.policies.rules.policy import BoundPolicy, ConfigurationError, Policy, RequestContext, name_of
 from kubectl_kres.policies.rules.request import Request, Review, match_request
 from kubectl_kres.provenance.journal import Source
 
@@ -52,7 +52,7 @@ class Denial(Struct, frozen=True):
     decision: FailedValidation
 
 
-def review(request: Request, policies: Sequence[Bound], given: Given) -> Review:
+def review(request: Request, policies: Sequence[BoundPolicy], given: RequestContext) -> Review:
     """Return what the policies say. The server tells the first denial, and its order is arbitrary: each is a refusal
     here.
     """
@@ -92,7 +92,7 @@ def _refusal(request: Request, denial: Denial) -> Refusal:
 class _Dispatch:
     """One policy with one request. ``denials``: for each binding and parameter those that it can answer first with."""
 
-    def __init__(self, policy: Policy, request: Request, given: Given) -> None:
+    def __init__(self, policy: Policy, request: Request, given: RequestContext) -> None:
         self.policy, self.request, self.given = policy, request, given
         self.denials: list[list[Denial]] = []
         self.warnings: list[str] = []
@@ -192,7 +192,7 @@ Annotations = list[tuple[str, Result]]
 
 
 def evaluate_policy(
-    policy: Policy, original: Request, seen: Request, params: Raw | None, given: Given
+    policy: Policy, original: Request, seen: Request, params: Raw | None, given: RequestContext
 ) -> tuple[list[FailedValidation], Annotations]:
     """Return what one policy with one parameter decides: validations that fail, and audit annotations. Raises
     NotComputed.
@@ -227,7 +227,7 @@ def _text(raw: Raw, key: str) -> str:
 class _Messages:
     """The messages that expressions give, only made for validations that fail."""
 
-    def __init__(self, policy: Policy, names: Mapping[str, Any], budget: int, given: Given) -> None:
+    def __init__(self, policy: Policy, names: Mapping[str, Any], budget: int, given: RequestContext) -> None:
         self.policy, self.names, self.budget, self.most = policy, names, budget, given.most
         self._evaluation: Evaluation | None = None
 
@@ -258,7 +258,7 @@ def _decision(
     return FailedValidation(message, _text(validation, "reason") or "Invalid", index, expression)
 
 
-def _annotations(policy: Policy, names: Mapping[str, Any], given: Given) -> Annotations:
+def _annotations(policy: Policy, names: Mapping[str, Any], given: RequestContext) -> Annotations:
     pairs: Annotations = []
     asked = policy.spec.get("auditAnnotations")
     if not asked:

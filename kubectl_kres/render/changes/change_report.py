@@ -23,7 +23,7 @@ from kubectl_kres.reports.changes.report import (
     StepResult,
     WorkloadChange,
 )
-from kubectl_kres.reports.changes.together import Reach, Together
+from kubectl_kres.reports.changes.together import CombinedAnswer, ReachablePods
 from kubectl_kres.reports.changes.upgrade import UpgradeChange, UpgradeReport
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 
@@ -266,13 +266,13 @@ def _pair(name: str, before: str | None, after: str | None) -> Iterator[str]:
 _FEW = 8
 
 
-def altered_lines(together: Together, *, color: bool, width: int) -> Iterator[str]:
+def altered_lines(together: CombinedAnswer, *, color: bool, width: int) -> Iterator[str]:
     """Yield the word, how far each workload gets, what quotas lack."""
     for line in _lines(together, width):
         yield draw(line, color=color)
 
 
-def _lines(together: Together, width: int) -> Iterator[Line]:
+def _lines(together: CombinedAnswer, width: int) -> Iterator[Line]:
     tone: Tone = "bad" if together.negative else "good"
     word = together.outcome.removesuffix(AS_FAR_AS_SEEN)
     seen = " as far as seen" if together.outcome != word else ""
@@ -292,7 +292,7 @@ def _lines(together: Together, width: int) -> Iterator[Line]:
         yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
 
 
-def _reach_lines(workloads: Sequence[Reach], width: int) -> Iterator[Line]:
+def _reach_lines(workloads: Sequence[ReachablePods], width: int) -> Iterator[Line]:
     """Yield a row for each workload with how many of its pods fit; of many only those that lack pods."""
     lacking = [reach for reach in workloads if reach.pods < reach.wanted]
     shown = list(workloads) if len(workloads) <= _FEW else lacking[:_FEW]
@@ -312,7 +312,7 @@ def _reach_lines(workloads: Sequence[Reach], width: int) -> Iterator[Line]:
         yield [("", f"  {whole}{' others' if lacking else ''} get all their pods")]
 
 
-def _format_reach(reach: Reach) -> str:
+def _format_reach(reach: ReachablePods) -> str:
     stays = f" updated, {reach.old} old pod{'s' if reach.old > 1 else ''} stay{'' if reach.old > 1 else 's'}"
     return f"{reach.pods} of {reach.wanted}{stays if reach.old else ''}"
 

@@ -13,7 +13,7 @@ from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, rejection_text
 from kubectl_kres.render.verdict.run_state import reason_text
-from kubectl_kres.reports.common.explanation import RunState, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import FailedRead, RunState, Verdict
 from kubectl_kres.reports.common.parts import Severity
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem
@@ -240,12 +240,12 @@ def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> It
     yield [("quiet", f"  next kubectl kres {' '.join(filter(None, (ask_words(problem), flags)))}")]
 
 
-def _unseen_lines(unseen: Unseen, width: int) -> Iterator[Line]:
+def _unseen_lines(unseen: FailedRead, width: int) -> Iterator[Line]:
     texts = wrap_text(unseen_words(unseen), width, first="? ", rest=_INDENT)
     yield from tone_lines("warn" if unseen.required else "quiet", texts)
 
 
-def unseen_words(unseen: Unseen) -> str:
+def unseen_words(unseen: FailedRead) -> str:
     """Return what could not be read, and the server's words."""
     where = f" of namespace {unseen.namespace}" if unseen.namespace else ""
     return f"{unseen.kind} objects{where}: {unseen.message or unseen.state}"

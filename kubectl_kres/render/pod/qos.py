@@ -14,8 +14,8 @@ from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import unread_caveat
 from kubectl_kres.reports.common.last_editor import FieldEdit
-from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
-from kubectl_kres.reports.qos.qos_report import Cgroups, Culprit, Quality, Score, Seen, Shared
+from kubectl_kres.reports.qos.qos_reach import CLASSES, ClassChange
+from kubectl_kres.reports.qos.qos_report import Cgroups, Culprit, OomScore, PodQos, Shared, SmallestLimits
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 
 _BYTES = re.compile(r"memory\.(max|limit_in_bytes)")
@@ -107,11 +107,11 @@ def _cgroup_lines(cgroups: Cgroups) -> Iterator[Line]:
         yield [("", f"  {pad_text(name, widths[0])}  memory {pad_text(memory, widths[1])}  cpu {cpu}")]
 
 
-def _memory(seen: Seen) -> str:
+def _memory(seen: SmallestLimits) -> str:
     return "the node's" if seen.memory is None else f"{amount(seen.memory)}{_format_limit_owner(seen.memory_at)}"
 
 
-def _cpu(seen: Seen) -> str:
+def _cpu(seen: SmallestLimits) -> str:
     if seen.cpu is None:
         return "the node's"
     return f"{seen.cpu / PERIOD:g}{_format_limit_owner(seen.cpu_at)}"
@@ -138,13 +138,13 @@ _NAME = 36
 _BRIEFLY = 3
 
 
-def lines(quality: Quality, *, color: bool = False, width: int = 80) -> Iterator[str]:
+def lines(quality: PodQos, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Yield every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
     for line in quality_lines(quality, width):
         yield draw(line, color=color)
 
 
-def brief(quality: Quality, more: str, explained: str) -> Brief:
+def brief(quality: PodQos, more: str, explained: str) -> Brief:
     """In few words. ``more``: the command that gives the whole answer; ``explained``: the one that says why it is
     refused.
     """
@@ -164,7 +164,7 @@ def brief(quality: Quality, more: str, explained: str) -> Brief:
     return Brief(tone, name, text, remedy=first, other=other, next=more)
 
 
-def _format_class_reach(reach: Reach, quality: Quality) -> str:
+def _format_class_reach(reach: ClassChange, quality: PodQos) -> str:
     """Return how to reach a class, in a line; empty where nothing leads there."""
     if not reach.edits:
         return ""
@@ -175,7 +175,7 @@ def _format_class_reach(reach: Reach, quality: Quality) -> str:
     return f"{who} {reach.name}{refused}: {'; '.join(edits)}"
 
 
-def quality_lines(quality: Quality, width: int) -> Iterator[Line]:
+def quality_lines(quality: PodQos, width: int) -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     yield from class_lines(quality, width)
     yield from refused_lines(quality, width)
@@ -192,7 +192,7 @@ def quality_lines(quality: Quality, width: int) -> Iterator[Line]:
     yield from remarks((), quality.assumptions, quality.unseen, width)
 
 
-def class_lines(quality: Quality, width: int) -> Iterator[Line]:
+def class_lines(quality: PodQos, width: int) -> Iterator[Line]:
     """Yield class, object and reason; where the manifest is from; and the class that a live pod has."""
     where = f"{quality.subject.namespace}/" if quality.subject.namespace else ""
     name = " or ".join([quality.qos.name, *quality.alternatives])
@@ -207,7 +207,7 @@ def class_lines(quality: Quality, width: int) -> Iterator[Line]:
         yield from _live(quality, width)
 
 
-def refused_lines(quality: Quality, width: int, most: int = 10_000) -> Iterator[Line]:
+def refused_lines(quality: PodQos, width: int, most: int = 10_000) -> Iterator[Line]:
     """Yield the server's words where the pod is refused. ``most``: cells of its sentence."""
     if quality.refused:
         word = f"refused{unread_caveat(quality.refused, quality.unseen)}"
@@ -216,7 +216,7 @@ def refused_lines(quality: Quality, width: int, most: int = 10_000) -> Iterator[
         yield from tone_lines("", rest)
 
 
-def _live(quality: Quality, width: int) -> Iterator[Line]:
+def _live(quality: PodQos, width: int) -> Iterator[Line]:
     if quality.differs:
         text = f"the live pod is {quality.live_class}: the class is kept from its creation"
         yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="  "))
@@ -224,7 +224,7 @@ def _live(quality: Quality, width: int) -> Iterator[Line]:
         yield [("", "  the live pod has the same class")]
 
 
-def culprit_text(culprit: Culprit, quality: Quality) -> str:
+def culprit_text(culprit: Culprit, quality: PodQos) -> str:
     """Return what of one resource of a container keeps the pod from a better class."""
     who = f"container {culprit.container}" if culprit.container else "the pod level"
     if quality.qos.name == "BestEffort" and not culprit.request:
@@ -234,7 +234,7 @@ def culprit_text(culprit: Culprit, quality: Quality) -> str:
     return f"{who} requests {culprit.resource} {culprit.request or '0'}, not its limit {culprit.limit}"
 
 
-def _class_reach_lines(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
+def _class_reach_lines(reach: ClassChange, width: int, *, live: bool) -> Iterator[Line]:
     yield [("", "")]
     next_one = " (the next pod; a live one keeps its class)" if live else ""
     if not reach.edits:
@@ -265,7 +265,7 @@ def edit_text(edit: FieldEdit) -> str:
     return f"{change} {edit.after}{', for example' if edit.free else ''}"
 
 
-def score_lines(quality: Quality, width: int, most: int | None = None) -> Iterator[Line]:
+def score_lines(quality: PodQos, width: int, most: int | None = None) -> Iterator[Line]:
     """Yield the table of oom_score_adj. ``most``: containers that are shown."""
     if not quality.scores:
         return
@@ -284,11 +284,11 @@ def score_lines(quality: Quality, width: int, most: int | None = None) -> Iterat
         yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="  "))
 
 
-def _score(score: Score) -> str:
+def _score(score: OomScore) -> str:
     return f"{pad_text('depends' if score.value is None else str(score.value), 7)}  {score.of}"
 
 
-def summary(quality: Quality, *, color: bool = False, width: int = 80) -> str:
+def summary(quality: PodQos, *, color: bool = False, width: int = 80) -> str:
     """Return one line for one of many objects: class, name, and the first culprit, or what is the matter."""
     name = quality.subject.full
     head = f"{pad_text(quality.qos.name, 10)}  {pad_text(name, _NAME)}  "
@@ -299,7 +299,7 @@ def summary(quality: Quality, *, color: bool = False, width: int = 80) -> str:
     )
 
 
-def short(quality: Quality) -> str:
+def short(quality: PodQos) -> str:
     """Return what decides the class, or what is the matter, in a few words."""
     if quality.refused:
         return f"refused{unread_caveat(quality.refused, quality.unseen)}: {quality.refused}"
@@ -315,7 +315,7 @@ def short(quality: Quality) -> str:
     return f"{who}: {first.resource} {first.request or 0} of {first.limit}{more}"
 
 
-def has_figures(quality: Quality) -> bool:
+def has_figures(quality: PodQos) -> bool:
     """Whether ``short`` has a request and a limit, which ``SHORT_SAID`` explains."""
     first = next(iter(quality.culprits), None)
     plain = not (quality.refused or quality.differs or quality.qos.name == "BestEffort")

@@ -8,8 +8,8 @@ from kubectl_kres.render.pod.qos import class_lines, culprit_text, edit_text, re
 from kubectl_kres.render.text.labels import labelled_lines, more_line
 from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import unseen_text
-from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
-from kubectl_kres.reports.qos.qos_report import Quality
+from kubectl_kres.reports.qos.qos_reach import CLASSES, ClassChange
+from kubectl_kres.reports.qos.qos_report import PodQos
 
 #: Reasons, edits that lead to a class, and containers that are shown; the rest is counted.
 _REASONS, _EDITS, _SCORES = 2, 2, 2
@@ -17,13 +17,13 @@ _REASONS, _EDITS, _SCORES = 2, 2, 2
 _SENTENCE = 150
 
 
-def lines(quality: Quality, *, color: bool = False, width: int = 80) -> Iterator[str]:
+def lines(quality: PodQos, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Yield the short page; of cgroups, which were asked for, the whole tree."""
     for line in page_lines(quality, width):
         yield draw(line, color=color)
 
 
-def page_lines(quality: Quality, width: int) -> Iterator[Line]:
+def page_lines(quality: PodQos, width: int) -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     yield from class_lines(quality, width)
     yield from refused_lines(quality, width, _SENTENCE)
@@ -40,7 +40,7 @@ def page_lines(quality: Quality, width: int) -> Iterator[Line]:
     yield from more_line(_hidden_parts(quality), width)
 
 
-def _reasons(quality: Quality, width: int) -> Iterator[Line]:
+def _reasons(quality: PodQos, width: int) -> Iterator[Line]:
     """Yield what else keeps it from being Guaranteed; the first line has the first reason."""
     others = [culprit_text(culprit, quality) for culprit in quality.culprits]
     others = [text for text in others if text != quality.qos.because]
@@ -56,13 +56,13 @@ def _reasons(quality: Quality, width: int) -> Iterator[Line]:
         yield [("quiet", f"  and {len(others) - _REASONS} more")]
 
 
-def _select_better_classes(quality: Quality) -> list[Reach]:
+def _select_better_classes(quality: PodQos) -> list[ClassChange]:
     """Return the ways to better classes, the best class first; of a Guaranteed pod that to the next one."""
     better = CLASSES[: CLASSES.index(quality.qos.name)]
     return [reach for reach in quality.reach if reach.name in better] or list(quality.reach[:1])
 
 
-def _reach_lines(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
+def _reach_lines(reach: ClassChange, width: int, *, live: bool) -> Iterator[Line]:
     yield [("", "")]
     if not reach.edits:
         yield [("", f"to be {reach.name}: no edit of the manifest leads there")]
@@ -78,7 +78,7 @@ def _reach_lines(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
         yield [("quiet", f"  and {count} more edit{'s' * (count != 1)}")]
 
 
-def _hidden_parts(quality: Quality) -> list[str]:
+def _hidden_parts(quality: PodQos) -> list[str]:
     """Return what only the whole answer shows."""
     if quality.cgroups is not None:
         notes = len(quality.cgroups.notes)

@@ -24,7 +24,7 @@ from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.quota.denied import Denied
 from kubectl_kres.reports.quota.fit import Fit
-from kubectl_kres.reports.rollout.rolling_update import RolloutEnd
+from kubectl_kres.reports.rollout.rolling_update import RolloutResult
 
 
 def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
@@ -177,7 +177,7 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
 def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     """Return how the rollout goes that is under way, or that could be started, and what stands in its way."""
     label = "rolling update" if replicas.strategy != "Recreate" else "update"
-    end: RolloutEnd | None = fit.would_end
+    end: RolloutResult | None = fit.would_end
     if fit.is_ is not None:
         end = fit.is_
         if end.complete:
@@ -213,12 +213,12 @@ def _format_rollout(fit: Fit, replicas: Replicas) -> str:
     return f"would stall{_end_words(fit.would_end)}" if fit.would_end is not None else "would stall"
 
 
-def _end_words(end: RolloutEnd) -> str:
+def _end_words(end: RolloutResult) -> str:
     left = f", {end.old} old pod{'s' * (end.old != 1)} left" if end.old else ", no old pod left"
     return f" at {end.updated} of {end.of} updated{left}, until there is room"
 
 
-def _exchange_rows(fit: Fit, end: RolloutEnd) -> Iterator[tuple[str, bool, str]]:
+def _exchange_rows(fit: Fit, end: RolloutResult) -> Iterator[tuple[str, bool, str]]:
     """Yield what an old pod gives back against what a new one takes, where quotas refuse it."""
     for cost in fit.quotas:
         names = [name for name in cost.exceeded if not fit.never]

@@ -12,7 +12,7 @@ from kubectl_kres.render.text.remarks import last_edit_texts, unseen_text
 from kubectl_kres.render.verdict.headline import PARTLY, lacks_limit_ranges
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
-from kubectl_kres.reports.quota.quota_report import QuotaReport, Use
+from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse
 
 #: Contradictions, values and names of a kind that are shown; the rest is counted.
 _SHOWN = 2
@@ -105,7 +105,7 @@ def _quota_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, wid
         )
 
 
-def _is_over(use: Use) -> bool:
+def _is_over(use: QuotaUse) -> bool:
     return use.over
 
 

@@ -17,7 +17,7 @@ from kubectl_kres.render.pictures.holders import holders_lines, of_quota
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, gauge, pad_text, row, size, tone_lines, wrap_text
 from kubectl_kres.render.verdict.brief import Brief, object_command
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL, join_words
-from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
+from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, UsageShare
 from kubectl_kres.reports.quota.usage_tree import SetBy, UsageNode
 
 _ROLES = {"init": "init container", "pod": "pod level", "overhead": "overhead of the RuntimeClass"}
@@ -238,12 +238,12 @@ class _Table:
         for use in self.report.uses:
             yield from self._use_lines(use)
 
-    def _cells(self, use: Use) -> tuple[str, ...]:
+    def _cells(self, use: QuotaUse) -> tuple[str, ...]:
         used, left, counted = use.used or "-", use.left or "-", use.counted or ("?" if use.unread else "-")
         shown = (used, counted, use.hard, left) if self.report.recounted else (used, use.hard, left)
         return tuple(clip_text(text, _CELL) for text in shown)[: len(self.heads)]
 
-    def _use_lines(self, use: Use) -> Iterator[Line]:
+    def _use_lines(self, use: QuotaUse) -> Iterator[Line]:
         tone: Tone = (
             "bad" if use.over or (use.percent or 0) >= 100 else "warn" if (use.percent or 0) >= NEARLY_FULL else ""
         )
@@ -259,7 +259,7 @@ class _Table:
             yield from tone_lines(tone_, wrap_text(text, self.width, first="      ", rest="        "))
 
 
-def _remarks(use: Use) -> Iterator[tuple[Tone, str]]:
+def _remarks(use: QuotaUse) -> Iterator[tuple[Tone, str]]:
     if use.wanted is not None:
         says = f"says {use.wanted}" if use.wanted else "no longer names it"
         yield "warn", f"spec.hard {says}; the quota controller has not taken that over yet"
@@ -303,7 +303,7 @@ def _shares(report: QuotaReport, width: int) -> Iterator[Line]:
         yield from _share_rows(use, usage_shares, width)
 
 
-def _share_rows(use: Use, usage_shares: Sequence[UsageShare], width: int) -> Iterator[Line]:
+def _share_rows(use: QuotaUse, usage_shares: Sequence[UsageShare], width: int) -> Iterator[Line]:
     amounts = [clip_text(share.usage[use.name], _CELL) for share in usage_shares]
     amount = max(map(size, amounts))
     room = max(16, width - amount - 26)

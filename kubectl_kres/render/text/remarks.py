@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.render.text.labels import labelled_lines
 from kubectl_kres.render.text.line import Line, Tone, age_text
 from kubectl_kres.render.text.system import systems
-from kubectl_kres.reports.common.explanation import LastEdit, Unseen
+from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
 
 
 def remarks(
     groups: Iterable[tuple[Tone, str, Iterable[str]]],
-    assumptions: Iterable[Assume],
-    unseen: Iterable[Unseen],
+    assumptions: Iterable[Assumption],
+    unseen: Iterable[FailedRead],
     width: int,
 ) -> Iterator[Line]:
     """Yield an empty line, then each text behind the label of its group; nothing if there is no text."""
@@ -32,7 +32,7 @@ def remarks(
         yield from labelled_lines(label, text, width, tone=tone)
 
 
-def unseen_text(unseen: Unseen) -> str:
+def unseen_text(unseen: FailedRead) -> str:
     """Return what could not be read and where, in the server's words if it said why."""
     where = f" in {unseen.namespace}" if unseen.namespace else ""
     return f"{unseen.kind}{f' {unseen.name}' if unseen.name else ''}{where}: {unseen.message or unseen.state}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Set, Source, is_own_rule
+from kubectl_kres.provenance.journal import Assumption, Check, Derive, Entry, Set, Source, is_own_rule
 from kubectl_kres.render.text.line import Line, Tone, aligned_lines, clip_text, row, size, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, QuotaCost, ResourceValue
 
@@ -44,7 +44,7 @@ def _told_by(then: Entry | None, entry: Entry) -> bool:
 
 def _texts(entry: Entry) -> Iterator[str]:
     yield text(entry)
-    if isinstance(entry, Assume):
+    if isinstance(entry, Assumption):
         return
     if entry.source is not None:
         yield entry.source.field if is_own_rule(entry.rule) and entry.source.field else shown_source(entry.source)
@@ -60,7 +60,7 @@ def _texts(entry: Entry) -> Iterator[str]:
 def text(entry: Entry) -> str:
     """Return one entry in words, without its source."""
     match entry:
-        case Assume():
+        case Assumption():
             return f"assumed: {entry.text}"
         case Set(after=None):
             return f"{entry.before} is dropped by {entry.rule}"

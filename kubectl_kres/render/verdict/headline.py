@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import Tone, age_text, clip_text
-from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, Unseen, Verdict, is_held_up
+from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, FailedRead, Verdict, is_held_up
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, word_of
 from kubectl_kres.reports.rollout.wanted_pods import short_by
@@ -162,12 +162,12 @@ def message_of(verdict: Verdict) -> str:
     return verdict.message.replace("\n", "; ")
 
 
-def lacks_limit_ranges(unseen: Iterable[Unseen]) -> bool:
+def lacks_limit_ranges(unseen: Iterable[FailedRead]) -> bool:
     """Return whether LimitRanges could not be read, which may fill in what is not stated."""
     return any(unseen.kind == "LimitRange" for unseen in unseen)
 
 
-def unread_caveat(message: str, unseen: Iterable[Unseen]) -> str:
+def unread_caveat(message: str, unseen: Iterable[FailedRead]) -> str:
     """Return what to say after a refusal for what a container does not state, where LimitRanges that were not read
     might.
     """

@@ -19,7 +19,7 @@ from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.simulate.change import key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed
-from kubectl_kres.simulate.final_states import FinalState, QuotaEnd, WorkloadEnd
+from kubectl_kres.simulate.final_states import FinalQuota, FinalState, FinalWorkload
 from kubectl_kres.simulate.live import parts_of, raw_of
 from kubectl_kres.simulate.shapes import shape_fields
 from kubectl_kres.simulate.state import World
@@ -31,7 +31,7 @@ _REVISION = "deployment.kubernetes.io/revision"
 _NEW = "what-if"
 
 
-class Altered(Struct, frozen=True):
+class AlteredObjects(Struct, frozen=True):
     """The objects that a change writes and removes.
 
     ``put``: kind and object of what is new or replaces an object that was read; ``gone``: what is removed.
@@ -53,7 +53,7 @@ class Altered(Struct, frozen=True):
             store.add(kind, item)
 
 
-class _Space(NamedTuple):
+class _ChangedNamespace(NamedTuple):
     """A namespace after the change: its objects, and the outcome that is shown."""
 
     name: str
@@ -64,7 +64,7 @@ class _Space(NamedTuple):
 
 def altered_objects(
     store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, change_report: ChangeReport
-) -> Altered:
+) -> AlteredObjects:
     """``change_report``: the report of the outcome. A step that the server refuses alters nothing."""
     put: list[tuple[str, Any]] = []
     gone: list[ObjectRef] = []
@@ -89,7 +89,7 @@ def altered_objects(
             range(len(final_states)),
             key=lambda number: sum(workload.pods for workload in final_states[number].workloads),
         )
-        space = _Space(name, namespace.tables.worlds[states[at].world], final_states[at], store)
+        space = _ChangedNamespace(name, namespace.tables.worlds[states[at].world], final_states[at], store)
         for ref in sorted(concerned, key=str):
             if ref.namespace == name:
                 more, less = _build_changed_object(space, ref)
@@ -103,10 +103,10 @@ def altered_objects(
         if claim != before.claims.get(key):
             put.append(("ResourcePoolClaim", claim))
     gone += [ObjectRef("ResourcePoolClaim", name, space) for space, name in before.claims.keys() - pools.claims.keys()]
-    return Altered(tuple(put), tuple(gone))
+    return AlteredObjects(tuple(put), tuple(gone))
 
 
-def _build_changed_object(space: _Space, ref: ObjectRef) -> tuple[list[tuple[str, Any]], list[ObjectRef]]:
+def _build_changed_object(space: _ChangedNamespace, ref: ObjectRef) -> tuple[list[tuple[str, Any]], list[ObjectRef]]:
     """Return one object as it is after the change, and the pods that a workload then has."""
     raw = space.world.objects.get((ref.kind, ref.name))
     if raw is None:
@@ -121,7 +121,7 @@ def _build_changed_object(space: _Space, ref: ObjectRef) -> tuple[list[tuple[str
     return _build_workload_objects(space, ref, raw, workload)
 
 
-def _set_quota_status(item: Any, end: QuotaEnd | None) -> Any:
+def _set_quota_status(item: Any, end: FinalQuota | None) -> Any:
     """Return the quota once its controller has counted."""
     if end is None:
         return item
@@ -129,7 +129,7 @@ def _set_quota_status(item: Any, end: QuotaEnd | None) -> Any:
 
 
 def _build_workload_objects(
-    space: _Space, ref: ObjectRef, raw: Raw, end: WorkloadEnd
+    space: _ChangedNamespace, ref: ObjectRef, raw: Raw, end: FinalWorkload
 ) -> tuple[list[tuple[str, Any]], list[ObjectRef]]:
     """Return a workload at its end with its ReplicaSets and pods: those that stay, and those that are made."""
     store = space.store
@@ -211,7 +211,7 @@ def _new_set(ref: ObjectRef, raw: Raw, older: Any) -> Any:
     return decode_object({**kind, "metadata": metadata, "spec": {"template": raw["spec"]["template"]}}, Workload)
 
 
-def _with_status(item: Any, end: WorkloadEnd) -> Any:
+def _with_status(item: Any, end: FinalWorkload) -> Any:
     """Return the workload with the numbers of its end. Why pods are missing is not known any more."""
     updated = end.updated if end.updated is not None else end.pods
     status = replace(

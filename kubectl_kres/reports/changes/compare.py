@@ -25,12 +25,12 @@ from kubectl_kres.reports.changes.report import (
 )
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
 from kubectl_kres.simulate.change import Apply, key_of_step
-from kubectl_kres.simulate.cluster import ChangeOutcome, Course, Placed, Sent, Side
-from kubectl_kres.simulate.final_states import FinalState, WorkloadEnd
+from kubectl_kres.simulate.cluster import ChangeOutcome, ClusterChange, ClusterStates, Placed, SentStep
+from kubectl_kres.simulate.final_states import FinalState, FinalWorkload
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.next import (
     Maximum,
-    Next,
+    NextPodAnswer,
     StalledRollout,
     autoscaler_maxima,
     circumstances,
@@ -48,7 +48,7 @@ class _Workload(NamedTuple):
     """A workload on one side, over all ends. ``counted`` False: only its next pod is evaluated."""
 
     pods: Count
-    next: Next | None
+    next: NextPodAnswer | None
     refusals: tuple[str, ...]
     stalled: bool
     maximum: Maximum | None = None
@@ -87,7 +87,7 @@ def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
     )
 
 
-def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
+def report_of(course: ClusterChange, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what the steps of a change do, found namespace by namespace, so that one is held at a time."""
     change_report = _build_change_report(
         course, course.pools_before, course.pools, rollouts, _applied_keys(course.steps)
@@ -99,7 +99,7 @@ def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
     return replace(change_report, steps=tuple(map(_step, course.sent)), notes=tuple(notes), computed=not course.gaps)
 
 
-def compare_sides(before: Side, after: Side, rollouts: Rollouts = _ONE) -> ChangeReport:
+def compare_sides(before: ClusterStates, after: ClusterStates, rollouts: Rollouts = _ONE) -> ChangeReport:
     """Return what is different between two worlds."""
     spaces = sorted({*before.spaces, *after.spaces})
     return _build_change_report(((space, before, after) for space in spaces), before.pools, after.pools, rollouts)
@@ -115,7 +115,7 @@ def _applied_keys(steps: Iterable[Placed]) -> dict[str, set[Key]]:
 
 
 def _build_change_report(
-    sides: Iterable[tuple[str, Side, Side]],
+    sides: Iterable[tuple[str, ClusterStates, ClusterStates]],
     pools_before: Pools,
     pools: Pools,
     rollouts: Rollouts,
@@ -162,7 +162,7 @@ def _build_change_report(
     )
 
 
-def _step(sent: Sent) -> StepResult:
+def _step(sent: SentStep) -> StepResult:
     refused = [answer for answer in sent.answers if not answer.allowed]
     first = (refused or list(sent.answers))[0]
     others = tuple(dict.fromkeys(answer.message for answer in refused[1:]))
@@ -184,13 +184,13 @@ def _count_missing_pods(count: Count | None) -> int:
 
 
 def _of_side(
-    side: Side, space: str, states: Iterable[State], final_states: Iterable[FinalState]
+    side: ClusterStates, space: str, states: Iterable[State], final_states: Iterable[FinalState]
 ) -> dict[Key, _Workload]:
     """Return the workloads, their next rollouts not asked yet."""
     if space not in side.spaces:
         return {}
     namespace, _ = side.spaces[space]
-    next_answer: dict[Key, Next] = {}
+    next_answer: dict[Key, NextPodAnswer] = {}
     reach: dict[Key, Maximum] = {}
     for state in states:
         for key, maximum in autoscaler_maxima(namespace, state).items():
@@ -199,7 +199,7 @@ def _of_side(
         for next_pod in next_pods(namespace, state, {key for key, known in next_answer.items() if known.messages}):
             if next_pod.key not in next_answer or next_pod.messages:
                 next_answer[next_pod.key] = next_pod
-    workloads: dict[Key, list[WorkloadEnd]] = {}
+    workloads: dict[Key, list[FinalWorkload]] = {}
     for end in final_states:
         for workload in end.workloads:
             workloads.setdefault(workload.key, []).append(workload)
@@ -211,7 +211,7 @@ def _of_side(
     return shown
 
 
-def _over_ends(every: list[WorkloadEnd], next_answer: Next | None, maximum: Maximum | None) -> _Workload:
+def _over_ends(every: list[FinalWorkload], next_answer: NextPodAnswer | None, maximum: Maximum | None) -> _Workload:
     worst = min(every, key=lambda end: end.pods)
     most = max(end.pods for end in every)
     texts = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
@@ -225,7 +225,7 @@ def _over_ends(every: list[WorkloadEnd], next_answer: Next | None, maximum: Maxi
 
 def _ask_rollouts(
     space: str,
-    sides: tuple[Side, Side],
+    sides: tuple[ClusterStates, ClusterStates],
     states: tuple[Sequence[State], Sequence[State]],
     workloads: tuple[dict[Key, _Workload], dict[Key, _Workload]],
     rollouts: Rollouts,
@@ -369,7 +369,7 @@ def _build_autoscaled(maximum: Maximum | None) -> Autoscaled | None:
     return Autoscaled(maximum.autoscaler, maximum.most, maximum.fits, tuple(Shortfall(*lack) for lack in maximum.lacks))
 
 
-def shown_pod(value: Next | None) -> NextPod | None:
+def shown_pod(value: NextPodAnswer | None) -> NextPod | None:
     if value is None:
         return None
     if value.messages:
@@ -392,7 +392,7 @@ def _values(stored: Mapping[str, Any]) -> dict[str, str]:
     return result
 
 
-def resized_values(before: Next | None, after: Next | None) -> Iterator[Resized]:
+def resized_values(before: NextPodAnswer | None, after: NextPodAnswer | None) -> Iterator[Resized]:
     if before is None or after is None or not before.stored or not after.stored:
         return
     old, new = _values(before.stored[0]), _values(after.stored[0])

@@ -19,7 +19,7 @@ from kubectl_kres.model.pod_places import is_followed, is_of_others, is_suspende
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.policies.reports import deciding_needs, parameter_needs
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import FailedRead
 from kubectl_kres.reports.pod.preflight import namespace_refusal
 from kubectl_kres.simulate.change import Apply, Delete, Step, key_of_step
 from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER, raw_of
@@ -108,7 +108,7 @@ def policies_of(given: Iterable[GivenStep], store: Store) -> list[Raw]:
 
 def split_followed_steps(
     given: Sequence[GivenStep], store: Store, default: str, serves: Callable[[str, str], bool]
-) -> tuple[list[GivenStep], list[Unseen]]:
+) -> tuple[list[GivenStep], list[FailedRead]]:
     """Return the steps that are carried out, and what is not known of these and of the others.
 
     ``default``: the namespace of what names none. ``serves``: whether the server has a kind in a version. Kinds of API
@@ -119,7 +119,7 @@ def split_followed_steps(
     of_policies = {str(mapping(mapping(policy, "spec"), "paramKind").get("kind")) for policy in policies}
     new = {key_of_step(item.step)[1] for item in given if key_of_step(item.step)[0] == "Namespace"}
     carried: list[GivenStep] = []
-    unseen: list[Unseen] = []
+    unseen: list[FailedRead] = []
     for item in given:
         kind, name = key_of_step(item.step)
         space, is_carried = item.namespace, True
@@ -143,7 +143,7 @@ def split_followed_steps(
             unknown = (item.kind is None and kind in BY_KIND) or _is_running(item, store)
             is_carried = not (unknown or _of_made(item, store, default))
         if text:
-            unseen.append(Unseen(kind, "failed", space, name, text))
+            unseen.append(FailedRead(kind, "failed", space, name, text))
         if is_carried:
             carried.append(item)
     return carried, unseen

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Autoscaled, Unseen
+from kubectl_kres.reports.common.explanation import Autoscaled, FailedRead
 from kubectl_kres.reports.common.parts import Record
 
 #: worse: something that ran or would come does no longer. better: something comes that did not. other: next pods get
@@ -138,7 +138,7 @@ class ChangeReport(Record, frozen=True):
     exhaustive: bool = True
     computed: bool = True
     notes: tuple[str, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
     @property

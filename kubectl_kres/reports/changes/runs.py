@@ -16,10 +16,10 @@ from kubectl_kres.reports.changes.compare import resized_values, shown_pod
 from kubectl_kres.reports.changes.report import ChangeReport, Effect, QuotaChange, StepResult, WorkloadChange
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.simulate.change import Apply, Delete, Settle, apply_step, key_of_step
+from kubectl_kres.simulate.change import Apply, Delete, WaitForControllers, apply_step, key_of_step
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.simulate.next import Next
+from kubectl_kres.simulate.next import NextPodAnswer
 from kubectl_kres.simulate.shapes import shape_fields
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import TaskRun, TaskRunStatus
@@ -128,7 +128,12 @@ def _apply(
         step, space, answer = placed.step, placed.namespace, answers.get(number)
         kind, name = key_of_step(step)
         known = BY_KIND.get(kind)
-        if isinstance(step, Settle) or answer is None or not answer.allowed or not concerns_runs([(kind, name)]):
+        if (
+            isinstance(step, WaitForControllers)
+            or answer is None
+            or not answer.allowed
+            or not concerns_runs([(kind, name)])
+        ):
             continue
         stored = store.get(kind, name, space)
         if isinstance(step, Delete):
@@ -164,7 +169,7 @@ def _count(store: Store, quotas: Iterable[QuotaChange]) -> None:
             store.add(ref.kind, replace(quota, status=replace(quota.status, hard=hard, used=used)))
 
 
-def _find_next_run(store: Store, subject: Subject, ask: EvaluationOptions) -> Next | str:
+def _find_next_run(store: Store, subject: Subject, ask: EvaluationOptions) -> NextPodAnswer | str:
     """Return the pod of the next run; a text: why there is no answer."""
     try:
         outcomes = analysis_of(store, subject, ask, journal=False).outcomes
@@ -172,12 +177,13 @@ def _find_next_run(store: Store, subject: Subject, ask: EvaluationOptions) -> Ne
         return error.message
     messages = dict.fromkeys(outcome.message for outcome in outcomes if not outcome.allowed)
     stored = tuple(shape_fields(outcome.object) for outcome in outcomes if outcome.object is not None)
-    return Next((subject.ref.kind, subject.ref.name), 0, 1, tuple(messages), stored)
+    return NextPodAnswer((subject.ref.kind, subject.ref.name), 0, 1, tuple(messages), stored)
 
 
-def _find_run_change(ref: ObjectRef, before: Next | str, after: Next | str) -> WorkloadChange | None:
+def _find_run_change(ref: ObjectRef, before: NextPodAnswer | str, after: NextPodAnswer | str) -> WorkloadChange | None:
     old, new = (
-        side if isinstance(side, Next) else Next((ref.kind, ref.name), 0, 1, (side,)) for side in (before, after)
+        side if isinstance(side, NextPodAnswer) else NextPodAnswer((ref.kind, ref.name), 0, 1, (side,))
+        for side in (before, after)
     )
     was, now, values = shown_pod(old), shown_pod(new), tuple(resized_values(old, new))
     if was is None or now is None or (was.admitted == now.admitted and was.qos == now.qos and not values):

@@ -15,12 +15,12 @@ from kubectl_kres.model.pod_places import KINDS, parts_of
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.changes.followed import MADE, controller_of, namespace_needs, pool_needs, taking_needs
 from kubectl_kres.reports.common.effective_policies import EVERYWHERE
-from kubectl_kres.reports.common.explanation import Unseen, find_unread
+from kubectl_kres.reports.common.explanation import FailedRead, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
-from kubectl_kres.simulate.change import Apply, Settle, Step, key_of_step
-from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed, Side, carried_out
-from kubectl_kres.simulate.final_states import WorkloadEnd
+from kubectl_kres.simulate.change import Apply, Step, WaitForControllers, key_of_step
+from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, ClusterStates, Placed, carried_out
+from kubectl_kres.simulate.final_states import FinalWorkload
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.state import CONTROLLED, Key, count_outdated, pods_of, wanted_of
 from kubectl_kres.store.store import ReadRequest, Store
@@ -38,7 +38,7 @@ _TAKING = frozenset({"PersistentVolumeClaim", "Service"})
 _EDITED = frozenset({*_TAKING, *WORKLOADS, "ResourceQuota", "LimitRange"})
 
 
-class Reach(Record, frozen=True):
+class ReachablePods(Record, frozen=True):
     """The pods that a workload of the files gets beside the others. ``most``: with more luck in the race for room.
 
     ``old``: pods of an older template that stay, since its rollout stalls; they are no part of ``pods``.
@@ -52,7 +52,7 @@ class Reach(Record, frozen=True):
     old: int = 0
 
 
-class Lack(Record, frozen=True):
+class QuotaLack(Record, frozen=True):
     """What a quota lacks for all that the files want: the amount of one resource."""
 
     quota: ObjectRef
@@ -60,7 +60,7 @@ class Lack(Record, frozen=True):
     amount: str
 
 
-class Together(Record, frozen=True):
+class CombinedAnswer(Record, frozen=True):
     """The answer whether the objects of the files, which ``subject`` stands for, fit together.
 
     outcome: admitted, partly or refused, and whether all that the answer needs could be read. ends: how many final
@@ -71,12 +71,12 @@ class Together(Record, frozen=True):
 
     subject: ObjectRef
     outcome: str
-    workloads: tuple[Reach, ...]
-    lacks: tuple[Lack, ...] = ()
+    workloads: tuple[ReachablePods, ...]
+    lacks: tuple[QuotaLack, ...] = ()
     refused: tuple[str, ...] = ()
     ends: int = 1
     in_some_order: bool = False
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
     exhaustive: bool = True
 
@@ -181,7 +181,7 @@ def _copy_store(store: Store) -> Store:
     return result
 
 
-def _quotas(side: Side, space: str) -> Iterator[ResourceQuota]:
+def _quotas(side: ClusterStates, space: str) -> Iterator[ResourceQuota]:
     """Yield the quotas of a namespace with what its controller writes into their status."""
     namespace, final_states = side.spaces[space]
     state = final_states.states[0]
@@ -194,7 +194,7 @@ def _quotas(side: Side, space: str) -> Iterator[ResourceQuota]:
         yield replace(quota, metadata=metadata, status=ResourceQuotaStatus(end.hard, used))
 
 
-def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bool = False) -> Together:
+def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bool = False) -> CombinedAnswer:
     """Return how far the workloads of the files get, all applied at once.
 
     ``in_turn``: each once those before it have come to rest. That is the end in which who stands first in the files
@@ -206,8 +206,8 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
         outcome = carried_out(bare, [*_one_by_one(given)], server, files.spaces, settled=False, most=_IN_TURN)
     else:
         outcome = carried_out(bare, given, server, files.spaces)
-    reaches: list[Reach] = []
-    lacks: list[Lack] = []
+    reaches: list[ReachablePods] = []
+    lacks: list[QuotaLack] = []
     final_states, certain, exhaustive = 1, False, True
     keys_in: dict[str, list[Key]] = {}
     for placed in given:
@@ -215,7 +215,7 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
     for space in files.spaces:
         own = keys_in.get(space, [])
         followed = [key for key in own if key[0] in _FOLLOWED]
-        pairs: list[tuple[Reach, WorkloadEnd | None]] = []
+        pairs: list[tuple[ReachablePods, FinalWorkload | None]] = []
         if followed and space in outcome.after.spaces:
             state, is_short = _reported_state(outcome, space, followed)
             certain = certain or is_short
@@ -234,7 +234,7 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
     short = any(reach.pods < reach.wanted for reach in reaches) or bool(refused)
     word = "admitted" if not short else "partly" if come else "refused"
     outcome_word = f"{word}{AS_FAR_AS_SEEN}" if unseen and not short else word
-    return Together(
+    return CombinedAnswer(
         ObjectRef("Files", store.origin.name),
         outcome_word,
         tuple(reaches),
@@ -248,14 +248,14 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
     )
 
 
-def refused_edits(store: Store, files: Files, server: Server) -> Together | None:
+def refused_edits(store: Store, files: Files, server: Server) -> CombinedAnswer | None:
     """Return what the server says to edits of what is there, of files that are not evaluated together; None if it takes
     them.
     """
     bare = without_files(store)
     steps = [placed for placed in files.steps if _is_edit(bare, placed)]
     refused = _refusal_messages(carried_out(bare, steps, server, files.spaces)) if steps else ()
-    return Together(ObjectRef("Files", store.origin.name), "refused", (), (), refused) if refused else None
+    return CombinedAnswer(ObjectRef("Files", store.origin.name), "refused", (), (), refused) if refused else None
 
 
 def _is_edit(store: Store, placed: Placed) -> bool:
@@ -292,7 +292,7 @@ def _one_by_one(steps: Iterable[Placed]) -> Iterator[Placed]:
     for placed in steps:
         yield placed
         if key_of_step(placed.step)[0] in JUDGED:
-            yield Placed(Settle(), placed.namespace)
+            yield Placed(WaitForControllers(), placed.namespace)
 
 
 def _reported_state(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> tuple[State, bool]:
@@ -323,7 +323,7 @@ def _as_wanted(pods: int, wanted: int, old: int) -> int:
 
 def _find_reaches(
     outcome: ChangeOutcome, space: str, keys: Sequence[Key], state: State
-) -> Iterator[tuple[Reach, WorkloadEnd | None]]:
+) -> Iterator[tuple[ReachablePods, FinalWorkload | None]]:
     namespace, final_states = outcome.after.spaces[space]
     end = namespace.end(state)
     usual = final_states.states[: final_states.usual]
@@ -332,15 +332,15 @@ def _find_reaches(
         reached = reached_of.get(key)
         ref = ObjectRef(*key, space)
         if reached is None:
-            yield Reach(ref, 1, 0, 0, tuple(_answer_messages(outcome, key, space))), None
+            yield ReachablePods(ref, 1, 0, 0, tuple(_answer_messages(outcome, key, space))), None
             continue
         pods = _as_wanted(reached.pods, reached.wanted, reached.behind)
         most = max((_pods(other, key) for other in usual), default=pods) if key[0] != "Pod" else 1
         messages = tuple(dict.fromkeys(text for refused in reached.refused for text in refused.messages))
-        yield Reach(ref, _count_wanted_pods(reached), pods, max(most, pods), messages, reached.behind), reached
+        yield ReachablePods(ref, _count_wanted_pods(reached), pods, max(most, pods), messages, reached.behind), reached
 
 
-def _count_wanted_pods(end: WorkloadEnd) -> int:
+def _count_wanted_pods(end: FinalWorkload) -> int:
     """Of a Job only as many pods as are not there and refused, or whose claims are, are wanting."""
     if end.kind == "Job":
         return end.at_once if end.refused else end.pods
@@ -353,7 +353,7 @@ def _answer_messages(outcome: ChangeOutcome, key: Key, space: str) -> Iterator[s
             yield from (answer.message for answer in sent.answers if answer.message)
 
 
-def _quota_shortages(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
+def _quota_shortages(outcome: ChangeOutcome, space: str) -> Iterator[QuotaLack]:
     """Yield what is used at the end, and what the missing pods would use, beyond what each quota allows."""
     namespace, _ = outcome.after.spaces[space]
     tables = namespace.tables
@@ -373,10 +373,10 @@ def _quota_shortages(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
         if limit is not None and asked[number] > limit and asked[number] > state.used[number]:
             notation = tables.measures.formats.get(number, "DecimalSI")
             lacking = Quantity(asked[number] - limit, notation)
-            yield Lack(ObjectRef("ResourceQuota", measure.quota, space), measure.resource, str(lacking))
+            yield QuotaLack(ObjectRef("ResourceQuota", measure.quota, space), measure.resource, str(lacking))
 
 
-def _count_missing_pods(workload_end: WorkloadEnd | None) -> int:
+def _count_missing_pods(workload_end: FinalWorkload | None) -> int:
     """Return the pods that a workload lacks; of a rollout that stalls with all its pods the next one."""
     if workload_end is None:
         return 0

@@ -18,7 +18,7 @@ from kubectl_kres.admission.base.versions import CHANGES, changes_between
 from kubectl_kres.admission.quota.usage_drift import recount
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, find_unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.resource_view import values_of
@@ -65,7 +65,7 @@ class UpgradeReport(Record, frozen=True):
     policies: tuple[UpgradeChange, ...] = ()
     elsewhere: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
     @property

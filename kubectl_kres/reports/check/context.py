@@ -21,15 +21,15 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO
-from kubectl_kres.reports.changes.together import Together
+from kubectl_kres.reports.changes.together import CombinedAnswer
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, Diagnostic, Severity
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
 from kubectl_kres.reports.common.explanation import (
     Demand,
     EvaluationOptions,
+    FailedRead,
     Subject,
-    Unseen,
     Verdict,
     manifest_workload,
 )
@@ -106,12 +106,12 @@ class CheckContext:
         ask: EvaluationOptions,
         namespace: str = "",
         subjects: Sequence[Subject] = (),
-        unread: Sequence[Unseen] = (),
+        unread: Sequence[FailedRead] = (),
         *,
         of_files: bool = False,
         spaces: Collection[str] = (),
         tries: RemedyBudget | None = None,
-        together: Together | None = None,
+        together: CombinedAnswer | None = None,
         counted: Sequence[Subject] = (),
     ) -> None:
         self.store, self.ask, self.namespace = store, ask, namespace

@@ -14,7 +14,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, find_unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.needs import list_read_requests
@@ -34,7 +34,7 @@ def check_needs(namespace: str) -> tuple[ReadRequest, ...]:
     return (*denied_needs(namespace), *beside)
 
 
-def missing_reads(store: Store, needs: Iterable[ReadRequest]) -> tuple[Unseen, ...]:
+def missing_reads(store: Store, needs: Iterable[ReadRequest]) -> tuple[FailedRead, ...]:
     """Return the reads that rules lack: all that are required, and of the rest what was requested and refused.
 
     A user who may not read a system's kinds gets no finding about it: a server without that system answers the same.

@@ -9,9 +9,9 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import FailedRead
 from kubectl_kres.reports.common.parts import TektonPart
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class PodManifest(Struct, frozen=True):
     text: str
     live: Pod | None = None
     owner: Workload | None = None
-    assumed: Assume | None = None
+    assumed: Assumption | None = None
 
 
 class PodClaims(Struct, frozen=True):
@@ -44,7 +44,7 @@ class PodClaims(Struct, frozen=True):
     refusals: tuple[Refusal, ...] = ()
     charges: tuple[QuotaCharge, ...] = ()
     ready: int = 0
-    assumptions: tuple[Assume, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     gaps: tuple[str, ...] = ()
 
 
@@ -73,7 +73,7 @@ class MadePod(Struct, frozen=True):
     missing: int = 0
     state: str = ""
     about_another: bool = False
-    assumptions: tuple[Assume, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     source: object = None
 
 
@@ -98,8 +98,8 @@ class Analysis(Struct, frozen=True):
     server: Server = Server()
     claims: PodClaims | None = None
     undefaulted: bool = False
-    assumed: tuple[Assume, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    assumed: tuple[Assumption, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     made: MadePod | None = None
     account: Account | None = None
 

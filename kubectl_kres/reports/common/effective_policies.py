@@ -23,7 +23,7 @@ from kubectl_kres.model.objects import (
     ResourceQuotaStatus,
     RuntimeClass,
 )
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.explanation import Demand
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import registered_systems
@@ -33,14 +33,14 @@ class NamespacePolicies(Struct, frozen=True):
     """Policies ready for admission, what was assumed of them, and the reads that fell short."""
 
     policies: Policies
-    assumptions: tuple[Assume, ...]
+    assumptions: tuple[Assumption, ...]
 
 
 class ExtendedPolicies(NamedTuple):
     """Policies with what systems enforce, what was assumed, and the names of webhooks whose answers are computed so."""
 
     policies: Policies
-    assumed: tuple[Assume, ...] = ()
+    assumed: tuple[Assumption, ...] = ()
     computed: frozenset[str] = frozenset()
 
 
@@ -55,7 +55,7 @@ _MOST_TEXT = 500
 _USUAL = Server()
 
 
-class _Made(NamedTuple):
+class _LastPolicies(NamedTuple):
     """The policies of a namespace as they were made last.
 
     ``now``: the number of changes of the store by then, and of files. ``revision``: of the kinds that they were made
@@ -73,7 +73,7 @@ class _Made(NamedTuple):
 
 
 #: By store and namespace.
-_found: WeakKeyDictionary[Store, dict[str, _Made]] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Store, dict[str, _LastPolicies]] = WeakKeyDictionary()
 
 
 def policies(store: Store, namespace: str, server: Server = _USUAL) -> NamespacePolicies:
@@ -88,12 +88,12 @@ def policies(store: Store, namespace: str, server: Server = _USUAL) -> Namespace
         return last.known
     revision = store.revision(*_KINDS, *extending_kinds())
     known = last.known if last is not None and last.fits(revision, now, server) else _policies(store, namespace, server)
-    made[namespace] = _Made(now, revision, server, known)
+    made[namespace] = _LastPolicies(now, revision, server, known)
     return known
 
 
 def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies:
-    assumed: list[Assume] = []
+    assumed: list[Assumption] = []
     ranges = [limit_range for limit_range in store.all("LimitRange", namespace)
               if _can_be_parsed(limit_range, assumed)
               and _can_be_stored(limit_range, store, server, assumed)]  # fmt: skip
@@ -159,7 +159,7 @@ def _expandable(store: Store) -> dict[str, bool] | None:
     return classes if classes or store.covered(ReadRequest("StorageClass")).known else None
 
 
-def _can_be_parsed(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, supposed: bool = False) -> bool:
+def _can_be_parsed(policy: LimitRange | ResourceQuota, assumed: list[Assumption], *, supposed: bool = False) -> bool:
     """Return whether the object parses. ``supposed``: its status is copied from the spec of a file, so that errors are
     in the spec.
     """
@@ -173,12 +173,12 @@ def _can_be_parsed(policy: LimitRange | ResourceQuota, assumed: list[Assume], *,
         if supposed:
             path = path.replace("status.", "spec.", 1)
         text = f"{kind}/{policy.metadata.name} is left out: {path}: {fault.error.message}"
-        assumed.append(Assume(kind, "policy/unparsable", text))
+        assumed.append(Assumption(kind, "policy/unparsable", text))
         return False
     return True
 
 
-def _can_be_stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, assumed: list[Assume]) -> bool:
+def _can_be_stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, assumed: list[Assumption]) -> bool:
     """Return whether the server would store what comes from a file; what is in the cluster was stored."""
     ref = ObjectRef(type(policy).__name__, policy.metadata.name, policy.metadata.namespace)
     if ref not in store.files:
@@ -190,17 +190,17 @@ def _can_be_stored(policy: LimitRange | ResourceQuota, store: Store, server: Ser
     if refusal is None:
         return True
     text = refusal.message if len(refusal.message) <= _MOST_TEXT else f"{refusal.message[:_MOST_TEXT]}…"
-    assumed.append(Assume(ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {text}"))
+    assumed.append(Assumption(ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {text}"))
     return False
 
 
-def _drop_invalid_overhead(runtime: RuntimeClass, assumed: list[Assume]) -> RuntimeClass:
+def _drop_invalid_overhead(runtime: RuntimeClass, assumed: list[Assumption]) -> RuntimeClass:
     """Return the class, without an overhead that no server would have stored."""
     try:
         parse_list(runtime.overhead.pod_fixed if runtime.overhead else None, "overhead.podFixed")
     except Unparsable as fault:
         text = f"RuntimeClass/{runtime.metadata.name} counts without overhead: {fault.path}: {fault.error.message}"
-        assumed.append(Assume("RuntimeClass", "policy/unparsable", text))
+        assumed.append(Assumption("RuntimeClass", "policy/unparsable", text))
         return structs.replace(runtime, overhead=None)
     return runtime
 
@@ -228,7 +228,7 @@ def from_file(quota: ResourceQuota, store: Store) -> bool:
     return ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace) in store.files
 
 
-def _state(quota: ResourceQuota, store: Store) -> Iterator[Assume]:
+def _state(quota: ResourceQuota, store: Store) -> Iterator[Assumption]:
     """Yield what is assumed about a quota without status: a stored one enforces nothing yet."""
     if quota.status.hard or not quota.spec.hard:
         return
@@ -237,10 +237,10 @@ def _state(quota: ResourceQuota, store: Store) -> Iterator[Assume]:
         there = sorted({EVERYWHERE[name] for name in quota.spec.hard if name in EVERYWHERE})
         beside = f" but {' and '.join(there)}, which every namespace has" if there else ""
         text = f"{path} comes from a file: taken as enforced, with nothing used yet{beside}"
-        yield Assume(path, "quota/from-file", text)
+        yield Assumption(path, "quota/from-file", text)
     else:
         text = f"{path} has no status yet, so it enforces nothing; the quota controller may be slow or off"
-        yield Assume(path, "quota/no-status", text)
+        yield Assumption(path, "quota/no-status", text)
 
 
 def _default_storage(store: Store, quotas: list[ResourceQuota]) -> str:
@@ -259,7 +259,9 @@ def _default_storage(store: Store, quotas: list[ResourceQuota]) -> str:
     return marked[0].metadata.name if marked else ""
 
 
-def _priorities(store: Store, quotas: list[ResourceQuota], assumed: list[Assume]) -> tuple[PriorityClass, ...] | None:
+def _priorities(
+    store: Store, quotas: list[ResourceQuota], assumed: list[Assumption]
+) -> tuple[PriorityClass, ...] | None:
     """Return the PriorityClasses. The default among them is left out where no quota counts by it.
 
     It is read only for such quotas: an answer must not change with what else happens to be in the store.
@@ -270,7 +272,7 @@ def _priorities(store: Store, quotas: list[ResourceQuota], assumed: list[Assume]
     return tuple(structs.replace(class_, global_default=False) for class_ in classes)
 
 
-def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] | None:
+def _classes(store: Store, kind: str, assumed: list[Assumption]) -> tuple[Any, ...] | None:
     """Return all classes of a kind; None where one that is not in the store may still exist."""
     states = [coverage for need, coverage in store.needs().items() if need.kind == kind]
     result = tuple(store.all(kind))
@@ -278,7 +280,7 @@ def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] 
         return result
     if states:
         text = f"{kind} objects could not be read: a named class is taken to exist"
-        assumed.append(Assume(kind, "class/unread", text))
+        assumed.append(Assumption(kind, "class/unread", text))
     return None
 
 

@@ -21,7 +21,7 @@ from kubectl_kres.model.kinds import WORKLOADS, Kind, is_view, named_kind
 from kubectl_kres.model.objects import ObjectRef, OwnerReference, decode_object
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.workload import Workload, template_in
-from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
+from kubectl_kres.provenance.journal import Assumption, Derive, Journal, Source
 from kubectl_kres.reports.common.parts import NodeReport, PoolTrail, Record, Remedy, TektonPart
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.store.store import Coverage, ReadRequest, Store
@@ -247,7 +247,7 @@ class Autoscaled(Record, frozen=True):
     lacks: tuple[Shortfall, ...] = ()
 
 
-class Spare(Record, frozen=True):
+class SparePod(Record, frozen=True):
     """The amount that one pod beyond the wanted ones would lack.
 
     ``short``: how much of ``resource``, where a quota has too little. ``text``: the server's sentence; ``source``: the
@@ -260,7 +260,7 @@ class Spare(Record, frozen=True):
     source: Source | None = None
 
 
-class Unseen(Record, frozen=True):
+class FailedRead(Record, frozen=True):
     """A read that did not succeed, with the server's words. ``required``: the answer is partial without it.
 
     ``reason`` and ``hint``: of a read that failed, where the server gave them.
@@ -276,13 +276,13 @@ class Unseen(Record, frozen=True):
     hint: str = ""
 
 
-def not_computed(text: str) -> Unseen:
+def not_computed(text: str) -> FailedRead:
     """Return what was not computed, ``KIND NAME is not computed: why``, as what was not read: the verdict may be
     another.
     """
     kind, _, rest = text.partition(" ")
     name, _, why = rest.partition(" is not computed: ")
-    return Unseen(kind, "failed", name=name, message=f"not computed: {why}", required=False)
+    return FailedRead(kind, "failed", name=name, message=f"not computed: {why}", required=False)
 
 
 #: How it fares. docs/verdicts.md has the table.
@@ -392,8 +392,8 @@ class Explanation(Record, frozen=True):
     facts: tuple[Fact, ...] = ()
     scheduling: NodeReport | None = None
     warnings: tuple[str, ...] = ()
-    assumptions: tuple[Assume, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     edits: Mapping[str, LastEdit] = {}
     overhead: Mapping[str, str] = {}
     pools: tuple[PoolTrail, ...] = ()
@@ -403,13 +403,13 @@ class Explanation(Record, frozen=True):
     complete: bool = True
     journal: Journal = ()
     tekton: TektonPart | None = None
-    spare: tuple[Spare, ...] = ()
+    spare: tuple[SparePod, ...] = ()
     state: str = ""
     autoscaled: Autoscaled | None = None
     run_state: RunState | None = None
 
 
-def find_unread(store: Store, needs: Iterable[ReadRequest]) -> Iterator[Unseen]:
+def find_unread(store: Store, needs: Iterable[ReadRequest]) -> Iterator[FailedRead]:
     """Yield each need whose objects are not all in the store; a kind that the server does not have is known to be
     empty.
 
@@ -421,9 +421,9 @@ def find_unread(store: Store, needs: Iterable[ReadRequest]) -> Iterator[Unseen]:
             yield build_unseen(need, coverage)
 
 
-def build_unseen(need: ReadRequest, coverage: Coverage) -> Unseen:
+def build_unseen(need: ReadRequest, coverage: Coverage) -> FailedRead:
     """Return a need whose objects are not all in the store."""
-    return Unseen(
+    return FailedRead(
         named_kind(need.kind),
         coverage.state,
         need.namespace,

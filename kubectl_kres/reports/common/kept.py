@@ -11,7 +11,7 @@ V = TypeVar("V")
 MOST = 1000
 
 
-class Kept(dict[K, V]):
+class AnswerCache(dict[K, V]):
     """The latest answers by what they depend on; at most MOST, beyond which all are dropped."""
 
     def keep(self, key: K, answer: V) -> V:

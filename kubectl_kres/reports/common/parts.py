@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Node, Pod
-from kubectl_kres.provenance.journal import Problem, Source, TooMuch
+from kubectl_kres.provenance.journal import Problem, QuotaShortfall, Source
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -372,7 +372,7 @@ ClaimState = Literal[
 Verb = Literal["delete", "release", "edit", "move", "raise", "annotate"]
 
 
-class Waiting(Record, frozen=True):
+class WaitingRun(Record, frozen=True):
     """A run whose pod a quota refuses now. Moments are RFC 3339, empty where they are not known.
 
     ``seconds_left``: of the timeout of ``pipeline_run``, negative: it is over; absent: there is none, or it is not
@@ -401,7 +401,7 @@ class KilledContainer(Record, frozen=True):
     again: bool = True
 
 
-class Outweighed(Record, frozen=True):
+class OversizedAddition(Record, frozen=True):
     """A resource that a container added by Tekton requests more of than all steps and sidecars together.
 
     ``containers``: those that ask for ``amount``, one after the other. ``steps``: what the others ask for.
@@ -437,16 +437,16 @@ class TektonPart(Record, frozen=True):
     status: str = ""
     reason: str = ""
     problem: Problem | None = None
-    never: tuple[TooMuch, ...] = ()
+    never: tuple[QuotaShortfall, ...] = ()
     retries: int = 0
     lost: Mapping[str, str] = {}
     task_level: bool = False
-    waiting: Waiting | None = None
+    waiting: WaitingRun | None = None
     pipeline_run: str = ""
     version: str = ""
     held: str = ""
     killed: tuple[KilledContainer, ...] = ()
-    outweighed: tuple[Outweighed, ...] = ()
+    outweighed: tuple[OversizedAddition, ...] = ()
     throttled: Mapping[str, str] = {}
     by_operator: bool = False
 
@@ -497,7 +497,7 @@ class RuleSummary(Record, frozen=True):
     quotas: tuple[str, ...] = ()
 
 
-class Deed(Record, frozen=True):
+class ClaimAction(Record, frozen=True):
     """An action on one object. ``holds``: what a claim that gives way holds, empty if it only waits.
 
     ``command``: a line to type; empty where an edit in a manifest is meant.
@@ -536,5 +536,5 @@ class PoolTrail(Record, frozen=True):
     short: Mapping[str, str] = {}
     closed: tuple[str, ...] = ()
     behind: tuple[ObjectRef, ...] = ()
-    grow: Deed | None = None
+    grow: ClaimAction | None = None
     known: bool = False

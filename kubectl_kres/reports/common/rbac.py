@@ -7,7 +7,7 @@ from typing import Any
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.reports.common.system import Right, systems
+from kubectl_kres.reports.common.system import ReadRight, systems
 
 #: The name of the roles.
 NAME = "kubectl-kres"
@@ -16,29 +16,31 @@ NAME = "kubectl-kres"
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
 _OWN = ("Deployment", "StatefulSet", "DaemonSet", "CronJob", "ReplicationController", "PodTemplate")
 
-_POLICIES = (Right("LimitRange", _LIST), Right("ResourceQuota", _LIST))
-_NAMED_POLICIES = (Right("LimitRange", _BOTH), Right("ResourceQuota", _BOTH))
+_POLICIES = (ReadRight("LimitRange", _LIST), ReadRight("ResourceQuota", _LIST))
+_NAMED_POLICIES = (ReadRight("LimitRange", _BOTH), ReadRight("ResourceQuota", _BOTH))
 _WORKLOADS = (
-    *(Right(kind, _BOTH) for kind in ("Pod", "ReplicaSet", "Job")),
-    *(Right(kind, _BOTH) for kind in _OWN),
+    *(ReadRight(kind, _BOTH) for kind in ("Pod", "ReplicaSet", "Job")),
+    *(ReadRight(kind, _BOTH) for kind in _OWN),
 )
 _BESIDE = (
-    Right("Event", _LIST, "why pods were not created"),
-    Right("ControllerRevision", _BOTH, "the template of a StatefulSet's or DaemonSet's pod"),
-    Right("PersistentVolumeClaim", _LIST, "which claims of a StatefulSet are there"),
+    ReadRight("Event", _LIST, "why pods were not created"),
+    ReadRight("ControllerRevision", _BOTH, "the template of a StatefulSet's or DaemonSet's pod"),
+    ReadRight("PersistentVolumeClaim", _LIST, "which claims of a StatefulSet are there"),
 )
-_AUTOSCALERS = Right("HorizontalPodAutoscaler", _LIST, "whether there is room for all that an autoscaler may ask for")
-_CLASSES = (Right("PriorityClass", _LIST), Right("RuntimeClass", _BOTH), Right("StorageClass", _LIST))
-_NAMESPACE = (Right("Namespace", _BOTH, "whether a namespace exists, and its labels"),)
+_AUTOSCALERS = ReadRight(
+    "HorizontalPodAutoscaler", _LIST, "whether there is room for all that an autoscaler may ask for"
+)
+_CLASSES = (ReadRight("PriorityClass", _LIST), ReadRight("RuntimeClass", _BOTH), ReadRight("StorageClass", _LIST))
+_NAMESPACE = (ReadRight("Namespace", _BOTH, "whether a namespace exists, and its labels"),)
 _PODS = (*_POLICIES, *_WORKLOADS, *_BESIDE, *_CLASSES, *_NAMESPACE)
 
 
-def _rights_of_systems(command: str) -> tuple[Right, ...]:
+def _rights_of_systems(command: str) -> tuple[ReadRight, ...]:
     """Return the rights of systems for a command, or for whatever explains pods."""
     return tuple(right for system in systems() for right in system.rights.get(command, ()))
 
 
-def _over_pods(command: str) -> Iterator[Right]:
+def _over_pods(command: str) -> Iterator[ReadRight]:
     """Yield a system's rights for a command, and those for pods where the command looks at them, too."""
     for purpose in filter(None, (system.over_pods.get(command) for system in systems())):
         yield from (right._replace(adds=purpose) for right in (*_ANY_POD, *_DEVICES))
@@ -46,7 +48,7 @@ def _over_pods(command: str) -> Iterator[Right]:
 
 _ANY_POD = (*_PODS, *_rights_of_systems("pods"))
 #: What counts where a quota limits devices.
-_DEVICES = (Right("ResourceClaim", _LIST), Right("DeviceClass", _LIST))
+_DEVICES = (ReadRight("ResourceClaim", _LIST), ReadRight("DeviceClass", _LIST))
 _OF_PODS = ("explain", "quota", "diff", "qos")
 _OWN_COMMANDS = dict.fromkeys(name for system in systems() for name in system.rights if name not in {"pods", *_OF_PODS})
 
@@ -64,51 +66,51 @@ _FOR_NODES = (
 )
 
 #: Each command with what it reads.
-COMMANDS: dict[str, tuple[Right, ...]] = {
+COMMANDS: dict[str, tuple[ReadRight, ...]] = {
     "explain": (
         *_ANY_POD,
         *_NAMED_POLICIES,
         *_rights_of_systems("explain"),
-        Right("PersistentVolumeClaim", _BOTH),
-        Right("Service", _GET),
+        ReadRight("PersistentVolumeClaim", _BOTH),
+        ReadRight("Service", _GET),
         _AUTOSCALERS,
-        Right("Node", _BOTH, "which nodes can take a pod that waits for one, and --resize"),
-        *(Right(kind, _LIST, "which nodes can take a pod that waits for one") for kind in _FOR_NODES),
+        ReadRight("Node", _BOTH, "which nodes can take a pod that waits for one, and --resize"),
+        *(ReadRight(kind, _LIST, "which nodes can take a pod that waits for one") for kind in _FOR_NODES),
     ),
     "quota": (
         *_ANY_POD,
         *_NAMED_POLICIES,
         *_rights_of_systems("quota"),
-        Right("Service", _LIST),
+        ReadRight("Service", _LIST),
         *_DEVICES,
         _AUTOSCALERS,
     ),
     **{name: (*_rights_of_systems(name), *_over_pods(name)) for name in _OWN_COMMANDS},
     "diff": _ANY_POD,
-    "qos": (*_ANY_POD, Right("Node", _BOTH, "oom_score_adj on the node of a pod")),
+    "qos": (*_ANY_POD, ReadRight("Node", _BOTH, "oom_score_adj on the node of a pod")),
 }
 COMMANDS["simulate"] = (
     *_POLICIES,
-    *(Right(kind, _LIST) for kind in ("Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job")),
+    *(ReadRight(kind, _LIST) for kind in ("Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job")),
     *(
-        Right(kind, _LIST, "what a change does to them")
+        ReadRight(kind, _LIST, "what a change does to them")
         for kind in ("DaemonSet", "CronJob", "ReplicationController", "PersistentVolumeClaim", "Service")
     ),
     *(
-        Right(kind, _LIST, "what a new pod gets of its class")
+        ReadRight(kind, _LIST, "what a new pod gets of its class")
         for kind in ("PriorityClass", "RuntimeClass", "StorageClass")
     ),
     _AUTOSCALERS,
     *_rights_of_systems("pods"),
-    Right("Namespace", _BOTH, "which pools, policies and standards of Pod Security apply"),
+    ReadRight("Namespace", _BOTH, "which pools, policies and standards of Pod Security apply"),
     *(right for name in _OWN_COMMANDS for right in _rights_of_systems(name)),
 )
-COMMANDS["migrate"] = (*COMMANDS["simulate"], Right("Tenant", _GET))
+COMMANDS["migrate"] = (*COMMANDS["simulate"], ReadRight("Tenant", _GET))
 COMMANDS["check"] = (
     *COMMANDS["quota"],
     *(right for name in _OWN_COMMANDS for right in _rights_of_systems(name)),
-    Right("Tenant", _LIST, "whether a Tenant uses more than its quota"),
-    Right("Namespace", _LIST, "which namespaces a pool selects"),
+    ReadRight("Tenant", _LIST, "whether a Tenant uses more than its quota"),
+    ReadRight("Namespace", _LIST, "which namespaces a pool selects"),
 )
 COMMANDS["overview"] = tuple(
     right._replace(verbs=_GET if right.names else _LIST)
@@ -117,11 +119,11 @@ COMMANDS["overview"] = tuple(
     if "list" in right.verbs or right.names
 )
 COMMANDS["timeline"] = (
-    *(Right(kind, _LIST) for kind in ("LimitRange", "ResourceQuota", "Pod", "Deployment", "ReplicaSet")),
-    *(Right(kind, _LIST) for kind in ("StatefulSet", "DaemonSet", "Job", "ReplicationController")),
-    Right("Event", _LIST, "which pods were refused, and when"),
+    *(ReadRight(kind, _LIST) for kind in ("LimitRange", "ResourceQuota", "Pod", "Deployment", "ReplicaSet")),
+    *(ReadRight(kind, _LIST) for kind in ("StatefulSet", "DaemonSet", "Job", "ReplicationController")),
+    ReadRight("Event", _LIST, "which pods were refused, and when"),
     *(
-        Right(kind, _LIST, f"what happened to {BY_KIND[kind].plural}")
+        ReadRight(kind, _LIST, f"what happened to {BY_KIND[kind].plural}")
         for system in systems()
         for kind in dict.fromkeys((*system.kinds.get("edited", ()), *system.kinds.get("events", ())))
     ),
@@ -149,14 +151,14 @@ COMMANDS.update(
 )
 
 
-def rights(commands: Sequence[str]) -> tuple[Right, ...]:
+def rights(commands: Sequence[str]) -> tuple[ReadRight, ...]:
     """Return what some commands read, each resource once; none: all that answer. Raises UsageError for unknown ones."""
     for name in commands:
         if name not in COMMANDS:
             known = ", ".join(COMMANDS)
             raise UsageError(f"{name} reads nothing of a cluster, or is no command; --rbac takes {known}")
     chosen = commands or [name for name in COMMANDS if name != "tui"]
-    merged: dict[tuple[str, str, tuple[str, ...]], Right] = {}
+    merged: dict[tuple[str, str, tuple[str, ...]], ReadRight] = {}
     for right in (right for name in chosen for right in COMMANDS[name]):
         kind = BY_KIND[right.kind]
         key = (kind.group, kind.plural, right.names)
@@ -169,7 +171,7 @@ def rights(commands: Sequence[str]) -> tuple[Right, ...]:
 def roles(commands: Sequence[str], namespaces: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return a ClusterRole; with ``namespaces`` a Role in each of them, and a ClusterRole for what stands in none."""
     result = rights(commands)
-    fixed: dict[str, list[Right]] = {}
+    fixed: dict[str, list[ReadRight]] = {}
     for right in result:
         if right.namespace:
             fixed.setdefault(right.namespace, []).append(right)
@@ -181,7 +183,7 @@ def roles(commands: Sequence[str], namespaces: Sequence[str] = ()) -> list[dict[
     return [role for role in made if role["rules"]]
 
 
-def _role(kind: str, rights_: Iterable[Right], namespace: str = "") -> dict[str, Any]:
+def _role(kind: str, rights_: Iterable[ReadRight], namespace: str = "") -> dict[str, Any]:
     place = {"namespace": namespace} if namespace else {}
     return {
         "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -191,12 +193,12 @@ def _role(kind: str, rights_: Iterable[Right], namespace: str = "") -> dict[str,
     }
 
 
-def _order(right: Right) -> tuple[bool, str, str]:
+def _order(right: ReadRight) -> tuple[bool, str, str]:
     kind = BY_KIND[right.kind]
     return bool(right.adds), kind.group, kind.plural
 
 
-def _rule(right: Right) -> dict[str, Any]:
+def _rule(right: ReadRight) -> dict[str, Any]:
     kind = BY_KIND[right.kind]
     named = {"resourceNames": list(right.names)} if right.names else {}
     return {"apiGroups": [kind.group], "resources": [kind.plural], **named, "verbs": list(right.verbs)}

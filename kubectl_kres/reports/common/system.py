@@ -47,7 +47,7 @@ Sentences = Callable[[Any], Iterator[str]]
 Target = Literal["pod", "workload"]
 
 
-class Right(NamedTuple):
+class ReadRight(NamedTuple):
     """A kind and the verbs that read it. ``adds``: what answers lack without it; empty: they are partial.
 
     ``names``: only objects of these names, in ``namespace``.
@@ -121,7 +121,7 @@ class Ownership(NamedTuple):
     distributed: bool = False
 
 
-class KeptQuotaAnswer(NamedTuple):
+class ManagedQuotaAnswer(NamedTuple):
     """Of quotas that a system keeps and that refuse: where the room comes from; sentences by rule, before the usual."""
 
     trails: tuple[PoolTrail, ...] = ()
@@ -247,7 +247,7 @@ class QuotaKeeper(Struct, frozen=True):
 
     owner: Callable[[Metadata], Ownership | None]
     replace_raises: Callable[[Store, ObjectRef, tuple[Edit, ...]], MoreRoom | None]
-    explain_refusals: Callable[[Store, str, Iterable[Finding]], KeptQuotaAnswer]
+    explain_refusals: Callable[[Store, str, Iterable[Finding]], ManagedQuotaAnswer]
     shared_reports: Callable[[Store, str], Iterator[Record]]
 
 
@@ -279,7 +279,7 @@ class System(Struct, frozen=True):
     group: str = ""
     answers: Mapping[str, KindAnswers] = {}
     kinds: Mapping[Role, Collection[str]] = {}
-    rights: Mapping[str, tuple[Right, ...]] = {}
+    rights: Mapping[str, tuple[ReadRight, ...]] = {}
     over_pods: Mapping[str, str] = {}
     sentences: Mapping[str, Sentences] = {}
     reads: Callable[[Store, Question], Iterable[ReadRequest] | None] | None = None

@@ -20,8 +20,8 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Derive, Set, Source
 from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
-from kubectl_kres.reports.common.explanation import EvaluationOptions, ResourceValue, Subject, Unseen, Verdict
-from kubectl_kres.reports.common.kept import Kept
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, ResourceValue, Subject, Verdict
+from kubectl_kres.reports.common.kept import AnswerCache
 from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import object_behind
@@ -64,7 +64,7 @@ class Difference(Record, frozen=True):
     verdict: Verdict
     changed: bool
     remedies: tuple[Remedy, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     certain: bool = True
     complete: bool = True
 
@@ -86,8 +86,8 @@ class Differences:
 
     def __init__(self, store: Store, ask: EvaluationOptions) -> None:
         self._store, self._ask = store, ask
-        self._unchanged = Kept[tuple[Any, ...], tuple[Maker | None, NamespacePolicies, bool]]()
-        self._alike = Kept[tuple[Any, ...], tuple[Maker | None, NamespacePolicies, Difference]]()
+        self._unchanged = AnswerCache[tuple[Any, ...], tuple[Maker | None, NamespacePolicies, bool]]()
+        self._alike = AnswerCache[tuple[Any, ...], tuple[Maker | None, NamespacePolicies, Difference]]()
         #: By namespace when its policies were edited, and the revisions that this is of.
         self._times: dict[str, tuple[tuple[int, ...], frozenset[str]]] = {}
         #: Namespaces whose last pod differed: the next one likely does, too, and its journal is wanted.

@@ -15,7 +15,7 @@ from kubectl_kres.admission.request.new_pod import Policies, admit, brought_clas
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodManifest
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands_of, policies
@@ -25,10 +25,10 @@ from kubectl_kres.reports.common.explanation import (
     EvaluationOptions,
     Explanation,
     Fact,
+    FailedRead,
     QuotaCost,
     RunState,
     Subject,
-    Unseen,
     Verdict,
     find_unread,
 )
@@ -167,7 +167,7 @@ class Decision(NamedTuple):
     verdict: Verdict
     containers: tuple[ContainerValues, ...]
     advice: Advice
-    unseen: tuple[Unseen, ...]
+    unseen: tuple[FailedRead, ...]
     seen: tuple[Fact, ...]
     pods: Replicas | None
     table: ValueTable
@@ -310,7 +310,7 @@ def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> V
 
 
 def verdict_and_sentences(
-    store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...]
+    store: Store, subject: Subject, analysis: Analysis, unseen: tuple[FailedRead, ...]
 ) -> tuple[Verdict, tuple[str, ...], Replicas | None, tuple[Fact, ...]]:
     """Return the verdict of an explanation, an untested remedy in a sentence for each refusal, and the replicas.
 
@@ -333,7 +333,7 @@ def verdict_and_sentences(
 
 
 def _verdict(
-    store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, unseen: tuple[Unseen, ...]
+    store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, unseen: tuple[FailedRead, ...]
 ) -> tuple[Verdict, tuple[Fact, ...]]:
     """Return the verdict and the replicas with the cluster's facts about the object, where those were looked at."""
     bare = verdict_of(analysis.outcomes)
@@ -356,7 +356,7 @@ def _advice(
     analysis: Analysis,
     seen: Sequence[Fact],
     pods: Replicas | None,
-    unseen: Sequence[Unseen],
+    unseen: Sequence[FailedRead],
 ) -> Advice:
     """Return the advice."""
     if analysis.made is not None:
@@ -532,14 +532,14 @@ def _find_waiting_pod(store: Store, subject: Subject, start: PodManifest) -> Pod
     return events.waiting_pod(store, subject.ref.kind, owner) if owner is not None and start.live is None else None
 
 
-def _nodes_unseen(store: Store, subject: Subject, start: PodManifest) -> Iterator[Unseen]:
+def _nodes_unseen(store: Store, subject: Subject, start: PodManifest) -> Iterator[FailedRead]:
     """Yield that nodes may not be read, for a workload; for a pod they are among its own needs."""
     waiting = _find_waiting_pod(store, subject, start)
     if waiting is not None:
         yield from (unseen for unseen in find_unread(store, node_needs(store, waiting)) if unseen.state in _REFUSED)
 
 
-def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tuple[Assume, ...]:
+def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tuple[Assumption, ...]:
     """Return the assumptions about a manifest."""
     if not subject.file:
         return ()
@@ -553,15 +553,15 @@ def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tup
 
 def _assumptions(
     start: PodManifest, known: NamespacePolicies, ask: EvaluationOptions, injected: Sequence[str]
-) -> tuple[Assume, ...]:
-    stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
+) -> tuple[Assumption, ...]:
+    stated = tuple(Assumption("server", "server/assumed", text) for text in ask.assumptions)
     additions = f"the figures for today leave out what webhooks add to new pods: {', '.join(injected)}"
-    without = (Assume("spec", "webhook/not-computed", additions),) if injected else ()
+    without = (Assumption("spec", "webhook/not-computed", additions),) if injected else ()
     supposed = (start.assumed,) if start.assumed else ()
     return (*supposed, *known.assumptions, *without, *_gates(start.live or start.pod, ask.server), *stated)
 
 
-def _gates(pod: Pod, server: Server) -> tuple[Assume, ...]:
+def _gates(pod: Pod, server: Server) -> tuple[Assumption, ...]:
     """Return the assumptions about feature gates: none for a pod that uses no gated field."""
     if pod.spec.resources is None and not any(item.restart_policy for item in pod.spec.init_containers or ()):
         return ()
@@ -570,14 +570,14 @@ def _gates(pod: Pod, server: Server) -> tuple[Assume, ...]:
     return gates(pod, server)
 
 
-def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
+def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[FailedRead, ...]:
     """Return what could not be read or computed; not what assumptions already say."""
     not_read = find_unread(store, list_read_requests(store, subject))
     all_unseen = tuple(unseen for unseen in not_read if unseen.required or _is_said(unseen))
     return (*_number_unknown(subject), *all_unseen, *(analysis.unseen if analysis is not None else ()))
 
 
-def _number_unknown(subject: Subject) -> Iterator[Unseen]:
+def _number_unknown(subject: Subject) -> Iterator[FailedRead]:
     """Yield that the number of pods is not known, for an object of a file whose kind is in no table."""
     kind, ref = subject.kind, subject.ref
     if subject.raw is None or is_known(kind):
@@ -586,10 +586,10 @@ def _number_unknown(subject: Subject) -> Iterator[Unseen]:
 
     if not has_places(kind.group, kind.kind):
         text = f"how many pods a {kind.kind} of {kind.api_version} makes is not known"
-        yield Unseen(ref.kind, "failed", ref.namespace, ref.name, text)
+        yield FailedRead(ref.kind, "failed", ref.namespace, ref.name, text)
 
 
-def _is_said(unseen: Unseen) -> bool:
+def _is_said(unseen: FailedRead) -> bool:
     """Return whether something that only adds to an answer is reported when it could not be read."""
     if unseen.kind in kinds_of("assumed"):
         return False

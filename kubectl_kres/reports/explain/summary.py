@@ -15,8 +15,8 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
-from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Subject, Unseen, Verdict
-from kubectl_kres.reports.common.kept import Kept
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, RunState, Subject, Verdict
+from kubectl_kres.reports.common.kept import AnswerCache
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.system import object_behind
@@ -44,7 +44,7 @@ class Outline(Record, frozen=True):
     verdict: Verdict
     quality: str = ""
     remedy: str = ""
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
     names: Mapping[str, str] = {}
     replicas: Replicas | None = None
@@ -61,10 +61,10 @@ class Outlines:
     def __init__(self, store: Store, ask: EvaluationOptions) -> None:
         self._store, self._ask = store, ask
         #: By all that admission looks at; and, quicker to find, by what the pod says of the template that made it.
-        self._alike = Kept[tuple[str, bytes, bytes], tuple[NamespacePolicies, Outline]]()
-        self._of_origin = Kept[tuple[PodOrigin, bytes], Outline]()
+        self._alike = AnswerCache[tuple[str, bytes, bytes], tuple[NamespacePolicies, Outline]]()
+        self._of_origin = AnswerCache[tuple[PodOrigin, bytes], Outline]()
         #: What could not be read.
-        self._unseen = Kept[PodOrigin, tuple[Unseen, ...]]()
+        self._unseen = AnswerCache[PodOrigin, tuple[FailedRead, ...]]()
         #: Up to which change of anything but pods the last two hold.
         self._beside = -1
         #: Namespaces whose last pod was refused: the next one likely is, too.
@@ -116,7 +116,7 @@ class Outlines:
         return outline
 
     def _find_cached_outline(
-        self, subject: Subject, pod: Pod, known: NamespacePolicies, unseen: tuple[Unseen, ...]
+        self, subject: Subject, pod: Pod, known: NamespacePolicies, unseen: tuple[FailedRead, ...]
     ) -> Outline:
         """Return the line of a pod, from the cache if one like it was evaluated."""
         start = start_of_live(self._store, pod)
@@ -127,10 +127,10 @@ class Outlines:
             last = self._alike.keep(key, (known, self._evaluate(subject, unseen, judge)))
         return last[1]
 
-    def _evaluate_subject(self, subject: Subject, unseen: tuple[Unseen, ...]) -> Outline:
+    def _evaluate_subject(self, subject: Subject, unseen: tuple[FailedRead, ...]) -> Outline:
         return self._evaluate(subject, unseen, partial(analysis_of, self._store, subject, self._ask))
 
-    def _evaluate(self, subject: Subject, unseen: tuple[Unseen, ...], judge: Callable[..., Analysis]) -> Outline:
+    def _evaluate(self, subject: Subject, unseen: tuple[FailedRead, ...], judge: Callable[..., Analysis]) -> Outline:
         """Return the evaluated line. The journal is kept only for what is refused, since it costs time: the remedies
         name what set the values.
         """
@@ -154,12 +154,14 @@ def _is_waiting_for_claim(store: Store, pod: Pod) -> bool:
     return waits_for_objects(store, pod)
 
 
-def _set_unseen(outline: Outline, unseen: tuple[Unseen, ...]) -> Outline:
+def _set_unseen(outline: Outline, unseen: tuple[FailedRead, ...]) -> Outline:
     """Return the line with the reads that it lacks."""
     return structs.replace(outline, unseen=unseen, complete=not any(unseen.required for unseen in unseen))
 
 
-def _build_outline(store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...], now: str) -> Outline:
+def _build_outline(
+    store: Store, subject: Subject, analysis: Analysis, unseen: tuple[FailedRead, ...], now: str
+) -> Outline:
     draft = analysis.outcomes[0].draft
     whole, remedies, replicas, facts = verdict_and_sentences(store, subject, analysis, unseen)
     # The words of a refusal name the pod, and those that are alike share their line.

@@ -13,7 +13,7 @@ from kubectl_kres.admission.quota.quota_admission import charges, count_request
 from kubectl_kres.admission.request.policy_answer import answer_request
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.quota_objects import CountedObject
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, find_unread
 from kubectl_kres.reports.explain.explain import quota_costs
@@ -81,11 +81,11 @@ def _remedies(subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"{text}; every namespace has ConfigMap {ROOT_CA}, which counts, too" if own else text
 
 
-def _existence_assumption(store: Store, subject: Subject, *, there: bool) -> Iterator[Assume]:
+def _existence_assumption(store: Store, subject: Subject, *, there: bool) -> Iterator[Assumption]:
     """Yield the assumption that the object is new, where the cluster was not asked."""
     ref = subject.ref
     if there:
-        yield Assume("request", "file/exists", f"{ref} exists: changing it costs no quota anything")
+        yield Assumption("request", "file/exists", f"{ref} exists: changing it costs no quota anything")
     elif store.origin.kind != "files" and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).known:
         why = "Secrets are never read" if ref.kind == "Secret" else "it could not be looked up"
-        yield Assume("request", "file/taken-as-new", f"{ref} is taken as new: {why}")
+        yield Assumption("request", "file/taken-as-new", f"{ref} is taken as new: {why}")

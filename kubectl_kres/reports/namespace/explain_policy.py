@@ -24,15 +24,15 @@ from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import LimitRange, ManagedMetadata, ObjectRef, ResourceQuota, on_wire
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
-from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
 from kubectl_kres.reports.common.explanation import (
     Demand,
     EvaluationOptions,
+    FailedRead,
     LastEdit,
     Subject,
-    Unseen,
     Verdict,
     find_unread,
 )
@@ -133,7 +133,7 @@ class _NamespaceContext(Struct, frozen=True):
     item: Any
     known: NamespacePolicies
     ask: EvaluationOptions
-    unseen: tuple[Unseen, ...]
+    unseen: tuple[FailedRead, ...]
     raw: Mapping[str, Any] | None = None
 
     def unfilled(self, demanded: tuple[Demand, ...]) -> tuple[Demand, ...]:
@@ -305,12 +305,12 @@ def _gets_class(item: Any, known: Policies) -> bool:
     return isinstance(item, PersistentVolumeClaim) and with_default_class(item, known) is not item
 
 
-def _of_class(known: Policies, *, given: bool) -> tuple[Assume, ...]:
+def _of_class(known: Policies, *, given: bool) -> tuple[Assumption, ...]:
     """Return the assumptions about the storage class. ``given``: the claim keeps the storage class that it names, if it
     does.
     """
     text = f"it names no storage class: it gets the default one, {known.default_storage}"
-    return () if given else (Assume("spec.storageClassName", "claim/default-class", text),)
+    return () if given else (Assumption("spec.storageClassName", "claim/default-class", text),)
 
 
 def _build_claim_remedy(word: str) -> Remedy:
@@ -366,7 +366,7 @@ def _edits(item: LimitRange | ResourceQuota | Any) -> Mapping[str, LastEdit]:
     return {field: edit for field, edit in last_edits.items() if edit is not None}
 
 
-class Part(Record, frozen=True):
+class LimitRangePart(Record, frozen=True):
     """The contribution of one LimitRange. ``field`` as in the object. ``force``: it is in force, or may be, for a
     default.
     """
@@ -390,8 +390,8 @@ class EffectiveLimit(Record, frozen=True):
     band: Band
     requests: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
-    assumptions: tuple[Assume, ...] = ()
+    parts: tuple[LimitRangePart, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
 
     @property
     def certain(self) -> bool:
@@ -429,7 +429,7 @@ def _default_names(limits: Iterable[Limits]) -> Iterator[tuple[str, str]]:
             yield from ((item.type, name) for name in {*item.default, *item.default_request})
 
 
-def _band_parts(limits: Iterable[Limits], band: Band) -> Iterator[Part]:
+def _band_parts(limits: Iterable[Limits], band: Band) -> Iterator[LimitRangePart]:
     forced = {"min": band.low_source, "max": band.high_source, "maxLimitRequestRatio": band.ratio_source}
     for field in _FIELDS:
         for limit in limits:
@@ -437,7 +437,7 @@ def _band_parts(limits: Iterable[Limits], band: Band) -> Iterator[Part]:
                 value = _value(item, field, band)
                 if value is not None:
                     source = limit.source.at(f"{item.path}.{field}[{band.resource}]")
-                    yield Part(field, str(value), source, field not in forced or forced[field] == source)
+                    yield LimitRangePart(field, str(value), source, field not in forced or forced[field] == source)
 
 
 def _value(item: ParsedItem, field: str, band: Band) -> Quantity | None:
@@ -453,5 +453,5 @@ def _value(item: ParsedItem, field: str, band: Band) -> Quantity | None:
     return quantities[field].get(band.resource)
 
 
-def _values(parts: Iterable[Part], field: str) -> tuple[str, ...]:
+def _values(parts: Iterable[LimitRangePart], field: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.value for part in parts if part.field == field))

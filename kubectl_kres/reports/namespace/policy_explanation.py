@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.explanation import Demand, Explanation, LastEdit, QuotaCost, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import Demand, Explanation, FailedRead, LastEdit, QuotaCost, Verdict
 from kubectl_kres.reports.common.parts import MergedLimit, Record, Remedy, RuleSummary
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 
@@ -72,6 +72,6 @@ class PolicyExplanation(Record, frozen=True):
     counted: bool = False
     warnings: tuple[str, ...] = ()
     edits: Mapping[str, LastEdit] = {}
-    assumptions: tuple[Assume, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True

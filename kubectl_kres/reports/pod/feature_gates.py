@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from kubectl_kres.admission.base.outcome import LOCKED, Server
 from kubectl_kres.admission.base.versions import GATES, version_text
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 
 #: Gate to the field that it is about, and what becomes of that without it.
 _WITHOUT: Mapping[str, tuple[str, str]] = {
@@ -19,14 +19,14 @@ _WITHOUT: Mapping[str, tuple[str, str]] = {
 }
 
 
-def gates(pod: Pod, server: Server, *, resized: bool = False) -> tuple[Assume, ...]:
+def gates(pod: Pod, server: Server, *, resized: bool = False) -> tuple[Assumption, ...]:
     """Return one assumption for each gate that the pod's figures depend on and whose setting nobody gave.
 
     A gate that is locked in the version needs none. ``resized``: with the gates of a resize.
     """
     used = [*_used_gates(pod), *(_resize_gates(pod) if resized else ())]
     text = ((gate, _format_gate(gate, server)) for gate in used)
-    return tuple(Assume(_WITHOUT[gate][0], "server/feature-gate", text) for gate, text in text if text)
+    return tuple(Assumption(_WITHOUT[gate][0], "server/feature-gate", text) for gate, text in text if text)
 
 
 def _used_gates(pod: Pod) -> Iterator[str]:

@@ -13,7 +13,7 @@ from kubectl_kres.errors import ClusterError, NotFound, UsageError
 from kubectl_kres.model.objects import LAST_APPLIED, ResourceList, decode_object
 from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
 from kubectl_kres.model.workload import ControllerRevision, Workload
-from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.explanation import Subject, pod_of_template, raw_template, template_of
 from kubectl_kres.reports.common.replicas import controller
@@ -164,7 +164,7 @@ def _strip_defaults(store: Store, live: Pod, source: Source) -> PodManifest:
         reason = f"its template is not known ({kind}/{name} {'could not be read' if barred else 'was not found'})"
     if filled:
         reason += "; the values that its limit-ranger annotation names are taken as not written"
-    assumed = Assume("spec", "start/live", f"admission starts from the live pod: {reason}")
+    assumed = Assumption("spec", "start/live", f"admission starts from the live pod: {reason}")
     pod = Pod(live.metadata, bare)
     return PodManifest(pod, source, "", "the live pod", live, assumed=assumed)
 

@@ -15,7 +15,7 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodClaims, with_refusal
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, not_computed
@@ -27,7 +27,7 @@ _KIND = "PersistentVolumeClaim"
 _MOST_ORDERED = 8
 #: The claims of so many pods are looked for; those of further ones are taken as new.
 _MOST_PODS = 5000
-_UNREAD = Assume(
+_UNREAD = Assumption(
     "spec.volumeClaimTemplates",
     "claim/taken-as-new",
     "PersistentVolumeClaims could not be read: those of the next pod are taken as new",

@@ -15,7 +15,7 @@ from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Statu
 from kubectl_kres.admission.decoding.decode import strict_refusal, version_of
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, is_known
 from kubectl_kres.model.objects import ObjectRef, Raw
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.analysis import Analysis, with_refusal
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, raw_template
 from kubectl_kres.reports.pod.pod_claims import with_account
@@ -108,7 +108,7 @@ def nearest_kind(kind: str, version: str) -> str:
     return f"write a kind that the server has (kubectl api-resources lists them){defined}"
 
 
-UNCHECKED = Assume(
+UNCHECKED = Assumption(
     "request",
     "file/unchecked",
     "time zones, addresses of Services, options for Windows and volumes of drivers in the file are valid; all else "
@@ -206,7 +206,7 @@ def exists(store: Store, subject: Subject) -> bool:
     return is_known(subject.kind) and store.get(ref.kind, ref.name, ref.namespace) is not None
 
 
-def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[Assume]:
+def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[Assumption]:
     """Yield the assumption that the object is new, since it could not be read, where a quota refuses one more of its
     kind.
     """
@@ -215,17 +215,17 @@ def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) ->
         return
     if not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).known:
         text = f"{ref} could not be looked up: it is taken as new"
-        yield Assume("request", "file/taken-as-new", text)
+        yield Assumption("request", "file/taken-as-new", text)
 
 
-def existing(store: Store, subject: Subject) -> Iterator[Assume]:
+def existing(store: Store, subject: Subject) -> Iterator[Assumption]:
     """Yield the assumption for an object whose name exists already, so that it cannot be created."""
     if not subject.file or store.origin.kind == "files" or not exists(store, subject):
         return
     ref = subject.ref
     then = "this is the answer if it were not there" if ref.kind == "Pod" else "this is the answer to applying the file"
     text = f'409 {subject.kind.qualified} "{ref.name}" already exists'
-    yield Assume("request", "file/exists", f"{ref} exists: creating it is answered with {text}; {then}")
+    yield Assumption("request", "file/exists", f"{ref} exists: creating it is answered with {text}; {then}")
 
 
 def refuse_unknown_fields(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:

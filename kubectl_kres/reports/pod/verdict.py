@@ -8,7 +8,7 @@ from typing import Final, cast
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome
-from kubectl_kres.reports.common.explanation import Blocked, OutcomeWord, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import Blocked, FailedRead, OutcomeWord, Verdict
 from kubectl_kres.reports.common.system import kinds_of
 
 #: Ends a word where something that could not be read may change the verdict.
@@ -29,7 +29,7 @@ MEANINGS: Final = {
 NEGATIVE: Final = frozenset({"refused", "blocked", "partly", "depends-on-order", "no-answer"})
 
 
-class Needed(Struct, frozen=True):
+class NeededPods(Struct, frozen=True):
     """The pods that are still wanted: ``missing`` pods, 1 for an object that is explained itself.
 
     ``fits``: how many of them are admitted one after the other; None: all. ``blocked``: who rejected them last.
@@ -43,7 +43,7 @@ class Needed(Struct, frozen=True):
 
 
 #: Of an object that is asked about itself, and of a pod that nobody counts.
-ITSELF: Final = Needed()
+ITSELF: Final = NeededPods()
 
 
 def word_of(verdict: Verdict) -> OutcomeWord:
@@ -71,7 +71,7 @@ def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
     )
 
 
-def with_outcome(verdict: Verdict, unseen: Iterable[Unseen], needed: Needed = ITSELF) -> Verdict:
+def with_outcome(verdict: Verdict, unseen: Iterable[FailedRead], needed: NeededPods = ITSELF) -> Verdict:
     """Return the verdict with its word. ``unseen``: what could not be read."""
     word = _verdict_word(verdict, needed)
     deciding = kinds_of("decides")
@@ -86,7 +86,7 @@ def with_outcome(verdict: Verdict, unseen: Iterable[Unseen], needed: Needed = IT
     )
 
 
-def _verdict_word(verdict: Verdict, needed: Needed) -> str:
+def _verdict_word(verdict: Verdict, needed: NeededPods) -> str:
     if not needed.missing or (needed.comes and verdict.allowed is not True):
         return "admitted" if verdict.allowed is True else "full"
     if verdict.allowed is None:

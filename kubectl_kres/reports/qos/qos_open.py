@@ -26,7 +26,7 @@ class Open(Record, frozen=True):
     pods: int
 
 
-class Opening:
+class OpenContainers:
     """A collector of such containers, which keeps counts only."""
 
     def __init__(self) -> None:

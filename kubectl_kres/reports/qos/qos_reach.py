@@ -24,7 +24,7 @@ _SPARED = 24
 _TRIED = 8
 
 
-class Reach(Record, frozen=True):
+class ClassChange(Record, frozen=True):
     """The fewest edits after which admission gives the class; none, if no edit of the manifest does.
 
     ``refused``: the server's refusal of the pod after the edits; empty: it would be admitted. ``gate``: the feature
@@ -50,17 +50,17 @@ class AdmittedPod(NamedTuple):
 QosChange = list[ManifestEdit]
 
 
-def find_reach(case: AdmittedPod, name: str) -> Reach:
+def find_reach(case: AdmittedPod, name: str) -> ClassChange:
     """Return the admitted change with the fewest edits; if none is admitted, the shortest of the refused ones."""
     reaches = [_try_change(case, name, [put for put in way if edit_of(case.pod, put)]) for way in _WAYS[name](case)]
-    return min((reach for reach in reaches if reach is not None), key=_reach_sort_key, default=Reach(name, ()))
+    return min((reach for reach in reaches if reach is not None), key=_reach_sort_key, default=ClassChange(name, ()))
 
 
-def _reach_sort_key(reach: Reach) -> tuple[bool, int]:
+def _reach_sort_key(reach: ClassChange) -> tuple[bool, int]:
     return bool(reach.refused), len(reach.edits)
 
 
-def _try_change(case: AdmittedPod, name: str, way: QosChange) -> Reach | None:
+def _try_change(case: AdmittedPod, name: str, way: QosChange) -> ClassChange | None:
     """Return the change without needless edits; None if it does not lead to the class, or is invalid."""
     text = _refusal(case, name, way)
     if text is None or not way:
@@ -71,7 +71,7 @@ def _try_change(case: AdmittedPod, name: str, way: QosChange) -> Reach | None:
         if less is not None and (text or not less):
             way, text = rest, less
     edits = tuple(edit for edit in (edit_of(case.pod, put) for put in way) if edit)
-    return Reach(name, edits, text, "PodLevelResources" if case.draft.pod is None and _leveling(edits) else "")
+    return ClassChange(name, edits, text, "PodLevelResources" if case.draft.pod is None and _leveling(edits) else "")
 
 
 def _refusal(case: AdmittedPod, name: str, way: QosChange) -> str | None:

@@ -16,7 +16,7 @@ from kubectl_kres.admission.base.resource_names import is_huge_page
 from kubectl_kres.admission.kubelet import (
     Cgroup,
     Driver,
-    Machine,
+    KubeletNode,
     cgroups,
     oom_score,
     page_size,
@@ -29,18 +29,18 @@ from kubectl_kres.admission.pod.defaulting import decoded_draft
 from kubectl_kres.admission.request.new_pod import brought_class
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Node, Pod
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, find_unread
-from kubectl_kres.reports.common.kept import Kept
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
+from kubectl_kres.reports.common.kept import AnswerCache
 from kubectl_kres.reports.common.parts import Record, node_of
 from kubectl_kres.reports.common.system import kinds_of, maker_of, systems
 from kubectl_kres.reports.explain.explain import Analysis, analysis_from, analysis_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.resource_view import signature
-from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, Reach, find_reach
+from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, ClassChange, find_reach
 from kubectl_kres.store.store import ReadRequest, Store
 
 _FILES = {1: ("memory.limit_in_bytes", "cpu.cfs_quota_us"), 2: ("memory.max", "cpu.max")}
@@ -57,7 +57,7 @@ _NOTES_OF = {
 }
 
 
-class Seen(Record, frozen=True):
+class SmallestLimits(Record, frozen=True):
     """The smallest limits on the way up from a container, with the cgroups that set them; absent: there is none.
 
     ``memory`` in bytes, ``cpu`` in microseconds of cpu time for each ``period`` of 100,000.
@@ -92,26 +92,26 @@ class Cgroups(Record, frozen=True):
     version: int
     driver: str
     root: Cgroup
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[SmallestLimits, ...] = ()
     shared: tuple[Shared, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def machine_of(node: Node | None, version: int, driver: Driver) -> Machine:
+def machine_of(node: Node | None, version: int, driver: Driver) -> KubeletNode:
     """Return the node as far as it is known: its memory and its sizes of huge pages."""
     if node is None:
-        return Machine(version, driver)
+        return KubeletNode(version, driver)
     capacity = parse_list(node.status.capacity, "status.capacity")
     room = parse_list(node.status.allocatable, "status.allocatable")
     pages = sorted({page_size(name) for name in capacity if is_huge_page(name)} - {""})
-    return Machine(version, driver, _bytes(capacity.get("memory")), _bytes(room.get("memory")), pages=tuple(pages))
+    return KubeletNode(version, driver, _bytes(capacity.get("memory")), _bytes(room.get("memory")), pages=tuple(pages))
 
 
 def _bytes(quantity: Quantity | None) -> int:
     return 0 if quantity is None else quantity.value()
 
 
-def tree_of(draft: Draft, qos_class: str, machine: Machine, uid: str) -> Cgroups:
+def tree_of(draft: Draft, qos_class: str, machine: KubeletNode, uid: str) -> Cgroups:
     """Return the cgroups of a pod. ``qos_class``: the stored one. ``uid`` empty: the pod does not exist yet."""
     root = cgroups(draft, qos_class, machine, uid=uid or "UID")
     names = [slot.name for slot in (*draft.inits, *draft.containers)]
@@ -131,9 +131,9 @@ def _node(server: Server) -> str:
     return f"assumed about the node: cpu limits are enforced, in periods of 100 ms; no swap; MemoryQoS is {memory}"
 
 
-def _read_visible_limits(root: Cgroup, container: str, version: int) -> Seen:
+def _read_visible_limits(root: Cgroup, container: str, version: int) -> SmallestLimits:
     memory, cpu = (smallest(root, container, file) for file in _FILES[version])
-    return Seen(
+    return SmallestLimits(
         container,
         memory[1] if memory else None,
         memory[0] if memory else "",
@@ -179,7 +179,7 @@ class Culprit(Record, frozen=True):
     limit: str | None = None
 
 
-class Score(Record, frozen=True):
+class OomScore(Record, frozen=True):
     """``oom_score_adj`` of a container's processes; absent: it depends on the node's memory, as ``of`` says."""
 
     container: str
@@ -187,7 +187,7 @@ class Score(Record, frozen=True):
     of: str = ""
 
 
-class Quality(Record, frozen=True):
+class PodQos(Record, frozen=True):
     """The QoS class that admission gives today. ``live``: the pod exists, and ``live_class`` is kept from its creation.
 
     ``alternatives``: classes under other orders of LimitRanges. ``refused``: the pod would not be admitted, in the
@@ -203,13 +203,13 @@ class Quality(Record, frozen=True):
     live_class: str = ""
     alternatives: tuple[str, ...] = ()
     refused: str = ""
-    reach: tuple[Reach, ...] = ()
-    scores: tuple[Score, ...] = ()
+    reach: tuple[ClassChange, ...] = ()
+    scores: tuple[OomScore, ...] = ()
     node: str = ""
     memory: int = 0
     cgroups: Cgroups | None = None
-    assumptions: tuple[Assume, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
     @property
@@ -218,13 +218,15 @@ class Quality(Record, frozen=True):
         return bool(self.live_class) and self.live_class not in {self.qos.name, *self.alternatives}
 
 
-class LikeReaches:
+class ClassChangeCache:
     """A cache of the changes that lead live pods to other classes; pods with the same origin and values share them."""
 
     def __init__(self) -> None:
-        self._kept = Kept[tuple[str, bytes, bytes], tuple[NamespacePolicies, str, tuple[Reach, ...]]]()
+        self._kept = AnswerCache[tuple[str, bytes, bytes], tuple[NamespacePolicies, str, tuple[ClassChange, ...]]]()
 
-    def of(self, subject: Subject, analysis: Analysis, make: Callable[[], tuple[Reach, ...]]) -> tuple[Reach, ...]:
+    def of(
+        self, subject: Subject, analysis: Analysis, make: Callable[[], tuple[ClassChange, ...]]
+    ) -> tuple[ClassChange, ...]:
         """Return the result of ``make``, which is called for the first pod of a kind."""
         live, name = analysis.start.live, subject.ref.name
         if live is None or analysis.made is not None:
@@ -244,7 +246,7 @@ def _message_prefixes(name: str) -> tuple[str, str]:
     return f'pods "{name}" ', f'Pod "{name}" '
 
 
-def _rename_pod(way: Reach, old: str, name: str) -> Reach:
+def _rename_pod(way: ClassChange, old: str, name: str) -> ClassChange:
     if not way.refused.startswith(_message_prefixes(old)):
         return way
     return structs.replace(way, refused=way.refused.replace(old, name, 1))
@@ -257,8 +259,8 @@ def quality(
     *,
     version: int = 0,
     driver: Driver = "systemd",
-    alike: LikeReaches | None = None,
-) -> Quality | None:
+    alike: ClassChangeCache | None = None,
+) -> PodQos | None:
     """Return the class and what decides it; None where a quantity does not parse. Raises what ``explain`` raises.
 
     ``version`` of cgroups 0: without them. ``alike``: the cache of the other objects of a list.
@@ -284,9 +286,9 @@ def quality(
 
     case = AdmittedPod(start.pod, draft, known.policies, ask.server, again)
     ways = partial(_class_reaches, store, subject, ask, case, analysis)
-    stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
+    stated = tuple(Assumption("server", "server/assumed", text) for text in ask.assumptions)
     supposed = (start.assumed,) if start.assumed else ()
-    return Quality(
+    return PodQos(
         quality.subject,
         quality.qos,
         quality.culprits,
@@ -315,7 +317,7 @@ def quality(
 
 def _class_reaches(
     store: Store, subject: Subject, ask: EvaluationOptions, case: AdmittedPod, analysis: Analysis
-) -> tuple[Reach, ...]:
+) -> tuple[ClassChange, ...]:
     """Return the changes to the other classes; for a run those of its Task, since nobody writes its pod."""
     maker = maker_of(analysis)
     if maker is not None:
@@ -329,9 +331,9 @@ class QosAnswers:
 
     def __init__(self, store: Store, ask: EvaluationOptions) -> None:
         self._store, self._ask = store, ask
-        self._unseen: dict[str, tuple[Unseen, ...]] = {}
+        self._unseen: dict[str, tuple[FailedRead, ...]] = {}
 
-    def quality(self, subject: Subject) -> Quality | None:
+    def quality(self, subject: Subject) -> PodQos | None:
         """Return class, culprits and refusal. Raises what ``explain`` raises."""
         analysis, space = analysis_of(self._store, subject, self._ask, journal=False), subject.ref.namespace
         if analysis.made is not None:
@@ -341,7 +343,7 @@ class QosAnswers:
         return _brief(subject, analysis, self._ask.server, self._unseen[space])
 
 
-def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[Unseen, ...] = ()) -> Quality | None:
+def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[FailedRead, ...] = ()) -> PodQos | None:
     first = analysis.outcomes[0]
     draft: Draft | None = first.draft
     if draft is None:
@@ -361,7 +363,7 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
     if live is not None:
         stored = live.status.qos_class or qos.class_of(draft_pod(live, server))
     refused = next((outcome.message for outcome in analysis.outcomes if not outcome.allowed), "")
-    return Quality(
+    return PodQos(
         subject.ref,
         qos_class,
         tuple(_culprits(draft)) if qos_class.name != "Guaranteed" else (),
@@ -374,7 +376,7 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
     )
 
 
-def _has_unread_limits(live: Pod | None, unseen: Iterable[Unseen]) -> bool:
+def _has_unread_limits(live: Pod | None, unseen: Iterable[FailedRead]) -> bool:
     """Return whether a live pod has values of LimitRanges that cannot be read, so that today's values are not known."""
     return live is not None and any(unseen.kind == "LimitRange" for unseen in unseen)
 
@@ -401,17 +403,17 @@ def _running_draft(live: Pod | None, draft: Draft, qos_class: str, server: Serve
         return draft, qos_class
 
 
-def _scores(draft: Draft, qos_class: str, machine: Machine) -> Iterator[Score]:
+def _scores(draft: Draft, qos_class: str, machine: KubeletNode) -> Iterator[OomScore]:
     part = unassigned_memory(draft)
     for slot in (*draft.inits, *draft.containers):
         value = oom_score(draft, slot, qos_class, machine.memory)
         request = slot.requests.get("memory")
         of = f"memory request {request}" if request else "no memory request"
         of += f" and {quantity_of(part, 'BinarySI')} of the pod level's" if part else ""
-        yield Score(slot.title, value, of if qos_class == "Burstable" else f"the class {qos_class}")
+        yield OomScore(slot.title, value, of if qos_class == "Burstable" else f"the class {qos_class}")
 
 
-def _unread_nodes(store: Store, subject: Subject, ask: EvaluationOptions) -> Iterator[Unseen]:
+def _unread_nodes(store: Store, subject: Subject, ask: EvaluationOptions) -> Iterator[FailedRead]:
     """Yield the node that the scores need and that could not be read."""
     for unseen in find_unread(store, needs_with_node(store, subject, seen=ask.seen)):
         if unseen.kind != "Node" or unseen.state != "unread":

@@ -75,7 +75,7 @@ class AlikeAmounts:
         return self._known[key]
 
 
-class _Space:
+class _NamespaceSum:
     """The sum so far. ``alike``: how many pods of each kind are still to be added, in the order they came. ``alike``:
     how many pods of each kind are still to be added, in the order they came.
     """
@@ -99,7 +99,7 @@ class _Space:
             add_into(self.limits, _times(pod_amounts.limits, count))
         self.alike.clear()
 
-    def add(self, other: _Space) -> None:
+    def add(self, other: _NamespaceSum) -> None:
         for name, count in other.classes.items():
             self.classes[name] += count
         add_into(self.requests, other.requests)
@@ -107,11 +107,11 @@ class _Space:
         self.finished += other.finished
 
 
-class Adding:
+class SumCollector:
     """A collector of sums, one for each namespace; it keeps numbers only."""
 
     def __init__(self, server: Server) -> None:
-        self._server, self._spaces = server, dict[str, _Space]()
+        self._server, self._spaces = server, dict[str, _NamespaceSum]()
         #: Most pods are copies: what one of them counts for, by all that this depends on.
         self._known: dict[bytes, PodAmounts | None] = {}
 
@@ -119,7 +119,7 @@ class Adding:
         """Add a pod; return False for a pod with a quantity that does not parse, which is not counted."""
         space = self._spaces.get(pod.metadata.namespace)
         if space is None:
-            space = self._spaces[pod.metadata.namespace] = _Space()
+            space = self._spaces[pod.metadata.namespace] = _NamespaceSum()
         if is_terminal(pod):
             space.finished += 1
             return True
@@ -141,7 +141,7 @@ class Adding:
     def sums(self) -> Iterator[NamespaceSums]:
         """Yield the namespaces by name, then the total."""
         self._fold()
-        whole = _Space()
+        whole = _NamespaceSum()
         for name in sorted(self._spaces):
             whole.add(self._spaces[name])
             yield _build_sums(self._spaces[name], namespace=name)
@@ -173,7 +173,9 @@ def _times(values: Quantities, count: int) -> Quantities:
     return {name: value + Quantity(value.nano * (count - 1), value.format) for name, value in values.items()}
 
 
-def _build_sums(space: _Space, *, namespace: str = "", total: bool = False, namespaces: int = 0) -> NamespaceSums:
+def _build_sums(
+    space: _NamespaceSum, *, namespace: str = "", total: bool = False, namespaces: int = 0
+) -> NamespaceSums:
     requests, limits = (
         {name: str(values[name]) for name in sorted(values)} for values in (space.requests, space.limits)
     )

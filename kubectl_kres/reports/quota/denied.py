@@ -11,9 +11,9 @@ from kubectl_kres.reports.common.explanation import (
     EvaluationOptions,
     Explanation,
     Fact,
+    FailedRead,
     QuotaCost,
     Subject,
-    Unseen,
     Verdict,
 )
 from kubectl_kres.reports.common.parts import Record, Remedy, TektonPart
@@ -44,7 +44,7 @@ class Denied(Record, frozen=True):
     remedies: tuple[Remedy, ...]
     quotas: tuple[QuotaCost, ...] = ()
     seen: tuple[Fact, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
     tekton: TektonPart | None = None
 

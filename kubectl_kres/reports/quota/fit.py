@@ -9,16 +9,16 @@ from msgspec import field
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import (
     Autoscaled,
     EvaluationOptions,
     Explanation,
+    FailedRead,
     QuotaCost,
     RunState,
     Subject,
-    Unseen,
     Verdict,
     is_held_up,
     manifest_workload,
@@ -26,7 +26,7 @@ from kubectl_kres.reports.common.explanation import (
 from kubectl_kres.reports.common.parts import NodeReport, Record, Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.explain.explain import analysis_of_another, build_explanation
-from kubectl_kres.reports.rollout.rolling_update import RolloutEnd, if_started, under_way
+from kubectl_kres.reports.rollout.rolling_update import RolloutResult, if_started, under_way
 from kubectl_kres.reports.rollout.wanted_pods import pods_in_a_row, smallest_count
 from kubectl_kres.store.store import Store
 
@@ -41,7 +41,7 @@ NOT_LOOKED_AT = ("free room on nodes", "volumes", "images", "scheduling gates", 
 _NOT_LOOKED_AT_EITHER = ("images", "readiness")
 
 
-class Over(Record, frozen=True):
+class OverusedQuota(Record, frozen=True):
     """A quota that uses more than its hard, by ``by``: as long as that lasts, it admits nothing more."""
 
     quota: str
@@ -51,7 +51,7 @@ class Over(Record, frozen=True):
     by: str
 
 
-class UnderWay(RolloutEnd, frozen=True):
+class RolloutInProgress(RolloutResult, frozen=True):
     """A rollout that has begun. moving: it will end with all pods of the newest template; stuck: it will not."""
 
     state: Literal["moving", "stuck"] = "moving"
@@ -87,13 +87,13 @@ class Fit(Record, frozen=True):
     lacking: int = 0
     surge_fits: int | None = None
     would: Rollout | None = None
-    would_end: RolloutEnd | None = None
-    is_: UnderWay | None = field(default=None, name="is")
-    over: tuple[Over, ...] = ()
+    would_end: RolloutResult | None = None
+    is_: RolloutInProgress | None = field(default=None, name="is")
+    over: tuple[OverusedQuota, ...] = ()
     never: bool = False
     autoscaled: Autoscaled | None = None
-    assumptions: tuple[Assume, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
     run_state: RunState | None = None
     nodes: NodeReport | None = None
@@ -201,10 +201,10 @@ def _largest_count(counts: Sequence[int | None]) -> int | None:
     return None if None in counts else max(count for count in counts if count is not None)
 
 
-def _state(end: RolloutEnd | None) -> UnderWay | None:
+def _state(end: RolloutResult | None) -> RolloutInProgress | None:
     if end is None:
         return None
-    return UnderWay(end.updated, end.of, end.old, end.gives_back, "moving" if end.complete else "stuck")
+    return RolloutInProgress(end.updated, end.of, end.old, end.gives_back, "moving" if end.complete else "stuck")
 
 
 def _surge(replicas: Replicas, room: int) -> int | None:
@@ -214,7 +214,7 @@ def _surge(replicas: Replicas, room: int) -> int | None:
     return min(replicas.surge, max(0, room - replicas.missing))
 
 
-def _classify_rollout(replicas: Replicas, end: RolloutEnd, surge: int | None) -> Rollout:
+def _classify_rollout(replicas: Replicas, end: RolloutResult, surge: int | None) -> Rollout:
     if not end.complete:
         return "stuck"
     if surge is None:
@@ -222,11 +222,11 @@ def _classify_rollout(replicas: Replicas, end: RolloutEnd, surge: int | None) ->
     return "fits" if surge == replicas.surge else "slow" if surge else "shrinking"
 
 
-def _find_excess(analysis: Analysis, quotas: Sequence[QuotaCost]) -> Iterator[Over]:
+def _find_excess(analysis: Analysis, quotas: Sequence[QuotaCost]) -> Iterator[OverusedQuota]:
     """Yield the excess of quotas that count such a pod and use more than their hard."""
     asked = {cost.quota: cost.charge.requested for cost in quotas}
     for quota in analysis.known.policies.quotas:
         for name in asked.get(quota.name, ()):
             used, hard = quota.used.get(name), quota.hard.get(name)
             if used is not None and hard is not None and used > hard:
-                yield Over(quota.name, name, str(used), str(hard), str(used - hard))
+                yield OverusedQuota(quota.name, name, str(used), str(hard), str(used - hard))

@@ -20,7 +20,7 @@ from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.common.effective_policies import extended_of, with_assumed_status
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, find_unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.resource_lists import percent_of, scope_words
 from kubectl_kres.reports.common.system import AboutSharedQuotas, ownership_of, quota_keepers, reads_for
@@ -44,7 +44,7 @@ VALUE = "value"
 _OF_NOTHING = 10_000
 
 
-class Use(Record, frozen=True):
+class QuotaUse(Record, frozen=True):
     """One name of a quota: ``used`` + ``left`` = ``hard``. ``used`` absent: the quota controller has not counted yet.
 
     percent: ``used`` of ``hard`` in whole hundredths, rounded down; of a ``hard`` of zero 10000, absent if nothing is
@@ -91,7 +91,7 @@ class QuotaReport(Record, frozen=True):
     """
 
     subject: ObjectRef
-    uses: tuple[Use, ...]
+    uses: tuple[QuotaUse, ...]
     scopes: tuple[str, ...] = ()
     enforced: bool = True
     supposed: bool = False
@@ -102,7 +102,7 @@ class QuotaReport(Record, frozen=True):
     faults: tuple[str, ...] = ()
     pool: str = ""
     shared: tuple[str, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 
@@ -161,7 +161,7 @@ def _report(
     )
 
 
-def _list_uses(quota: ResourceQuota, wanted: Quantities) -> tuple[Use, ...]:
+def _list_uses(quota: ResourceQuota, wanted: Quantities) -> tuple[QuotaUse, ...]:
     """Return the uses by the names of status and spec; the status is what is enforced."""
     status = quota.status
     hard, used = parse_list(status.hard, "status.hard"), parse_list(status.used, "status.used")
@@ -177,23 +177,23 @@ def _percent(used: Quantity, hard: Quantity) -> int | None:
     return _OF_NOTHING if number is None and used.nano > 0 else number
 
 
-def _build_use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quantity | None) -> Use:
+def _build_use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quantity | None) -> QuotaUse:
     bound = hard if hard is not None else wanted or ZERO
     other = None if hard is None or hard == wanted else "" if wanted is None else str(wanted)
     if used is None:
-        return Use(name, str(bound), wanted=other)
-    return Use(name, str(bound), str(used), str(bound - used), _percent(used, bound), other)
+        return QuotaUse(name, str(bound), wanted=other)
+    return QuotaUse(name, str(bound), str(used), str(bound - used), _percent(used, bound), other)
 
 
 def _recount_uses(
-    uses: Sequence[Use],
+    uses: Sequence[QuotaUse],
     quota: ResourceQuota,
     objects: CountedObjects,
     ask: EvaluationOptions,
     extended: Mapping[str, str],
     *,
     texts: bool,
-) -> tuple[Use, ...]:
+) -> tuple[QuotaUse, ...]:
     """Return the uses with recounted amounts. ``texts``: the status is the server's, so that another count is a
     drift.
     """
@@ -209,7 +209,7 @@ def _recount_uses(
         {drift.name: drift for drift in find_drifts(quota, quantities, missing, pods, ask.server, now)} if texts else {}
     )
     return tuple(
-        Use(
+        QuotaUse(
             use.name,
             use.hard,
             use.used,

@@ -49,7 +49,7 @@ _HASH = "pod-template-hash"
 _MADE = ("ReplicaSet", "Job")
 
 
-class Counted(NamedTuple):
+class CountedAmounts(NamedTuple):
     """An object with the amounts that quotas count for it."""
 
     item: Any
@@ -57,7 +57,7 @@ class Counted(NamedTuple):
 
 
 #: Resource (plural with its group) to its objects in one namespace; None: they could not be read.
-CountedObjects = Mapping[str, Sequence[Counted] | None]
+CountedObjects = Mapping[str, Sequence[CountedAmounts] | None]
 
 
 def counting_kinds(quotas: Iterable[ResourceQuota], server: Server) -> tuple[Kind, ...]:
@@ -90,7 +90,7 @@ def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, as
     of_other = partial(request_of, server=ask.server, now=now, extended=extended_of(store))
     return {
         kind.qualified: tuple(
-            Counted(item, pods.of(item) if isinstance(item, Pod) else of_other(item))
+            CountedAmounts(item, pods.of(item) if isinstance(item, Pod) else of_other(item))
             for item in store.all(kind.kind, namespace)
         )
         if store.covered(ReadRequest(kind.kind, namespace)).known
@@ -153,7 +153,7 @@ def owner_of(item: Any, by: str, store: Store) -> str:
     return workload_of(item, store) if by == "workload" else f"Pod/{item.metadata.name}"
 
 
-def flatten_objects(objects: CountedObjects) -> Iterator[Counted]:
+def flatten_objects(objects: CountedObjects) -> Iterator[CountedAmounts]:
     """Yield all known objects, kind by kind."""
     for pairs in objects.values():
         yield from pairs or ()
@@ -204,7 +204,7 @@ class UsageNode(Record, frozen=True):
 
 
 def workload_nodes(
-    store: Store, quota: ResourceQuota, counted: Iterable[Counted], names: Iterable[str], ask: EvaluationOptions
+    store: Store, quota: ResourceQuota, counted: Iterable[CountedAmounts], names: Iterable[str], ask: EvaluationOptions
 ) -> tuple[UsageNode, ...]:
     """Return the workloads and other objects that are counted, with their pods and the pods' values; without shares.
 

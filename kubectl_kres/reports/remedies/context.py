@@ -22,7 +22,7 @@ _BYTES = frozenset({"memory", "ephemeral-storage", "storage"})
 RULES = ("limitrange/min", "limitrange/max", "limitrange/ratio")
 
 
-class Naming(NamedTuple):
+class FieldNames(NamedTuple):
     """``titles``: of containers by their path, for sentences; ``fields``: by the path of a value, where it stands."""
 
     titles: Mapping[str, str] = {}
@@ -190,7 +190,7 @@ class UpperBound(NamedTuple):
     by: str
 
 
-_AS_THEY_ARE = Naming()
+_AS_THEY_ARE = FieldNames()
 
 
 class RemedyContext:
@@ -209,7 +209,7 @@ class RemedyContext:
         names: Mapping[str, str],
         limits: Sequence[Limits] = (),
         lacking: int = 1,
-        naming: Naming = _AS_THEY_ARE,
+        naming: FieldNames = _AS_THEY_ARE,
     ) -> None:
         self.lacking, self.naming = lacking, naming
         self.findings, self.finding, self.names, self.limits = findings, findings[0], names, limits

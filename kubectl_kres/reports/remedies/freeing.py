@@ -21,7 +21,7 @@ from kubectl_kres.reports.common.explanation import Subject, manifest_workload
 from kubectl_kres.reports.common.objects import REVISIONS, unused_revisions
 from kubectl_kres.reports.common.parts import DeleteObject, Edit, Scale
 from kubectl_kres.reports.common.replicas import owned_by
-from kubectl_kres.reports.remedies.pods import PodFaults, Workplace, amounts, plan_of
+from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults, amounts, plan_of
 from kubectl_kres.reports.remedies.rollout import Key
 from kubectl_kres.reports.remedies.room import worst_outcome
 from kubectl_kres.store.store import Store
@@ -37,13 +37,13 @@ class Comes(Protocol):
     quotas.
     """
 
-    def __call__(self, freed: Mapping[str, int], place: Workplace = ...) -> bool: ...
+    def __call__(self, freed: Mapping[str, int], place: OwnedPods = ...) -> bool: ...
 
 
 def freeing_edits(
     store: Store,
     subject: Subject,
-    place: Workplace,
+    place: OwnedPods,
     pod: Pod,
     evaluated: PodFaults,
     policies: Policies,
@@ -54,7 +54,7 @@ def freeing_edits(
     names = {name for _, name in short}
     workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
 
-    def comes(freed: Mapping[str, int], place: Workplace = place) -> bool:
+    def comes(freed: Mapping[str, int], place: OwnedPods = place) -> bool:
         plan, used = plan_of(place, pod, evaluated, policies, server)
         left = {key: amount - freed.get(key[1], 0) * 10**9 for key, amount in used.items()}
         return worst_outcome(plan, left, amounts(policies.quotas)[1]).complete
@@ -89,7 +89,7 @@ def _build_delete_edit(kind: str, name: str, subject: Subject, pods: int = 0) ->
     return DeleteObject(ObjectRef(kind, name, subject.ref.namespace), pods=pods)
 
 
-def _shorter_history(subject: Subject, cron_job: object, place: Workplace, comes: Comes) -> tuple[Edit, ...]:
+def _shorter_history(subject: Subject, cron_job: object, place: OwnedPods, comes: Comes) -> tuple[Edit, ...]:
     """Return the largest history limits with which the Jobs that the CronJob keeps, and the next one, have room."""
     if not isinstance(cron_job, Workload):
         return ()
@@ -119,7 +119,7 @@ def _kept_back(jobs: Creation, fewer: int) -> dict[str, int]:
     return {_JOBS: max(0, fewer - (jobs.count - 1))}
 
 
-def _with_jobs(place: Workplace, jobs: Creation, fewer: int) -> Workplace:
+def _with_jobs(place: OwnedPods, jobs: Creation, fewer: int) -> OwnedPods:
     left = structs.replace(jobs, count=max(1, jobs.count - fewer))
     return structs.replace(place, first=tuple(left if it is jobs else it for it in place.first))
 

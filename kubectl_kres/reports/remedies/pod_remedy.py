@@ -19,7 +19,7 @@ from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.preflight import nearest_kind
 from kubectl_kres.reports.remedies.context import (
-    Naming,
+    FieldNames,
     QuotaExcess,
     Remedy,
     RemedyContext,
@@ -126,7 +126,7 @@ def remedies(
     special: Mapping[str, Remedy] | None = None,
     limits: Sequence[Limits] = (),
     lacking: int = 1,
-    naming: Callable[[Outcome], Naming] = lambda _: Naming(),
+    naming: Callable[[Outcome], FieldNames] = lambda _: FieldNames(),
 ) -> tuple[str, ...]:
     """Return one sentence for each change that the refusals need; none for an admitted pod.
 
@@ -150,7 +150,7 @@ def _cases(
     names: Mapping[str, str],
     limits: Sequence[Limits],
     lacking: int,
-    naming: Callable[[Outcome], Naming],
+    naming: Callable[[Outcome], FieldNames],
 ) -> Iterator[RemedyContext]:
     for outcome in outcomes:
         for group in group_findings(outcome.refusal.findings if outcome.refusal else ()):

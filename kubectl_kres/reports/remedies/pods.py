@@ -41,7 +41,7 @@ OF_VALUES = frozenset({
 TRIED = OF_VALUES | {_QUOTA_EXCEEDED}
 
 
-class Existing(Struct, frozen=True):
+class ExistingPods(Struct, frozen=True):
     """The pods of one template: how many its owner wants and has, and what one of them gives back (None: its price)."""
 
     pod: Pod
@@ -51,7 +51,7 @@ class Existing(Struct, frozen=True):
     newest: bool = False
 
 
-class Workplace(Struct, frozen=True):
+class OwnedPods(Struct, frozen=True):
     """The maker of the pods, and its existing pods, oldest template first.
 
     ``fresh``: the object is created again for each change of its template, so that its own pods end first. ``claims``:
@@ -62,7 +62,7 @@ class Workplace(Struct, frozen=True):
     kind: str
     wanted: int
     replicas: Replicas | None = None
-    existing: tuple[Existing, ...] = ()
+    existing: tuple[ExistingPods, ...] = ()
     fresh: bool = False
     claims: tuple[tuple[PersistentVolumeClaim, ...], ...] = ()
     counted: str = ""
@@ -79,7 +79,7 @@ class Rival(Struct):
 
     ref: ObjectRef
     pod: Pod
-    place: Workplace
+    place: OwnedPods
     last_faults: tuple[Policies, PodFaults] | None = None
 
     def plan(self, policies: Policies, server: Server) -> RolloutPlan:
@@ -89,7 +89,7 @@ class Rival(Struct):
         return plan_of(self.place, self.pod, self.last_faults[1], policies, server)[0]
 
 
-def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Workplace | None:
+def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
     """Return the workplace; None for an object without a known number of pods, or without any at present. Raises
     Unparsable. Raises Unparsable.
     """
@@ -104,17 +104,17 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
     return place if account is None else structs.replace(place, first=account.first, lacking=account.lacking)
 
 
-def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Workplace | None:
+def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
     kind, owner = subject.ref.kind, analysis.start.owner
     if analysis.start.live is not None or (subject.raw is not None and kind == "Pod"):
-        live = (Existing(analysis.start.pod, 1, 1, newest=True),) if analysis.start.live is not None else ()
-        return Workplace(kind, 1, existing=live, fresh=True)
+        live = (ExistingPods(analysis.start.pod, 1, 1, newest=True),) if analysis.start.live is not None else ()
+        return OwnedPods(kind, 1, existing=live, fresh=True)
     workload = owner or manifest_workload(subject)
     if workload is None or workload.spec.suspend or workload.spec.paused:
         return None
     if kind == "CronJob":
         counted = subject.kind.qualified if subject.raw is not None and not _exists(store, subject) else ""
-        return Workplace(kind, pods_of_one_job(workload), counted=counted)
+        return OwnedPods(kind, pods_of_one_job(workload), counted=counted)
     stored = store.get(kind, subject.ref.name, subject.ref.namespace) if subject.raw is not None else workload
     there = stored if isinstance(stored, Workload) else None
     try:
@@ -127,7 +127,7 @@ def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Serve
     existing = tuple(_existing(store, subject, there, quotas, server)) if there is not None else ()
     counted = subject.kind.qualified if subject.raw is not None and not _exists(store, subject) else ""
     claims = missing_claims(store, subject, workload) if kind == "StatefulSet" else ()
-    return Workplace(kind, replicas.wanted, replicas, existing, kind == "Job", claims, counted)
+    return OwnedPods(kind, replicas.wanted, replicas, existing, kind == "Job", claims, counted)
 
 
 def _exists(store: Store, subject: Subject) -> bool:
@@ -167,7 +167,7 @@ def _revision(workload: Workload) -> int:
 
 def _existing(
     store: Store, subject: Subject, stored: Workload, quotas: Sequence[Quota], server: Server
-) -> Iterator[Existing]:
+) -> Iterator[ExistingPods]:
     """Yield the pods of the stored object by template, oldest first."""
     kind, template = subject.ref.kind, template_of(stored)[1]
     if template is None:
@@ -182,7 +182,7 @@ def _existing(
             if made is not None and (set_.spec.replicas or set_.status.replicas):
                 back = _price(own[0], quotas, server) if own else None
                 count = set_.status.replicas
-                yield Existing(pod_of_template(made, subject), set_.spec.replicas or 0, count, back, newest)
+                yield ExistingPods(pod_of_template(made, subject), set_.spec.replicas or 0, count, back, newest)
         return
     status = stored.status
     # Where no controller has counted, nothing is known of older pods.
@@ -195,16 +195,16 @@ def _existing(
     revision = stored.status.update_revision if kind == "StatefulSet" else ""
     old = [pod for pod in live if revision and (pod.metadata.labels or {}).get(_STATEFUL) != revision]
     if old:
-        yield Existing(_as_template(old[0]), len(old), len(old), _price(old[0], quotas, server))
+        yield ExistingPods(_as_template(old[0]), len(old), len(old), _price(old[0], quotas, server))
     new = [pod for pod in live if pod not in old]
     if count > len(old):
         back = _price(new[0], quotas, server) if new else None
-        yield Existing(pod, count - len(old), count - len(old), back, newest=True)
+        yield ExistingPods(pod, count - len(old), count - len(old), back, newest=True)
 
 
 def _by_hash(
     stored: Workload, pod: Pod, live: Sequence[Pod], quotas: Sequence[Quota], server: Server
-) -> Iterator[Existing]:
+) -> Iterator[ExistingPods]:
     """Yield the pods of a Deployment whose ReplicaSets were not read: its status says how many are of the newest
     template.
 
@@ -215,13 +215,13 @@ def _by_hash(
     old = by_age[: max(0, len(by_age) - updated)]
     count = stored.status.replicas - updated
     if old:
-        yield Existing(_as_template(old[0]), count, count, _price(old[0], quotas, server))
+        yield ExistingPods(_as_template(old[0]), count, count, _price(old[0], quotas, server))
     else:
-        yield Existing(pod, count, count)
+        yield ExistingPods(pod, count, count)
     if updated:
         new = by_age[len(old) :]
         back = _price(new[0], quotas, server) if new else None
-        yield Existing(pod, updated, updated, back, newest=True)
+        yield ExistingPods(pod, updated, updated, back, newest=True)
 
 
 def same_template(pod: Pod, other: Pod) -> bool:
@@ -337,7 +337,7 @@ def claim_prices(
 
 
 def plan_of(
-    place: Workplace, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
+    place: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
 ) -> tuple[RolloutPlan, dict[Key, int]]:
     """Return the controller's plan where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
     Raises Unparsable.
@@ -382,7 +382,7 @@ def plan_of(
     return _add_rivals(place, plan, policies, server), used
 
 
-def _add_rivals(place: Workplace, plan: RolloutPlan, policies: Policies, server: Server) -> RolloutPlan:
+def _add_rivals(place: OwnedPods, plan: RolloutPlan, policies: Policies, server: Server) -> RolloutPlan:
     """Return the plan with the rivals that need the same room."""
     if place.rivals:
         own = {key for price in (plan.groups[-1].price, *plan.claims, plan.once) for key in price}
@@ -403,7 +403,7 @@ def needed_room(plan: RolloutPlan) -> Iterator[Key]:
 _STRATEGIES = {"Deployment": "Deployment", "StatefulSet": "Ordered", "DaemonSet": "Ordered"}
 
 
-def _old_group(existing: Existing, policies: Policies, server: Server, price: Price) -> Group:
+def _old_group(existing: ExistingPods, policies: Policies, server: Server, price: Price) -> Group:
     evaluated = judge(existing.pod, policies, server)
     own = evaluated.price or existing.back or price
     beside = _made_for(existing.pod, policies, server)

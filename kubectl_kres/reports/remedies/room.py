@@ -11,7 +11,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.remedies.pods import PodFaults, Workplace, amounts, judge, plan_of
+from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults, amounts, judge, plan_of
 from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome, RolloutPlan, at_rest
 from kubectl_kres.reports.remedies.shape import (
     ResourceField,
@@ -31,7 +31,7 @@ _COUNTS = ("pods", "persistentvolumeclaims")
 LEAST = {"cpu": 10**6, "memory": 2**20 * 10**9, "ephemeral-storage": 2**20 * 10**9}
 
 
-class Raised(Struct, frozen=True):
+class RaisedHard(Struct, frozen=True):
     """The ``hard`` that all pods need; ``first``: that of the next one alone. Empty: there is room already."""
 
     hard: Mapping[Key, int]
@@ -40,7 +40,7 @@ class Raised(Struct, frozen=True):
     rest: RolloutOutcome
 
 
-def smallest_raise(place: Workplace, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server) -> Raised:
+def smallest_raise(place: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server) -> RaisedHard:
     """Return the smallest raise that is enough whichever template's, and whichever workload's, pods come first. Raises
     Unparsable.
     """
@@ -48,10 +48,10 @@ def smallest_raise(place: Workplace, pod: Pod, evaluated: PodFaults, policies: P
     return raised_for(plan, used, amounts(policies.quotas)[1])
 
 
-def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Raised:
+def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> RaisedHard:
     now = worst_outcome(plan, used, hard)
     if now.complete:
-        return Raised({}, {}, complete=True, rest=now)
+        return RaisedHard({}, {}, complete=True, rest=now)
     run = at_rest(plan, used, hard, raising=True, old_first=True)
     if plan.rivals:
         run = at_rest(plan.alone(), used, run.hard, raising=True)
@@ -65,12 +65,12 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
             break
         rest = at_rest(lacking, used, rest.hard, raising=True, rivals_first=True)
     if not rest.complete or (plan.rivals and not worst_outcome(plan, used, rest.hard).complete):
-        return Raised({}, {}, complete=False, rest=now)
+        return RaisedHard({}, {}, complete=False, rest=now)
     most = {key: rest.hard[key] for key in rest.hard if rest.hard[key] > hard[key]}
     least = _find_smallest_hard(plan, used, hard, most)
     # Who gets the room of one pod is not known where others want it, too.
     first = {} if plan.rivals else at_rest(plan, used, hard, raising=True).first
-    return Raised(least, first, complete=True, rest=now)
+    return RaisedHard(least, first, complete=True, rest=now)
 
 
 def worst_outcome(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> RolloutOutcome:
@@ -123,7 +123,7 @@ def _find_smallest_hard(
 
 
 def lower_values(
-    place: Workplace, pod: Pod, values: Mapping[ResourceField, str | None], policies: Policies, server: Server
+    place: OwnedPods, pod: Pod, values: Mapping[ResourceField, str | None], policies: Policies, server: Server
 ) -> dict[ResourceField, str | None] | None:
     """Return values with which all pods fit the quotas as they are; None: there are none, or none that a program runs
     with.
@@ -147,7 +147,7 @@ def lower_values(
 
 
 def _drop_needless_values(
-    place: Workplace,
+    place: OwnedPods,
     pod: Pod,
     mapping: Mapping[ResourceField, str | None],
     policies: Policies,
@@ -175,7 +175,7 @@ def measured_resource(name: str) -> tuple[Side, str] | None:
 
 
 def _smaller(
-    place: Workplace,
+    place: OwnedPods,
     pod: Pod,
     values: Mapping[ResourceField, str | None],
     evaluated: PodFaults,

@@ -24,7 +24,7 @@ from kubectl_kres.reports.common.parts import Admits, Basis, Edit, EditClaim, Re
 from kubectl_kres.reports.remedies import words
 from kubectl_kres.reports.remedies.pods import (
     TRIED,
-    Workplace,
+    OwnedPods,
     amounts,
     findings_of,
     judge,
@@ -33,7 +33,7 @@ from kubectl_kres.reports.remedies.pods import (
     workplace,
 )
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
-from kubectl_kres.reports.remedies.room import Raised, lower_values, raised_for, smallest_raise, worst_outcome
+from kubectl_kres.reports.remedies.room import RaisedHard, lower_values, raised_for, smallest_raise, worst_outcome
 from kubectl_kres.reports.remedies.shape import ResourceField, passing_values, write, written_value
 from kubectl_kres.reports.remedies.words import compose_remedy, raises
 from kubectl_kres.store.store import Store
@@ -47,8 +47,8 @@ class TrialEdits(Struct, frozen=True):
 
     values: Mapping[ResourceField, str | None]
     policies: Policies
-    place: Workplace
-    need: Raised
+    place: OwnedPods
+    need: RaisedHard
     bounds: tuple[SetBound, ...] = ()
     claims: tuple[EditClaim, ...] = ()
     scale: int | None = None
@@ -106,7 +106,7 @@ def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
 
 
 class _Search:
-    def __init__(self, store: Store, subject: Subject, analysis: Analysis, server: Server, place: Workplace) -> None:
+    def __init__(self, store: Store, subject: Subject, analysis: Analysis, server: Server, place: OwnedPods) -> None:
         self.store, self.subject, self.analysis, self.server, self.place = store, subject, analysis, server, place
         self.pod, self.policies = analysis.start.pod, analysis.known.policies
         self.counted = analysis.start.live is not None and not place.lacking
@@ -194,7 +194,7 @@ class _Search:
         self,
         values: Mapping[ResourceField, str | None],
         policies: Policies,
-        place: Workplace,
+        place: OwnedPods,
         bounds: tuple[SetBound, ...],
         claims: tuple[EditClaim, ...],
     ) -> TrialEdits:
@@ -236,7 +236,7 @@ class _Search:
             return "spec.replicas"
         return fields.get(self.subject.ref.kind)
 
-    def _claims(self) -> Iterator[tuple[Workplace, Policies, tuple[SetBound, ...], tuple[EditClaim, ...]]]:
+    def _claims(self) -> Iterator[tuple[OwnedPods, Policies, tuple[SetBound, ...], tuple[EditClaim, ...]]]:
         """Yield the claims unchanged, where LimitRanges admit them; else other bounds for them, and other claims."""
         templates = self._templates()
         refused = [(path, finding) for path, claim in templates for finding in self._of_claim(claim, self.policies)]

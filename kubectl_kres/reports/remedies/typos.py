@@ -25,7 +25,7 @@ _TOO_MUCH = {"quota/exceeded", "limitrange/max", "validation/request-over-limit"
 _TOO_LITTLE = {"limitrange/min", "limitrange/ratio", "validation/request-over-limit"}
 
 
-class Doubt(NamedTuple):
+class SuspectFigure(NamedTuple):
     """A suspect figure of a container: its place, its text, and what was probably meant.
 
     refused: a refusal of the pod is about it.
@@ -51,7 +51,7 @@ def suggest_fix(pod: Pod, outcomes: Sequence[Outcome]) -> tuple[str, str]:
     return f"did you mean {refused}?" if refused else "", "; ".join(others)
 
 
-def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[Doubt]:
+def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[SuspectFigure]:
     """Yield the suspect values among those that were written; defaults of LimitRanges are not typos."""
     inits = [
         ("sidecar" if init_container.restart_policy == "Always" else "init container", init_container)
@@ -67,7 +67,7 @@ def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[Doubt]:
             about = [finding for finding in findings if finding.resource.rpartition(".")[2] == name]
             texts = _cpus(text, about) if name == "cpu" else _find_byte_doubt(text, about) if name in _BYTES else None
             if texts is not None:
-                yield Doubt(f"{' and '.join(sides)} of {role} {container.name}", *texts)
+                yield SuspectFigure(f"{' and '.join(sides)} of {role} {container.name}", *texts)
 
 
 def _cpus(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None:

@@ -27,7 +27,7 @@ from kubectl_kres.reports.common.parts import (
 from kubectl_kres.reports.common.system import MoreRoom, quota_keepers
 from kubectl_kres.reports.remedies.commands import commands, keeper, named_owner, unchangeable, usage_command
 from kubectl_kres.reports.remedies.pods import amounts
-from kubectl_kres.reports.remedies.room import Raised
+from kubectl_kres.reports.remedies.room import RaisedHard
 from kubectl_kres.store.store import Store
 
 
@@ -267,7 +267,7 @@ def in_short(remedies: Sequence[Remedy]) -> str:
     return f"{remedies[0].text}{others}"
 
 
-def raises(policies: Policies, need: Raised) -> Iterator[RaiseQuota]:
+def raises(policies: Policies, need: RaisedHard) -> Iterator[RaiseQuota]:
     """Yield one edit for each name of a quota that has to be raised."""
     _, hard = amounts(policies.quotas)
     for quota in policies.quotas:

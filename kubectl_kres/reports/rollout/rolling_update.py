@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import Replicas, newest_set, owned_by, revision_of
 from kubectl_kres.reports.pod.needs import makes_objects
 from kubectl_kres.reports.pod.pod_claims import add_charges, has_account, ordinals_with_claims
-from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests
+from kubectl_kres.simulate.rollout import PodCosts, SettledRollout, deployment_rests
 from kubectl_kres.simulate.state import (
     Cost,
     DeploymentState,
@@ -36,7 +36,7 @@ _NEW = 0
 _ENDED = {"Succeeded", "Failed"}
 
 
-class RolloutEnd(Record, frozen=True):
+class RolloutResult(Record, frozen=True):
     """The final state of a rollout: pods of the newest template, the wanted number, and pods of older ones.
 
     ``gives_back``: what one old pod frees, per quota.
@@ -55,7 +55,7 @@ class RolloutEnd(Record, frozen=True):
 
 def under_way(
     store: Store, subject: Subject, analysis: Analysis, pods: Replicas, applied: Workload | None = None
-) -> RolloutEnd | None:
+) -> RolloutResult | None:
     """Return the final state of the rollout that is under way; None if none is, or if it is paused.
 
     ``applied``: the workload with the changes of a file of the same pods.
@@ -66,7 +66,7 @@ def under_way(
     return _Rollout(store, subject, owner, analysis, pods).end(restart=False)
 
 
-def if_started(store: Store, subject: Subject, analysis: Analysis, pods: Replicas) -> RolloutEnd | None:
+def if_started(store: Store, subject: Subject, analysis: Analysis, pods: Replicas) -> RolloutResult | None:
     """Return the final state of a restart of all pods, with the present template; None for kinds that replace none, and
     if paused.
     """
@@ -126,11 +126,11 @@ class _Rollout:
         stored = store.get(subject.ref.kind, self.name, self.namespace)
         self.stored = stored if isinstance(stored, Workload) else None
 
-    def end(self, *, restart: bool) -> RolloutEnd:
+    def end(self, *, restart: bool) -> RolloutResult:
         """Return the worst final state that any order of LimitRanges and of the controllers' moves can lead to."""
         wanted = self.pods.wanted - min(self.pods.kept, self.pods.wanted)
         if (restart or self._lacks_revision()) and not self._room_for_revision():
-            return RolloutEnd(0 if restart else min(self.pods.newest, wanted), wanted, self.pods.existing)
+            return RolloutResult(0 if restart else min(self.pods.newest, wanted), wanted, self.pods.existing)
         new = [self._of_outcome(outcome) for outcome in self.analysis.outcomes]
         price = next((charged for charged in new if charged is not None), ())
         old, newest = self._sets(price, restart=restart)
@@ -138,7 +138,7 @@ class _Rollout:
         worst = min(rests, key=lambda rest: (min(rest.updated, wanted), -rest.old))
         gone = next((charged for item in old for charged in item.costs), ())
         back = {charge.quota: charge.requested for charge in gone}
-        return RolloutEnd(min(worst.updated, wanted), wanted, worst.old, back)
+        return RolloutResult(min(worst.updated, wanted), wanted, worst.old, back)
 
     def _of_outcome(self, outcome: Outcome) -> Charges | None:
         """Return the cost of a new pod; None if it is refused whatever room there is."""
@@ -169,7 +169,7 @@ class _Rollout:
 
     def _find_final_states(
         self, new: Charges | None, old: Sequence[_Set], newest: _Set | None
-    ) -> tuple[RolloutRest, ...]:
+    ) -> tuple[SettledRollout, ...]:
         measures = _Measures(self.policies.quotas)
         shape_of = {
             place: measures.shape(item.costs[0] if item.costs else new or ()) for place, item in enumerate(old, 1)
@@ -184,7 +184,7 @@ class _Rollout:
         pods = self.pods
         recreate = pods.strategy == "Recreate"
         state = DeploymentState(_NEW, pods.wanted, pods.surge, pods.unavailable, recreate, sets=tuple(sets))
-        return deployment_rests(state, Prices(measures.prices, shape_of), measures.free)
+        return deployment_rests(state, PodCosts(measures.prices, shape_of), measures.free)
 
     def _set(self, measures: _Measures, template: int, item: _Set) -> ReplicaSetState:
         pods: Pods = ()
@@ -194,7 +194,7 @@ class _Rollout:
 
     def _stateful_set(
         self, measures: _Measures, shape_of: Mapping[int, int], sets: Sequence[ReplicaSetState], *, restart: bool
-    ) -> tuple[RolloutRest, ...]:
+    ) -> tuple[SettledRollout, ...]:
         spec = self.owner.spec
         start = spec.ordinals.start if spec.ordinals is not None else 0
         replicas = tuple(self._read_replicas(measures, restart=restart)) or tuple(self._assumed_replicas(sets, start))
@@ -212,7 +212,7 @@ class _Rollout:
         have = frozenset({replica.ordinal for replica in replicas} | set(with_claims))
         from kubectl_kres.simulate.rollout import stateful_set_rests
 
-        return stateful_set_rests(state, Prices(measures.prices, shape_of, claims), measures.free, claims=have)
+        return stateful_set_rests(state, PodCosts(measures.prices, shape_of, claims), measures.free, claims=have)
 
     def _read_replicas(self, measures: _Measures, *, restart: bool) -> Iterator[Replica]:
         """Yield the pods of a StatefulSet that were read."""

@@ -22,7 +22,7 @@ from kubectl_kres.reports.common.explanation import (
     Autoscaled,
     Fact,
     Shortfall,
-    Spare,
+    SparePod,
     Subject,
     Verdict,
     manifest_workload,
@@ -39,7 +39,7 @@ from kubectl_kres.reports.common.replicas import (
 from kubectl_kres.reports.pod.events import blocked_by
 from kubectl_kres.reports.pod.needs import SCALED
 from kubectl_kres.reports.pod.pod_claims import add_charges
-from kubectl_kres.reports.pod.verdict import Needed, word_of
+from kubectl_kres.reports.pod.verdict import NeededPods, word_of
 from kubectl_kres.store.store import Store
 
 
@@ -90,13 +90,13 @@ def smallest_count(counts: Iterable[int | None]) -> int | None:
     return min(known) if known else None
 
 
-def spare_of(verdict: Verdict) -> tuple[Spare, ...]:
+def spare_of(verdict: Verdict) -> tuple[SparePod, ...]:
     """Return what one more pod lacks; empty unless the verdict is ``full``."""
     if word_of(verdict) != "full":
         return ()
     text = verdict.message
     return tuple(
-        Spare(text := finding.text or text, finding.resource, str(short_by(finding) or ""), finding.source)
+        SparePod(text := finding.text or text, finding.resource, str(short_by(finding) or ""), finding.source)
         for finding in verdict.findings
     )
 
@@ -161,7 +161,7 @@ def _quota_shortages(analysis: Analysis, more: int) -> Iterator[Shortfall]:
 
 def needed_of(
     store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, seen: Sequence[Fact]
-) -> Needed:
+) -> NeededPods:
     """Return what is still wanted. ``pods``: of a workload that exists and keeps a number of them. ``seen``: the
     cluster's facts about it. ``seen``: what the cluster says of it.
     """
@@ -175,20 +175,20 @@ def needed_of(
         end = under_way(store, subject, analysis, pods, applied)
     comes = end is not None and end.complete
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
-        return Needed(missing, comes=comes)
+        return NeededPods(missing, comes=comes)
     if analysis.made is not None:
-        return Needed(missing)
+        return NeededPods(missing)
     if subject.ref.kind == "CronJob":
         jobs = _jobs(analysis)
         if jobs is not None:
-            return Needed(missing * jobs.missing, missing * (jobs.fits or 0))
+            return NeededPods(missing * jobs.missing, missing * (jobs.fits or 0))
     # An old pod that goes gives room: how far a rollout comes is no matter of what is free now.
     fits = _fits(analysis) if end is None or pods is None else max(0, end.updated - pods.newest)
     if subject.raw is not None or analysis.start.owner is None:
-        return Needed(missing, None if comes else fits, comes=comes)
+        return NeededPods(missing, None if comes else fits, comes=comes)
     newest = newest_pod(store, subject, analysis)
     blocked = blocked_by(seen, newest, claims=analysis.claims is not None)
-    return Needed(missing, None if comes else fits, blocked, comes=comes)
+    return NeededPods(missing, None if comes else fits, blocked, comes=comes)
 
 
 def _may_end(analysis: Analysis, pods: Replicas) -> bool:
@@ -225,7 +225,7 @@ def _count_missing_pods(store: Store, subject: Subject, analysis: Analysis, pods
     return pods.missing or int(pods.failing)
 
 
-def _jobs(analysis: Analysis) -> Needed | None:
+def _jobs(analysis: Analysis) -> NeededPods | None:
     """Return the number of Jobs that a CronJob has yet to create, where not all of them have room; None: they have, or
     it is not known.
     """
@@ -234,7 +234,7 @@ def _jobs(analysis: Analysis) -> Needed | None:
     if creation is None:
         return None
     room = smallest_count(room_for(charge) for charge in charges(creation.request, analysis.known.policies.quotas))
-    return Needed(creation.count, room) if room is not None and room < creation.count else None
+    return NeededPods(creation.count, room) if room is not None and room < creation.count else None
 
 
 def _fits(analysis: Analysis) -> int | None:

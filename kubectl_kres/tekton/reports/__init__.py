@@ -27,7 +27,7 @@ from kubectl_kres.reports.common.system import (
     ObjectDescription,
     PodMaker,
     Question,
-    Right,
+    ReadRight,
     Sentences,
     System,
     object_behind,
@@ -167,10 +167,10 @@ SYSTEM = System(
     },
     rights={
         "pods": (
-            *(Right(kind, ("get", "list")) for kind in ("Task", "TaskRun", "Pipeline", "PipelineRun")),
-            Right("StepAction", ("get",), "what runs in a step that refers to one"),
-            Right("ConfigMap", ("get",), "how Tekton is configured", CONFIG_NAMES, NAMESPACE),
-            Right("CustomResourceDefinition", ("get",), "whether Tekton is installed", (DEFINITION,)),
+            *(ReadRight(kind, ("get", "list")) for kind in ("Task", "TaskRun", "Pipeline", "PipelineRun")),
+            ReadRight("StepAction", ("get",), "what runs in a step that refers to one"),
+            ReadRight("ConfigMap", ("get",), "how Tekton is configured", CONFIG_NAMES, NAMESPACE),
+            ReadRight("CustomResourceDefinition", ("get",), "whether Tekton is installed", (DEFINITION,)),
         )
     },
     reads=_reads,

@@ -19,7 +19,7 @@ from kubectl_kres.model.tekton_config import (
     ConfigMap,
     CustomResourceDefinition,
 )
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.parts import MergedLimit
 from kubectl_kres.store.store import ReadRequest, Store
@@ -100,7 +100,7 @@ def config_map(store: Store, name: str) -> ConfigMap | None:
     return min(config_maps, key=rank) if config_maps else None
 
 
-def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
+def remarks(store: Store, config: TektonConfig) -> Iterator[Assumption]:
     """Yield the assumptions about the configuration, in one sentence where it could not be read at all."""
     yield from config.assumed
     missing = [name for name in CONFIG_NAMES if config_map(store, name) is None]
@@ -110,7 +110,7 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
     if not states & {"read", "absent"}:
         why = "may not be read" if "denied" in states else "was not read"
         names = "" if len(missing) == len(CONFIG_NAMES) else f" ({' and '.join(missing)})"
-        yield Assume("", _UNKNOWN, f"Tekton's configuration{names} {why}: assumed as shipped ({_FLAG})")
+        yield Assumption("", _UNKNOWN, f"Tekton's configuration{names} {why}: assumed as shipped ({_FLAG})")
     elif INFO in missing:
         where = " and ".join(dict.fromkeys((NAMESPACE, _config_namespace(store))))
         what = (
@@ -120,7 +120,7 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
         )
         webhook = store.covered(_WEBHOOK)
         unsure = f"; where else it may be could not be read ({webhook.message})" if webhook.state == "denied" else ""
-        yield Assume("", _UNKNOWN, f"{what} in {where}: assumed as shipped ({_FLAG}){unsure}")
+        yield Assumption("", _UNKNOWN, f"{what} in {where}: assumed as shipped ({_FLAG}){unsure}")
 
 
 def tekton_needs_of_namespace(store: Store) -> tuple[ReadRequest, ...]:

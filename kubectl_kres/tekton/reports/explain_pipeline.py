@@ -13,14 +13,14 @@ from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.provenance.journal import Assume, Problem
+from kubectl_kres.provenance.journal import Assumption, Problem
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import (
     EvaluationOptions,
     Explanation,
+    FailedRead,
     Subject,
-    Unseen,
     Verdict,
     find_unread,
     not_computed,
@@ -45,10 +45,10 @@ from kubectl_kres.tekton.reports.ways.assistants import assistant_remedies, assi
 from kubectl_kres.tekton.reports.ways.claim_remedies import claim_remedies
 from kubectl_kres.tekton.reports.ways.config_edits import entries_yaml
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
-from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller.quota_retry import time_left, waiting_condition
-from kubectl_kres.tekton.rules.controller.taskrun import ClaimRefusal, RunResult, RunWorld
+from kubectl_kres.tekton.rules.controller.taskrun import ClaimRefusal, RunNamespace, RunResult
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import (
     RUNS,
     Assistant,
@@ -173,7 +173,7 @@ _TOLD = ("pods", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory
 
 
 def at_once(
-    pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun], *, started: bool
+    pipeline_answer: PipelineAnswer, world: RunNamespace, children: Mapping[str, TaskRun], *, started: bool
 ) -> tuple[AtOnce, ...]:
     """Return the names that quotas limit, each with its quota, then the usual ones that none limits.
 
@@ -193,7 +193,7 @@ def _format_peak(peak: Peak) -> AtOnce:
 
 
 def _list_quota_peaks(
-    pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun], *, started: bool
+    pipeline_answer: PipelineAnswer, world: RunNamespace, children: Mapping[str, TaskRun], *, started: bool
 ) -> Iterator[AtOnce]:
     for quota in world.policies.quotas:
         name = quota.name
@@ -210,7 +210,7 @@ def _list_quota_peaks(
                 yield _compare_with_quota(peak, first, there, extra.get(peak.resource, ZERO), started=started)
 
 
-def _objects(pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun]) -> Iterator[AtOnce]:
+def _objects(pipeline_answer: PipelineAnswer, world: RunNamespace, children: Mapping[str, TaskRun]) -> Iterator[AtOnce]:
     """Yield the quotas that count TaskRuns: all that the run makes, since ended ones count until they are deleted.
 
     Tekton tries again and again to make one that is refused, and says nothing of it in the PipelineRun.
@@ -270,7 +270,7 @@ def _compare_with_quota(peak: Peak, charge: QuotaCharge, there: Quantity, extra:
     )
 
 
-def _charge(results: Sequence[RunResult], quota: str, world: RunWorld) -> QuotaCharge | None:
+def _charge(results: Sequence[RunResult], quota: str, world: RunNamespace) -> QuotaCharge | None:
     """Return the cost of a task's pod for a quota; None where the quota does not count it."""
     for result in results:
         if result.built is None or result.outcome is None or result.outcome.draft is None:
@@ -296,7 +296,7 @@ def _live(
     return amounts
 
 
-def _assistants(pipeline_answer: PipelineAnswer, world: RunWorld, quota: str) -> dict[str, Quantity]:
+def _assistants(pipeline_answer: PipelineAnswer, world: RunNamespace, quota: str) -> dict[str, Quantity]:
     """Return what affinity assistants cost a quota."""
     total: dict[str, Quantity] = {}
     for assistant in pipeline_answer.assistants:
@@ -329,7 +329,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> 
     result = pipeline_run(
         run, world, children=children, claims=existing_claims(store, run), pods=existing_pods(store, run)
     )
-    if isinstance(result, Gap):
+    if isinstance(result, MissingReference):
         raise unknown_task(store, subject, result)
     if has_ended(run):
         names = frozenset(task.name for task in result.plan.tasks)
@@ -373,7 +373,7 @@ def _with_claims_and_assistants(
     subject: Subject,
     run: PipelineRun,
     result: PipelineAnswer,
-    world: RunWorld,
+    world: RunNamespace,
     tasks: Sequence[PlannedTask],
 ) -> Judgement:
     """Return the verdict with the claims of workspaces, which come before the tasks, and the assistants, which come
@@ -550,12 +550,12 @@ def _assistant(assistant: Assistant) -> AssistantPod:
     return AssistantPod(assistant.name, assistant.workspace, refused, assistant.tasks, assistant.there)
 
 
-def _assumptions(store: Store, subject: Subject, ask: EvaluationOptions) -> tuple[Assume, ...]:
-    stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
+def _assumptions(store: Store, subject: Subject, ask: EvaluationOptions) -> tuple[Assumption, ...]:
+    stated = tuple(Assumption("server", "server/assumed", text) for text in ask.assumptions)
     known = policies(store, subject.ref.namespace, ask.server).assumptions
     return (*known, *stated, *tekton_remarks(store, subject.ref.namespace, ask, ()))
 
 
-def _list_unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:
+def _list_unseen(store: Store, subject: Subject) -> tuple[FailedRead, ...]:
     wanted = find_unread(store, pipeline_needs(store, subject))
     return tuple(unseen for unseen in wanted if unseen.required or unseen.kind not in SETTLING)

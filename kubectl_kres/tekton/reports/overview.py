@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.parts import Severity
-from kubectl_kres.reports.overview import MOST, AreaInput, AreaMaker, AreaPart, Made, OverviewArea, Problem, parts_of
+from kubectl_kres.reports.overview import (
+    MOST,
+    AreaInput,
+    AreaMaker,
+    AreaPart,
+    AreaWithRemedies,
+    OverviewArea,
+    Problem,
+    parts_of,
+)
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.run_facts import condition_of, run_status
 
@@ -22,24 +31,24 @@ RUN_STATES: Mapping[str, Severity] = {
 }
 
 
-def _taskruns(context: AreaInput) -> Made:
+def _taskruns(context: AreaInput) -> AreaWithRemedies:
     """Return the area of TaskRuns; a run that failed with a pod is not about resources."""
     task_runs: list[TaskRun] = list(context.store.all("TaskRun", context.namespace or None))
     podless = [task_run for task_run in task_runs if run_status(task_run) == "failed" and not task_run.status.pod_name]
     podless.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
     waiting = [task_run for task_run in task_runs if run_status(task_run) == "waiting"]
     problems = tuple(_run("taskruns", task_run) for task_run in (*podless[:MOST], *waiting[:MOST]))
-    return Made(
+    return AreaWithRemedies(
         OverviewArea(
             "taskruns", "TaskRun", len(task_runs), _run_parts(task_runs, podless=bool(podless)), problems=problems
         )
     )
 
 
-def _pipelineruns(context: AreaInput) -> Made:
+def _pipelineruns(context: AreaInput) -> AreaWithRemedies:
     """Return the area of PipelineRuns; their problems are reported by their TaskRuns."""
     pipeline_runs: list[PipelineRun] = list(context.store.all("PipelineRun", context.namespace or None))
-    return Made(OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), _run_parts(pipeline_runs)))
+    return AreaWithRemedies(OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), _run_parts(pipeline_runs)))
 
 
 def _run_parts(value: Sequence[TaskRun | PipelineRun], *, podless: bool = False) -> tuple[AreaPart, ...]:

@@ -8,11 +8,11 @@ from msgspec import structs
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.provenance.journal import Assume, Problem, Source
-from kubectl_kres.reports.common.explanation import Explanation, Fact, RunState, Unseen, Verdict
+from kubectl_kres.provenance.journal import Assumption, Problem, Source
+from kubectl_kres.reports.common.explanation import Explanation, Fact, FailedRead, RunState, Verdict
 from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.tekton.reports.run_objects import RunObject
-from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.result import MissingReference
 
 #: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.
 TaskState = Literal["", "running", "waiting", "done", "failed", "skipped"]
@@ -32,7 +32,7 @@ class PlannedTask(Record, frozen=True):
     is_finally: bool = False
     state: TaskState = ""
     task: Source | None = None
-    gap: Gap | None = None
+    gap: MissingReference | None = None
     explanation: Explanation | None = None
 
 
@@ -96,8 +96,8 @@ class PipelineExplanation(Record, frozen=True):
     seconds_left: int | None = None
     ended: bool = False
     facts: tuple[Fact, ...] = ()
-    assumptions: tuple[Assume, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     version: str = ""
     complete: bool = True
     held: str = ""

@@ -16,7 +16,7 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.last_editor import FieldEdit
 from kubectl_kres.reports.common.system import object_behind
-from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
+from kubectl_kres.reports.qos.qos_reach import CLASSES, ClassChange
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Override, Step, TaskRun
 from kubectl_kres.tekton.reports.run_facts import pipeline_run_of
@@ -24,9 +24,9 @@ from kubectl_kres.tekton.reports.taskrun import run_of
 from kubectl_kres.tekton.reports.ways.config_edits import IN_TEKTON_CONFIG
 from kubectl_kres.tekton.reports.world import tekton_world
 from kubectl_kres.tekton.rules.base.config import KEY
-from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.controller.resolve import UsedTask, task_of
-from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, task_run
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, task_run
 
 #: Tried where any value would do.
 _EXAMPLES = {"cpu": "100m", "memory": "128Mi"}
@@ -39,7 +39,7 @@ class CurrentRun(NamedTuple):
 
     run: TaskRun
     task: UsedTask
-    world: RunWorld
+    world: RunNamespace
     draft: Draft
 
 
@@ -70,7 +70,7 @@ def run_case(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draf
     return CurrentRun(run, task, world, draft) if run is not None and isinstance(task, UsedTask) else None
 
 
-def find_reaches(case: CurrentRun) -> Iterator[Reach]:
+def find_reaches(case: CurrentRun) -> Iterator[ClassChange]:
     """Yield the way to each other class: Guaranteed takes equal values everywhere, also of what Tekton adds to
     the pod.
     """
@@ -78,10 +78,10 @@ def find_reaches(case: CurrentRun) -> Iterator[Reach]:
     for name in CLASSES:
         if name != now:
             reaches = [reach for way in _WAYS[name](case) if (reach := _try_change(case, name, way)) is not None]
-            yield min(reaches, key=lambda reach: (bool(reach.refused), len(reach.edits)), default=Reach(name, ()))
+            yield min(reaches, key=lambda reach: (bool(reach.refused), len(reach.edits)), default=ClassChange(name, ()))
 
 
-def _try_change(case: CurrentRun, name: str, way: RunChange) -> Reach | None:
+def _try_change(case: CurrentRun, name: str, way: RunChange) -> ClassChange | None:
     """Return the change without needless edits; None if it does not lead to the class."""
     planned, whole = way
     placed = (each for value_edit in planned for each in _redirect_edit(case, value_edit))
@@ -98,7 +98,7 @@ def _try_change(case: CurrentRun, name: str, way: RunChange) -> Reach | None:
     if whole:
         at = f"{_run_field(case.run)}.computeResources"
         shown = (FieldEdit(at, "{...}", None), *shown)
-    return Reach(name, shown, text)
+    return ClassChange(name, shown, text)
 
 
 def _redirect_edit(case: CurrentRun, edit: ValueEdit) -> Iterator[ValueEdit]:
@@ -180,7 +180,7 @@ def _simulate_change(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
     )
     run = structs.replace(run, spec=asked)
     result = task_run(run, world, task=task, journal=False)
-    return () if isinstance(result, Gap) else result
+    return () if isinstance(result, MissingReference) else result
 
 
 def _own_containers(case: CurrentRun) -> frozenset[str]:

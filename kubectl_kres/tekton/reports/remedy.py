@@ -10,7 +10,7 @@ from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.parts import TektonPart
-from kubectl_kres.reports.remedies.context import Naming, Remedy, RemedyContext
+from kubectl_kres.reports.remedies.context import FieldNames, Remedy, RemedyContext
 from kubectl_kres.reports.remedies.pod_remedy import REMEDIES, remedies, request_over_limit
 from kubectl_kres.reports.remedies.typos import suggest_quantity
 from kubectl_kres.reports.remedies.words import for_new_run
@@ -222,7 +222,7 @@ def sentences_of_run(analysis: Analysis, names: Mapping[str, str], sentences: Ma
     return _of_run(remedies(analysis.outcomes, names, own, naming=lambda outcome: _build_naming(part, outcome)), part)
 
 
-def _build_naming(part: TektonPart, outcome: Outcome) -> Naming:
+def _build_naming(part: TektonPart, outcome: Outcome) -> FieldNames:
     """Return the names of steps and sidecars as in the Task, and of values by the field that was written."""
     fields = {
         entry.path: f"{entry.source.field} of {entry.source.ref}"
@@ -230,7 +230,7 @@ def _build_naming(part: TektonPart, outcome: Outcome) -> Naming:
         if isinstance(entry, Set) and entry.source is not None
     }
     slots = outcome.draft.slots() if outcome.draft is not None else ()
-    return Naming({slot.path: _title(slot, part.added) for slot in slots}, fields)
+    return FieldNames({slot.path: _title(slot, part.added) for slot in slots}, fields)
 
 
 def _title(slot: Slot, additions: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.model.pod import ContainerStatus, Pod
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import ZERO, parse
-from kubectl_kres.reports.common.parts import KilledContainer, Outweighed
+from kubectl_kres.reports.common.parts import KilledContainer, OversizedAddition
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult
 
 _KILLED = "OOMKilled"
@@ -85,7 +85,7 @@ def _source(result: RunResult, name: str, limit: str) -> Source | None:
 _RULES = frozenset({"quota/exceeded", "limitrange/max"})
 
 
-def outweighed_resources(outcomes: Sequence[Outcome], additions: Collection[str]) -> tuple[Outweighed, ...]:
+def outweighed_resources(outcomes: Sequence[Outcome], additions: Collection[str]) -> tuple[OversizedAddition, ...]:
     """Return the resources of a refused pod of which a container added by Tekton asks for more than all steps and
     sidecars together.
 
@@ -103,7 +103,7 @@ def outweighed_resources(outcomes: Sequence[Outcome], additions: Collection[str]
     return tuple(_find_outweighed(draft, names, additions)) if draft is not None else ()
 
 
-def _find_outweighed(draft: Draft, names: Collection[str], additions: Collection[str]) -> Iterator[Outweighed]:
+def _find_outweighed(draft: Draft, names: Collection[str], additions: Collection[str]) -> Iterator[OversizedAddition]:
     for name in sorted(names):
         for side in SIDES:
             together = of_containers(draft.containers, [], side).get(name, ZERO)
@@ -111,4 +111,4 @@ def _find_outweighed(draft: Draft, names: Collection[str], additions: Collection
             most = max(amounts.values(), key=lambda amount: amount.nano, default=ZERO)
             whose = tuple(container for container, amount in amounts.items() if amount.nano == most.nano)
             if most > together and set(whose) <= set(additions):
-                yield Outweighed(side, name, str(most), whose, str(together))
+                yield OversizedAddition(side, name, str(most), whose, str(together))

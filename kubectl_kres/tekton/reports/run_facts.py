@@ -13,9 +13,9 @@ from msgspec import structs
 
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.objects import Condition
-from kubectl_kres.provenance.journal import Assume, Journal, Source, TooMuch
+from kubectl_kres.provenance.journal import Assumption, Journal, QuotaShortfall, Source
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, Subject
-from kubectl_kres.reports.common.parts import Waiting
+from kubectl_kres.reports.common.parts import WaitingRun
 from kubectl_kres.reports.common.system import CacheKey, TimelineEvent
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
@@ -62,12 +62,12 @@ def failures(run: TaskRun, facts: Iterable[Fact]) -> Iterator[TimelineEvent]:
             yield TimelineEvent(fact, "bad")
 
 
-def tekton_remarks(store: Store, namespace: str, ask: EvaluationOptions, journal: Journal) -> tuple[Assume, ...]:
+def tekton_remarks(store: Store, namespace: str, ask: EvaluationOptions, journal: Journal) -> tuple[Assumption, ...]:
     """Return how Tekton is configured where that is not known, what of the run was not, what the namespace enforces."""
     config = tekton_world(store, namespace, ask).config
-    own = tuple(entry for entry in journal if isinstance(entry, Assume) and entry.code.startswith("tekton/"))
+    own = tuple(entry for entry in journal if isinstance(entry, Assumption) and entry.code.startswith("tekton/"))
     lost = tuple(
-        Assume(
+        Assumption(
             ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {refused_definition.text}"
         )
         for ref, refused_definition in refused_definitions(store, namespace, ask).items()
@@ -76,10 +76,10 @@ def tekton_remarks(store: Store, namespace: str, ask: EvaluationOptions, journal
     if store.covered(ReadRequest("Namespace", name=namespace)).known or store.get("Namespace", namespace) is not None:
         return assumes
     text = f"Namespace {namespace} was not read: whether it enforces Pod Security is not known"
-    return (*assumes, Assume("", "tekton/pod-security-unknown", text))
+    return (*assumes, Assumption("", "tekton/pod-security-unknown", text))
 
 
-def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | None:
+def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> WaitingRun | None:
     """Return the wait for a quota; None: the run does not wait for one. ``minutes``: the timeout of a PipelineRun that
     names none.
     """
@@ -93,7 +93,7 @@ def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | 
     left = (
         time_left(pipeline_run, time, minutes) if isinstance(pipeline_run, PipelineRun) and time is not None else None
     )
-    return Waiting(
+    return WaitingRun(
         condition.last_transition_time or "",
         tried.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if tried is not None else "",
         owner,
@@ -101,7 +101,7 @@ def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | 
     )
 
 
-def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[TooMuch, ...]:
+def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[QuotaShortfall, ...]:
     """Return the requests of a refused pod that exceed the whole of its quota; empty: it can still fit."""
     if any(result.problem is None or result.problem.reason != REASON for result in results):
         return ()

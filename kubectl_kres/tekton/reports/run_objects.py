@@ -16,10 +16,10 @@ from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
-from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller import taskrun as of_task
-from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, task_run
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, task_run
 from kubectl_kres.tekton.rules.controller.workspace_claims import (
     WorkspaceClaim,
     admit_claims,
@@ -73,13 +73,13 @@ def objects_of_run(store: Store, subject: Subject, ask: EvaluationOptions) -> tu
         answer = pipeline_run(
             whole, world, claims=existing_claims(store, whole), pods=existing_pods(store, whole), journal=False
         )
-        return () if isinstance(answer, Gap) else tuple(of_pipeline(whole, answer, world))
+        return () if isinstance(answer, MissingReference) else tuple(of_pipeline(whole, answer, world))
     run, _ = stored_run(store, subject, world, TaskRun, Task, of_task.default_task_run)
     if run is None or has_ended(run):
         return ()
     counted = bool(run.status.pod_name)
     results = task_run(run, world, journal=False, counted=counted, existing=existing_claims(store, run))
-    return () if isinstance(results, Gap) else tuple(_of_task(run, results, world, store))
+    return () if isinstance(results, MissingReference) else tuple(_of_task(run, results, world, store))
 
 
 def existing_claims(store: Store, run: TaskRun | PipelineRun) -> frozenset[str]:
@@ -101,7 +101,7 @@ def _pods_known(store: Store, space: str, name: str) -> bool:
     return store.covered(own).known or store.covered(ReadRequest("Pod", space)).known
 
 
-def of_pipeline(run: PipelineRun, answer: PipelineAnswer, world: RunWorld) -> Iterator[RunObject]:
+def of_pipeline(run: PipelineRun, answer: PipelineAnswer, world: RunNamespace) -> Iterator[RunObject]:
     """Yield what a PipelineRun makes, in the order in which it is made."""
     whole = ObjectRef("PipelineRun", run.metadata.name, run.metadata.namespace)
     yield from _claims(answer.claims, whole, world)
@@ -122,7 +122,7 @@ def of_pipeline(run: PipelineRun, answer: PipelineAnswer, world: RunWorld) -> It
                 yield from _pod(results, made, world, (task.name,), stopped=stopped)
 
 
-def _of_task(run: TaskRun, results: Sequence[RunResult], world: RunWorld, store: Store) -> Iterator[RunObject]:
+def _of_task(run: TaskRun, results: Sequence[RunResult], world: RunNamespace, store: Store) -> Iterator[RunObject]:
     whole = ObjectRef("TaskRun", run.metadata.name, run.metadata.namespace)
     yield from _claims(claims_of(run, existing_claims(store, run)), whole, world)
     if run.status.pod_name:
@@ -132,7 +132,7 @@ def _of_task(run: TaskRun, results: Sequence[RunResult], world: RunWorld, store:
         yield from _pod(results, whole, world, ())
 
 
-def _claims(claims: Sequence[WorkspaceClaim], maker: ObjectRef, world: RunWorld) -> Iterator[RunObject]:
+def _claims(claims: Sequence[WorkspaceClaim], maker: ObjectRef, world: RunNamespace) -> Iterator[RunObject]:
     answers = {answer.claim.name: answer for answer in admit_claims(claims, world.policies, world.server)}
     for claim in claims:
         answer = answers.get(claim.name)
@@ -149,7 +149,7 @@ def _claims(claims: Sequence[WorkspaceClaim], maker: ObjectRef, world: RunWorld)
 
 
 def _assistant(
-    run: PipelineRun, assistant: Assistant, whole: ObjectRef, world: RunWorld, *, stopped: bool
+    run: PipelineRun, assistant: Assistant, whole: ObjectRef, world: RunNamespace, *, stopped: bool
 ) -> Iterator[RunObject]:
     ref = ObjectRef("StatefulSet", assistant.name, whole.namespace)
     state: ObjectState = "none" if stopped else "admitted"
@@ -173,7 +173,12 @@ def _assistant(
 
 
 def _pod(
-    results: Sequence[RunResult], maker: ObjectRef, world: RunWorld, tasks: tuple[str, ...], *, stopped: bool = False
+    results: Sequence[RunResult],
+    maker: ObjectRef,
+    world: RunNamespace,
+    tasks: tuple[str, ...],
+    *,
+    stopped: bool = False,
 ) -> Iterator[RunObject]:
     built = next((result for result in results if result.built is not None), None)
     if built is None or built.built is None:

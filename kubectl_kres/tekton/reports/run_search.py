@@ -45,7 +45,7 @@ from kubectl_kres.reports.remedies.pods import (
 )
 from kubectl_kres.reports.remedies.resource_values import Resource
 from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
-from kubectl_kres.reports.remedies.room import LEAST, Raised, measured_resource
+from kubectl_kres.reports.remedies.room import LEAST, RaisedHard, measured_resource
 from kubectl_kres.reports.remedies.shape import Direction, needed_sides, resource_of, scale_down, units
 from kubectl_kres.reports.remedies.words import compose_remedy, for_new_run, raises
 from kubectl_kres.store.store import Store
@@ -56,7 +56,7 @@ from kubectl_kres.tekton.reports.ways.claim_remedies import claim_remedies
 from kubectl_kres.tekton.reports.ways.container_defaults import default_edits, entry_edit, resources_of, try_defaults
 from kubectl_kres.tekton.reports.ways.run_values import RunCase, RunField
 from kubectl_kres.tekton.reports.ways.security_remedies import security_remedies
-from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.base.variables import variables_of
 from kubectl_kres.tekton.rules.controller.taskrun import RULE as SECURITY
 from kubectl_kres.tekton.rules.controller.taskrun import task_run, world_of
@@ -178,7 +178,9 @@ class _Search:
         if defaults:
             world = world_of(policies, world.server, world.config, world.lookups, namespace=world.namespace)
         results = task_run(case.run, world, task=case.task, fields=case.fields)
-        if isinstance(results, Gap) or any(result.outcome is None or result.built is None for result in results):
+        if isinstance(results, MissingReference) or any(
+            result.outcome is None or result.built is None for result in results
+        ):
             refused = tuple(outcome for outcome in self.analysis.outcomes if outcome.refusal is not None)
             return PodFaults(refused, refused, {})
         outcomes, prices = [], []
@@ -424,7 +426,7 @@ class _Search:
         return None
 
     def _edits(self, trial: RunTrial) -> Iterator[Edit]:
-        need = Raised(trial.hard, {}, complete=True, rest=RolloutOutcome(0, False, {}, {}))
+        need = RaisedHard(trial.hard, {}, complete=True, rest=RolloutOutcome(0, False, {}, {}))
         yield from raises(self.policies, need)
         yield from self._of_defaults(trial.defaults)
         yield from self._of_values(trial.values)

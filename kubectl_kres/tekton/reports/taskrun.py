@@ -10,7 +10,7 @@ from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound
 from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
-from kubectl_kres.provenance.journal import Assume, Derive, Journal, Problem, Set, Source
+from kubectl_kres.provenance.journal import Assumption, Derive, Journal, Problem, Set, Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, MadePod, PodClaims, PodManifest
 from kubectl_kres.reports.common.effective_policies import policies
@@ -26,9 +26,9 @@ from kubectl_kres.tekton.reports.run_facts import held_back, pipeline_run_of, te
 from kubectl_kres.tekton.reports.run_objects import existing_claims
 from kubectl_kres.tekton.reports.ways.run_values import RunCase
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
-from kubectl_kres.tekton.rules.base.result import Fields, Gap, SpecOrigin, fields_below
+from kubectl_kres.tekton.rules.base.result import Fields, MissingReference, SpecOrigin, fields_below
 from kubectl_kres.tekton.rules.controller.resolve import UsedTask, task_of
-from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, default_task_run, task_run
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, default_task_run, task_run
 from kubectl_kres.tekton.rules.controller.workspace_claims import admit_claims, claims_of, unknown_claims
 
 #: What the author of the Task wrote, in contrast to whoever runs it.
@@ -65,7 +65,7 @@ def taskrun_analysis(
     counted = not another and (live is not None or bool(run.status.pod_name))
     existing = existing_claims(store, run)
     results = task_run(run, world, task=used, journal=journal, counted=counted, existing=existing)
-    if isinstance(results, Gap):
+    if isinstance(results, MissingReference):
         raise unknown_task(store, subject, results)
     return build_analysis(store, subject.ref, ask, run, used or _build_missing_task(run), results, live)
 
@@ -90,14 +90,14 @@ def of_pod(store: Store, subject: Subject, ask: EvaluationOptions, *, journal: b
     return structs.replace(analysis, start=start)
 
 
-def run_of(store: Store, subject: Subject, world: RunWorld) -> tuple[TaskRun | None, tuple[Problem, ...]]:
+def run_of(store: Store, subject: Subject, world: RunNamespace) -> tuple[TaskRun | None, tuple[Problem, ...]]:
     """Return the run as it is stored, or why a file's is not; a Task is run with defaults. Raises NotFound,
     Forbidden.
     """
     return stored_run(store, subject, world, TaskRun, Task, default_task_run)
 
 
-def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
+def unknown_task(store: Store, subject: Subject, gap: MissingReference) -> ClusterError:
     """Return the error that there is no answer about the pod, with the reason."""
     text = f"{subject.ref}: {gap}"
     if gap.why == "missing":
@@ -215,7 +215,7 @@ def build_analysis(
     )
 
 
-def _claims(store: Store, run: TaskRun, world: RunWorld) -> PodClaims | None:
+def _claims(store: Store, run: TaskRun, world: RunNamespace) -> PodClaims | None:
     """Return the quota costs of the claims of the run's workspaces; None: it makes none."""
     claims = claims_of(run, existing_claims(store, run))
     if not claims:
@@ -224,7 +224,7 @@ def _claims(store: Store, run: TaskRun, world: RunWorld) -> PodClaims | None:
     costs = tuple(sums_of(cost for answer in answers for cost in answer.charges))
     unknown = unknown_claims(run)
     text = f"what workspace {', '.join(unknown)} claims is not known: taken as admitted"
-    return PodClaims(charges=costs, assumptions=(Assume("", "tekton/claim-unknown", text),) if unknown else ())
+    return PodClaims(charges=costs, assumptions=(Assumption("", "tekton/claim-unknown", text),) if unknown else ())
 
 
 def _added_cpu_limits(result: RunResult) -> Mapping[str, str]:

@@ -17,7 +17,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.reports.config import configuration
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
-from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, send_object, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, send_object, world_of
 
 RunType = TypeVar("RunType", TaskRun, PipelineRun)
 Template = TypeVar("Template", Task, Pipeline)
@@ -32,12 +32,12 @@ _REFERRED = ("Task", "StepAction", "Pipeline")
 Refused = Mapping[ObjectRef, Problem]
 
 #: By store and namespace: what was found last, for which question, and the revisions that it was made from.
-_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], EvaluationOptions, tuple[RunWorld, Refused]]]] = (
+_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], EvaluationOptions, tuple[RunNamespace, Refused]]]] = (
     WeakKeyDictionary()
 )
 
 
-def tekton_world(store: Store, namespace: str, ask: EvaluationOptions) -> RunWorld:
+def tekton_world(store: Store, namespace: str, ask: EvaluationOptions) -> RunNamespace:
     """Return the world of a namespace; made again only where the store has changed."""
     return _find_cached_world(store, namespace, ask)[0]
 
@@ -54,7 +54,7 @@ def revision_of(store: Store) -> tuple[int, ...]:
     return (*store.revision(*_KINDS, *_REFERRED, *extending_kinds()), len(store.files))
 
 
-def _find_cached_world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWorld, Refused]:
+def _find_cached_world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunNamespace, Refused]:
     result, revision = _found.setdefault(store, {}), revision_of(store)
     last = result.get(namespace)
     if last is None or last[0] != revision or last[1] is not ask:
@@ -62,7 +62,7 @@ def _find_cached_world(store: Store, namespace: str, ask: EvaluationOptions) -> 
     return last[2]
 
 
-def _build_world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWorld, Refused]:
+def _build_world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunNamespace, Refused]:
     own = store.get("Namespace", namespace)
     bare = world_of(
         policies(store, namespace, ask.server).policies,
@@ -106,7 +106,7 @@ def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:
 def stored_run(
     store: Store,
     subject: Subject,
-    world: RunWorld,
+    world: RunNamespace,
     run: type[RunType],
     template: type[Template],
     alone: Callable[[Template], RunType],

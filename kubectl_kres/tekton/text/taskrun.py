@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.provenance.journal import Problem, TooMuch
+from kubectl_kres.provenance.journal import Problem, QuotaShortfall
 from kubectl_kres.render.text.labels import labelled_lines
 from kubectl_kres.render.text.line import Line, age_text, columns, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Verdict
-from kubectl_kres.reports.common.parts import KilledContainer, MergedLimit, Outweighed, TektonPart, Waiting
+from kubectl_kres.reports.common.parts import KilledContainer, MergedLimit, OversizedAddition, TektonPart, WaitingRun
 
 #: Where the run itself is refused.
 _UNSTORED = frozenset({"object", "validation"})
@@ -48,7 +48,7 @@ def killed_text(killed: KilledContainer) -> str:
     return f"{killed.name}{additions} was killed for memory{limit}{source}{again}"
 
 
-def _format_outweighed(outweighed: Outweighed) -> str:
+def _format_outweighed(outweighed: OversizedAddition) -> str:
     names = " and ".join(outweighed.containers)
     each = ", each in its turn" if len(outweighed.containers) > 1 else ""
     return (
@@ -90,7 +90,7 @@ def _format_next_step(part: TektonPart, problem: Problem) -> str:
     return "nothing is tried again by itself"
 
 
-def waiting_texts(waiting: Waiting, now: str = "", *, fits: bool) -> Iterator[str]:
+def waiting_texts(waiting: WaitingRun, now: str = "", *, fits: bool) -> Iterator[str]:
     """Yield since when and until when a run waits. ``now`` (RFC 3339): in ages."""
     begun = f"since {age_text(waiting.since, now) or waiting.since}" if waiting.since else "for a quota"
     ahead = age_text(now, waiting.next_try)
@@ -101,7 +101,7 @@ def waiting_texts(waiting: Waiting, now: str = "", *, fits: bool) -> Iterator[st
         yield f"PipelineRun/{waiting.pipeline_run} {time_text(waiting.seconds_left)}"
 
 
-def never_text(too_much: TooMuch) -> str:
+def never_text(too_much: QuotaShortfall) -> str:
     """That a pod cannot fit, whoever else goes."""
     return (
         f"it asks for {too_much.requested} of {too_much.resource}, more than the {too_much.hard} that quota "

@@ -19,7 +19,7 @@ from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.quotas import QuotaEntry, quota_row
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.system import OfNamespaces, systems
+from kubectl_kres.tui.system import NamespaceServices, systems
 from kubectl_kres.tui.table.columns import Column, amount
 
 
@@ -64,7 +64,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
         )
 
 
-def _of_systems(session: Session) -> OfNamespaces:
+def _of_systems(session: Session) -> NamespaceServices:
     """Return what all systems say of the namespaces."""
     served: dict[str, list[str]] = {}
     waiting: dict[str, int] = {}
@@ -73,7 +73,7 @@ def _of_systems(session: Session) -> OfNamespaces:
             served.setdefault(space, []).extend(names_)
         for space, count in of_namespaces.waiting.items():
             waiting[space] = waiting.get(space, 0) + count
-    return OfNamespaces(served, waiting)
+    return NamespaceServices(served, waiting)
 
 
 def _pods(row: SpaceRow) -> str:

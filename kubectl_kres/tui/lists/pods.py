@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.pod.events import of_pod, state_of
 from kubectl_kres.reports.pod.missing_limits import missing_limits
 from kubectl_kres.reports.qos.qos_reach import CLASSES
-from kubectl_kres.reports.qos.qos_report import Quality
+from kubectl_kres.reports.qos.qos_report import PodQos
 from kubectl_kres.reports.qos.qos_sums import PodAmounts
 from kubectl_kres.reports.quota.usage_tree import workload_of
 from kubectl_kres.store.store import ReadRequest
@@ -38,7 +38,7 @@ class _Computed(Struct, eq=False, gc=False):
     """What is computed of a pod. ``counted``: its amounts are. ``stamp``: the policies under which its quality is."""
 
     amounts: PodAmounts | None = None
-    quality: Quality | None = None
+    quality: PodQos | None = None
     stamp: int = -1
     counted: bool = False
     fault: str = ""
@@ -89,7 +89,7 @@ class PodRow(Struct, eq=False, gc=False):
         _ = self.amounts if "." in what else self.quality
 
     @property
-    def quality(self) -> Quality | None:
+    def quality(self) -> PodQos | None:
         """What admission makes of it under the policies of now; None where it says nothing, as ``fault`` says."""
         computed = self._computed_values
         if computed.stamp != self._session.policies:

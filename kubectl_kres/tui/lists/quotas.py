@@ -15,7 +15,7 @@ from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, Tone, fine_bar, tone_lines, wrap_text
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.overview import quota_state, read_quota, tightest_use
-from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
+from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, quota_reports
 from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -41,7 +41,7 @@ class QuotaEntry(Struct, frozen=True):
 
     ref: ObjectRef
     report: QuotaReport | None = None
-    tight: Use | None = None
+    tight: QuotaUse | None = None
     fault: str = ""
     ascii_only: bool = False
     trend: Callable[[], str] = str

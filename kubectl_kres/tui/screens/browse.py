@@ -18,7 +18,7 @@ from kubectl_kres.tui.lists.list_registry import select_columns
 from kubectl_kres.tui.lists.list_spec import Listing, nothing_there, taken_in
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, TablePane, Told, sort_line
+from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, StatusRemark, TablePane, sort_line
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
@@ -276,7 +276,7 @@ class Browse(TablePane):
         if row is None or row is not self._described:
             self._show()
         else:
-            self.post_message(Told())
+            self.post_message(FrameChanged())
 
     def _remake(self) -> None:
         """All rows anew, as many as there is time for; the rest later."""
@@ -402,7 +402,7 @@ class Browse(TablePane):
             self.detail.put(lambda width: self.listing.detail(self.session, row, width), keep=True)
         else:
             self.detail.put(self._reasons if self.has_class("absent") else self._gaps)
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def _give_room(self) -> None:
         """To the reasons all of it, where there are no rows to choose from."""
@@ -494,7 +494,7 @@ class Browse(TablePane):
     def act(self, action: str) -> bool:
         key = BY_ID.get(action)
         if self.has_class("absent") and key is not None and key.group == "lists":
-            self.post_message(Say(f"there are no rows: {key.shown} does nothing here"))
+            self.post_message(StatusRemark(f"there are no rows: {key.shown} does nothing here"))
             return True
         match action:
             case "no-limits" if "limits" in self.fields:
@@ -514,7 +514,7 @@ class Browse(TablePane):
                 (self.detail if on_table else self.table).focus()
             case _:
                 return super().act(action) or self._of_row(action)
-        self.post_message(Told())
+        self.post_message(FrameChanged())
         return True
 
     def ref_of_row(self) -> ObjectRef | None:
@@ -557,7 +557,7 @@ class Browse(TablePane):
             self._compute(None)
             self.table.anchored = self.table.line == 0
             self.table.sort(None)
-            self.post_message(Told())
+            self.post_message(FrameChanged())
             return
         self._compute(column)
         super().toggle(column)
@@ -591,4 +591,4 @@ class Browse(TablePane):
 
     def on_table_gone(self, event: Table.Gone) -> None:
         event.stop()
-        self.post_message(Say(f"{event.key[-1]} was deleted", "warn"))
+        self.post_message(StatusRemark(f"{event.key[-1]} was deleted", "warn"))

@@ -13,7 +13,7 @@ from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines, rule_text
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, TablePane, Told
+from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
@@ -94,7 +94,7 @@ class KindsPane(TablePane):
     def _show(self) -> None:
         row: KindRow | None = self.table.row
         self.detail.put(lambda width: self._detail(row, width))
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def _detail(self, row: KindRow | None, width: int) -> Iterator[Line]:
         if row is None:

@@ -11,7 +11,7 @@ from kubectl_kres.render.text.line import Line, pad_text, size, tone_lines, wrap
 from kubectl_kres.tui.keys import CHANGING, ELSEWHERE, MOVING, SORTS, groups, hints
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.screens.pane import PICKS, Pane, Told
+from kubectl_kres.tui.screens.pane import PICKS, FrameChanged, Pane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.widgets.lines import Lines
 
@@ -104,7 +104,7 @@ class HelpPane(Pane):
     def filter(self, text: str) -> None:
         self._filter = text
         self.page.put(self._lines)
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def act(self, action: str) -> bool:
         if action == "up" and self._filter:

@@ -19,7 +19,7 @@ from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, Say, Told
+from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, Pane, StatusRemark
 from kubectl_kres.tui.session import Session, read_as
 from kubectl_kres.tui.widgets.lines import Lines
 
@@ -62,7 +62,7 @@ class ObjectPane(Pane):
         if changes and changes.kinds & {need.kind for need in self.needs()}:
             there = self.session.get(self.ref) is not None
             if self.ref in changes.gone and not there:
-                self.post_message(Say(f"{self.ref} was deleted; this is how it was", "warn"))
+                self.post_message(StatusRemark(f"{self.ref} was deleted; this is how it was", "warn"))
             self.gone = (self.gone or self.ref in changes.gone) and not there
             self.explain()
         elif self.late != self._was_late:
@@ -82,7 +82,7 @@ class ObjectPane(Pane):
     def _show(self) -> None:
         self._was_late = self.late
         self.answered()
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def before(self, of: Callable[[], T]) -> T | None:
         """Return what something gives without the change that is tried; None where no change is, or there is no

@@ -9,7 +9,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.labels import labelled_lines
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, StatusRemark
 from kubectl_kres.tui.screens.tree import TreePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -92,7 +92,7 @@ class OutlinePane(TreePane):
         elif item.is_section:
             self.fold(item)
         else:
-            self.post_message(Say(f"all that is known of it stands {self._format_side()}"))
+            self.post_message(StatusRemark(f"all that is known of it stands {self._format_side()}"))
 
     def _format_side(self) -> str:
         return "on the right" if self.has_class("beside") else "below"

@@ -25,7 +25,7 @@ from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.lists.list_registry import LISTINGS, find_row
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.overview import Areas, unread_reason
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, TablePane, Told
+from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, StatusRemark, TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
@@ -140,7 +140,7 @@ class OverviewPane(TablePane):
         if isinstance(event.widget, Table):
             self.table = event.widget
         self._arrange()
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def _arrange(self) -> None:
         """What mends it beside what is worst where both have room, else below; the areas below that.
@@ -302,7 +302,7 @@ class OverviewPane(TablePane):
         self._arrange()
         end = perf_counter()
         self._rested = end + _REST * (end - began)
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def _show_remedies(self) -> None:
         """What mends the problem under the cursor, made anew where that is another one."""
@@ -447,7 +447,7 @@ class OverviewPane(TablePane):
             table.filter(matcher)
         if not self.table.view.keys:
             (self.areas if self.table is self.worst else self.worst).focus()
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()
@@ -458,7 +458,7 @@ class OverviewPane(TablePane):
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()
         self._show_remedies()
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def _turn(self, by: int) -> None:
         """From what is worst to the areas, then to what mends it, and back."""
@@ -472,7 +472,7 @@ class OverviewPane(TablePane):
     def on_lines_nothing_to_copy(self, event: Lines.NothingToCopy) -> None:
         """Why the first remedy has no command."""
         event.stop()
-        self.post_message(Say(not_copied(self._fix), "warn"))
+        self.post_message(StatusRemark(not_copied(self._fix), "warn"))
 
     def act(self, action: str) -> bool:
         row: Notice | None = self.table.row

@@ -33,7 +33,7 @@ class OpenPlace(Message):
         self.place, self.fresh = place, fresh
 
 
-class Say(Message):
+class StatusRemark(Message):
     """A remark for the status line; an empty one takes back what stands there."""
 
     def __init__(self, text: str, tone: Tone = "") -> None:
@@ -49,7 +49,7 @@ class Copy(Message):
         self.text, self.what = text, what
 
 
-class Told(Message):
+class FrameChanged(Message):
     """What the lines around the screen say has changed."""
 
 
@@ -201,13 +201,13 @@ class TablePane(Pane):
         """Return what the filter means; that it means nothing is said."""
         texts = matcher(self._filter, self.selector, self.fields)
         if texts.fault:
-            self.post_message(Say(texts.fault, "warn"))
+            self.post_message(StatusRemark(texts.fault, "warn"))
         return texts
 
     def apply(self) -> None:
         """Show what the filter lets through."""
         self.table.filter(self.matched())
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def act(self, action: str) -> bool:
         table = self.table
@@ -223,7 +223,7 @@ class TablePane(Pane):
                 self.filter("")
             case _:
                 return super().act(action)
-        self.post_message(Told())
+        self.post_message(FrameChanged())
         return True
 
     def is_fault(self, row: Any) -> bool:
@@ -239,14 +239,14 @@ class TablePane(Pane):
             row = rows.get(keys[place])
             if row is not None and self.is_fault(row):
                 if place == line:
-                    self.post_message(Say("there is no other fault"))
+                    self.post_message(StatusRemark("there is no other fault"))
                 self.table.go(place)
                 return
             if perf_counter() > end:
                 self.table.go(place)
-                self.post_message(Say(f"no fault in {step:,} rows; once more looks further"))
+                self.post_message(StatusRemark(f"no fault in {step:,} rows; once more looks further"))
                 return
-        self.post_message(Say("there is no fault"))
+        self.post_message(StatusRemark("there is no fault"))
 
     def _sort(self, action: str) -> bool:
         """Sorts by the column that a key means, or picks one; False if there is no such column."""
@@ -270,7 +270,7 @@ class TablePane(Pane):
         """
         self.table.anchored = self.table.line == 0
         self.table.toggle(column)
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def on_table_headed(self, event: Table.Headed) -> None:
         event.stop()

@@ -18,12 +18,12 @@ from kubectl_kres.reports.common.explanation import Explanation, QuotaCost, Reso
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs_with_node
-from kubectl_kres.reports.qos.qos_report import Quality, no_class_reason, quality
+from kubectl_kres.reports.qos.qos_report import PodQos, no_class_reason, quality
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.pods import owner_of
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, StatusRemark
 from kubectl_kres.tui.screens.tree import TreePane
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
@@ -144,7 +144,7 @@ class PodPane(TreePane):
 
     def _quality(self, tab: str, width: int) -> Iterable[Line]:
         version = 2 if tab == "cgroups" else 0
-        result: Quality | None = quality(self.session.store, self.subject, self.session.ask, version=version)
+        result: PodQos | None = quality(self.session.store, self.subject, self.session.ask, version=version)
         if result is None:
             return [[("warn", f"no class, since {no_class_reason(self.subject)}")]]
         if tab == "cgroups":
@@ -164,7 +164,7 @@ class PodPane(TreePane):
         elif row.source is not None and row.source.ref != self.ref:
             self.post_message(OpenPlace(place_of(row)))
         else:
-            self.post_message(Say("written in the object itself: y shows it"))
+            self.post_message(StatusRemark("written in the object itself: y shows it"))
 
     def value_here(self) -> tuple[ObjectRef | None, str, str]:
         row = self.table.row

@@ -22,7 +22,7 @@ from kubectl_kres.tui.lists.list_spec import no_labels
 from kubectl_kres.tui.lists.quotas import tightest_first
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, TablePane
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, StatusRemark, TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
@@ -134,7 +134,7 @@ class QuotaPane(ObjectPane, TablePane):
         row: UsageShare | None = self.table.view.rows.get(event.key)
         kind, slash, name = row.who.partition("/") if row is not None else ("", "", "")
         if not slash or kind not in BY_KIND:
-            self.post_message(Say(f"{row.who if row else 'this'} is no object that can be opened"))
+            self.post_message(StatusRemark(f"{row.who if row else 'this'} is no object that can be opened"))
             return
         namespace = self.ref.namespace if BY_KIND[kind].namespaced else ""
         self.post_message(OpenPlace(Location("object", ref=ObjectRef(kind, name, namespace))))

@@ -14,7 +14,7 @@ from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.tui.lists.list_spec import no_labels
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
-from kubectl_kres.tui.screens.pane import Copy, Say, TablePane, Told
+from kubectl_kres.tui.screens.pane import Copy, FrameChanged, StatusRemark, TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
@@ -225,12 +225,12 @@ class TreePane(ObjectPane, TablePane):
         self.verdict.display = tab != "text"
         self._draw()
         (self.table if self.on_tree else self.page).focus()
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()
         self._draw()
-        self.post_message(Told())
+        self.post_message(FrameChanged())
 
     def on_tabs_chosen(self, event: Tabs.Chosen) -> None:
         event.stop()
@@ -247,7 +247,7 @@ class TreePane(ObjectPane, TablePane):
         self._fill_table()
         self._draw()
         # What was said of another line is not true of this one.
-        self.post_message(Say(""))
+        self.post_message(StatusRemark(""))
 
     def apply(self) -> None:
         self._fill_table()
@@ -266,7 +266,7 @@ class TreePane(ObjectPane, TablePane):
             case "steps":
                 self.steps = not self.steps
                 self._draw(keep=True)
-                self.post_message(Say(f"{self.STEPS} are {'shown' if self.steps else 'hidden'}"))
+                self.post_message(StatusRemark(f"{self.STEPS} are {'shown' if self.steps else 'hidden'}"))
             case "copy" if self.row is not None and (copied := self.copied(self.row)) is not None:
                 self.post_message(copied)
             case _:

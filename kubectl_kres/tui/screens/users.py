@@ -19,7 +19,7 @@ from kubectl_kres.reports.quota.quota_report import VALUE, QuotaReport, quota_re
 from kubectl_kres.reports.quota.usage_tree import UsageNode, counting_needs, owner_needs, setter_needs
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, StatusRemark
 from kubectl_kres.tui.screens.quota import column_head
 from kubectl_kres.tui.screens.tree import TreePane
 from kubectl_kres.tui.session import Session
@@ -193,7 +193,7 @@ class UsersPane(TreePane):
         if ref is not None:
             self.post_message(OpenPlace(Location("object", ref=ref)))
         else:
-            self.post_message(Say("this is no object that can be opened"))
+            self.post_message(StatusRemark("this is no object that can be opened"))
 
     def ref_of_row(self) -> ObjectRef | None:
         row: UserRow | None = self.row

@@ -13,7 +13,7 @@ from kubectl_kres.reports.common.system import (
     Admitter,
     KindAnswers,
     Question,
-    Right,
+    ReadRight,
     System,
     Target,
 )
@@ -67,8 +67,8 @@ SYSTEM = System(
     answers={KIND: KindAnswers("vpa", on_screen=False)},
     kinds={"policies": (KIND, _HOOKS), "in-lists": (KIND,), "if-refused": (KIND,), "decides": (KIND,)},
     rights={
-        "pods": (Right(KIND, ("list",), "what vertical autoscalers write into new pods"),),
-        "explain": (Right(KIND, ("get", "list"), "what a vertical autoscaler does"),),
+        "pods": (ReadRight(KIND, ("list",), "what vertical autoscalers write into new pods"),),
+        "explain": (ReadRight(KIND, ("get", "list"), "what a vertical autoscaler does"),),
     },
     reads=_reads,
     admission=Admitter(extend=_extend, apply=_apply),

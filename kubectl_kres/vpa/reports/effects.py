@@ -21,7 +21,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, Subject, Unseen, find_unread
+from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, FailedRead, Subject, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import controller, replicas_of
 from kubectl_kres.reports.explain.explain import analysis_of
@@ -98,7 +98,7 @@ class VpaEffects(Record, frozen=True):
     message: str = ""
     fault: str = ""
     eviction: Eviction | None = None
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 

@@ -10,7 +10,7 @@ from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.admitting import Webhook
 from kubectl_kres.model.objects import LabelSelector, ObjectRef, decode_object
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.scheduling.selectors import matches
@@ -39,7 +39,7 @@ def is_registered(store: Store) -> bool | None:
     return False if store.origin.kind != "files" and coverage.known else None
 
 
-def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[Assume, ...]]:
+def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[Assumption, ...]]:
     """Return the autoscalers of a namespace, and those that are left out since an amount of theirs does not parse."""
     autoscalers, left_out = [], []
     for vpa in _list_autoscalers(store, namespace):
@@ -47,7 +47,7 @@ def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[
             autoscaler = parse_autoscaler(vpa)
         except Unparsable as fault:
             text = f"{ObjectRef(KIND, vpa.metadata.name)} is left out: {fault.path}: {fault.error.message}"
-            left_out.append(Assume("spec", "policy/unparsable", text))
+            left_out.append(Assumption("spec", "policy/unparsable", text))
             continue
         if autoscaler is not None:
             autoscalers.append(autoscaler)
@@ -58,7 +58,7 @@ def _list_autoscalers(store: Store, namespace: str) -> Iterator[VerticalPodAutos
     yield from sorted(store.all(KIND, namespace), key=lambda vpa: vpa.metadata.name)
 
 
-def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assume, ...]]:
+def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assumption, ...]]:
     """Return the policies with the webhook, where it is registered or that is not known, and what was assumed."""
     autoscalers, left_out = parsed(store, namespace)
     deciding = controlling_autoscalers(autoscalers)
@@ -110,29 +110,29 @@ def with_remarks(store: Store, subject: Subject, analysis: Analysis) -> Analysis
     return structs.replace(analysis, assumed=(*analysis.assumed, *remarks))
 
 
-def _remarks(store: Store, autoscaler: Autoscaler, hook: Webhook | None) -> Iterator[Assume]:
+def _remarks(store: Store, autoscaler: Autoscaler, hook: Webhook | None) -> Iterator[Assumption]:
     name = str(autoscaler.source.ref)
     if hook is None and is_registered(store) is False:
         text = f"webhook {WEBHOOK} is not registered, so that pods come without what {name} recommends"
-        yield Assume("spec", "vpa/not-registered", text)
+        yield Assumption("spec", "vpa/not-registered", text)
         return
     if hook is None:
         why = "webhooks could not be read" if store.origin.kind == "cluster" else "nothing here tells"
         text = f"webhook {WEBHOOK} is taken as registered: {why}"
-        yield Assume("spec", "vpa/registered", text)
+        yield Assumption("spec", "vpa/registered", text)
     elif not _is_namespace_selected(hook, store, autoscaler.source.namespace):
         text = f"webhook {WEBHOOK} leaves this namespace out, so that pods come without what {name} recommends"
-        yield Assume("spec", "vpa/not-registered", text)
+        yield Assumption("spec", "vpa/not-registered", text)
         return
     elif hook.failure_policy == "Ignore":
         text = (
             f"while webhook {WEBHOOK} does not answer (failurePolicy Ignore), pods come without what {name} recommends"
         )
-        yield Assume("spec", "vpa/fails-open", text)
+        yield Assumption("spec", "vpa/fails-open", text)
     else:
         text = f"while webhook {WEBHOOK} does not answer (failurePolicy {hook.failure_policy}), no pod comes"
-        yield Assume("spec", "vpa/fails-closed", text)
+        yield Assumption("spec", "vpa/fails-closed", text)
     if autoscaler.recommended is None:
-        yield Assume("spec", "vpa/no-recommendation", f"{name} has no recommendation yet")
+        yield Assumption("spec", "vpa/no-recommendation", f"{name} has no recommendation yet")
     if autoscaler.boosts:
-        yield Assume("spec", "vpa/startup-boost", f"{name} has a startup boost: CPUStartupBoost is taken as on")
+        yield Assumption("spec", "vpa/startup-boost", f"{name} has a startup boost: CPUStartupBoost is taken as on")

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.draft import Draft, Put, Side, Slot, change
+from kubectl_kres.admission.base.draft import Draft, Side, Slot, ValueChange, change
 from kubectl_kres.admission.base.outcome import Finding, Refusal
 from kubectl_kres.admission.limitrange import Limits
-from kubectl_kres.provenance.journal import Assume, Entry
+from kubectl_kres.provenance.journal import Assumption, Entry
 from kubectl_kres.quantity import ZERO, parse
 from kubectl_kres.vpa.rules.amounts import Amounts, BoundedAmount, WebhookFault, proportional_limit, quantity_in
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
@@ -77,7 +77,7 @@ class VpaWebhook(Struct, frozen=True):
         except WebhookFault as fault:
             if journal is not None:
                 text = f"the admission controller of {autoscaler.source.ref} fails, and the pod stays as it is: {fault}"
-                journal.append(Assume("spec", "vpa/fault", text))
+                journal.append(Assumption("spec", "vpa/fault", text))
             return False
         before = draft.values()
         for each in changes:
@@ -152,11 +152,11 @@ def _limits(
             yield name, BoundedAmount(own).set("vpa/limit-ratio", new, autoscaler.first_source(requests[name]))
 
 
-def _list_puts(scaled: Scaled, side: Side, amounts: Amounts) -> Iterator[Put]:
+def _list_puts(scaled: Scaled, side: Side, amounts: Amounts) -> Iterator[ValueChange]:
     """Yield each rule that an amount went through. What is empty is left out. Source: RemoveEmptyResourceKeyIfAny."""
     for name, amount in amounts.items():
         for step in amount.steps if name else ():
-            yield Put(scaled.slot, side, name, parse(str(step.quantity)), step.rule, step.source)
+            yield ValueChange(scaled.slot, side, name, parse(str(step.quantity)), step.rule, step.source)
 
 
 def top_owner(owner: Owner, targets: Collection[Owner]) -> Owner:

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from msgspec import structs
 
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, ResourcePoolClaimSpec, quota_name
-from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport, ManagedQuota, May, QuotaLine
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport, ManagedQuota, QuotaLine, VerbEffect
 from kubectl_kres.capsule.reports.claim.claims import Claims
 from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, ClaimStanding
@@ -135,7 +135,7 @@ def _edits(claim: ResourcePoolClaim) -> Mapping[str, LastEdit]:
 
 def _list_permissions(
     claim: ResourcePoolClaim, standing: ClaimStanding, *, holds: bool = False
-) -> tuple[May, May, May]:
+) -> tuple[VerbEffect, VerbEffect, VerbEffect]:
     """Change, delete, release. The webhooks go by the Bound condition, which lags behind the pods by a reconcile.
 
     ``holds``: its pool lists it, whatever its own conditions say.
@@ -143,19 +143,19 @@ def _list_permissions(
     other = structs.replace(claim, spec=ResourcePoolClaimSpec(claim.spec.pool, {"changed": "1"}))
     change, deletion = refuse_claim(other, claim), refuse_deletion(claim)
     return (
-        May(
+        VerbEffect(
             "change",
             change is None,
             change.message if change else "",
             "" if change else _format_change_effect(standing),
         ),
-        May(
+        VerbEffect(
             "delete",
             deletion is None,
             deletion.message if deletion else "",
             "" if deletion else _format_deletion_effect(standing, holds=holds),
         ),
-        May("release", standing.state == "in use", follows=_format_release_effect(standing)),
+        VerbEffect("release", standing.state == "in use", follows=_format_release_effect(standing)),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kubectl_kres.capsule.reports.common.claim_state import STUCK
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import LastEdit, Unseen
+from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
 from kubectl_kres.reports.common.parts import ClaimState, Record
 
 
@@ -61,7 +61,7 @@ class ManagedQuota(Record, frozen=True):
     note: str = ""
 
 
-class May(Record, frozen=True):
+class VerbEffect(Record, frozen=True):
     """Whether a verb (change, delete, release) is allowed now, the server's refusal if not, and what would follow."""
 
     verb: str
@@ -89,14 +89,14 @@ class ClaimReport(Record, frozen=True):
     message: str = ""
     created: str = ""
     ways: tuple[UnblockOption, ...] = ()
-    may: tuple[May, ...] = ()
+    may: tuple[VerbEffect, ...] = ()
     quota: ManagedQuota | None = None
     notes: tuple[str, ...] = ()
     edits: Mapping[str, LastEdit] = {}
     old: bool = False
     predicted: bool = False
     certain: bool = True
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
     @property

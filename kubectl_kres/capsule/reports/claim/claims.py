@@ -18,7 +18,7 @@ from kubectl_kres.capsule.reports.common.amount_lists import (
     texts,
 )
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, ClaimStanding, standing
-from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, Standings, short
+from kubectl_kres.capsule.reports.common.pool_index import ClaimStates, PoolIndex, short
 from kubectl_kres.capsule.rules.allocation import Amounts, amounts_equal
 from kubectl_kres.capsule.rules.assignment import LONGEST_NAME, is_writable
 from kubectl_kres.capsule.rules.webhooks import wants_release
@@ -202,6 +202,6 @@ def _missing_amount(asked: Quantity, left: Quantity) -> str | None:
     return str(asked - left) if asked > left else "more than 0"
 
 
-def _ref(standings: Standings) -> ObjectRef:
+def _ref(standings: ClaimStates) -> ObjectRef:
     meta = standings.claim.metadata
     return ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)

@@ -24,15 +24,15 @@ from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, add_a
 from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, maximum
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, manifest_workload
-from kubectl_kres.reports.common.parts import Deed, Record
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, manifest_workload
+from kubectl_kres.reports.common.parts import ClaimAction, Record
 from kubectl_kres.reports.common.replicas import Replicas, replicas_of
 from kubectl_kres.reports.explain.explain import analysis_of_another, build_explanation
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.store.store import ReadRequest, Store
 
 
-class Prospect(NamedTuple):
+class NewClaimOutcome(NamedTuple):
     """lacks: what the pool has too little of. closed: resources that earlier claims wait for, in an ordered queue.
 
     behind: the claims that close them, where claims were read.
@@ -48,14 +48,14 @@ class Prospect(NamedTuple):
         return bool(self.lacks or self.closed)
 
 
-class Growth(NamedTuple):
+class GrownClaim(NamedTuple):
     """A claim that is allocated and unused, with its amounts if it asked for the missing ones, too."""
 
     claim: ObjectRef
     amounts: Amounts
 
 
-def claim_prospect(context: PoolIndex, pool: ResourcePool, space: str, asks: Amounts) -> Prospect:
+def claim_prospect(context: PoolIndex, pool: ResourcePool, space: str, asks: Amounts) -> NewClaimOutcome:
     """Of a claim that is created now, and so goes to the end of the queue.
 
     Where the claims of others were not read, the pool's status still says what is waited for.
@@ -67,18 +67,18 @@ def claim_prospect(context: PoolIndex, pool: ResourcePool, space: str, asks: Amo
         if short(amount, room.get(name))
     }
     if not pool.spec.config.ordered_queue:
-        return Prospect(lacks)
+        return NewClaimOutcome(lacks)
     if not context.claims_known(pool):
-        return Prospect(lacks, tuple(sorted(asks.keys() & (pool.status.exhaustions or {}).keys())))
+        return NewClaimOutcome(lacks, tuple(sorted(asks.keys() & (pool.status.exhaustions or {}).keys())))
     claim = ResourcePoolClaim(ManagedMetadata(namespace=space))
     turn = trial_of(context, pool).joined(ClaimCandidate(claim, asks)).turn((space, ""))
     if turn is None or turn.result != "queue":
-        return Prospect(lacks)
+        return NewClaimOutcome(lacks)
     behind = dict.fromkeys(ref_of(comparison.by) for comparison in turn.comparisons() if comparison.by is not None)
-    return Prospect(lacks, turn.short, tuple(behind))
+    return NewClaimOutcome(lacks, turn.short, tuple(behind))
 
 
-def growth(context: PoolIndex, pool: ResourcePool, space: str, more: Amounts) -> Growth | None:
+def growth(context: PoolIndex, pool: ResourcePool, space: str, more: Amounts) -> GrownClaim | None:
     """Return a claim of the namespace that may be edited, and that gets ``more`` at once if it is: whoever holds
     something is asked before those who wait. None: there is none.
     """
@@ -100,7 +100,7 @@ def growth(context: PoolIndex, pool: ResourcePool, space: str, more: Amounts) ->
             context.hard(pool), claim_shares, [ClaimCandidate(claim, wanted)], ordered=pool.spec.config.ordered_queue
         )
         if after.turns[0].result == "changed":
-            return Growth(ref_of((space, claim.metadata.name)), {name: wanted[name] for name in more})
+            return GrownClaim(ref_of((space, claim.metadata.name)), {name: wanted[name] for name in more})
     return None
 
 
@@ -135,7 +135,7 @@ class SizedPool(Record, frozen=True):
     known: bool = True
     closed: tuple[str, ...] = ()
     behind: tuple[ObjectRef, ...] = ()
-    grow: Deed | None = None
+    grow: ClaimAction | None = None
 
     @property
     def claim(self) -> Mapping[str, str]:
@@ -160,7 +160,7 @@ class Sizing(Record, frozen=True):
     pools: tuple[SizedPool, ...]
     replicas: Replicas | None = None
     doubt: str = ""
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 

@@ -16,7 +16,7 @@ from kubectl_kres.capsule.model import POOL_LABEL, ResourcePool, ResourcePoolCla
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, standing
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.common.tenancy import DEFINITION
-from kubectl_kres.reports.common.explanation import Subject, Unseen, find_unread
+from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: Namespaces whose claims are read one by one where all of them may not be read at once.
@@ -119,17 +119,17 @@ def glimpse_needs(spaces: tuple[str, ...]) -> tuple[ReadRequest, ...]:
     )
 
 
-def unseen_of_claim(context: PoolIndex, claim: ResourcePoolClaim) -> tuple[Unseen, ...]:
+def unseen_of_claim(context: PoolIndex, claim: ResourcePoolClaim) -> tuple[FailedRead, ...]:
     """Read that an answer about one claim wanted, and that failed or were not allowed."""
     return _list_unseen(context, claim_needs(context.store, claim.metadata.namespace, claim.metadata.name))
 
 
-def unseen_of_pool(context: PoolIndex, pool: ResourcePool) -> tuple[Unseen, ...]:
+def unseen_of_pool(context: PoolIndex, pool: ResourcePool) -> tuple[FailedRead, ...]:
     """Return the same for a pool."""
     return _list_unseen(context, pool_needs(context.store, pool.metadata.name))
 
 
-def _list_unseen(context: PoolIndex, needs: tuple[ReadRequest, ...]) -> tuple[Unseen, ...]:
+def _list_unseen(context: PoolIndex, needs: tuple[ReadRequest, ...]) -> tuple[FailedRead, ...]:
     """Return what could not be read; a refused list over all namespaces does not count where each namespace was
     read.
     """
@@ -137,7 +137,7 @@ def _list_unseen(context: PoolIndex, needs: tuple[ReadRequest, ...]) -> tuple[Un
     return tuple(structs.replace(unseen, required=unseen.required or unseen.state == "failed") for unseen in all_unseen)
 
 
-def failed_beside(context: PoolIndex) -> tuple[Unseen, ...]:
+def failed_beside(context: PoolIndex) -> tuple[FailedRead, ...]:
     """Return further reads that failed: a user who may not read them gets a whole answer, one whose read failed does
     not.
     """
@@ -149,7 +149,7 @@ def failed_beside(context: PoolIndex) -> tuple[Unseen, ...]:
     )
 
 
-def is_whole(unseen: tuple[Unseen, ...]) -> bool:
+def is_whole(unseen: tuple[FailedRead, ...]) -> bool:
     """Return whether an answer is complete without these."""
     return not any(unseen.required for unseen in unseen)
 

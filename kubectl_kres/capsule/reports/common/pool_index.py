@@ -66,7 +66,7 @@ def short(asked: Quantity, room: Quantity | None) -> bool:
 _HALF = 2**62 * 10**9
 
 
-class Standings(NamedTuple):
+class ClaimStates(NamedTuple):
     """A claim with its state."""
 
     claim: ResourcePoolClaim
@@ -96,9 +96,11 @@ class PoolIndex:
         return self.store.covered(ReadRequest("ResourcePool")).known
 
     @cached_property
-    def claims(self) -> Sequence[Standings]:
+    def claims(self) -> Sequence[ClaimStates]:
         """All claims that were read, with their states."""
-        return [Standings(claim, standing(claim, self.pool_of(claim))) for claim in self.store.all("ResourcePoolClaim")]
+        return [
+            ClaimStates(claim, standing(claim, self.pool_of(claim))) for claim in self.store.all("ResourcePoolClaim")
+        ]
 
     def pool_of(self, claim: ResourcePoolClaim) -> ResourcePool | None:
         """Return the pool that a claim is in, else the one that it names."""
@@ -111,8 +113,8 @@ class PoolIndex:
         return self.pools.get(claim.spec.pool)
 
     @cached_property
-    def _waiting_queues(self) -> Mapping[str, Sequence[Standings]]:
-        result: dict[str, list[Standings]] = {}
+    def _waiting_queues(self) -> Mapping[str, Sequence[ClaimStates]]:
+        result: dict[str, list[ClaimStates]] = {}
         for claim in self.claims:
             status = claim.claim.status.pool
             if status is not None and claim.standing.state in WAITING:
@@ -129,19 +131,19 @@ class PoolIndex:
             queue.sort(key=lambda standings: queue_key(standings.claim))
         return result
 
-    def waiting(self, pool: str) -> Sequence[Standings]:
+    def waiting(self, pool: str) -> Sequence[ClaimStates]:
         """Return the queue of a pool, in its order, as far as claims were read; without those whose namespace
         has left.
         """
         return self._waiting_queues.get(pool, ())
 
-    def of_pool(self, pool: str) -> Sequence[Standings]:
+    def of_pool(self, pool: str) -> Sequence[ClaimStates]:
         """Return the claims whose status or, without one, whose spec names the pool."""
         return self._by_pool.get(pool, ())
 
     @cached_property
-    def _by_pool(self) -> Mapping[str, Sequence[Standings]]:
-        result: dict[str, list[Standings]] = {}
+    def _by_pool(self) -> Mapping[str, Sequence[ClaimStates]]:
+        result: dict[str, list[ClaimStates]] = {}
         for claim in self.claims:
             status = claim.claim.status.pool
             result.setdefault(status.name if status is not None else claim.claim.spec.pool, []).append(claim)

@@ -17,7 +17,7 @@ from kubectl_kres.model.objects import Metadata, ObjectRef, ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.parts import RaiseQuota
 from kubectl_kres.reports.common.resource_lists import scope_words
-from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
+from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, UsageShare
 from kubectl_kres.store.store import ReadRequest, Store
 
 _KINDS = ("GlobalResourceQuota", "GlobalCustomQuota")
@@ -108,9 +108,9 @@ def _source(source: CustomSource) -> str:
     return f"{sign}the sum of {what} of {of}" if what else f"{sign}{of}"
 
 
-def _build_use(name: str, hard: Quantity, used: Quantity) -> Use:
+def _build_use(name: str, hard: Quantity, used: Quantity) -> QuotaUse:
     percent = used.nano * 100 // hard.nano if hard.nano > 0 else None
-    return Use(name, str(hard), str(used), str(Quantity(hard.nano - used.nano, hard.format)), percent)
+    return QuotaUse(name, str(hard), str(used), str(Quantity(hard.nano - used.nano, hard.format)), percent)
 
 
 def _percents(values: dict[str, Quantity], totals: dict[str, Quantity]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from kubectl_kres.capsule.rules.tenant_webhook import TenantWebhook
 from kubectl_kres.capsule.rules.workload_rules import WorkloadRules, rules_of_status, rules_of_tenant
 from kubectl_kres.capsule.versions import SETS_ONLY, Area, Version, parse_version, remarks
 from kubectl_kres.model.objects import Namespace, ObjectRef
-from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: The RuleStatus that the controller writes in each namespace.
@@ -75,14 +75,14 @@ def version_remarks(store: Store, area: Area) -> tuple[str, ...]:
     return () if version is None else tuple(remarks(version, area))
 
 
-def extend_policies(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assume, ...]]:
+def extend_policies(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assumption, ...]]:
     """Return the policies with what Capsule enforces, and what was assumed about it."""
     rules, version = _rules(store, namespace), version_of(store)
     assumed = list(rules.assumptions)
     if rules.rules:
         webhook = TenantWebhook(rules.rules, refuses=version is None or version < SETS_ONLY)
         policies = structs.replace(policies, webhooks=(*policies.webhooks, webhook))
-        assumed += (Assume("spec", "capsule/version", text) for text in remarks(version, "rules"))
+        assumed += (Assumption("spec", "capsule/version", text) for text in remarks(version, "rules"))
     quotas = dict(_parse_shared_quotas(store, namespace, assumed))
     if quotas:
         # The part of a quota in a namespace follows it.
@@ -91,7 +91,7 @@ def extend_policies(store: Store, namespace: str, policies: Policies) -> tuple[P
         }
         kept = tuple(quota for quota in policies.quotas if quota.name not in parts)
         policies = structs.replace(policies, quotas=(*kept, *quotas.values()))
-        assumed += (Assume("spec", "capsule/version", text) for text in remarks(version, "shared quotas"))
+        assumed += (Assumption("spec", "capsule/version", text) for text in remarks(version, "shared quotas"))
     return policies, tuple(assumed)
 
 
@@ -119,7 +119,7 @@ def _select_shared_quotas(store: Store, namespace: str) -> Iterator[GlobalResour
             yield quota
 
 
-def _parse_shared_quotas(store: Store, namespace: str, assumed: list[Assume]) -> Iterator[tuple[str, Quota]]:
+def _parse_shared_quotas(store: Store, namespace: str, assumed: list[Assumption]) -> Iterator[tuple[str, Quota]]:
     for quota in _select_shared_quotas(store, namespace):
         name = quota.metadata.name
         ref = ObjectRef("GlobalResourceQuota", name)
@@ -127,12 +127,12 @@ def _parse_shared_quotas(store: Store, namespace: str, assumed: list[Assume]) ->
             parsed = parse_global_quota(quota)
         except Unparsable as fault:
             text = f"{ref} is left out: {fault.path}: {fault.error.message}"
-            assumed.append(Assume("spec", "policy/unparsable", text))
+            assumed.append(Assumption("spec", "policy/unparsable", text))
             continue
         if not quota.status.total.used and ref in store.files:
             text = f"{ref} comes from a file: taken as enforced, with nothing used yet"
-            assumed.append(Assume(str(ref), "quota/from-file", text))
+            assumed.append(Assumption(str(ref), "quota/from-file", text))
         elif not quota.status.total.used:
             text = f"{ref} has no status yet: taken with nothing used; until it has one, Capsule refuses what it counts"
-            assumed.append(Assume(str(ref), "quota/no-status", text))
+            assumed.append(Assumption(str(ref), "quota/no-status", text))
         yield name, parsed

@@ -42,7 +42,7 @@ from kubectl_kres.capsule.rules.webhooks import choose, wants_release
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive, Source
-from kubectl_kres.reports.common.explanation import Subject, Unseen
+from kubectl_kres.reports.common.explanation import FailedRead, Subject
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.resource_lists import join_words, scope_words
 from kubectl_kres.reports.pod.manifest_source import missing_error
@@ -91,7 +91,7 @@ class QueueTurn(Record, frozen=True):
     rule: str = ""
 
 
-class Says(Record, frozen=True):
+class StoredCondition(Record, frozen=True):
     """A condition in the controller's words. computed: what it would say now, where that is something else."""
 
     type: str
@@ -113,7 +113,7 @@ class ClaimExplanation(Record, frozen=True):
     options: tuple[PoolOption, ...] = ()
     checks: tuple[Check, ...] = ()
     turns: tuple[QueueTurn, ...] = ()
-    conditions: tuple[Says, ...] = ()
+    conditions: tuple[StoredCondition, ...] = ()
     sums: tuple[Derive, ...] = ()
 
 
@@ -132,7 +132,7 @@ class PoolExplanation(Record, frozen=True):
 
     pool: PoolReport
     turns: tuple[QueueTurn, ...] = ()
-    conditions: tuple[Says, ...] = ()
+    conditions: tuple[StoredCondition, ...] = ()
     quotas: tuple[QuotaSums, ...] = ()
     bounds: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
@@ -252,7 +252,9 @@ def _conditions(claim: ResourcePoolClaim) -> tuple[CapsuleCondition, ...]:
     return claim.status.conditions or ()
 
 
-def conditions_of(capsule_conditions: tuple[CapsuleCondition, ...], turn: ClaimTurn | None = None) -> Iterator[Says]:
+def conditions_of(
+    capsule_conditions: tuple[CapsuleCondition, ...], turn: ClaimTurn | None = None
+) -> Iterator[StoredCondition]:
     """Conditions as they are; Exhausted also as it would be written now, where that is something else."""
     for capsule_condition in capsule_conditions:
         computed = ""
@@ -260,7 +262,7 @@ def conditions_of(capsule_conditions: tuple[CapsuleCondition, ...], turn: ClaimT
             now = turn.message() if not turn.allocated else ""
             before = capsule_condition.message if capsule_condition.status == "True" else ""
             computed = (now or "resource claimable from pool") if lines(now) != lines(before) else ""
-        yield Says(
+        yield StoredCondition(
             capsule_condition.type,
             capsule_condition.status,
             capsule_condition.reason,
@@ -270,7 +272,7 @@ def conditions_of(capsule_conditions: tuple[CapsuleCondition, ...], turn: ClaimT
         )
 
 
-def pool_conditions(pool: ResourcePool) -> tuple[Says, ...]:
+def pool_conditions(pool: ResourcePool) -> tuple[StoredCondition, ...]:
     """Return the conditions of a pool."""
     return tuple(conditions_of(pool.status.conditions or ()))
 
@@ -306,7 +308,7 @@ class Explaining:
         return structs.replace(claim_explanation, claim=self._found.noted(ref, claim_explanation.claim))
 
 
-def unseen_in(value: ClaimExplanation | PoolExplanation) -> tuple[Unseen, ...]:
+def unseen_in(value: ClaimExplanation | PoolExplanation) -> tuple[FailedRead, ...]:
     """Return what the answer could not see."""
     return value.claim.unseen if isinstance(value, ClaimExplanation) else value.pool.unseen
 

@@ -19,9 +19,9 @@ from kubectl_kres.capsule.reports.common.tenancy import DEFINITION, version_of
 from kubectl_kres.capsule.rules.workload_rules import rules_of_tenant
 from kubectl_kres.capsule.versions import remarks
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, find_unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
 from kubectl_kres.reports.common.parts import Record, RuleSummary
 from kubectl_kres.reports.common.resource_lists import percent_of
 from kubectl_kres.reports.pod.manifest_source import missing_error
@@ -84,10 +84,10 @@ class TenantExplanation(Record, frozen=True):
     namespaces: tuple[str, ...]
     scope: str = ""
     items: tuple[TenantItem, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
     rules: tuple[RuleSummary, ...] = ()
-    assumptions: tuple[Assume, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
 
     @property
     def over(self) -> bool:
@@ -121,12 +121,12 @@ def explain_tenant(store: Store, subject: Subject) -> TenantExplanation:
     rules, version = summaries_of_tenant(tenant), version_of(store)
     assumed = list(rules_of_tenant(tenant, None).assumptions)
     if rules:
-        assumed += (Assume("spec.rules", "capsule/version", text) for text in remarks(version, "rules"))
+        assumed += (Assumption("spec.rules", "capsule/version", text) for text in remarks(version, "rules"))
     if quotas is None or not quotas.items:
         return TenantExplanation(ref, spaces, rules=rules, assumptions=tuple(assumed))
     if version is not None:
         texts = remarks(version, "tenant quotas")
-        assumed += (Assume("spec.resourceQuotas", "capsule/version", text) for text in texts)
+        assumed += (Assumption("spec.resourceQuotas", "capsule/version", text) for text in texts)
     items = tuple(
         _item(store, tenant, number, item, together=quotas.scope == "Tenant")
         for number, item in enumerate(quotas.items)
@@ -196,7 +196,7 @@ class TenantUsers(Record, frozen=True):
     namespaces: tuple[str, ...]
     names: tuple[str, ...] = ()
     tree: tuple[UsageNode, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 

@@ -17,11 +17,11 @@ from kubectl_kres.capsule.model import ResourcePool, pool_of
 from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts, sentence, texts
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING
 from kubectl_kres.capsule.reports.common.needs import pool_needs
-from kubectl_kres.capsule.reports.common.pool_index import STAYS, PoolIndex, Standings, beyond_quota
+from kubectl_kres.capsule.reports.common.pool_index import STAYS, ClaimStates, PoolIndex, beyond_quota
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
 from kubectl_kres.capsule.rules.allocation import add_amounts, queue_key
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
-from kubectl_kres.reports.common.explanation import EvaluationOptions, LastEdit, Unseen
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, LastEdit
 from kubectl_kres.reports.common.parts import ClaimState, Record
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.quota.quota_report import used_by
@@ -116,7 +116,7 @@ class PoolReport(Record, frozen=True):
     edits: Mapping[str, LastEdit] = {}
     predicted: bool = False
     glimpse: bool = False
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
     @property
@@ -197,17 +197,17 @@ def pool_glimpse(context: PoolIndex, name: str) -> PoolReport:
         ),
         queue=tuple(map(_build_queued, queue)),
         warnings=tuple(_warnings(sorted(quotas.values(), key=attrgetter("metadata.namespace")))),
-        unseen=(Unseen("ResourcePool", coverage.state, "", name, coverage.message, required=False),),
+        unseen=(FailedRead("ResourcePool", coverage.state, "", name, coverage.message, required=False),),
         glimpse=True,
     )
 
 
-def _ref(standings: Standings) -> ObjectRef:
+def _ref(standings: ClaimStates) -> ObjectRef:
     return ref_of((standings.claim.metadata.namespace, standings.claim.metadata.name))
 
 
 def _namespace(
-    context: PoolIndex, pool: str, space: str, pairs: Sequence[Standings], quota: ResourceQuota | None
+    context: PoolIndex, pool: str, space: str, pairs: Sequence[ClaimStates], quota: ResourceQuota | None
 ) -> PoolNamespace:
     mine = [standings for standings in pairs if standings.claim.metadata.namespace == space]
     gone = (
@@ -223,7 +223,7 @@ def _namespace(
     )
 
 
-def _build_queued(standings: Standings) -> Queued:
+def _build_queued(standings: ClaimStates) -> Queued:
     """Return what is short only its own condition says."""
     claim, standing = standings
     left, asked = parse_amounts(standing.available), parse_amounts(claim.spec.claim)

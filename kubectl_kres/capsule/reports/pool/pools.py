@@ -20,8 +20,8 @@ from kubectl_kres.capsule.reports.common.amount_lists import (
 )
 from kubectl_kres.capsule.reports.common.pool_index import (
     STAYS,
+    ClaimStates,
     PoolIndex,
-    Standings,
     allocated_claims,
     beyond_quota,
     short,
@@ -362,7 +362,7 @@ def _queue(context: PoolIndex, pool: ResourcePool) -> Iterator[Queued]:
         yield _build_queued(place, standings, room)
 
 
-def _build_queued(place: int, standings: Standings, room: Amounts) -> Queued:
+def _build_queued(place: int, standings: ClaimStates, room: Amounts) -> Queued:
     claim, standing = standings
     meta, asked = claim.metadata, parse_amounts(claim.spec.claim)
     lacks = {name: lack_of(asked[name], room.get(name)) for name in sorted(asked) if short(asked[name], room.get(name))}

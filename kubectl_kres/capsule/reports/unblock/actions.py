@@ -13,7 +13,7 @@ from typing import Literal
 from kubectl_kres.capsule.rules.allocation import ClaimKey
 from kubectl_kres.capsule.rules.webhooks import RELEASE
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.parts import ClaimState, Deed, Record
+from kubectl_kres.reports.common.parts import ClaimAction, ClaimState, Record
 from kubectl_kres.store.store import Origin
 
 _RELEASED = (
@@ -31,34 +31,34 @@ def ref_of(key: ClaimKey) -> ObjectRef:
 
 def leaving(
     of: Origin, key: ClaimKey, state: ClaimState | None, holds: Mapping[str, str], *, old: bool = False
-) -> Deed:
+) -> ClaimAction:
     """Return how a claim gives way: one in use is released, any other deleted. ``old``: Capsule before 0.13."""
     space, name = map(shlex.quote, key)
     if state == "in use":
         command = _kubectl(of, f"annotate resourcepoolclaim {name} -n {space} {RELEASE}=true")
-        return Deed("release", ref_of(key), state, holds, command=command, follows=_RELEASED)
+        return ClaimAction("release", ref_of(key), state, holds, command=command, follows=_RELEASED)
     command = _kubectl(of, f"delete resourcepoolclaim {name} -n {space}")
     follows = _UNKNOWN if state is None else _OLD if old else ""
-    return Deed("delete", ref_of(key), state or "", holds, command=command, follows=follows)
+    return ClaimAction("delete", ref_of(key), state or "", holds, command=command, follows=follows)
 
 
-def resize_claim(of: Origin, key: ClaimKey, amounts: Mapping[str, str], dropped: Mapping[str, str]) -> Deed:
+def resize_claim(of: Origin, key: ClaimKey, amounts: Mapping[str, str], dropped: Mapping[str, str]) -> ClaimAction:
     """A claim asks for something else; ``dropped``: resources that it no longer names."""
     change: dict[str, str | None] = {**amounts, **dict.fromkeys(dropped)}
-    return Deed("edit", ref_of(key), amounts=amounts, command=_patch(of, key, {"claim": change}))
+    return ClaimAction("edit", ref_of(key), amounts=amounts, command=_patch(of, key, {"claim": change}))
 
 
-def move_claim(of: Origin, key: ClaimKey, pool: str) -> Deed:
+def move_claim(of: Origin, key: ClaimKey, pool: str) -> ClaimAction:
     """A claim names another pool."""
-    return Deed("move", ref_of(key), command=_patch(of, key, {"pool": pool}))
+    return ClaimAction("move", ref_of(key), command=_patch(of, key, {"pool": pool}))
 
 
-def retry_claim(of: Origin, key: ClaimKey, pool: str, other: str) -> Deed:
+def retry_claim(of: Origin, key: ClaimKey, pool: str, other: str) -> ClaimAction:
     """A claim names ``other``, a pool that does not exist, and then its pool again: its spec has changed, and is as it
     was. Its age, and with it its place among those that wait, stays.
     """
     command = f"{_patch(of, key, {'pool': other})} && {_patch(of, key, {'pool': pool})}"
-    return Deed(
+    return ClaimAction(
         "move",
         ref_of(key),
         command=command,
@@ -66,11 +66,11 @@ def retry_claim(of: Origin, key: ClaimKey, pool: str, other: str) -> Deed:
     )
 
 
-def raise_pool(of: Origin, pool: str, amounts: Mapping[str, str]) -> Deed:
+def raise_pool(of: Origin, pool: str, amounts: Mapping[str, str]) -> ClaimAction:
     """A pool gets more; ``amounts`` is what its hard is then."""
     patch = json.dumps({"spec": {"quota": {"hard": dict(amounts)}}}, separators=(",", ":"))
     command = _kubectl(of, f"patch resourcepool {shlex.quote(pool)} --type merge -p {shlex.quote(patch)}")
-    return Deed("raise", ObjectRef("ResourcePool", pool), amounts=amounts, command=command)
+    return ClaimAction("raise", ObjectRef("ResourcePool", pool), amounts=amounts, command=command)
 
 
 def _patch(of: Origin, key: ClaimKey, spec: Mapping[str, object]) -> str:
@@ -99,7 +99,7 @@ class UnblockOption(Record, frozen=True):
 
     kind: OptionKind
     text: str
-    deeds: tuple[Deed, ...] = ()
+    deeds: tuple[ClaimAction, ...] = ()
     amounts: Mapping[str, str] = {}
     pool: str = ""
     proven: bool = True

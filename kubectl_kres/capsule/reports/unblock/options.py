@@ -25,13 +25,13 @@ from kubectl_kres.capsule.reports.unblock.actions import (
     resize_claim,
     retry_claim,
 )
-from kubectl_kres.capsule.reports.unblock.victims import Giving, give_way
+from kubectl_kres.capsule.reports.unblock.victims import RemovalSet, give_way
 from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, ClaimKey, add_amounts, key_of
 from kubectl_kres.capsule.rules.assignment import is_writable
 from kubectl_kres.capsule.rules.managed import hard_of
 from kubectl_kres.model.objects import ScopedRequirement
 from kubectl_kres.quantity import Quantity, quantity_of
-from kubectl_kres.reports.common.parts import Deed
+from kubectl_kres.reports.common.parts import ClaimAction
 from kubectl_kres.reports.common.resource_lists import join_words, scope_words
 from kubectl_kres.store.store import Origin
 
@@ -106,7 +106,7 @@ def no_pool(context: PoolIndex) -> str:
     return name
 
 
-def _build_move_deed(context: PoolIndex, claim: ResourcePoolClaim, to: str) -> Deed:
+def _build_move_deed(context: PoolIndex, claim: ResourcePoolClaim, to: str) -> ClaimAction:
     """Return the move, and which quotas of other pools go on limiting the same: a pod has to fit all of them."""
     space, asks = claim.metadata.namespace, parse_amounts(claim.spec.claim)
     still = []
@@ -289,7 +289,7 @@ class _Ways:
             if gentle is not None and gentle.keys:
                 yield self._build_giving_option(gentle, result)
 
-    def _build_giving_option(self, giving: Giving, mapping: Mapping[ClaimKey, Amounts]) -> UnblockOption:
+    def _build_giving_option(self, giving: RemovalSet, mapping: Mapping[ClaimKey, Amounts]) -> UnblockOption:
         deeds, states = [], self.scene.states()
         for key in giving.keys:
             state = states.get(key)
@@ -376,7 +376,7 @@ class _Ways:
         return {}
 
 
-def _format_deeds(deeds: Iterable[Deed]) -> str:
+def _format_deeds(deeds: Iterable[ClaimAction]) -> str:
     """``delete a/x and a/y, then release b/z``."""
     runs = groupby(deeds, key=lambda deed: deed.verb)
     return ", then ".join(f"{verb} {join_words((deed.subject.key for deed in run), 8)}" for verb, run in runs)

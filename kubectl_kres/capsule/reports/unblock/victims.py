@@ -20,7 +20,7 @@ _PICKS = 1_000_000
 _PART = 10**6
 
 
-class Giver(NamedTuple):
+class RemovableClaim(NamedTuple):
     """A claim that could go. ``frees``: billionths by resource, of those that are short; none if it waits."""
 
     key: ClaimKey
@@ -34,7 +34,7 @@ class Giver(NamedTuple):
         return self.used, self.foreign
 
 
-class Giving(NamedTuple):
+class RemovalSet(NamedTuple):
     """Who gives way, those that only wait first. ``proven``: fewer do not do. ``least``: so many it takes at least, by
     the amounts alone. Without keys: among so many claims none were found with reasonable effort.
     """
@@ -46,7 +46,7 @@ class Giving(NamedTuple):
 
 def give_way(
     trial: Trial, key: ClaimKey, asks: Amounts, used: Mapping[ClaimKey, bool], *, unused: bool = False
-) -> Giving | None:
+) -> RemovalSet | None:
     """None: nobody's leaving helps, since the pool has less in total than is asked for. ``used``: claims in use.
 
     Of equally few: the fewest in use, then the fewest of other namespaces, then the least that is freed for nothing.
@@ -72,7 +72,7 @@ class _Search:
         )
         self.effort = 0
 
-    def found(self) -> Giving | None:
+    def found(self) -> RemovalSet | None:
         least = self._count_least_claims()
         if least is None:
             return None
@@ -88,15 +88,15 @@ class _Search:
                 key=lambda giving: len(giving.keys),
                 default=None,
             )
-        return giving or Giving((), proven=False, least=least)
+        return giving or RemovalSet((), proven=False, least=least)
 
-    def _by_amounts(self, least: int) -> Giving | None:
+    def _by_amounts(self, least: int) -> RemovalSet | None:
         """Whoever frees most of what is short, until it is enough. None: then others take what is freed, or wait for it
         in front.
         """
         lack, chosen, rest = (
             dict(self.deficit),
-            list[Giver](),
+            list[RemovableClaim](),
             {giver.key: giver for giver in self.givers if not giver.waits},
         )
         while any(nano > 0 for nano in lack.values()) and len(chosen) * len(rest) < _PICKS:
@@ -113,9 +113,9 @@ class _Search:
                 lack = without
         self.effort = 0
         done = all(nano <= 0 for nano in lack.values()) and self._is_quick(chosen) and self._is_enough(chosen)
-        return Giving(_keys(chosen), proven=len(chosen) == least) if done else None
+        return RemovalSet(_keys(chosen), proven=len(chosen) == least) if done else None
 
-    def _is_quick(self, chosen: Sequence[Giver]) -> bool:
+    def _is_quick(self, chosen: Sequence[RemovableClaim]) -> bool:
         """Return whether trying is worth the time: others of the queue who are served meanwhile make the pool be gone
         through again and again.
         """
@@ -140,22 +140,22 @@ class _Search:
             counts.append(count)
         return max(counts) if self.givers else None
 
-    def _find_exact_giving(self, least: int) -> Giving | None:
+    def _find_exact_giving(self, least: int) -> RemovalSet | None:
         """The best of the smallest sets; None: none was found with reasonable effort."""
         for count in range(least, len(self.givers) + 1):
             for chosen in sorted(self._covering(count), key=self._giving_sort_key):
                 if self.effort > _EFFORT:
                     return None
                 if self._is_enough(chosen):
-                    return Giving(_keys(chosen), proven=True)
+                    return RemovalSet(_keys(chosen), proven=True)
         return None
 
-    def _covering(self, count: int) -> list[tuple[Giver, ...]]:
+    def _covering(self, count: int) -> list[tuple[RemovableClaim, ...]]:
         """The sets of ``count`` claims that free enough; no more than effort allows."""
-        pairs: list[tuple[Giver, ...]] = []
+        pairs: list[tuple[RemovableClaim, ...]] = []
         tails = [_best_sums(self.givers[at:], self.deficit, count) for at in range(len(self.givers) + 1)]
 
-        def grow(at: int, chosen: tuple[Giver, ...], lack: Mapping[str, int]) -> None:
+        def grow(at: int, chosen: tuple[RemovableClaim, ...], lack: Mapping[str, int]) -> None:
             self.effort += 1
             left = count - len(chosen)
             if self.effort > _EFFORT or len(self.givers) - at < left:
@@ -173,12 +173,12 @@ class _Search:
         grow(0, (), self.deficit)
         return pairs
 
-    def _is_enough(self, chosen: Sequence[Giver]) -> bool:
+    def _is_enough(self, chosen: Sequence[RemovableClaim]) -> bool:
         """Return whether the claim is in once these have left, one after the other."""
         self.effort += self.trial.size
         return self.trial.without(_keys(chosen)).holds(self.key)
 
-    def _giving_sort_key(self, chosen: Sequence[Giver]) -> tuple[int, int, int, tuple[ClaimKey, ...]]:
+    def _giving_sort_key(self, chosen: Sequence[RemovableClaim]) -> tuple[int, int, int, tuple[ClaimKey, ...]]:
         """Return what makes one of two equally small sets better: less is better."""
         surplus = 0
         for name, lack in self.deficit.items():
@@ -186,10 +186,10 @@ class _Search:
             surplus += (freed - lack) * _PART // max(1, self.trial.hard[name].nano)
         return sum(giver.used for giver in chosen), sum(giver.foreign for giver in chosen), surplus, _keys(chosen)
 
-    def _find_greedy_giving(self, least: int) -> Giving | None:
+    def _find_greedy_giving(self, least: int) -> RemovalSet | None:
         """Return one more claim after the other, until it is in; then less by less. None: too many would have to go."""
         self.effort = 0
-        chosen: list[Giver] = []
+        chosen: list[RemovableClaim] = []
         now, rest = self.trial, {giver.key: giver for giver in self.givers}
         while not now.holds(self.key):
             giver = self._find_next_giver(now, rest)
@@ -204,9 +204,9 @@ class _Search:
             if fewer and self.effort + self.trial.size * len(fewer) <= _QUICK and self._is_enough(fewer):
                 chosen = fewer
         keys = tuple(giver.key for giver in chosen)
-        return Giving(keys, proven=len(keys) == least)
+        return RemovalSet(keys, proven=len(keys) == least)
 
-    def _find_next_giver(self, now: Trial, rest: Mapping[ClaimKey, Giver]) -> Giver | None:
+    def _find_next_giver(self, now: Trial, rest: Mapping[ClaimKey, RemovableClaim]) -> RemovableClaim | None:
         """Return who should go next: whoever frees most of what is short; of a queue that is closed, who closes it,
         unless a single claim that holds something would let that one in.
         """
@@ -231,10 +231,10 @@ class _Search:
             return rest.get(key)
         return best if best is not None and self._sum_covered_amounts(best, lack) else None
 
-    def _giver_sort_key(self, giver: Giver, lack: Mapping[str, int]) -> tuple[int, bool, bool]:
+    def _giver_sort_key(self, giver: RemovableClaim, lack: Mapping[str, int]) -> tuple[int, bool, bool]:
         return self._sum_covered_amounts(giver, lack), not giver.used, not giver.foreign
 
-    def _sum_covered_amounts(self, giver: Giver, lack: Mapping[str, int]) -> int:
+    def _sum_covered_amounts(self, giver: RemovableClaim, lack: Mapping[str, int]) -> int:
         hard = self.trial.hard
         return sum(
             min(max(0, nano), giver.frees.get(name, 0)) * _PART // max(1, hard[name].nano)
@@ -257,7 +257,7 @@ def _deficit(trial: Trial, asks: Amounts) -> dict[str, int]:
 
 def _list_givers(
     trial: Trial, key: ClaimKey, asks: Amounts, deficit: Mapping[str, int], used: Mapping[ClaimKey, bool]
-) -> Iterator[Giver]:
+) -> Iterator[RemovableClaim]:
     """Claims that hold something of what is short, for the claim or for one that waits beside it; and those that wait
     for something that is asked for, too.
     """
@@ -269,7 +269,7 @@ def _list_givers(
     for other, amounts in held_by(trial).items():
         frees = {name: amounts[name].nano for name in short if name in amounts and amounts[name].nano > 0}
         if frees:
-            yield Giver(other, frees, waits=False, used=used.get(other, False), foreign=other[0] != key[0])
+            yield RemovableClaim(other, frees, waits=False, used=used.get(other, False), foreign=other[0] != key[0])
     names = asks.keys()
     asking = {
         (claim_candidate.claim.metadata.namespace, claim_candidate.claim.metadata.name): claim_candidate.asks
@@ -277,10 +277,10 @@ def _list_givers(
     }
     for other in waiting_in(trial, but={key}):
         if not names.isdisjoint(asking[other]):
-            yield Giver(other, {}, waits=True, used=False, foreign=other[0] != key[0])
+            yield RemovableClaim(other, {}, waits=True, used=False, foreign=other[0] != key[0])
 
 
-def _best_sums(givers: Sequence[Giver], deficit: Mapping[str, int], most: int) -> Mapping[str, Sequence[int]]:
+def _best_sums(givers: Sequence[RemovableClaim], deficit: Mapping[str, int], most: int) -> Mapping[str, Sequence[int]]:
     """By resource, what the best 0, 1, 2… of these free; ``most`` + 1 entries."""
     result = {}
     for name in deficit:
@@ -290,6 +290,6 @@ def _best_sums(givers: Sequence[Giver], deficit: Mapping[str, int], most: int) -
     return result
 
 
-def _keys(chosen: Sequence[Giver]) -> tuple[ClaimKey, ...]:
+def _keys(chosen: Sequence[RemovableClaim]) -> tuple[ClaimKey, ...]:
     """In the order to go about it: those that only wait first, so that they do not take what is freed."""
     return tuple(giver.key for giver in sorted(chosen, key=lambda giver: (not giver.waits, giver.cost, giver.key)))

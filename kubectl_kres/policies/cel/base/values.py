@@ -182,7 +182,7 @@ class MessageLiteral(NamedTuple):
     fields: dict[str, Any]
 
 
-class Opaque(NamedTuple):
+class LibraryValue(NamedTuple):
     """A value of a library: ``kind`` is its type's name, ``key`` decides equality, ``value`` is what it holds."""
 
     kind: str
@@ -205,7 +205,7 @@ def type_name(value: Any) -> str:
         return "null_type"
     if isinstance(value, MessageLiteral):
         return value.name
-    if isinstance(value, Opaque):
+    if isinstance(value, LibraryValue):
         return value.kind
     exact = _EXACT.get(type(value))
     if exact is not None:
@@ -236,13 +236,13 @@ def equal(value: Any, other: Any) -> bool:
         return value.present == other.present and (not value.present or equal(value.value, other.value))
     if isinstance(value, MessageLiteral):
         return bool(value.name == other.name and equal(value.fields, other.fields))
-    if isinstance(value, Opaque):
+    if isinstance(value, LibraryValue):
         return bool(value.kind == other.kind and value.key == other.key)
     return bool(value == other)
 
 
 _DEEP = (list, tuple, dict)
-_STRUCTS = (Timestamp, Duration, TypeValue, Optional, MessageLiteral, Opaque)
+_STRUCTS = (Timestamp, Duration, TypeValue, Optional, MessageLiteral, LibraryValue)
 
 
 def _is_struct(*values: Any) -> bool:
@@ -278,7 +278,7 @@ def size(value: Any) -> int:
         return len(value)
     if isinstance(value, Optional) and value.present:
         return size(value.value)
-    if isinstance(value, Opaque) and value.kind in ("net.IP", "net.CIDR"):
+    if isinstance(value, LibraryValue) and value.kind in ("net.IP", "net.CIDR"):
         return int(value.value.max_prefixlen) // 8
     return 1
 

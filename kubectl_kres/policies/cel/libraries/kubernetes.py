@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, quote, unquote
 from msgspec import Struct
 
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.policies.cel.base.values import NONE, EvalError, NotComputed, Opaque, Optional, size
+from kubectl_kres.policies.cel.base.values import NONE, EvalError, LibraryValue, NotComputed, Optional, size
 from kubectl_kres.policies.cel.libraries.addresses import (
     URL,
     BadAddress,
@@ -167,12 +167,12 @@ def _quantities() -> Iterator[Overload]:
     yield overload(f".sub({text}, int) {text}", lambda a, b: a - quantity_of(b), since=28)
 
 
-def _url(text: str) -> Opaque:
+def _url(text: str) -> LibraryValue:
     try:
         url = parse_url(text)
     except BadURL as error:
         raise EvalError(f"URL parse error during conversion from string: parse {go_quoted(text)}: {error}") from None
-    return Opaque(URL_TYPE, url.text, url)
+    return LibraryValue(URL_TYPE, url.text, url)
 
 
 def _is_url(text: str) -> bool:
@@ -183,7 +183,7 @@ def _is_url(text: str) -> bool:
     return True
 
 
-def _on_url(read: Callable[[URL], Any]) -> Callable[[Opaque], Any]:
+def _on_url(read: Callable[[URL], Any]) -> Callable[[LibraryValue], Any]:
     return lambda value: read(value.value)
 
 
@@ -209,9 +209,9 @@ def _address(text: str) -> IPv4Address | IPv6Address:
         raise EvalError(str(error)) from None
 
 
-def _ip(text: str) -> Opaque:
+def _ip(text: str) -> LibraryValue:
     address = _address(text)
-    return Opaque(IP, address, address)
+    return LibraryValue(IP, address, address)
 
 
 def _is_ip(text: str) -> bool:
@@ -222,12 +222,12 @@ def _is_ip(text: str) -> bool:
     return True
 
 
-def _cidr(text: str) -> Opaque:
+def _cidr(text: str) -> LibraryValue:
     try:
         address, bits = parse_prefix(text)
     except BadAddress as error:
         raise EvalError(f"network address parse error during conversion from string: {error}") from None
-    return Opaque(CIDR, (address, bits), _Prefix(address, bits))
+    return LibraryValue(CIDR, (address, bits), _Prefix(address, bits))
 
 
 def _is_cidr(text: str) -> bool:
@@ -252,13 +252,13 @@ class _Prefix(Struct, frozen=True):
         return ip_network(f"{self.address}/{self.bits}", strict=False)
 
 
-def _contains_ip(cidr: Opaque, address: Opaque | str) -> bool:
+def _contains_ip(cidr: LibraryValue, address: LibraryValue | str) -> bool:
     wanted = _address(address) if isinstance(address, str) else address.value
     network = cidr.value.network()
     return bool(wanted.version == network.version and wanted in network)
 
 
-def _contains_cidr(cidr: Opaque, other: Opaque | str) -> bool:
+def _contains_cidr(cidr: LibraryValue, other: LibraryValue | str) -> bool:
     inner = (_cidr(other) if isinstance(other, str) else other).value
     outer = cidr.value.network()
     if inner.network().version != outer.version:
@@ -266,9 +266,11 @@ def _contains_cidr(cidr: Opaque, other: Opaque | str) -> bool:
     return bool(outer.overlaps(inner.network()) and cidr.value.bits <= inner.bits)
 
 
-def _mask_cidr(cidr: Opaque) -> Opaque:
+def _mask_cidr(cidr: LibraryValue) -> LibraryValue:
     network = cidr.value.network()
-    return Opaque(CIDR, (network.network_address, cidr.value.bits), _Prefix(network.network_address, cidr.value.bits))
+    return LibraryValue(
+        CIDR, (network.network_address, cidr.value.bits), _Prefix(network.network_address, cidr.value.bits)
+    )
 
 
 def _global_unicast(address: IPv4Address | IPv6Address) -> bool:
@@ -287,7 +289,7 @@ def _link_local_multicast(address: IPv4Address | IPv6Address) -> bool:
     return address.packed[0] == 0xFF and address.packed[1] & 0x0F == 0x02
 
 
-def _on_ip(read: Callable[[Any], Any]) -> Callable[[Opaque], Any]:
+def _on_ip(read: Callable[[Any], Any]) -> Callable[[LibraryValue], Any]:
     return lambda value: read(value.value)
 
 
@@ -313,19 +315,19 @@ def _networks() -> Iterator[Overload]:
     yield overload(f".containsCIDR({CIDR}(), string) bool", _contains_cidr, since=30)
     yield overload(f".containsCIDR({CIDR}(), {CIDR}()) bool", _contains_cidr, since=30)
     yield overload(
-        f".ip({CIDR}()) {IP}()", lambda value: Opaque(IP, value.value.address, value.value.address), since=30
+        f".ip({CIDR}()) {IP}()", lambda value: LibraryValue(IP, value.value.address, value.value.address), since=30
     )
     yield overload(f".prefixLength({CIDR}()) int", lambda value: value.value.bits, since=30)
     yield overload(f".masked({CIDR}()) {CIDR}()", _mask_cidr, since=30)
     yield overload(f"string({CIDR}()) string", lambda value: f"{value.value.address}/{value.value.bits}", since=30)
 
 
-def _semver(text: str, normalize: bool = False) -> Opaque:  # noqa: FBT001, FBT002
+def _semver(text: str, normalize: bool = False) -> LibraryValue:  # noqa: FBT001, FBT002
     try:
         version = parse_relaxed_version(text) if normalize else parse_version(text)
     except BadVersion as error:
         raise EvalError(str(error)) from None
-    return Opaque(SEMVER, version.precedence(), version)
+    return LibraryValue(SEMVER, version.precedence(), version)
 
 
 def _is_semver(text: str, normalize: bool = False) -> bool:  # noqa: FBT001, FBT002
@@ -336,12 +338,12 @@ def _is_semver(text: str, normalize: bool = False) -> bool:  # noqa: FBT001, FBT
     return True
 
 
-def _versions(opaque: Opaque, other: Opaque) -> int:
+def _versions(opaque: LibraryValue, other: LibraryValue) -> int:
     a, b = opaque.value.precedence(), other.value.precedence()
     return int(a > b) - int(a < b)
 
 
-def _reader(read: Callable[[Version], int]) -> Callable[[Opaque], int]:
+def _reader(read: Callable[[Version], int]) -> Callable[[LibraryValue], int]:
     return lambda value: read(value.value)
 
 
@@ -358,10 +360,14 @@ def _semvers() -> Iterator[Overload]:
 
 
 def _find_format(name: str) -> Optional:
-    return Optional(present=True, value=Opaque(FORMAT, FORMATS[name].name, FORMATS[name])) if name in FORMATS else NONE
+    return (
+        Optional(present=True, value=LibraryValue(FORMAT, FORMATS[name].name, FORMATS[name]))
+        if name in FORMATS
+        else NONE
+    )
 
 
-def _validate(opaque: Opaque, text: str) -> Optional:
+def _validate(opaque: LibraryValue, text: str) -> Optional:
     faults = opaque.value.check(text)
     return Optional(present=True, value=faults) if faults else NONE
 
@@ -377,26 +383,26 @@ def _formats() -> Iterator[Overload]:
         yield overload(f"format.{name}() {FORMAT}", lambda name=name: _find_format(name).value, since=31)
 
 
-def authorizer_of(groups: Sequence[str]) -> Opaque:
+def authorizer_of(groups: Sequence[str]) -> LibraryValue:
     """``authorizer``: who is in system:masters may do everything; of others it is not known here."""
     masters = "system:masters" in groups
-    return Opaque(f"{_AUTH}Authorizer", masters, masters)
+    return LibraryValue(f"{_AUTH}Authorizer", masters, masters)
 
 
-def request_check_of(groups: Sequence[str]) -> Opaque:
+def request_check_of(groups: Sequence[str]) -> LibraryValue:
     """``authorizer.requestResource``."""
     masters = "system:masters" in groups
-    return Opaque(f"{_AUTH}ResourceCheck", masters, masters)
+    return LibraryValue(f"{_AUTH}ResourceCheck", masters, masters)
 
 
-def _kind_converter(kind: str) -> Callable[..., Opaque]:
-    return lambda target, *_: Opaque(kind, target.key, target.value)
+def _kind_converter(kind: str) -> Callable[..., LibraryValue]:
+    return lambda target, *_: LibraryValue(kind, target.key, target.value)
 
 
-def _check(target: Opaque, _verb: str) -> Opaque:
+def _check(target: LibraryValue, _verb: str) -> LibraryValue:
     if not target.value:
         raise NotComputed("what the authorizer says")
-    return Opaque(f"{_AUTH}Decision", True, True)
+    return LibraryValue(f"{_AUTH}Decision", True, True)
 
 
 def _cost_check(_args: tuple[Any, ...], _result: Any) -> int:

@@ -18,7 +18,7 @@ _ACCUMULATORS = ("@result", "__result__")
 _QUANTIFIERS = ("all", "exists", "exists_one")
 
 
-class Misuse(Exception):
+class MacroError(Exception):
     """A macro with arguments that it does not take."""
 
     def __init__(self, offset: int, message: str) -> None:
@@ -40,14 +40,14 @@ def expand(
     if name in ("optMap", "optFlatMap") and count == 2 and minor >= _OPTIONALS_SINCE:
         variable = args[0]
         if not isinstance(variable, Ident):
-            raise Misuse(variable.offset, f"{name}() variable name must be a simple identifier")
+            raise MacroError(variable.offset, f"{name}() variable name must be a simple identifier")
         return OptMap(offset, target, variable.name, args[1], flat=name == "optFlatMap")
     return None
 
 
 def _expand_has(offset: int, arg: SyntaxNode) -> SyntaxNode:
     if not isinstance(arg, Select) or arg.optional:
-        raise Misuse(arg.offset, "invalid argument to has() macro")
+        raise MacroError(arg.offset, "invalid argument to has() macro")
     return Select(offset, arg.operand, arg.field, test=True)
 
 
@@ -56,7 +56,7 @@ def _one_variable(offset: int, name: str, target: SyntaxNode, args: list[SyntaxN
     message = "argument must be a simple name" if kind in _QUANTIFIERS else "argument is not an identifier"
     if kind == "sortBy" and not _sortable(target):
         texts = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
-        raise Misuse(target.offset, texts)
+        raise MacroError(target.offset, texts)
     variable = _variable(args[0], message)
     if kind == "map" and len(args) == 3:
         return Loop(offset, kind, target, (variable,), args[2], args[1])
@@ -72,10 +72,10 @@ def _two_variables(offset: int, name: str, target: SyntaxNode, args: list[Syntax
     first = _variable(args[0], "argument must be a simple name", check=False)
     second = _variable(args[1], "argument must be a simple name", check=False)
     if first == second:
-        raise Misuse(args[1].offset, f"duplicate variable name: {first}")
+        raise MacroError(args[1].offset, f"duplicate variable name: {first}")
     for name_, arg in ((first, args[0]), (second, args[1])):
         if name_ in _ACCUMULATORS:
-            raise Misuse(arg.offset, "iteration variable overwrites accumulator variable")
+            raise MacroError(arg.offset, "iteration variable overwrites accumulator variable")
     if len(args) == 4:
         return Loop(offset, kind, target, (first, second), args[3], args[2])
     return Loop(offset, kind, target, (first, second), args[2], None)
@@ -83,7 +83,7 @@ def _two_variables(offset: int, name: str, target: SyntaxNode, args: list[Syntax
 
 def _variable(arg: SyntaxNode, message: str, *, check: bool = True) -> str:
     if not isinstance(arg, Ident):
-        raise Misuse(arg.offset, message)
+        raise MacroError(arg.offset, message)
     if check and arg.name in _ACCUMULATORS:
-        raise Misuse(arg.offset, "iteration variable overwrites accumulator variable")
+        raise MacroError(arg.offset, "iteration variable overwrites accumulator variable")
     return arg.name

@@ -24,7 +24,7 @@ from kubectl_kres.policies.cel.syntax.ast import (
     Select,
     SyntaxNode,
 )
-from kubectl_kres.policies.cel.syntax.macros import Misuse, expand
+from kubectl_kres.policies.cel.syntax.macros import MacroError, expand
 
 
 def double_of(text: str) -> float:
@@ -524,7 +524,7 @@ class _Parser:
             return Call(offset, name, args)
         try:
             return expand(offset, name, target, args, self.version) or Call(offset, name, args, target)
-        except Misuse as misuse:
+        except MacroError as misuse:
             self._report(misuse.offset, misuse.message)
             return Call(offset, name, args, target)
 

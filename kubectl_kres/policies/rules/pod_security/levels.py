@@ -24,9 +24,9 @@ __all__ = [
     "MODES",
     "NEWEST_CHECK",
     "RULE",
+    "EnforcedLevels",
     "Level",
     "Mode",
-    "Standard",
     "StandardCheck",
     "Violation",
     "detail",
@@ -113,7 +113,7 @@ class Level(Struct, frozen=True):
         return f"{self.name}:{'latest' if self.minor is None else f'v1.{self.minor}'}"
 
 
-class Standard(Struct, frozen=True):
+class EnforcedLevels(Struct, frozen=True):
     """What a namespace asks for in each mode, and what was wrong with its labels."""
 
     enforce: Level = Level()
@@ -126,7 +126,7 @@ class Standard(Struct, frozen=True):
         return all(level.name == "privileged" for level in (self.enforce, self.audit, self.warn))
 
 
-def standard_of(labels: Mapping[str, str] | None) -> Standard:
+def standard_of(labels: Mapping[str, str] | None) -> EnforcedLevels:
     """From the namespace's labels. A wrong enforce level is read as restricted, others as privileged."""
     labels = labels or {}
     faults: list[FieldError] = []
@@ -154,7 +154,7 @@ def standard_of(labels: Mapping[str, str] | None) -> Standard:
     if _PREFIX + "warn" not in labels and "enforce" in good and result["enforce"].name != "privileged":
         version = result["warn"].minor if _PREFIX + "warn-version" in labels else result["enforce"].minor
         result["warn"] = Level(result["enforce"].name, version)
-    return Standard(result["enforce"], result["audit"], result["warn"], tuple(faults))
+    return EnforcedLevels(result["enforce"], result["audit"], result["warn"], tuple(faults))
 
 
 def violations(level: Level, pod: Mapping[str, Any], server_minor: int) -> tuple[Violation, ...]:
@@ -199,7 +199,7 @@ def review(request: Request, namespace: Mapping[str, Any], server_minor: int) ->
 
 
 def _review_standard(
-    request: Request, standard: Standard, pod: Mapping[str, Any], server_minor: int, *, enforce: bool
+    request: Request, standard: EnforcedLevels, pod: Mapping[str, Any], server_minor: int, *, enforce: bool
 ) -> Review:
     audit: dict[str, str] = {}
     if standard.faults:

@@ -15,7 +15,7 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.provenance.journal import TooMuch
+from kubectl_kres.provenance.journal import QuotaShortfall
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.common.explanation import Subject
@@ -33,7 +33,7 @@ def find_run_never(context: CheckContext) -> Iterator[Diagnostic]:
             yield Diagnostic(evaluated.ref, values)
 
 
-def never_fits(evaluated: EvaluatedWorkload) -> tuple[TooMuch, ...]:
+def never_fits(evaluated: EvaluatedWorkload) -> tuple[QuotaShortfall, ...]:
     """Return what the pod of a run asks for beyond the whole of a quota; empty for one that may come, and for no
     run.
     """

@@ -15,7 +15,7 @@ from kubectl_kres.reports.common.parts import Admits, Edit, Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
-from kubectl_kres.reports.remedies.room import Raised
+from kubectl_kres.reports.remedies.room import RaisedHard
 from kubectl_kres.reports.remedies.words import compose_remedy, join_words, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun
@@ -24,7 +24,7 @@ from kubectl_kres.tekton.reports.ways.claim_remedies import bound_edit, claim_re
 from kubectl_kres.tekton.reports.ways.config_edits import flag_edit
 from kubectl_kres.tekton.reports.ways.security_remedies import FLAG
 from kubectl_kres.tekton.rules.controller.resolve import UsedPipeline
-from kubectl_kres.tekton.rules.controller.taskrun import RunWorld
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace
 from kubectl_kres.tekton.rules.controller.workspace_claims import assistants_claims
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import PER_RUN, Assistant, assistants
 
@@ -58,7 +58,7 @@ def assistant_remedies(
     subject: Subject,
     run: PipelineRun,
     pipeline: UsedPipeline,
-    world: RunWorld,
+    world: RunNamespace,
     lacking: Sequence[Assistant],
 ) -> tuple[Remedy, ...]:
     """Return the ways in which every assistant gets its pod, or none is needed; each is tried."""
@@ -83,14 +83,14 @@ def assistant_remedies(
     return (*ways, structs.replace(without, text=text)) if _can_help(world, claims) else tuple(ways)
 
 
-def _can_help(world: RunWorld, claims: Sequence[object]) -> bool:
+def _can_help(world: RunNamespace, claims: Sequence[object]) -> bool:
     """Return whether runs without assistants start; claims that are refused are then those of the run itself."""
     return not claims and (world.config.flags.coschedule == "workspaces" or world.config.flags.coschedule in PER_RUN)
 
 
 def _list_attempts(
-    store: Store, subject: Subject, world: RunWorld, lacking: Sequence[Assistant]
-) -> Iterator[tuple[list[Edit], RunWorld]]:
+    store: Store, subject: Subject, world: RunNamespace, lacking: Sequence[Assistant]
+) -> Iterator[tuple[list[Edit], RunNamespace]]:
     findings = [finding for assistant in lacking for refusal in assistant.refusals for finding in refusal.findings]
     secured = structs.replace(world.config.flags, security_context=True)
     flag: list[Edit] = []
@@ -109,7 +109,7 @@ def _bounds(findings: Sequence[Finding], namespace: str) -> Iterator[Edit]:
     yield from edits.values()
 
 
-def _raise_quota_edits(lacking: Sequence[Assistant], world: RunWorld) -> Iterator[Edit]:
+def _raise_quota_edits(lacking: Sequence[Assistant], world: RunNamespace) -> Iterator[Edit]:
     """Yield the raise of each quota that all assistants without a pod need."""
     used, hard = amounts(world.policies.quotas)
     need: dict[Key, int] = {}
@@ -122,4 +122,4 @@ def _raise_quota_edits(lacking: Sequence[Assistant], world: RunWorld) -> Iterato
                 key = charge.quota, name
                 need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
     more = {key: amount for key, amount in need.items() if amount > hard[key]}
-    yield from raises(world.policies, Raised(more, {}, complete=True, rest=RolloutOutcome(0, False, {}, {})))
+    yield from raises(world.policies, RaisedHard(more, {}, complete=True, rest=RolloutOutcome(0, False, {}, {})))

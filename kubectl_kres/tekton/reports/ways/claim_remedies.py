@@ -20,7 +20,7 @@ from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import Admits, Edit, EditClaim, Remedy, SetBound
 from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
-from kubectl_kres.reports.remedies.room import Raised
+from kubectl_kres.reports.remedies.room import RaisedHard
 from kubectl_kres.reports.remedies.words import compose_remedy, join_words, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
@@ -161,7 +161,7 @@ def _raise_quota_edits(claims: Sequence[WorkspaceClaim], policies: Policies, ser
                 key = charge.quota, name
                 need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
     more = {key: amount for key, amount in need.items() if amount > hard[key]}
-    yield from raises(policies, Raised(more, {}, complete=True, rest=RolloutOutcome(0, False, {}, {})))
+    yield from raises(policies, RaisedHard(more, {}, complete=True, rest=RolloutOutcome(0, False, {}, {})))
 
 
 def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Iterator[Remedy]:

@@ -23,7 +23,7 @@ from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.ways.changed_policies import changed_policies
 from kubectl_kres.tekton.reports.ways.config_edits import EntryValues, entries_edit
 from kubectl_kres.tekton.reports.ways.run_values import RunCase
-from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.base.variables import variables_of
 from kubectl_kres.tekton.rules.controller.taskrun import task_run, world_of
 from kubectl_kres.tekton.rules.resources.config_defaults import entry_of, prefix_orders
@@ -64,7 +64,9 @@ def try_defaults(case: RunCase, edits: Sequence[Edit] = ()) -> DefaultTrial:
             config = structs.replace(config, entries={**config.entries, **entries})
     changed = world_of(policies, world.server, config, world.lookups, namespace=world.namespace)
     results = task_run(case.run, changed, task=case.task, fields=case.fields, journal=False)
-    if isinstance(results, Gap) or any(result.outcome is None or result.built is None for result in results):
+    if isinstance(results, MissingReference) or any(
+        result.outcome is None or result.built is None for result in results
+    ):
         return DefaultTrial(built=False)
     findings = [
         finding

@@ -13,7 +13,7 @@ from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.model import Override, Sidecar, Step, TaskRun
 from kubectl_kres.tekton.rules.base.result import Fields
 from kubectl_kres.tekton.rules.controller.resolve import UsedTask
-from kubectl_kres.tekton.rules.controller.taskrun import RunWorld
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace
 
 #: steps, sidecars: of the Task. stepSpecs, sidecarSpecs: of the run, by their place in its list. computeResources: of
 #: the run, for the whole Task.
@@ -41,7 +41,7 @@ class RunCase(Struct, frozen=True):
     run: TaskRun
     task: UsedTask
     fields: Fields
-    world: RunWorld
+    world: RunNamespace
 
     def source(self, field: RunField) -> Source:
         """Return the object that holds a value, and the path in it."""

@@ -16,7 +16,7 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import Metadata, decode_object
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO, NAMESPACE, ConfigMap, ConfigMapData
-from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.tekton.model import DeclaredResult, PodTemplate, Provenance, Step, Variable, Volume, VolumeMount
 from kubectl_kres.tekton.rules.base.amounts import read
 from kubectl_kres.tekton.rules.base.versions import TektonVersion, has_change, version_of, version_remarks
@@ -68,7 +68,7 @@ class TektonConfig(Struct, frozen=True):
     pod_template: PodTemplate = PodTemplate()
     version: TektonVersion | None = None
     source: Source = Source("ConfigMap", DEFAULTS, NAMESPACE)
-    assumed: tuple[Assume, ...] = ()
+    assumed: tuple[Assumption, ...] = ()
     binds_workspaces: bool = False
     assistant_template: PodTemplate = PodTemplate()
     by_operator: bool = False
@@ -102,7 +102,7 @@ def config_of(
     ):
         if text:
             remark = f"{key} of {DEFAULTS} cannot be read ({text}): assumed empty"
-            remarks.append(Assume("", "tekton/config-unreadable", remark))
+            remarks.append(Assumption("", "tekton/config-unreadable", remark))
     version = None if info is None else version_of(info.data.version)
     remarks += version_remarks(version)
     namespace = next(
@@ -273,8 +273,8 @@ def _minutes(text: str) -> int:
     return int(text) if re.fullmatch(r"\d{1,9}", text) else 60
 
 
-def _unread_assumption(name: str) -> Assume:
-    return Assume("", "tekton/config-unknown", f"ConfigMap {name} could not be read: assumed as shipped")
+def _unread_assumption(name: str) -> Assumption:
+    return Assumption("", "tekton/config-unknown", f"ConfigMap {name} could not be read: assumed as shipped")
 
 
 def merge_templates(steps: Sequence[Step] | None, template: Step | None, *, beta: bool = False) -> tuple[Step, ...]:

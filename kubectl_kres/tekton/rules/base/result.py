@@ -17,7 +17,7 @@ def webhook_refusal(kind: str, message: str, rule: str, faults: tuple[MessageFau
     return Problem("validation", kind, message, rule, "BadRequest", code=400, faults=faults)
 
 
-class Gap(Struct, frozen=True, omit_defaults=True, rename="camel"):
+class MissingReference(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """Something that the run refers to and that is not there to look at.
 
     why: ``missing`` (it does not exist), ``unreadable`` (it may, but could not be read), ``remote`` (``resolver`` says

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assumption
 
 TektonVersion = tuple[int, int, int]
 
@@ -73,17 +73,19 @@ def version_of(text: str) -> TektonVersion | None:
     return None if match is None else (int(match[1]), int(match[2]), int(match[3] or 0))
 
 
-def version_remarks(version: TektonVersion | None) -> Iterator[Assume]:
+def version_remarks(version: TektonVersion | None) -> Iterator[Assumption]:
     """Yield what the version does otherwise, as far as that is known; the answers are those of today's rules."""
     if version is None:
         return
     name = ".".join(map(str, version))
     if version < OLDEST:
-        yield Assume("", "tekton/too-old", f"Tekton {name} is older than 0.40: the rules of 0.40 and later are shown")
+        yield Assumption(
+            "", "tekton/too-old", f"Tekton {name} is older than 0.40: the rules of 0.40 and later are shown"
+        )
     elif changes := [change.before for change in CHANGES if change.before and version < change.since]:
         text = f"Tekton {name}: today's rules are shown, not those of then ({'; '.join(changes)})"
-        yield Assume("", "tekton/older", text)
+        yield Assumption("", "tekton/older", text)
     elif version[:2] > NEWEST[:2]:
         newest = ".".join(map(str, NEWEST[:2]))
         text = f"Tekton {name} is newer than {newest}, the last one whose changes are known here: its rules may differ"
-        yield Assume("", "tekton/newer", text)
+        yield Assumption("", "tekton/newer", text)

@@ -12,7 +12,7 @@ from kubectl_kres.admission.base.draft import SIDES
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import Metadata, OwnerReference
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
-from kubectl_kres.provenance.journal import Assume, Entry, Problem, Source
+from kubectl_kres.provenance.journal import Assumption, Entry, Problem, Source
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.tekton.model import Override, Param, PodTemplate, TaskRun, TaskRunSpec, TaskSpec
 from kubectl_kres.tekton.rules.base.amounts import deadline, read
@@ -30,7 +30,7 @@ from kubectl_kres.tekton.rules.resources.container_draft import (
     layout,
     put_values,
 )
-from kubectl_kres.tekton.rules.resources.virtual_limitrange import Virtual
+from kubectl_kres.tekton.rules.resources.virtual_limitrange import VirtualLimitRange
 from kubectl_kres.tekton.rules.validation.declarations import Declaration, read_declarations, type_of
 from kubectl_kres.tekton.rules.validation.variable_faults import mounts, texts
 
@@ -203,7 +203,7 @@ def pods(
     run: TaskRun,
     spec: TaskSpec,
     origin: SpecOrigin,
-    virtuals: Sequence[Virtual],
+    virtuals: Sequence[VirtualLimitRange],
     config: TektonConfig,
     version: tuple[int, int],
     *,
@@ -231,7 +231,7 @@ def _build_pods(
     run: TaskRun,
     spec: TaskSpec,
     origin: SpecOrigin,
-    virtuals: Sequence[Virtual],
+    virtuals: Sequence[VirtualLimitRange],
     config: TektonConfig,
     version: tuple[int, int],
     fields: Fields,
@@ -254,7 +254,7 @@ def _build_pods(
             limitrange_share.fill_requests(twins, virtual, steps_taken)
             if steps_taken is not None and not virtual.searched:
                 text = f"so many LimitRanges lack values of each other that only {len(virtuals)} results are shown"
-                steps_taken.append(Assume("", "tekton/orders-not-all", text))
+                steps_taken.append(Assumption("", "tekton/orders-not-all", text))
             pod = _pod(run, twins, config, variables)
             built = Built(pod, tuple(steps_taken or ()))
             result.setdefault(_key(twins), (built, []))[1].extend(virtual.orders)

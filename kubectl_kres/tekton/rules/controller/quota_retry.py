@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import Policies, quota_request
 from kubectl_kres.model.objects import Condition
-from kubectl_kres.provenance.journal import TooMuch
+from kubectl_kres.provenance.journal import QuotaShortfall
 from kubectl_kres.quantity import parse
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.rules.base.amounts import seconds
@@ -55,13 +55,13 @@ def time_left(run: PipelineRun, now: datetime, minutes: int = 60) -> timedelta |
     return timedelta(seconds=allowed) - (now - started)
 
 
-def never_fits(result: RunResult, policies: Policies) -> tuple[TooMuch, ...]:
+def never_fits(result: RunResult, policies: Policies) -> tuple[QuotaShortfall, ...]:
     """Return what of the pod is more than a quota has at all; empty: it fits once others have gone."""
     if result.built is None or result.outcome is None or result.outcome.draft is None:
         return ()
     request = quota_request(result.built.pod, result.outcome.draft)
     return tuple(
-        TooMuch(charge.quota, name, text, charge.hard[name])
+        QuotaShortfall(charge.quota, name, text, charge.hard[name])
         for charge in charges(request, policies.quotas)
         for name, text in charge.requested.items()
         if parse(text) > parse(charge.hard[name])

@@ -21,7 +21,7 @@ from kubectl_kres.tekton.model import (
     TaskRun,
     TaskSpec,
 )
-from kubectl_kres.tekton.rules.base.result import Gap, SpecOrigin
+from kubectl_kres.tekton.rules.base.result import MissingReference, SpecOrigin
 from kubectl_kres.tekton.rules.base.variables import parameters, replace_variables
 
 RULE = "tekton/resolution"
@@ -48,7 +48,7 @@ class UsedTask(Struct, frozen=True):
 
     spec: TaskSpec
     origin: SpecOrigin
-    gaps: tuple[Gap, ...] = ()
+    gaps: tuple[MissingReference, ...] = ()
     unresolved: tuple[str, ...] = ()
 
 
@@ -60,7 +60,7 @@ class UsedPipeline(Struct, frozen=True):
     name: str
 
 
-def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
+def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | MissingReference:
     """Return the Task of a run: embedded, by name, or as the run's status keeps it.
 
     What the status keeps is what the pod was made from: the object by that name is only named as the source where it
@@ -75,20 +75,20 @@ def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
         if isinstance(result, UsedTask) and result.spec == kept:
             return result
         return UsedTask(kept, SpecOrigin(own.at("status.taskSpec")))
-    return result if result is not None else Gap("Task", "", "missing")
+    return result if result is not None else MissingReference("Task", "", "missing")
 
 
 def resolve_step_actions(spec: TaskSpec, origin: SpecOrigin, lookups: Lookups) -> UsedTask:
     """Return the spec with its StepActions put in. Source: taskrun/resources/taskspec.go GetStepActionsData."""
     if all(step.ref is None for step in spec.steps or ()):
         return UsedTask(spec, origin)
-    gaps: list[Gap] = []
+    gaps: list[MissingReference] = []
     texts: list[str] = []
     steps = tuple(_resolve_step(step, index, lookups, gaps, texts) for index, step in enumerate(spec.steps or ()))
     return UsedTask(msgspec.structs.replace(spec, steps=steps), origin, tuple(gaps), tuple(texts))
 
 
-def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | Gap:
+def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | MissingReference:
     """Return the Pipeline of a run, found as ``task_of`` finds a Task. An embedded one has the run's name."""
     meta = run.metadata
     own = Source("PipelineRun", meta.name, meta.namespace)
@@ -102,19 +102,19 @@ def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | Gap:
         if isinstance(pipeline, Pipeline) and pipeline.spec == kept:
             return _pipeline(pipeline)
         return UsedPipeline(kept, SpecOrigin(own.at("status.pipelineSpec")), name)
-    return pipeline if isinstance(pipeline, Gap) else _pipeline(pipeline)
+    return pipeline if isinstance(pipeline, MissingReference) else _pipeline(pipeline)
 
 
-def task_by_reference(ref: Reference, lookups: Lookups) -> UsedTask | Gap:
+def task_by_reference(ref: Reference, lookups: Lookups) -> UsedTask | MissingReference:
     """Return the Task that a reference names."""
     task = _looked_up("Task", ref, lookups.tasks, lookups)
-    if isinstance(task, Gap):
+    if isinstance(task, MissingReference):
         return task
     meta = task.metadata
     return resolve_step_actions(task.spec, SpecOrigin(Source("Task", meta.name, meta.namespace, "spec")), lookups)
 
 
-def _find_named_task(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
+def _find_named_task(run: TaskRun, lookups: Lookups) -> UsedTask | MissingReference:
     return task_by_reference(run.spec.task_ref or Reference(), lookups)
 
 
@@ -123,28 +123,28 @@ def _pipeline(item: Pipeline) -> UsedPipeline:
     return UsedPipeline(item.spec, SpecOrigin(Source("Pipeline", meta.name, meta.namespace, "spec")), meta.name)
 
 
-def _looked_up(kind: str, ref: Reference | None, mapping: Mapping[str, T], lookups: Lookups) -> T | Gap:
+def _looked_up(kind: str, ref: Reference | None, mapping: Mapping[str, T], lookups: Lookups) -> T | MissingReference:
     ref = ref or Reference()
     resolver = ref.resolver or ("bundles" if ref.bundle else "")
     if resolver:
-        return Gap(kind, ref.name, "remote", resolver)
+        return MissingReference(kind, ref.name, "remote", resolver)
     if ref.api_version and not ref.api_version.startswith("tekton.dev/"):
-        return Gap(ref.kind, ref.name, "custom")
+        return MissingReference(ref.kind, ref.name, "custom")
     if ref.kind not in {"", kind}:
-        return Gap(ref.kind, ref.name, "unreadable")
+        return MissingReference(ref.kind, ref.name, "unreadable")
     result = mapping.get(ref.name)
     if result is not None:
         return result
     known = lookups.partial.get(kind)
-    return Gap(kind, ref.name, "missing" if known is None or ref.name in known else "unreadable")
+    return MissingReference(kind, ref.name, "missing" if known is None or ref.name in known else "unreadable")
 
 
-def _resolve_step(step: Step, index: int, lookups: Lookups, gaps: list[Gap], texts: list[str]) -> Step:
+def _resolve_step(step: Step, index: int, lookups: Lookups, gaps: list[MissingReference], texts: list[str]) -> Step:
     """Return a step with what its StepAction says; resources are always the step's own."""
     if step.ref is None:
         return step
     step_action = _looked_up("StepAction", step.ref, lookups.step_actions, lookups)
-    if isinstance(step_action, Gap):
+    if isinstance(step_action, MissingReference):
         gaps.append(step_action)
         texts += (_not_there(step, index, step_action),) if step_action.why == "missing" else ()
         return step
@@ -165,13 +165,13 @@ def _resolve_step(step: Step, index: int, lookups: Lookups, gaps: list[Gap], tex
     )
 
 
-def remarks(gaps: tuple[Gap, ...]) -> Iterator[str]:
+def remarks(gaps: tuple[MissingReference, ...]) -> Iterator[str]:
     """Yield what the gaps of a Task mean for its pod."""
     for gap in gaps:
         yield f"{gap}: whether it has a script or a working directory, which add init containers, is not known"
 
 
-def without_task(run: TaskRun, gap: Gap) -> Problem:
+def without_task(run: TaskRun, gap: MissingReference) -> Problem:
     """Return the condition of a run whose Task does not exist. Source: taskrun/resources/taskspec.go GetTaskData."""
     return _build_resolution_problem(f"error when listing tasks for taskRun {run.metadata.name}: {_not_found(gap)}")
 
@@ -196,7 +196,7 @@ def _find_param_faults(step: Step, index: int, declared: Sequence[Param]) -> Ite
         yield _at_step(step, index, f"non-existent params in Step: [{' '.join(missing)}]")
 
 
-def _not_there(step: Step, index: int, gap: Gap) -> str:
+def _not_there(step: Step, index: int, gap: MissingReference) -> str:
     """That the StepAction of a step does not exist."""
     return _at_step(step, index, _not_found(gap))
 
@@ -206,7 +206,7 @@ def _at_step(step: Step, index: int, text: str) -> str:
     return f'failed to resolve step ref for step "{step.name}" (index {index}): {text}'
 
 
-def without_pipeline(run: PipelineRun, gap: Gap) -> Problem:
+def without_pipeline(run: PipelineRun, gap: MissingReference) -> Problem:
     """Return the condition of a PipelineRun whose Pipeline does not exist.
 
     Source: pipelinerun/pipelinerun.go reconcile, pipelinerun/pipelinespec GetPipelineData.
@@ -217,7 +217,7 @@ def without_pipeline(run: PipelineRun, gap: Gap) -> Problem:
     return Problem("reconcile", "PipelineRun", text, RULE, "CouldntGetPipeline", "False")
 
 
-def without_pipeline_task(run: PipelineRun, pipeline: str, gap: Gap) -> Problem:
+def without_pipeline_task(run: PipelineRun, pipeline: str, gap: MissingReference) -> Problem:
     """Return the condition of a PipelineRun with a task whose Task does not exist: none of its tasks runs.
 
     Source: pipelinerun/pipelinerun.go resolvePipelineState.
@@ -227,7 +227,7 @@ def without_pipeline_task(run: PipelineRun, pipeline: str, gap: Gap) -> Problem:
     return Problem("reconcile", "PipelineRun", text, RULE, "CouldntGetTask", "False")
 
 
-def _not_found(gap: Gap) -> str:
+def _not_found(gap: MissingReference) -> str:
     return f'{gap.kind.lower()}s.tekton.dev "{gap.name}" not found'
 
 

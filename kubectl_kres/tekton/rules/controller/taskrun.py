@@ -20,7 +20,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.policies.rules.pod_security import levels
 from kubectl_kres.policies.rules.pod_security.baseline import Violation
 from kubectl_kres.policies.rules.pod_security.levels import detail, standard_of
-from kubectl_kres.provenance.journal import Assume, Journal, Problem, Source
+from kubectl_kres.provenance.journal import Assumption, Journal, Problem, Source
 from kubectl_kres.tekton.model import (
     Param,
     PodTemplate,
@@ -35,7 +35,7 @@ from kubectl_kres.tekton.model import (
     WorkspaceBinding,
 )
 from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig, flags_of, merge_pod_templates
-from kubectl_kres.tekton.rules.base.result import Built, Fields, Gap, fields_below
+from kubectl_kres.tekton.rules.base.result import Built, Fields, MissingReference, fields_below
 from kubectl_kres.tekton.rules.base.variables import pod_name, variables_of
 from kubectl_kres.tekton.rules.controller import creation
 from kubectl_kres.tekton.rules.controller.pod_build import pods
@@ -49,7 +49,7 @@ from kubectl_kres.tekton.rules.controller.resolve import (
 )
 from kubectl_kres.tekton.rules.controller.workspace_claims import ClaimAnswer, admit_claims, claims_of, task_problem
 from kubectl_kres.tekton.rules.resources.container_draft import layout
-from kubectl_kres.tekton.rules.resources.virtual_limitrange import Virtual, virtuals
+from kubectl_kres.tekton.rules.resources.virtual_limitrange import VirtualLimitRange, virtuals
 from kubectl_kres.tekton.rules.validation import webhook
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
@@ -214,14 +214,14 @@ def _fields(volume: Volume) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-class RunWorld(Struct, frozen=True):
+class RunNamespace(Struct, frozen=True):
     """What a run meets in its namespace; made by ``world_of`` once for all runs of it."""
 
     policies: Policies
     server: Server
     config: TektonConfig
     lookups: Lookups
-    virtuals: tuple[Virtual, ...]
+    virtuals: tuple[VirtualLimitRange, ...]
     namespace: Namespace | None = None
 
 
@@ -271,12 +271,12 @@ def world_of(
     lookups: Lookups | None = None,
     *,
     namespace: Namespace | None = None,
-) -> RunWorld:
+) -> RunNamespace:
     """Return what all runs of a namespace share. ``namespace``: itself, for its labels; None: not known."""
-    return RunWorld(policies, server, config, lookups or Lookups(), virtuals(policies.limits), namespace)
+    return RunNamespace(policies, server, config, lookups or Lookups(), virtuals(policies.limits), namespace)
 
 
-def send_object(raw: Mapping[str, Any], world: RunWorld) -> SendOutcome:
+def send_object(raw: Mapping[str, Any], world: RunNamespace) -> SendOutcome:
     """Return a TaskRun, PipelineRun, Task, Pipeline or StepAction as written, v1 or v1beta1, on its way into the
     cluster.
 
@@ -299,14 +299,14 @@ def send_object(raw: Mapping[str, Any], world: RunWorld) -> SendOutcome:
 
 def task_run(
     run: TaskRun,
-    world: RunWorld,
+    world: RunNamespace,
     *,
     task: UsedTask | None = None,
     fields: Fields | None = None,
     journal: bool = True,
     counted: bool = False,
     existing: Collection[str] = (),
-) -> tuple[RunResult, ...] | Gap:
+) -> tuple[RunResult, ...] | MissingReference:
     """Return every way in which the run can go, or what is missing to tell.
 
     task: instead of looking for it. fields: where the run's values stand, if not in itself. journal False: keep no
@@ -314,7 +314,7 @@ def task_run(
     claims that are there. A run that has a pod is answered as if the pod were made now.
     """
     result = task if task is not None else task_of(run, world.lookups)
-    if isinstance(result, Gap):
+    if isinstance(result, MissingReference):
         gone = result.why == "missing" and result.name and not run.status.pod_name
         return (RunResult(problem=without_task(run, result)),) if gone else result
     if result.unresolved and not run.status.pod_name:
@@ -332,14 +332,14 @@ def task_run(
     template = merge_pod_templates(run.spec.pod_template, config.pod_template)
     if isinstance(answers[0], Built):
         answers = creation.unmountable(run, result.spec, template, config.flags) or answers
-    assumed = (*(Assume("", "tekton/step-action-unknown", text) for text in remarks(result.gaps)),)
+    assumed = (*(Assumption("", "tekton/step-action-unknown", text) for text in remarks(result.gaps)),)
     secured = secured_pod(run, result.spec, template, flags, version) if enforces_level(world.namespace) else None
     if secured is not None and secured.unknown:
         text = f"what the security contexts of {', '.join(secured.unknown)} say is not known: taken as sound"
-        assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
+        assumed = (*assumed, Assumption("", "tekton/pod-security-unknown", text))
     if secured is not None and config.default_unknown and run.status.provenance is None:
         text = "Tekton's version is not known: set-security-context is taken as off (on by default from 1.16 on)"
-        assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
+        assumed = (*assumed, Assumption("", "tekton/pod-security-unknown", text))
     return distinct_results(_results(run, answers, assumed, world, secured, journal=journal, counted=counted))
 
 
@@ -351,7 +351,7 @@ class ClaimRefusal(Struct, frozen=True):
     problem: Problem
 
 
-def claim_refusals(run: TaskRun, world: RunWorld, existing: Collection[str] = ()) -> tuple[ClaimRefusal, ...]:
+def claim_refusals(run: TaskRun, world: RunNamespace, existing: Collection[str] = ()) -> tuple[ClaimRefusal, ...]:
     """Return what refuses a claim of the run's workspaces; none where all of them are made, or are there.
 
     They are made in the order of the workspaces, before the pod. Source: reconciler/taskrun/taskrun.go reconcile.
@@ -395,7 +395,7 @@ def _results(
     run: TaskRun,
     answers: tuple[Built, ...] | tuple[Problem, ...],
     assumed: Journal,
-    world: RunWorld,
+    world: RunNamespace,
     secured: SecuredPod | None,
     *,
     journal: bool,
@@ -423,7 +423,7 @@ def _results(
 
 
 def _admit_with_retries(
-    run: TaskRun, answer: Built, world: RunWorld, *, journal: bool, counted: bool
+    run: TaskRun, answer: Built, world: RunNamespace, *, journal: bool, counted: bool
 ) -> Iterator[Outcome]:
     """Yield what admission says of the pod; what is refused for good is tried as often as the run may, each time anew
     named.

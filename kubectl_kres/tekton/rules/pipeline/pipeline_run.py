@@ -23,7 +23,7 @@ from kubectl_kres.provenance.journal import Problem, Source
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.tekton.model import PipelineRun, PipelineSpec, PipelineTask, PodTemplate, TaskRun
 from kubectl_kres.tekton.rules.base.config import merge_pod_templates
-from kubectl_kres.tekton.rules.base.result import Gap, SpecOrigin
+from kubectl_kres.tekton.rules.base.result import MissingReference, SpecOrigin
 from kubectl_kres.tekton.rules.base.variables import PIPELINE, PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller.resolve import (
     UsedPipeline,
@@ -34,8 +34,8 @@ from kubectl_kres.tekton.rules.controller.resolve import (
 )
 from kubectl_kres.tekton.rules.controller.taskrun import (
     ClaimRefusal,
+    RunNamespace,
     RunResult,
-    RunWorld,
     assistant_pod,
     passed_limits,
     refusal,
@@ -114,7 +114,7 @@ class Assistant(Struct, frozen=True):
 def assistants(
     run: PipelineRun,
     pipeline: UsedPipeline,
-    world: RunWorld,
+    world: RunNamespace,
     *,
     claims: Collection[str] = (),
     pods: Collection[str] = (),
@@ -145,7 +145,7 @@ def assistant_name(workspace: str, run: str) -> str:
     return f"affinity-assistant-{hashlib.sha256(whose).hexdigest()[:10]}"
 
 
-def template_of(run: PipelineRun, world: RunWorld) -> PodTemplate | None:
+def template_of(run: PipelineRun, world: RunNamespace) -> PodTemplate | None:
     """Return the pod template of a run's assistants."""
     own = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
     return merge_pod_templates(merge_pod_templates(own, world.config.pod_template), world.config.assistant_template)
@@ -196,7 +196,7 @@ def _list_used_workspaces(task: PipelineTask, backed: Collection[str]) -> Iterat
             yield name
 
 
-def _assistant(run: PipelineRun, pipeline: UsedPipeline, workspace: str, world: RunWorld) -> Assistant:
+def _assistant(run: PipelineRun, pipeline: UsedPipeline, workspace: str, world: RunNamespace) -> Assistant:
     meta = run.metadata
     name = assistant_name(workspace, meta.name)
     labels = {
@@ -306,7 +306,7 @@ _LONGEST_WAIT = 1000
 
 
 def refused_runs(
-    plan: Plan, finished: frozenset[str], children: Mapping[str, TaskRun], world: RunWorld
+    plan: Plan, finished: frozenset[str], children: Mapping[str, TaskRun], world: RunNamespace
 ) -> Mapping[str, Problem]:
     """By task: the API server's words where one of its TaskRuns is not made.
 
@@ -344,7 +344,7 @@ def _in_order(plan: Plan) -> Iterator[Planned]:
     yield from (task for task in plan.tasks if task.is_finally)
 
 
-def _refusal(name: str, policies: Policies, world: RunWorld) -> Problem | None:
+def _refusal(name: str, policies: Policies, world: RunNamespace) -> Problem | None:
     raw = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": name}}
     refused = next((outcome for outcome in create(raw, policies, world.server) if not outcome.allowed), None)
     if refused is None:
@@ -389,20 +389,20 @@ class PipelineAnswer(Struct, frozen=True):
 
 def pipeline_run(
     run: PipelineRun,
-    world: RunWorld,
+    world: RunNamespace,
     *,
     children: Mapping[str, TaskRun] | None = None,
     journal: bool = True,
     claims: Collection[str] = (),
     pods: Collection[str] = (),
-) -> PipelineAnswer | Gap:
+) -> PipelineAnswer | MissingReference:
     """Return the answer for each task as if nothing else ran, and what the tasks ask for together.
 
     children: TaskRuns of the run by name, as far as they are there; what they say of themselves (status.taskSpec) is
     used. claims, pods: names of claims and pods that are there. A plan with a problem of its own has no results.
     """
     result = plan(run, world.lookups, world.config.timeout_minutes)
-    if isinstance(result, Gap):
+    if isinstance(result, MissingReference):
         return PipelineAnswer(_without_pipeline(run, result)) if result.why == "missing" and result.name else result
     problem = _lacks_params(run, result) or result.problem or _task_not_there(run, result)
     if problem is not None:
@@ -425,7 +425,9 @@ def pipeline_run(
     return PipelineAnswer(result, results, together, extra, done, own, refusals)
 
 
-def _claim_refusals(run: PipelineRun, claims: Sequence[WorkspaceClaim], world: RunWorld) -> tuple[ClaimRefusal, ...]:
+def _claim_refusals(
+    run: PipelineRun, claims: Sequence[WorkspaceClaim], world: RunNamespace
+) -> tuple[ClaimRefusal, ...]:
     """Return what refuses a claim of the run's workspaces, which are made before its first TaskRun.
 
     Source: reconciler/pipelinerun/affinity_assistant.go createOrUpdateAffinityAssistantsAndPVCs.
@@ -441,7 +443,7 @@ def _claim_refusals(run: PipelineRun, claims: Sequence[WorkspaceClaim], world: R
     )
 
 
-def _without_pipeline(run: PipelineRun, gap: Gap) -> Plan:
+def _without_pipeline(run: PipelineRun, gap: MissingReference) -> Plan:
     origin = SpecOrigin(Source("Pipeline", gap.name, run.metadata.namespace, "spec"))
     return Plan(UsedPipeline(PipelineSpec(), origin, gap.name), problem=without_pipeline(run, gap))
 
@@ -485,7 +487,7 @@ def _task_not_there(run: PipelineRun, plan: Plan) -> Problem | None:
 
 
 def one_task(
-    task: Planned, world: RunWorld, children: Mapping[str, TaskRun] | None = None, *, journal: bool = True
+    task: Planned, world: RunNamespace, children: Mapping[str, TaskRun] | None = None, *, journal: bool = True
 ) -> tuple[RunResult, ...]:
     """Return the answer for one task; empty if what it runs is not known. Its TaskRun passes the webhook like any
     other.
@@ -503,7 +505,7 @@ def one_task(
     if used is None:
         return ()
     answer = task_run(child or task.run, world, task=used, fields=task.fields, journal=journal)
-    return () if isinstance(answer, Gap) else answer
+    return () if isinstance(answer, MissingReference) else answer
 
 
 def finished_tasks(run: PipelineRun, tasks: Sequence[Planned], children: Mapping[str, TaskRun]) -> frozenset[str]:

@@ -28,7 +28,7 @@ from kubectl_kres.tekton.model import (
 )
 from kubectl_kres.tekton.rules.base.amounts import go_text, seconds
 from kubectl_kres.tekton.rules.base.config import merge_pod_templates
-from kubectl_kres.tekton.rules.base.result import Fields, Gap, fields_below
+from kubectl_kres.tekton.rules.base.result import Fields, MissingReference, fields_below
 from kubectl_kres.tekton.rules.base.task_order import waits_for
 from kubectl_kres.tekton.rules.base.variables import (
     PIPELINE_RUN,
@@ -127,7 +127,7 @@ class Planned(Struct, frozen=True):
     is_finally: bool = False
     number: int | None = 1
     task: UsedTask | None = None
-    gap: Gap | None = None
+    gap: MissingReference | None = None
 
 
 class Plan(Struct, frozen=True):
@@ -144,13 +144,13 @@ class Plan(Struct, frozen=True):
         return {task.name: task.after for task in self.tasks if not task.is_finally}
 
 
-def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Gap:
+def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | MissingReference:
     """Return the TaskRuns of a run, or what is missing to tell. ``minutes``: how long runs may take that do not say so.
 
     Source: reconciler/pipelinerun/pipelinerun.go, apis/pipeline/v1/pipelinerun_types.go GetTaskRunSpec.
     """
     result = pipeline_of(run, lookups)
-    if isinstance(result, Gap):
+    if isinstance(result, MissingReference):
         return result
     spec = result.spec
     params = values_of(run.spec.params, spec.params)
@@ -215,8 +215,8 @@ def _plan_task(
         tuple(dict.fromkeys(waits_for(task))),
         is_finally,
         number,
-        None if isinstance(result, Gap) else result,
-        result if isinstance(result, Gap) else None,
+        None if isinstance(result, MissingReference) else result,
+        result if isinstance(result, MissingReference) else None,
     )
 
 
@@ -330,17 +330,21 @@ def _names(run: PipelineRun, task: PipelineTask, number: int | None) -> tuple[st
     return tuple(child_name(run.metadata.name, f"-{task.name}-{index}") for index in range(number or 0))
 
 
-def _task(task: PipelineTask, pipeline: UsedPipeline, lookups: Lookups, *, is_finally: bool) -> UsedTask | Gap:
+def _task(
+    task: PipelineTask, pipeline: UsedPipeline, lookups: Lookups, *, is_finally: bool
+) -> UsedTask | MissingReference:
     if task.pipeline_ref is not None or task.pipeline_spec is not None:
-        return Gap("Pipeline", task.pipeline_ref.name if task.pipeline_ref is not None else task.name, "nested")
+        return MissingReference(
+            "Pipeline", task.pipeline_ref.name if task.pipeline_ref is not None else task.name, "nested"
+        )
     if task.task_spec is None:
         ref = task.task_ref or Reference()
         if ref.api_version and ref.kind not in {"", "Task", "ClusterTask"}:
-            return Gap(ref.kind, ref.name, "custom")
+            return MissingReference(ref.kind, ref.name, "custom")
         return task_by_reference(ref, lookups)
     kind, version = task.task_spec.kind, task.task_spec.api_version
     if version and not version.startswith("tekton.dev/"):
-        return Gap(kind, task.name, "custom")
+        return MissingReference(kind, task.name, "custom")
     field = "finally" if is_finally else "tasks"
     group = (pipeline.spec.finally_ if is_finally else pipeline.spec.tasks) or ()
     place = next(index for index, pipeline_task in enumerate(group) if pipeline_task is task)

@@ -38,7 +38,7 @@ class ShareBounds(Struct, frozen=True):
     default_request: Mapping[str, Sourced]
 
 
-class Virtual(Struct, frozen=True):
+class VirtualLimitRange(Struct, frozen=True):
     """One possible result. ``orders`` lead to it: all up to MOST_ORDERED, else one; empty if order plays no part.
 
     ``items`` has several entries only where a single LimitRange has. ``searched`` False: there may be further results.
@@ -49,19 +49,21 @@ class Virtual(Struct, frozen=True):
     searched: bool = True
 
 
-def virtuals(limits: Sequence[Limits]) -> tuple[Virtual, ...]:
+def virtuals(limits: Sequence[Limits]) -> tuple[VirtualLimitRange, ...]:
     """Return every result that a listing order can have; without LimitRanges one without items.
 
     Source: limitrange.go GetVirtualLimitRange. The lister's order is that of a hash map.
     """
     if len(limits) < 2:
-        return (Virtual(tuple(_build_share_bounds(limit, item) for limit in limits for item in _items(limit))),)
+        return (
+            VirtualLimitRange(tuple(_build_share_bounds(limit, item) for limit in limits for item in _items(limit))),
+        )
     if len(limits) <= MOST_ORDERED:
         return tuple(_by_permutation(limits))
     return _sample_virtuals([*_by_search(limits)], len(limits))
 
 
-def _sample_virtuals(virtuals: Sequence[Virtual], number: int) -> tuple[Virtual, ...]:
+def _sample_virtuals(virtuals: Sequence[VirtualLimitRange], number: int) -> tuple[VirtualLimitRange, ...]:
     """As many results as can be followed, the least and the largest amounts among them."""
     most = max(4, MOST_FOLLOWED // min(factorial(number), number * (number - 1)))
     if len(virtuals) <= most:
@@ -71,7 +73,7 @@ def _sample_virtuals(virtuals: Sequence[Virtual], number: int) -> tuple[Virtual,
     return tuple(msgspec.structs.replace(ranked[index], searched=False) for index in sorted(kept))
 
 
-def _size(virtual: Virtual) -> tuple[int, ...]:
+def _size(virtual: VirtualLimitRange) -> tuple[int, ...]:
     return tuple(item.default_request[name][0].nano for item in virtual.items for name in NAMES)
 
 
@@ -91,7 +93,7 @@ def fold_limits(limits: Sequence[Limits]) -> tuple[ShareBounds, ...]:
     return (ShareBounds(minimum, request),)
 
 
-def _by_permutation(limits: Sequence[Limits]) -> Iterator[Virtual]:
+def _by_permutation(limits: Sequence[Limits]) -> Iterator[VirtualLimitRange]:
     result: dict[str, tuple[tuple[ShareBounds, ...], list[ListOrder]]] = {}
     for order in permutations(limits):
         bounds = fold_limits(order)
@@ -99,14 +101,14 @@ def _by_permutation(limits: Sequence[Limits]) -> Iterator[Virtual]:
                     for item in bounds])  # fmt: skip
         result.setdefault(key, (bounds, []))[1].append(tuple(limits.source.name for limits in order))
     for bounds, orders in result.values():
-        yield Virtual(bounds, tuple(orders) if len(result) > 1 else ())
+        yield VirtualLimitRange(bounds, tuple(orders) if len(result) > 1 else ())
 
 
 #: For each of NAMES the smallest amount so far in billionths, and whether it stands because an item without it was met.
 _State = tuple[tuple[int | None, bool], ...]
 
 
-def _by_search(limits: Sequence[Limits]) -> Iterator[Virtual]:
+def _by_search(limits: Sequence[Limits]) -> Iterator[VirtualLimitRange]:
     """Results by amount, searched from the end of the list: what stands before an item that lacks a name is wiped.
 
     Meeting a LimitRange twice changes nothing, so that a state no LimitRange changes is the result of a whole order.
@@ -129,7 +131,7 @@ def _by_search(limits: Sequence[Limits]) -> Iterator[Virtual]:
         rest = tuple(index for index in range(len(limits)) if index not in used)
         order = [limits[index] for index in (*rest, *reversed(used))]
         names = tuple(limits.source.name for limits in order)
-        yield Virtual(fold_limits(order), (names,) if len(final_states) > 1 else (), not waiting)
+        yield VirtualLimitRange(fold_limits(order), (names,) if len(final_states) > 1 else (), not waiting)
 
 
 def _steps(limits: Limits) -> list[tuple[int, ...]]:
@@ -182,7 +184,7 @@ class _Part:
         self.value, self.source, self.terms = value, source, terms
 
 
-def fill_requests(places: Sequence[ContainerDraft], virtual: Virtual, journal: list[Entry] | None) -> None:
+def fill_requests(places: Sequence[ContainerDraft], virtual: VirtualLimitRange, journal: list[Entry] | None) -> None:
     """Fill missing and zero requests of the steps; a list that several containers share shows it in all of them.
 
     Source: transformer.go transformPodBasedOnLimitRange.

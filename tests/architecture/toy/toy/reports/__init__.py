@@ -12,7 +12,7 @@ from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Record
-from kubectl_kres.reports.common.system import AboutPod, Admitter, KindAnswers, Question, Right, System, Target
+from kubectl_kres.reports.common.system import AboutPod, Admitter, KindAnswers, Question, ReadRight, System, Target
 from kubectl_kres.store.store import ReadRequest, Store
 
 RULE = "toy/team"
@@ -55,7 +55,7 @@ SYSTEM = System(
     "toy",
     GROUP,
     answers={"Budget": KindAnswers("toy")},
-    rights={"pods": (Right("Budget", ("list",), "which team pods have to name"),)},
+    rights={"pods": (ReadRight("Budget", ("list",), "which team pods have to name"),)},
     sentences={RULE: _labelled},
     reads=_reads,
     admission=Admitter(apply=_apply),
