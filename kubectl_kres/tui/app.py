@@ -49,8 +49,8 @@ from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt, Purpose
 TICK, _SUMMING, _TYPING = 0.1, 0.015, 0.004
 #: Lines below which the way here gives its line to the screen.
 _LOW = 18
-#: Width from which the header says both what is tried and how fresh the rest is.
-_WIDE = 120
+#: Cells that the header keeps for where it is, whatever is tried and how fresh the rest is.
+_WHERE = 60
 #: Seconds that a remark stands in the status line.
 _REMARK = 4.0
 #: What a terminal makes of Enter before the program has it to itself; and Enter for those who know it from shells.
@@ -229,8 +229,9 @@ class Kres(WhatIfKeys):
             return
         fresh = fresh_line(self.session, width := self.size.width, paused=self.paused)
         if (change := self.session.what_if) is not None:
-            wide = [("warn", f"~ what if {safe_text(change.words)} "), *fresh]
-            fresh = wide if width >= _WIDE else [("warn", f"~ {safe_text(change.short)} ")]
+            tried: Line = [("warn", f"~ {safe_text(change.short)} ")]
+            both: tuple[Line, ...] = ([("warn", f"~ what if {safe_text(change.words)} "), *fresh], [*tried, *fresh])
+            fresh = next((line for line in both if count_cells(line) <= width - _WHERE), tried)
         self._bar("where").put(where_line(self.session, width, width - count_cells(fresh)), fresh)
         filtered = pane.filtered
         crumbs = [*(self._crumb(place) for place in self.history.trail[:-1]), pane.crumb()]

@@ -170,3 +170,11 @@ def test_a_quota_without_room_says_over_and_not_ten_thousand_percent():
     assert "1 of 0 used, over" in shown
     assert "10000" not in shown
     assert "PVCS" in shown
+
+
+@pytest.mark.parametrize(("width", "tried"), [(160, "~ what if "), (120, "~ team "), (80, "~ team ")])
+def test_the_header_of_a_what_if_is_never_cut(width, tried):
+    keys = [":", *typed("quota team checkout"), "enter", "s", *typed("4608Mi"), "enter"]
+    header = drive(demo(file=DEMO), keys, size=(width, 35)).splitlines()[0]
+    assert "…" not in header and tried in header
+    assert ("as of" in header) == (width >= 120)
