@@ -178,3 +178,15 @@ def test_the_header_of_a_what_if_is_never_cut(width, tried):
     header = drive(demo(file=DEMO), keys, size=(width, 35)).splitlines()[0]
     assert "…" not in header and tried in header
     assert ("as of" in header) == (width >= 120)
+
+
+def test_an_overview_of_a_namespace_counts_what_is_in_it_and_says_where_else_to_look():
+    """Also where the objects of all namespaces have been read before."""
+    shown = drive(demo(file=DEMO), [":", *typed("pods default"), "enter", ":", *typed("overview"), "enter"])
+    assert "pods 0" in shown and "pods 60" not in shown
+    row = next(line for line in shown.splitlines() if "pool/ml-compute  " in line)
+    assert row.startswith(" >  ") and "other namespaces: exhausted" in row
+    shop = drive(demo(file=DEMO), [":", *typed("pods shop"), "enter", ":", *typed("overview"), "enter"])
+    assert "pods 14" in shop
+    quiet = drive(demo(), [":", *typed("pods kube-public"), "enter", ":", *typed("overview"), "enter"])
+    assert "nothing is wrong in kube-public; 0 shows all 9 namespaces" in quiet

@@ -291,7 +291,7 @@ class OverviewPane(TablePane):
         self._show_remedies()
         if not self.worst.view.keys:
             reading = super().busy or self._areas.busy
-            self.worst.empty = [("quiet", "reading" if reading else "nothing is wrong")]
+            self.worst.empty = [("quiet", "reading" if reading else self._nothing())]
             if not reading and self.worst.has_focus:
                 self.areas.focus()
                 self._lent = True
@@ -345,7 +345,8 @@ class OverviewPane(TablePane):
         return "".join(text for _, text in area_bar(area, ascii_only=self.session.setting.ascii_only))
 
     def _pods(self) -> OverviewArea:
-        return pod_area(self.session.adder.done.values())
+        done, space = self.session.adder.done, self.session.namespace
+        return pod_area(done.values() if not space else [done[space]] if space in done else [])
 
     def _refused_notice(self) -> Notice:
         area, place = self._areas.refused(), Location("refused", self.session.namespace)
@@ -386,11 +387,23 @@ class OverviewPane(TablePane):
 
     # What is worst
 
+    def _nothing(self) -> str:
+        """That nothing is wrong, and where else to look."""
+        space, count = self.session.namespace, sum(1 for _ in self.session.store.all("Namespace"))
+        where = f" in {space}; 0 shows all {f'{count} ' if count > 1 else ''}namespaces" if space else ""
+        return f"nothing is wrong{where}"
+
     def _worst_rows(self) -> Iterator[tuple[RowKey, Notice]]:
         now = self.session.setting.now()
         for at, problem in enumerate(self._areas.problems()):
             key = f"{at:04}", str(problem.subject), problem.subject.namespace
-            yield key, self._problem(problem, now)
+            notice = self._problem(problem, now)
+            yield (
+                key,
+                replace(notice, sign=("", "quiet"), text=f"other namespaces: {notice.text}")
+                if problem.elsewhere
+                else notice,
+            )
         for at, gap in enumerate(self._gaps()):
             yield ("gap", f"{at:04}"), gap
 
