@@ -97,7 +97,7 @@ def following(server: str) -> Iterator[Run]:
     """A feed whose first list has come."""
     with connect(Target(server, "default"), environ={}) as connection:
         feed = Feed(connection)
-        feed.want([PODS])
+        feed.request_reads([PODS])
         try:
             run = Run(server, connection, feed)
             run.until(lambda: feed.states()[PODS].phase == "watching")

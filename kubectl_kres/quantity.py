@@ -118,7 +118,7 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
     def __neg__(self) -> Quantity:
         return Quantity(-self.nano, self.format, self.scale)
 
-    def rounded(self) -> Quantity:
+    def round_up(self) -> Quantity:
         """Rounded away from zero to thousandths, as each resource list is on decode (Quantity.RoundUp(Milli)).
 
         Notation stays; a kept text stays if nothing finer than a thousandth was written.
@@ -222,9 +222,9 @@ def read_back(quantity: Quantity) -> Quantity:
 def stored_quantity(value: object) -> Quantity:
     """``from_json(value).rounded()``: what the server stores for a value in a resource list."""
     if not isinstance(value, str):
-        return from_json(value).rounded()
+        return from_json(value).round_up()
     quantity = _stored.get(value)
-    return _remember(_stored, value, from_json(value).rounded()) if quantity is None else quantity
+    return _remember(_stored, value, from_json(value).round_up()) if quantity is None else quantity
 
 
 def quantity_of(number: int, format: Format = "DecimalSI") -> Quantity:

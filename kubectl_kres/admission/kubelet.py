@@ -129,7 +129,7 @@ def unassigned_memory(draft: Draft) -> int:
         return 0
     quantity = of_containers(draft.containers, draft.inits, "requests").get("memory", ZERO)
     remaining = level.value() - quantity.value()
-    return (max(0, remaining) if draft.server.behaves("cgroup/no-throttling-factor") else remaining) // count
+    return (max(0, remaining) if draft.server.has_change("cgroup/no-throttling-factor") else remaining) // count
 
 
 #: What a limit of no end reads like in a file of cgroup v2, and the quota of none in v1.
@@ -174,7 +174,7 @@ def as_shipped(machine: KubeletNode, server: Server) -> KubeletNode:
 
     Source: kubelet/apis/config/v1beta1/defaults.go.
     """
-    recent = server.behaves("cgroup/no-throttling-factor")
+    recent = server.has_change("cgroup/no-throttling-factor")
     factor = machine.throttling if machine.throttling is not None or recent else _FACTOR
     on = server.on("MemoryQoS") if machine.memory_qos is None else machine.memory_qos
     return structs.replace(machine, memory_qos=on, throttling=factor, recent=recent)
@@ -405,7 +405,7 @@ def has_pod_limit(draft: Draft, name: str) -> bool:
     """
     if draft.pod is not None and draft.pod.limits.get(name):
         return True
-    if draft.server.behaves("cgroup/no-throttling-factor"):
+    if draft.server.has_change("cgroup/no-throttling-factor"):
         return all(slot.limits.get(name) for slot in (*draft.inits, *draft.containers))
     beside: Quantities = {}
     for slot in draft.inits:

@@ -96,7 +96,7 @@ def _list_scale_steps(reading: ReadObjects, wanted: Mapping[str, int]) -> Iterat
     for text, number in wanted.items():
         kind, name = _read_type_and_name(reading, text)
         if kind.kind not in SCALED:
-            raise UsageError(f"{text}: {kind.qualified} have no replicas to scale")
+            raise UsageError(f"{text}: {kind.qualified_name} have no replicas to scale")
         if number < 0:
             raise UsageError(f"{text}: {number} is no number of replicas")
         yield GivenStep(ScaleStep(kind.kind, name, number), kind, "", "")

@@ -25,7 +25,7 @@ class ManifestSystem:
         """Return the object in the version that is stored."""
         return raw
 
-    def misnamed(self, raw: Raw) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def misnamed_fields(self, raw: Raw) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Fields of another version, each with its path and its name in this one."""
         yield from ()
 

@@ -39,7 +39,7 @@ def decode_manifest(manifest: Manifest, kind: Kind) -> Any:
     what was expected, and at one that Tekton's other API version has, which would be dropped without a word.
     """
     of = system_of(manifest.raw)
-    for path, name in of.misnamed(manifest.raw):
+    for path, name in of.misnamed_fields(manifest.raw):
         field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
         text = f'unknown field "{field}": {manifest.api_version} calls it {name}'
         raise manifest.fault(f"{manifest.ref}: {text}", path)

@@ -171,7 +171,7 @@ class Kind(Struct, frozen=True):
         return self.names[0]
 
     @property
-    def qualified(self) -> str:
+    def qualified_name(self) -> str:
         """``deployments.apps``; ``pods`` for the core group."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 

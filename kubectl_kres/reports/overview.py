@@ -234,7 +234,7 @@ def _limits(context: AreaInput) -> AreaWithRemedies:
     for space in dict.fromkeys(item.metadata.namespace for item in limit_ranges):
         for row in effective_limits(context.store, space):
             sound = row.certain and not row.assumptions
-            word = list(counts)[0 if row.band.excluding else 2 if sound else 1]
+            word = list(counts)[0 if row.band.is_empty else 2 if sound else 1]
             counts[word] += 1
     order: dict[str, Severity] = dict(zip(counts, ("bad", "warn", ""), strict=True))
     return AreaWithRemedies(

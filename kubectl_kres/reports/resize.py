@@ -261,7 +261,7 @@ def resize(store: Store, subject: Subject, patch: Any, ask: EvaluationOptions) -
 def _find_pod(store: Store, subject: Subject) -> Pod:
     if subject.ref.kind != "Pod":
         raise UsageError(
-            f"--resize takes pods, not {subject.kind.qualified}", hint="new pods are made by changing the template"
+            f"--resize takes pods, not {subject.kind.qualified_name}", hint="new pods are made by changing the template"
         )
     if subject.raw is not None:
         return decode_object(subject.raw, Pod)

@@ -174,7 +174,7 @@ class ClusterChange:
         self.parameters = parameters_of(
             [*of_policies, *(step.step.object for step in steps if isinstance(step.step, Apply))]
         )
-        places = {item.namespace for item in self._internal if self.parameters.concern(item.step)}
+        places = {item.namespace for item in self._internal if self.parameters.is_parameter_step(item.step)}
         # Where a parameter stands it is known first whether the server takes it.
         self._spaces = sorted({*spaces, *named - {""}}, key=lambda space: (space not in places, space))
         self._sent: dict[int, SentStep] = dict(own)
@@ -229,7 +229,7 @@ class ClusterChange:
         return [self._seen_from(space, local) for _, local in sorted(result, key=lambda numbers: numbers[0])]
 
     def _concerns_all(self, local: _Local) -> bool:
-        if self.parameters.concern(local.step):
+        if self.parameters.is_parameter_step(local.step):
             sent = self._sent.get(local.number)
             return sent is None or not sent.refused
         return not local.namespace and key_of_step(local.step)[0] in OF_CLUSTER
@@ -406,7 +406,7 @@ def _replay_step(
     event = _event(step, kind, name, namespace, exists)
     code = 200 if exists is not None or not isinstance(step, Apply) else 201
     if event is None:
-        known = BY_KIND[kind].qualified
+        known = BY_KIND[kind].qualified_name
         return (StepAnswer(allowed=False, code=404, message=f'{known} "{name}" not found'),), (pools,)
     if isinstance(step, Patch) and isinstance(exists, ResourcePoolClaim) and _is_idle_release(step, exists):
         text = (

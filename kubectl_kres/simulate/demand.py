@@ -66,7 +66,7 @@ class RoomDemand:
                     places.append(place)
         return sorted(places)
 
-    def surplus(self, state: State) -> list[int]:
+    def surplus_workloads(self, state: State) -> list[int]:
         """Return the places of the workloads that have too many pods. Of no pod it is asked whether it would be
         admitted.
         """
@@ -80,7 +80,7 @@ class RoomDemand:
         places = [place for place in known[1] if place not in changed]
         return sorted([*places, *(place for place, item in changed.items() if _has_surplus(item[1]))])
 
-    def contended(self, state: State) -> set[int]:
+    def contended_measures(self, state: State) -> set[int]:
         """Return the measures that do not have room for all that can still be asked of them."""
         asked = list(state.used)
         for number, amount in self._busy_of(state).asked.items():

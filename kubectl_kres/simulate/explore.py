@@ -129,7 +129,7 @@ class Explorer:
     def _next_states(self, state: State, *, between: bool) -> list[State]:
         """Return the states that can follow; none if the namespace is at rest."""
         limits = self._limits(state)
-        deletions = self.controllers.deletions(state, self.demand.surplus(state))
+        deletions = self.controllers.deletions(state, self.demand.surplus_workloads(state))
         if deletions:
             return list(deletions)
         pending = self.steps[state.step] if state.step < len(self.steps) else None
@@ -170,15 +170,15 @@ class Explorer:
             if begun is not None:
                 yield begun
                 return
-            contended = self.demand.contended(state)
+            contended = self.demand.contended_measures(state)
             for place in active:
                 if not contended & self.demand.measures(state, state.workloads[place][1]):
-                    moves = list(self.controllers.moves(state, place, alone=True))
+                    moves = list(self.controllers.next_moves(state, place, alone=True))
                     if moves:
                         yield from moves
                         return
         for place in active:
-            yield from self.controllers.moves(state, place, alone=one_by_one and len(active) == 1)
+            yield from self.controllers.next_moves(state, place, alone=one_by_one and len(active) == 1)
 
     def _with_first_sets(self, state: State, active: Sequence[int]) -> State | None:
         """With the first set of each Deployment that has none, if no quota counts sets: it hinders nobody.
@@ -210,7 +210,9 @@ class Explorer:
             if queue:
                 at = len(queue) - 1 if number < 2 else lot.randrange(len(queue))
                 place = queue[at]
-                next_answer = list(self.controllers.fewer(state, place)) or list(self.controllers.moves(state, place))
+                next_answer = list(self.controllers.delete_surplus(state, place)) or list(
+                    self.controllers.next_moves(state, place)
+                )
                 if not next_answer:
                     queue[at] = queue[-1]
                     queue.pop()

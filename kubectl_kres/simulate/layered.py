@@ -20,7 +20,7 @@ class LayeredMapping(Mapping[K, V]):
     def __init__(self, common: Mapping[K, V], own: Mapping[K, V] | None = None) -> None:
         self._common, self._own = common, own or {}
 
-    def having(self, key: K, value: V) -> LayeredMapping[K, V]:
+    def with_entry(self, key: K, value: V) -> LayeredMapping[K, V]:
         """Return the mapping with an entry; one in the place of another keeps its place."""
         own = {**self._own, key: value}
         return LayeredMapping(self._common, own) if len(own) <= _MOST else LayeredMapping({**self._common, **own})

@@ -189,14 +189,14 @@ class _Reading:
                     if key[0] not in CONTROLLED:
                         self.others.setdefault(key, []).append(shape)
         for shape, number in present.items():
-            state = state.charged(self.tables.shapes[shape].cost, number)
+            state = state.with_charge(self.tables.shapes[shape].cost, number)
         for shape, number in ended.items():
-            state = state.charged(self.tables.finished_cost(shape), number)
+            state = state.with_charge(self.tables.finished_cost(shape), number)
         workloads = Workloads.of(self._workloads())
         self._told_whose({key for key, _ in workloads})
         for _, item in workloads:
-            state = state.charged(self.tables.revision_cost(item), revisions_of(item))
-        state = state.charged(self.tables.count_cost(CONTROLLER_REVISION[1]), self._of_daemon_sets())
+            state = state.with_charge(self.tables.revision_cost(item), revisions_of(item))
+        state = state.with_charge(self.tables.count_cost(CONTROLLER_REVISION[1]), self._of_daemon_sets())
         return self._as_told(state._replace(workloads=workloads, claims=frozenset(self._claims())))
 
     def _told_alone(self, pod: Pod, cost: Cost) -> None:

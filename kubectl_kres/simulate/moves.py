@@ -70,7 +70,7 @@ class State(NamedTuple):
                 most = min(most, (limit - self.used[number]) // amount)
         return most
 
-    def charged(self, cost: Cost, times: int = 1) -> State:
+    def with_charge(self, cost: Cost, times: int = 1) -> State:
         """Return the state once something was made, or with a negative number of times, is gone."""
         if not cost or not times:
             return self
@@ -84,9 +84,9 @@ class State(NamedTuple):
         workloads = self.workloads.compacted()
         return self if workloads is self.workloads else self._replace(workloads=workloads)
 
-    def having(self, place: int, workload: WorkloadState) -> State:
+    def with_entry(self, place: int, workload: WorkloadState) -> State:
         """Return the state with one workload changed."""
-        return self._replace(workloads=self.workloads.having(place, workload))
+        return self._replace(workloads=self.workloads.with_entry(place, workload))
 
 
 class Kubelet(NamedTuple):
@@ -140,12 +140,12 @@ class Controllers:
     def deletions(self, state: State, places: Iterable[int]) -> tuple[State, ...]:
         """Return every way in which the first controller that has too many pods deletes them; empty if none has."""
         for place in places:
-            result = tuple(self.fewer(state, place))
+            result = tuple(self.delete_surplus(state, place))
             if result:
                 return result
         return ()
 
-    def moves(self, state: State, place: int, *, alone: bool = False) -> Iterator[State]:
+    def next_moves(self, state: State, place: int, *, alone: bool = False) -> Iterator[State]:
         """Yield every other move of one workload's controllers. ``alone``: nobody can come between two of its pods, so
         that all that have room come at once.
         """
@@ -155,8 +155,8 @@ class Controllers:
                 yield from self._deployment(state, place, workload, alone=alone)
             case ReplicaSetState():
                 for pods, shape, number in self._add_missing_pods(state, workload, alone=alone):
-                    made = state.having(place, workload._replace(pods=pods))
-                    yield made.charged(self.tables.shapes[shape].cost, number)
+                    made = state.with_entry(place, workload._replace(pods=pods))
+                    yield made.with_charge(self.tables.shapes[shape].cost, number)
             case StatefulSetState():
                 yield from self._stateful_set(state, place, workload)
             case JobState():
@@ -181,7 +181,7 @@ class Controllers:
             number = state.room(self.tables.shapes[shape].cost, missing) if alone and len(fitting) == 1 else 1
             yield with_pod(item.pods, shape, number, is_ready=self.kubelet.ready), shape, number
 
-    def fewer(self, state: State, place: int) -> Iterator[State]:
+    def delete_surplus(self, state: State, place: int) -> Iterator[State]:
         """Yield every way in which the controllers of one workload delete pods of which there are too many."""
         workload = state.workloads[place][1]
         if isinstance(workload, DeploymentState):
@@ -189,19 +189,21 @@ class Controllers:
                 if count(item.pods) > item.wanted:
                     for pods in remaining_pods(item.pods, item.wanted):
                         sets = (*workload.sets[:index], item._replace(pods=pods), *workload.sets[index + 1 :])
-                        yield self._charge_pod_change(state, item.pods, pods).having(
+                        yield self._charge_pod_change(state, item.pods, pods).with_entry(
                             place, workload._replace(sets=sets)
                         )
                     return
         elif isinstance(workload, ReplicaSetState | JobState) and count(workload.pods) > workload.wanted:
             for pods in remaining_pods(workload.pods, workload.wanted):
-                yield self._charge_pod_change(state, workload.pods, pods).having(place, workload._replace(pods=pods))
+                yield self._charge_pod_change(state, workload.pods, pods).with_entry(
+                    place, workload._replace(pods=pods)
+                )
 
     def _charge_pod_change(self, state: State, before: Pods, after: Pods) -> State:
         for shape, number in shape_counts(before):
-            state = state.charged(self.tables.shapes[shape].cost, -number)
+            state = state.with_charge(self.tables.shapes[shape].cost, -number)
         for shape, number in shape_counts(after):
-            state = state.charged(self.tables.shapes[shape].cost, number)
+            state = state.with_charge(self.tables.shapes[shape].cost, number)
         return state
 
     def _deployment(self, state: State, place: int, workload: DeploymentState, *, alone: bool) -> Iterator[State]:
@@ -212,12 +214,12 @@ class Controllers:
         )
         if after is not None:
             grown = len(after.sets) - len(workload.sets)
-            yield state.having(place, after).charged(cost, grown)
+            yield state.with_entry(place, after).with_charge(cost, grown)
         for index, item in enumerate(workload.sets):
             for pods, shape, number in self._add_missing_pods(state, item, alone=alone):
                 sets = (*workload.sets[:index], item._replace(pods=pods), *workload.sets[index + 1 :])
-                made = state.having(place, workload._replace(sets=sets))
-                yield made.charged(self.tables.shapes[shape].cost, number)
+                made = state.with_entry(place, workload._replace(sets=sets))
+                yield made.with_charge(self.tables.shapes[shape].cost, number)
 
     def under_way(self, before: State, after: State) -> Iterator[State]:
         """After a step that deleted a pod of a parallel StatefulSet: another one, which had no room, may come first.
@@ -241,23 +243,23 @@ class Controllers:
         template = statefulset.template_of(workload, ordinal)
         for shape in self.fitting(state, template):
             replica = Replica(ordinal, template, shape, self.kubelet.ready)
-            made = state.having(place, statefulset.with_replica(workload, replica))
-            yield made.charged(self.tables.shapes[shape].cost)
+            made = state.with_entry(place, statefulset.with_replica(workload, replica))
+            yield made.with_charge(self.tables.shapes[shape].cost)
 
     def _stateful_set(self, state: State, place: int, workload: StatefulSetState) -> Iterator[State]:
         if self.tables.lacks_revision(workload):
             cost, key = self.tables.revision_cost(workload), state.workloads[place][0]
             if state.fits(cost) and self.tables.may_revise(key, workload, self.tables.worlds[state.world]):
                 made = workload._replace(revisions=(*workload.revisions, workload.template))
-                yield state.having(place, made).charged(cost)
+                yield state.with_entry(place, made).with_charge(cost)
             return
         after = statefulset.taken_down(workload)
         if after is not None:
             kept = set(after.pods)
-            then = state.having(place, after)
+            then = state.with_entry(place, after)
             gone = [replica for replica in workload.pods if replica not in kept]
             for replica in gone:
-                then = then.charged(self.tables.shapes[replica.shape].cost, -1)
+                then = then.with_charge(self.tables.shapes[replica.shape].cost, -1)
             raw = self.tables.worlds[state.world].objects[state.workloads[place][0]]
             if deletes_claims(raw, "whenScaled"):
                 excess = [replica for replica in gone if replica.ordinal not in workload.ordinals]
@@ -279,7 +281,7 @@ class Controllers:
                 continue
             cost = self.tables.claim_cost(raw, claim, world)
             if cost is not None and state.fits(cost):
-                yield state._replace(claims=state.claims | {name}).charged(cost)
+                yield state._replace(claims=state.claims | {name}).with_charge(cost)
 
     def _job(self, state: State, place: int, workload: JobState, *, alone: bool) -> Iterator[State]:
         if workload.ended:
@@ -287,24 +289,26 @@ class Controllers:
         if self.kubelet.jobs != "run" and self.kubelet.ready:
             yield from self._finish_pods(state, place, workload)
         for pods, shape, number in self._add_missing_pods(state, workload, alone=alone and self.kubelet.jobs == "run"):
-            yield state.having(place, workload._replace(pods=pods)).charged(self.tables.shapes[shape].cost, number)
+            yield state.with_entry(place, workload._replace(pods=pods)).with_charge(
+                self.tables.shapes[shape].cost, number
+            )
         begun = workload.succeeded + workload.failed + count(workload.pods)
         if workload.completions is None and workload.succeeded and begun < workload.parallelism:
             # All pods of one round are created, also if one of them has succeeded meanwhile.
             for shape in self.fitting(state, workload.template):
                 pods = with_pod(workload.pods, shape, is_ready=self.kubelet.ready)
-                yield state.having(place, workload._replace(pods=pods)).charged(self.tables.shapes[shape].cost)
+                yield state.with_entry(place, workload._replace(pods=pods)).with_charge(self.tables.shapes[shape].cost)
 
     def _finish_pods(self, state: State, place: int, workload: JobState) -> Iterator[State]:
         done = workload.completions
         if self.kubelet.jobs == "complete":
             enough = workload.succeeded >= done if done is not None else workload.succeeded and not workload.pods
             if enough:
-                yield state.having(place, workload._replace(ended="Complete"))
+                yield state.with_entry(place, workload._replace(ended="Complete"))
                 return
         elif workload.failed > workload.backoff_limit:
             failed = workload.failed + count(workload.pods)
-            yield state.having(place, workload._replace(ended="Failed", failed=failed))
+            yield state.with_entry(place, workload._replace(ended="Failed", failed=failed))
             return
         for shape, is_ready, _ in workload.pods:
             pods = with_pod(workload.pods, shape, -1, is_ready=is_ready)
@@ -314,8 +318,8 @@ class Controllers:
                 after = after._replace(succeeded=workload.succeeded + 1)
             else:
                 after = after._replace(failed=workload.failed + 1)
-            freed = state.charged(self.tables.shapes[shape].cost, -1).charged(self.tables.finished_cost(shape))
-            yield freed.having(place, after)
+            freed = state.with_charge(self.tables.shapes[shape].cost, -1).with_charge(self.tables.finished_cost(shape))
+            yield freed.with_entry(place, after)
 
 
 def deletes_claims(raw: Raw, when: Literal["whenDeleted", "whenScaled"]) -> bool:
@@ -333,5 +337,5 @@ def without_claims(
             if name not in state.claims:
                 continue
             cost = tables.claim_cost(raw, claim, world)
-            state = state._replace(claims=state.claims - {name}).charged(cost or (), -1)
+            state = state._replace(claims=state.claims - {name}).with_charge(cost or (), -1)
     return state

@@ -284,12 +284,12 @@ class _Restarts:
         while True:
             after = None
             for place in moved:
-                after = next(controllers.fewer(state, place), None)
+                after = next(controllers.delete_surplus(state, place), None)
                 if after is not None:
                     break
             for place in order if after is None else ():
                 if place not in still:
-                    after = next(controllers.moves(state, place, alone=True), None)
+                    after = next(controllers.next_moves(state, place, alone=True), None)
                     if after is not None:
                         moved = (place,)
                         break
@@ -380,7 +380,7 @@ def _build_next(
     tables = namespace.tables
     world = tables.worlds[state.world]
     if pod.shape is not None:
-        state = state.charged(tables.shapes[pod.shape].cost, -1)
+        state = state.with_charge(tables.shapes[pod.shape].cost, -1)
     options = [tables.shapes[shape] for shape in tables.options(pod.template, world)]
     outcomes = tables.refusals(pod.template, world)
     if not outcomes and all(map(state.admits, options)):

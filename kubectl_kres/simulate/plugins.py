@@ -40,7 +40,7 @@ class Parameters(Struct, frozen=True):
     versions: Mapping[str, str] = {}
     spaces: frozenset[str] = frozenset()
 
-    def concern(self, step: Step) -> bool:
+    def is_parameter_step(self, step: Step) -> bool:
         """Return whether a step is about an object of a kind that policies take parameters from."""
         version = self.versions.get(key_of_step(step)[0])
         if version is None:
@@ -51,7 +51,7 @@ class Parameters(Struct, frozen=True):
         """Return a step about an object in a namespace, or in none, as ``space`` sees it; None if it is none about
         parameters, or if no policy looks there for objects of that space.
         """
-        if not self.concern(step) or not isinstance(step, Apply | Delete | Patch):
+        if not self.is_parameter_step(step) or not isinstance(step, Apply | Delete | Patch):
             return None
         own = namespace in {"", space}
         kind = key_of_step(step)[0]

@@ -249,7 +249,7 @@ class Requests:
             if answer.allowed:
                 then = then._replace(world=self._find_world_number(state, lambda: world.with_parameter(key, raw)))
                 for item, times in ((stored, -1), (raw, 1)) if step.own else ():
-                    then = then.charged(self._cost(item, world), times) if item is not None else then
+                    then = then.with_charge(self._cost(item, world), times) if item is not None else then
             yield then
 
     def _outcomes(
@@ -322,8 +322,8 @@ class Requests:
         number = self._find_world_number(state, lambda: _add_objects(world, step, raw, () if followed else parts))
         after, then = self.tables.worlds[number], self._add_answer(state, answer)._replace(world=number)
         if stored is not None:
-            then = then.charged(self._cost(stored, world), -1)
-        then = then.charged(self._cost(raw, after))
+            then = then.with_charge(self._cost(stored, world), -1)
+        then = then.with_charge(self._cost(raw, after))
         if key[0] == "PersistentVolumeClaim":
             return then._replace(claims=then.claims | {key[1]})
         if key[0] in CONTROLLED:
@@ -350,7 +350,7 @@ class Requests:
             return state._replace(
                 workloads=state.workloads.with_new(key, initial_state(raw, template, self.tables.server))
             )
-        return state.having(place, updated_state(state.workloads[place][1], raw, template, self.tables.server))
+        return state.with_entry(place, updated_state(state.workloads[place][1], raw, template, self.tables.server))
 
     def _delete_object(self, state: State, key: Key, stored: Raw | None) -> State:
         world = self.tables.worlds[state.world]
@@ -368,7 +368,7 @@ class Requests:
             return self._add_answer(state, answer)
         number = self._find_world_number(state, lambda: world.lacking(key))
         then = self._add_answer(state, answer)._replace(world=number)
-        then = then.charged(self._cost(stored, world), -1)
+        then = then.with_charge(self._cost(stored, world), -1)
         if key[0] == "PersistentVolumeClaim":
             return then._replace(claims=then.claims - {key[1]})
         place = state.workloads.place(key)
@@ -383,10 +383,10 @@ class Requests:
     def _free_workload(self, state: State, workload: WorkloadState, times: int = 1) -> State:
         """Without what the objects of a workload cost; with -1 times the same is charged."""
         for shape, number in shapes_of(workload):
-            state = state.charged(self.tables.shapes[shape].cost, -number * times)
+            state = state.with_charge(self.tables.shapes[shape].cost, -number * times)
         for shape, _, number in getattr(workload, "finished", ()):
-            state = state.charged(self.tables.finished_cost(shape), -number * times)
-        return state.charged(self.tables.revision_cost(workload), -revisions_of(workload) * times)
+            state = state.with_charge(self.tables.finished_cost(shape), -number * times)
+        return state.with_charge(self.tables.revision_cost(workload), -revisions_of(workload) * times)
 
     def _replica(self, state: State, key: Key) -> State | None:
         """Return the state without a deleted pod of a StatefulSet, which has a name of its own; None: it is not such a
@@ -399,8 +399,8 @@ class Requests:
                 for replica in workload.pods:
                     if f"{workload.name}-{replica.ordinal}" == key[1]:
                         left = tuple(other for other in workload.pods if other is not replica)
-                        then = state.having(place, workload._replace(pods=left))
-                        then = then.charged(self.tables.shapes[replica.shape].cost, -1)
+                        then = state.with_entry(place, workload._replace(pods=left))
+                        then = then.with_charge(self.tables.shapes[replica.shape].cost, -1)
                         return self._add_answer(then, StepAnswer(allowed=True, code=200))
         return None
 
@@ -410,20 +410,20 @@ class Requests:
         if made is None:
             return None
         if made.alone is not None:
-            return self._add_answer(state.charged(made.alone, -1), StepAnswer(allowed=True, code=200))
+            return self._add_answer(state.with_charge(made.alone, -1), StepAnswer(allowed=True, code=200))
         for place, (other, workload) in enumerate(state.workloads):
             if other == made.workload:
                 left = without_deleted(workload, made)
-                then = self._free_workload(state, workload).having(place, left)
+                then = self._free_workload(state, workload).with_entry(place, left)
                 return self._add_answer(self._free_workload(then, left, -1), StepAnswer(allowed=True, code=200))
         return None
 
 
 def _add_objects(world: World, step: Step, raw: Raw, parts: Iterable[Raw]) -> World:
     """Return the world with an object; of ``parts`` nothing but the next pod is evaluated."""
-    after = world.having(raw, whole=isinstance(step, Apply))
+    after = world.with_entry(raw, whole=isinstance(step, Apply))
     for part in parts:
-        after = after.having(part, whole=True)
+        after = after.with_entry(part, whole=True)
     return after
 
 

@@ -54,7 +54,7 @@ class NamespaceSimulation:
         size = len(self.tables.measures.items)
         state = State(self.tables.world(world), 0, (0,) * size, (None,) * size, Workloads.of(), frozenset())
         for raw in world.objects.values():
-            state = state.charged(self.tables.object_cost(raw, world))
+            state = state.with_charge(self.tables.object_cost(raw, world))
         return state
 
     def after(

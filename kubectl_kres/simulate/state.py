@@ -73,11 +73,11 @@ class World:
         """Return a world of objects as read."""
         return cls({key_of(raw): raw for raw in objects})
 
-    def having(self, raw: Raw, *, whole: bool = False) -> World:
+    def with_entry(self, raw: Raw, *, whole: bool = False) -> World:
         """Return the world with an object in the place of any of its name."""
         key = key_of(raw)
-        written = self.whole.having(key, True) if whole and key not in self.whole else self.whole
-        return self._copy_cached_answers(World(self.objects.having(key, raw), written, self.parameters), key[0])
+        written = self.whole.with_entry(key, True) if whole and key not in self.whole else self.whole
+        return self._copy_cached_answers(World(self.objects.with_entry(key, raw), written, self.parameters), key[0])
 
     def _copy_cached_answers(self, world: World, kind: str) -> World:
         """Return another world with the cached answers of this one that do not depend on objects of ``kind``."""
@@ -144,7 +144,7 @@ class World:
         return self._deciding
 
     @property
-    def admitting(self) -> bytes:
+    def admission_key(self) -> bytes:
         """What admission itself looks up for a pod, quotas apart: the same in worlds that store pods alike."""
         if self._admitting is None:
             limits = [raw.get("spec") for raw in self.of_kind("LimitRange")]
@@ -407,7 +407,7 @@ class Workloads:
         """Return where a workload stands; None: there is none of this key."""
         return self.common.place(key)
 
-    def having(self, place: int, workload: WorkloadState) -> Workloads:
+    def with_entry(self, place: int, workload: WorkloadState) -> Workloads:
         """With another workload in one place."""
         return self.having_all({place: workload})
 

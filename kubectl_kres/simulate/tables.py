@@ -248,7 +248,7 @@ class Tables:
     ) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
         whole = self.templates[template].whole
         shared = not whole and not self._rejection(template) and self.plugins(world) is None
-        if shared and any(known := self.judged.get(world.admitting, variant.raw, variant.pod_name)):
+        if shared and any(known := self.judged.get(world.admission_key, variant.raw, variant.pod_name)):
             return known
         outcomes = self._outcomes(template, variant, world, without_quotas(world.policies))
         stored = tuple(
@@ -257,7 +257,7 @@ class Tables:
         )  # fmt: skip
         refused = tuple(outcome for outcome in outcomes if not outcome.allowed)
         if shared:
-            self.judged.put(world.admitting, variant.raw, variant.pod_name, stored, refused)
+            self.judged.put(world.admission_key, variant.raw, variant.pod_name, stored, refused)
         return stored, refused
 
     def outcomes(self, template: int, world: World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:

@@ -166,7 +166,7 @@ class Kres(WhatIfKeys):
             new.enter(place)
         if old is not None and old is not new:
             self._leave_pane(old)
-        self.want()
+        self.request_reads()
         self.tell()
 
     def _key(self, place: Location) -> str:
@@ -176,14 +176,14 @@ class Kres(WhatIfKeys):
     def _leave_pane(self, old: Pane) -> None:
         key = self._key(old.place)
         if self._missed:
-            old.withheld()
+            old.mark_withheld()
         if key == old.place.view:
             old.display = False
             return
         self.panes.pop(key, None)
         old.remove()
 
-    def want(self) -> None:
+    def request_reads(self) -> None:
         """Read what the screen needs, and what the screens need that are on the way back."""
         trail = {self._key(place) for place in self.history.trail}
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
@@ -192,7 +192,7 @@ class Kres(WhatIfKeys):
         needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs()), *tried, *sought))
         if needs != self.wanted:
             self.wanted = needs
-            self.session.want(needs)
+            self.session.request_reads(needs)
 
     def tick(self) -> None:
         """Take in what arrived, adds up for a while, and lets the screen follow."""
@@ -215,7 +215,7 @@ class Kres(WhatIfKeys):
             self.pane.refresh_sums()
         self.pane.changed(changes)
         if changes:
-            self.want()
+            self.request_reads()
         if self.tries:
             self.try_numbers()
         if changes or fresh or self._ticks % 10 == 0:
@@ -233,8 +233,8 @@ class Kres(WhatIfKeys):
             both: tuple[Line, ...] = ([("warn", f"~ what if {safe_text(change.words)} "), *fresh], [*tried, *fresh])
             fresh = next((line for line in both if count_cells(line) <= width - _WHERE), tried)
         self._bar("where").put(where_line(self.session, width, width - count_cells(fresh)), fresh)
-        filtered = pane.filtered
-        crumbs = [*(self._crumb(place) for place in self.history.trail[:-1]), pane.crumb()]
+        filtered = pane.filter_summary
+        crumbs = [*(self._crumb(place) for place in self.history.trail[:-1]), pane.breadcrumb()]
         right: Line = [("warn", f"filter {safe_text(filtered)} ")] if filtered else ()
         self._bar("crumbs").put(crumb_line(crumbs, width - len(filtered)), right)
         rule = self._bar("status")._fill  # noqa: SLF001, the rule that the line is drawn on
@@ -248,7 +248,7 @@ class Kres(WhatIfKeys):
     def _crumb(self, place: Location) -> str:
         pane = self.panes.get(self._key(place))
         if pane is not None and pane.place == place:
-            return pane.crumb()
+            return pane.breadcrumb()
         return place.title
 
     def _bar(self, name: str) -> Bar:
@@ -318,7 +318,7 @@ class Kres(WhatIfKeys):
         """A key waits while the one before it may still lead to another screen, whose key it is then."""
         if isinstance(event, events.Key) and event.key == _NEWLINE:
             event = events.Key("enter", "\r")
-        if self._ahead.hold(event):
+        if self._ahead.hold_event(event):
             return
         if not isinstance(event, events.Key) or event.is_forwarded or not self.screen_stack:
             await super().on_event(event)
@@ -341,7 +341,7 @@ class Kres(WhatIfKeys):
         """Open the palette; names of kinds that no screen has shown are read while it is open."""
         if not self._searching:
             self._searching = True
-            self.want()
+            self.request_reads()
             self.push_screen(CommandPalette(id="--command-palette", placeholder=palette.ASKS))
 
     def on_command_palette_closed(self) -> None:
@@ -351,7 +351,7 @@ class Kres(WhatIfKeys):
     def _end_search(self) -> None:
         # Another palette may be open already.
         self._searching = isinstance(self.screen, CommandPalette)
-        self.want()
+        self.request_reads()
 
     def action_act(self, action: str) -> None:
         """A key: what it means on this screen, or everywhere."""
@@ -428,13 +428,13 @@ class Kres(WhatIfKeys):
 
     def do_filter(self) -> None:
         if self.pane is not None and self.pane.filters:
-            self.ask_for("filter", self.pane.filtered)
+            self.ask_for("filter", self.pane.filter_summary)
         else:
             self.say("there is nothing to filter on this screen")
 
     def do_save(self) -> None:
         if self.pane:
-            self.ask_for("save", save.name(self.pane.crumb(), table=self.pane.tabular))
+            self.ask_for("save", save.name(self.pane.breadcrumb(), table=self.pane.has_table))
 
     def do_help(self) -> None:
         self.go(Location("help", tab=self.history.here.view))
@@ -461,7 +461,7 @@ class Kres(WhatIfKeys):
         self.paused = not self.paused
         if not self.paused and self._missed and self.pane is not None:
             self._missed = False
-            self.pane.withheld()
+            self.pane.mark_withheld()
             self.pane.enter(self.pane.place)
         self.say("paused: what arrives is kept" if self.paused else "goes on")
 
@@ -469,12 +469,12 @@ class Kres(WhatIfKeys):
         if self.session.setting.live:
             self.session.feed.stop()
             self.wanted = None
-            self.want()
+            self.request_reads()
             self.say("reading again")
         else:
             self.say("a snapshot does not change: there is nothing to read again")
 
-    def exchange(self, session: Session, history: History) -> None:
+    def replace_session(self, session: Session, history: History) -> None:
         """Other objects under the same app."""
         for pane in self.panes.values():
             pane.remove()
@@ -492,7 +492,7 @@ class Kres(WhatIfKeys):
             return
         (change.real if change else self.session).feed.close()
         session.visit(self.session.namespace)
-        self.exchange(session, History(self._without_trying() or (HOME,)))
+        self.replace_session(session, History(self._without_trying() or (HOME,)))
         assert session.setting.at is not None
         self.say(safe_text(session.setting.at.words))
 
@@ -575,7 +575,9 @@ class Kres(WhatIfKeys):
             return
         self.session.feed.close()
         view = self.history.here.view
-        self.exchange(session, History((HOME, Location(view, session.namespace)) if view in LISTINGS else (HOME,)))
+        self.replace_session(
+            session, History((HOME, Location(view, session.namespace)) if view in LISTINGS else (HOME,))
+        )
         self.say(f"context {safe_text(context)}")
 
     def on_prompt_left(self, event: Prompt.Left) -> None:

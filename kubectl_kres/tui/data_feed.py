@@ -24,7 +24,7 @@ T = TypeVar("T")
 class DataFeed(Protocol):
     """Reads what is wanted, in threads of its own; the store belongs to who drains."""
 
-    def want(self, needs: Iterable[ReadRequest]) -> None:
+    def request_reads(self, needs: Iterable[ReadRequest]) -> None:
         """Start reading these; stop reading what is no longer wanted."""
         ...
 
@@ -76,7 +76,7 @@ class ReadOnce:
         """Whether all that was wanted has been read and drained."""
         return not self._arrived and all(state.has_objects for state in self._asked.values())
 
-    def want(self, needs: Iterable[ReadRequest]) -> None:
+    def request_reads(self, needs: Iterable[ReadRequest]) -> None:
         for need in needs:
             if need not in self._asked:
                 self._asked[need] = FeedState("listing")

@@ -73,7 +73,9 @@ class Areas:
         """Return what the areas are made from; once that is there, what tells which workloads are refused."""
         space = self._session.namespace
         first = area_needs(space)
-        if any(self._session.loading((*first, ReadRequest("Pod", space)))) or not self._has_begun_reading(first):
+        if any(self._session.unread_requests((*first, ReadRequest("Pod", space)))) or not self._has_begun_reading(
+            first
+        ):
             return first
         return tuple(dict.fromkeys((*first, *self._refusal_read_requests())))
 

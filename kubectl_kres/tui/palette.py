@@ -49,16 +49,16 @@ class _Offers(Provider):
 
     above = 0.0
 
-    def offers(self) -> Iterator[Offer]:
+    def list_offers(self) -> Iterator[Offer]:
         raise NotImplementedError
 
     async def discover(self) -> Hits:
-        for hit in _in_order(self.offers(), self.above):
+        for hit in _in_order(self.list_offers(), self.above):
             yield hit
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for offer in self.offers():
+        for offer in self.list_offers():
             score = max(matcher.match(offer.text), matcher.match(offer.about))
             if score > 0:
                 yield Hit(score + self.above, matcher.highlight(offer.text), offer.run, help=offer.about)
@@ -77,7 +77,7 @@ _LOOK, _LOOKS = 0.1, 30
 class KeyProvider(_Offers):
     """The keys that mean something on this screen; to choose one is to press it."""
 
-    def offers(self) -> Iterator[Offer]:
+    def list_offers(self) -> Iterator[Offer]:
         app: Any = self.app
         groups = app.pane.KEY_GROUPS if app.pane is not None else ()
         for key in KEYS:
@@ -86,7 +86,7 @@ class KeyProvider(_Offers):
 
     async def discover(self) -> Hits:
         known = {f"{key.word}  ({key.shown})" for key in KEYS if key.id in _KNOWN}
-        for hit in _in_order((offer for offer in self.offers() if offer.text not in known), self.above):
+        for hit in _in_order((offer for offer in self.list_offers() if offer.text not in known), self.above):
             yield hit
 
 
@@ -95,7 +95,7 @@ class Screens(_Offers):
 
     above = _SCREENS
 
-    def offers(self) -> Iterator[Offer]:
+    def list_offers(self) -> Iterator[Offer]:
         app: Any = self.app
         yield Offer("overview", "what there is and what is worst", partial(app.go, HOME, fresh=True))
         for listing in LISTINGS.values():
@@ -110,7 +110,7 @@ class Screens(_Offers):
 class Contexts(_Offers):
     """Other clusters of the kubeconfig, where there is one."""
 
-    def offers(self) -> Iterator[Offer]:
+    def list_offers(self) -> Iterator[Offer]:
         app: Any = self.app
         if app.session.setting.switch is not None:
             for name in app.session.setting.contexts():
@@ -122,7 +122,7 @@ class Contexts(_Offers):
 class Themes(_Offers):
     """Themes, which change at once. There are many: they are shown only where one is looked for."""
 
-    def offers(self) -> Iterator[Offer]:
+    def list_offers(self) -> Iterator[Offer]:
         app: Any = self.app
         for name in sorted(app.available_themes):
             yield Offer(f"theme {name}", "for this session; config.toml keeps one", partial(_turn, app, name))
@@ -154,7 +154,7 @@ class Objects(Provider):
         matcher, wanted = self.matcher(query), "".join(query.lower().rsplit(maxsplit=1)[-1:])
         seen: set[ObjectRef] = set()
         for look in range(_LOOKS):
-            reading = list(app.session.loading(app.searched()))
+            reading = list(app.session.unread_requests(app.searched()))
             for hit in self._hits(matcher, wanted, seen):
                 yield hit
             if not reading:

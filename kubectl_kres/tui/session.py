@@ -117,7 +117,7 @@ class Trends:
         """The quota is gone."""
         self._samples.pop(ref, None)
 
-    def spark(self, ref: ObjectRef, now: float, cells: int, *, ascii_only: bool) -> str:
+    def sparkline(self, ref: ObjectRef, now: float, cells: int, *, ascii_only: bool) -> str:
         """``cells`` characters of an hour, the last one now; empty where nothing has changed yet."""
         samples = self._samples.get(ref)
         if samples is None or len(samples) < 2:
@@ -274,9 +274,9 @@ class Session:
         result: T = outcome[1]
         return result
 
-    def want(self, needs: Iterable[ReadRequest]) -> None:
+    def request_reads(self, needs: Iterable[ReadRequest]) -> None:
         """What the screens on the way depend on; all else is read no more."""
-        self.feed.want(dict.fromkeys(map(read_as, needs)))
+        self.feed.request_reads(dict.fromkeys(map(read_as, needs)))
 
     def drain(self) -> Changes:
         """Take in what arrived."""
@@ -317,7 +317,7 @@ class Session:
         flags = f" {self.setting.flags}" if self.setting.flags else ""
         return f"kubectl kres {words}{where}{flags}"
 
-    def loading(self, needs: Iterable[ReadRequest]) -> Iterator[tuple[ReadRequest, FeedState]]:
+    def unread_requests(self, needs: Iterable[ReadRequest]) -> Iterator[tuple[ReadRequest, FeedState]]:
         """The needs that have not been read whole yet."""
         states: Mapping[ReadRequest, FeedState] = self.feed.states()
         for need in needs:

@@ -36,7 +36,7 @@ class TypeAhead:
         self._began, self._calm, self._looks = 0.0, 0, 0
 
     @property
-    def holding(self) -> bool:
+    def is_holding(self) -> bool:
         """Whether what is typed now waits."""
         return self._target is not None
 
@@ -44,13 +44,13 @@ class TypeAhead:
         """Have keys wait that are typed before there is a first screen."""
         self._wait_for_target(self._app)
 
-    def hold(self, event: Event) -> bool:
+    def hold_event(self, event: Event) -> bool:
         """Return whether the event has to wait, and keep it if so."""
         enters = isinstance(event, Key) and event.key == "enter" and event is not self._released
-        if enters and not self.holding and isinstance(self._app.screen, CommandPalette):
+        if enters and not self.is_holding and isinstance(self._app.screen, CommandPalette):
             # What was typed into the palette is still to be searched.
             self._wait_for_target(self._app.focused or self._app)
-        if self.holding and isinstance(event, Key | Paste) and not event.is_forwarded:
+        if self.is_holding and isinstance(event, Key | Paste) and not event.is_forwarded:
             self._waiting.append(event)
             return True
         return False

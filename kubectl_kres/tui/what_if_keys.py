@@ -37,7 +37,7 @@ class WhatIfKeys(App[None]):
         """Copy a text to the clipboard."""
         raise NotImplementedError
 
-    def want(self) -> None:
+    def request_reads(self) -> None:
         """Read what the screens need."""
         raise NotImplementedError
 
@@ -45,7 +45,7 @@ class WhatIfKeys(App[None]):
         """Show the prompt."""
         raise NotImplementedError
 
-    def exchange(self, session: Session, history: History) -> None:
+    def replace_session(self, session: Session, history: History) -> None:
         """Show other objects under the same app."""
         raise NotImplementedError
 
@@ -80,14 +80,14 @@ class WhatIfKeys(App[None]):
         others = tuple(other for other in (change.tries if change else ()) if other.value != typed_number.value)
         self.tries = (*others, typed_number)
         self.wanted = None
-        self.want()
+        self.request_reads()
         self.say("looking what becomes of it")
 
     def try_numbers(self) -> None:
         """Once all is there: the screens on the state that the numbers lead to."""
         change = self.session.what_if
         real = change.real if change else self.session
-        if any(real.loading(whatif.list_read_requests(real.store, self.tries))):
+        if any(real.unread_requests(whatif.list_read_requests(real.store, self.tries))):
             return
         tries, self.tries = self.tries, ()
         try:
@@ -98,7 +98,7 @@ class WhatIfKeys(App[None]):
         if refused := next((step for step in change_report.steps if not step.allowed), None):
             self.say(safe_text(f"refused: {refused.message}"), "bad")
             return
-        self.exchange(
+        self.replace_session(
             whatif.build_session(real, tries, change_report, after),
             History((*self._without_trying(), Location("whatif"))),
         )
@@ -112,7 +112,7 @@ class WhatIfKeys(App[None]):
         if change is None:
             self.say("nothing is tried: s on a value does")
             return
-        self.exchange(change.real, History(self._without_trying() or (HOME,)))
+        self.replace_session(change.real, History(self._without_trying() or (HOME,)))
         owners = dict.fromkeys(typed_number.owner for typed_number in change.tries if typed_number.owner)
         what = f"field and value ({'; '.join(owners)})" if owners else "what would make it so"
         self.copy("; ".join(typed_number.lasting for typed_number in change.tries), what)

@@ -78,7 +78,7 @@ class WhatIf(Struct, frozen=True):
     report: ChangeReport
     refs: frozenset[ObjectRef]
 
-    def concerns(self, ref: ObjectRef) -> bool:
+    def is_changed(self, ref: ObjectRef) -> bool:
         """Return whether an object, or something in a namespace, is different."""
         return ref in self.refs or (
             ref.kind == "Namespace" and any(object_ref.namespace == ref.name for object_ref in self.refs)
@@ -277,8 +277,8 @@ class _Mirror:
         """Whether all that was wanted has been read, as far as the feed can say."""
         return bool(getattr(self._real.feed, "idle", True))
 
-    def want(self, wanted: Iterable[ReadRequest]) -> None:
-        self._real.feed.want(wanted)
+    def request_reads(self, wanted: Iterable[ReadRequest]) -> None:
+        self._real.feed.request_reads(wanted)
 
     def stop(self) -> None:
         self._real.feed.stop()

@@ -62,7 +62,7 @@ class Seen:
     """All that Capsule looks at: as the engine takes it, and as the server gave it."""
 
     def __init__(self, kube: Kube) -> None:
-        items = kube.items(",".join(BY_KIND[kind].qualified for kind in READ))
+        items = kube.items(",".join(BY_KIND[kind].qualified_name for kind in READ))
         self.raw = {(item["kind"], *key_of(item)): item for item in items}
         self.world = world_of(*([decode_object(one, BY_KIND[kind].struct) for one in items if one["kind"] == kind]
                                 for kind in READ))  # fmt: skip

@@ -151,7 +151,7 @@ def follow(kube: Kube) -> None:
 
 def seen(kube: Kube, namespace: str) -> RunNamespace:
     """What a run meets in its namespace."""
-    items = kube.items(",".join(BY_KIND[kind].qualified for kind in READ))
+    items = kube.items(",".join(BY_KIND[kind].qualified_name for kind in READ))
     held: dict[str, list[Any]] = {kind: [] for kind in READ}
     for item in items:
         if item["metadata"]["namespace"] == namespace:

@@ -119,7 +119,7 @@ class Api(ThreadingHTTPServer):
             for one in held:
                 if one["metadata"]["name"] == name:
                     return 200, one
-            message = f'{BY_KIND[kind].qualified} "{name}" not found'
+            message = f'{BY_KIND[kind].qualified_name} "{name}" not found'
             return 404, {
                 "kind": "Status",
                 "reason": "NotFound",

@@ -60,6 +60,6 @@ def test_what_is_read_how_many_of_how_many_and_how_fast(remaining: int, after: f
     now += after
     one.read("pods", 2_500, remaining)
     assert stream.getvalue() == (f"\r\x1b[K{shown}" if shown else "")
-    Progress.wipe()
-    Progress.wipe()
+    Progress.clear_line()
+    Progress.clear_line()
     assert stream.getvalue() == (f"\r\x1b[K{shown}\r\x1b[K" if shown else "")

@@ -84,7 +84,7 @@ def following(server: Cluster | Target, *needs: ReadRequest, **options: Any) -> 
     options = {"clock": Fast(), "chunk_size": 3, "silence": 0.1, "kinds": KINDS, **options}
     with connect(target, environ={}) as connection:
         feed = Feed(connection, **options)
-        feed.want(needs)
+        feed.request_reads(needs)
         try:
             yield Follower(feed, connection)
         finally:

@@ -152,7 +152,7 @@ def test_a_token_file_is_read_again_and_an_unreadable_one_is_remembered(tmp_path
     clock.now += 60
     seen.append(identity.current().authorization)
     assert seen == ["Bearer one", "Bearer one", "Bearer two", "Bearer two"]
-    assert identity.renewed(identity.current()) is None
+    assert identity.renew_credentials(identity.current()) is None
 
 
 def test_a_token_that_is_refused_is_read_again_at_once(tmp_path):
@@ -160,14 +160,14 @@ def test_a_token_that_is_refused_is_read_again_at_once(tmp_path):
     file.write_text("one\n")
     identity = Identity(Target("https://h", "", user=UserEntry(token_file=str(file))), Clock())
     refused = identity.current()
-    assert identity.renewed(refused) is None
+    assert identity.renew_credentials(refused) is None
     file.write_text("two\n")
-    renewed = identity.renewed(refused)
+    renewed = identity.renew_credentials(refused)
     assert renewed is not None
     assert renewed.authorization == "Bearer two"
     assert identity.current() == renewed
     file.unlink()
-    assert identity.renewed(renewed) is None
+    assert identity.renew_credentials(renewed) is None
 
 
 def test_inside_a_cluster_the_token_is_read_again(tmp_path, monkeypatch):

@@ -106,14 +106,14 @@ def test_what_nobody_wants_any_more_leaves(cluster: Cluster):
     with following(cluster, PODS, LABELLED) as follower:
         follower.until(lambda: follower.phases() == {"watching"})
         assert len(names(follower)) == 4
-        follower.feed.want([LABELLED])
+        follower.feed.request_reads([LABELLED])
         follower.until(lambda: len(names(follower)) == 1)
         assert follower.store.needs() == {LABELLED: READ}
         cluster.put("pods", "a", "web")
         # Without its label it leaves the selection: for this need it is gone.
         cluster.delete("pods", "a", "web")
         follower.until(lambda: not names(follower))
-        follower.feed.want([])
+        follower.feed.request_reads([])
         follower.until(lambda: not follower.feed.states())
         assert follower.store.needs() == {}
 
@@ -126,14 +126,14 @@ def test_a_list_that_was_just_left_is_not_read_again(cluster: Cluster):
         follower.feed.clock.now = lambda: now
         follower.until(lambda: follower.phases() == {"watching"})
         before = lists(cluster)
-        follower.feed.want([THERE])
+        follower.feed.request_reads([THERE])
         cluster.put("pods", "a", "new")
         follower.until(lambda: names(follower) == ["new", "web"])
         assert set(follower.feed.states()) == {THERE}
-        follower.feed.want([PODS])
+        follower.feed.request_reads([PODS])
         follower.until(lambda: follower.phases() == {"watching"})
         assert names(follower) == ["new", "web"]
-        follower.feed.want([THERE])
+        follower.feed.request_reads([THERE])
         now += 59
         follower.drain()
         assert names(follower) == ["new", "web"]
@@ -157,7 +157,7 @@ def test_needs_may_overlap(cluster: Cluster):
     with following(cluster, PODS, WEB, LABELLED) as follower:
         follower.until(lambda: follower.phases() == {"watching"})
         assert type(follower.store.get("Pod", "web", "a")) is ManagedPod
-        follower.feed.want([PODS])
+        follower.feed.request_reads([PODS])
         # What is left has less detail once it changes.
         follower.until(lambda: set(follower.store.needs()) == {PODS})
         cluster.put("pods", "a", "web")
@@ -173,7 +173,7 @@ def test_what_was_read_before_and_went_before_the_first_list_goes(cluster: Clust
     with following(cluster) as follower:
         follower.store = follower.fresh(need)
         cluster.delete("pods", "a", "web")
-        follower.feed.want([need])
+        follower.feed.request_reads([need])
         follower.until(lambda: follower.phases() == {"watching"})
         follower.until(lambda: follower.as_fresh([need]))
         assert ref("web") in follower.drained[0].gone

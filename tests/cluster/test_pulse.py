@@ -43,7 +43,7 @@ class Line:
         self.lost = lost
         self.done: list[str] = []
 
-    def wake(self) -> None:
+    def retry_now(self) -> None:
         self.done.append("wake")
 
     def hang_up(self) -> None:
@@ -145,7 +145,7 @@ def test_a_watch_that_is_refused_for_a_day_says_so_and_goes_on(server: Server, c
     server.on("/api/v1/pods", content)
     server.refuse("/api/v1/pods", 429, "slow down", "TooManyRequests", headers={"Retry-After": "100000"})
     feed, store = Feed(connection, clock=Fast()), Store(Origin("cluster"))
-    feed.want([PODS])
+    feed.request_reads([PODS])
     try:
         end = time.monotonic() + 30
         while len(server.requests) < 4 and time.monotonic() < end:

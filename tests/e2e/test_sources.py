@@ -21,7 +21,7 @@ from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 pytestmark = pytest.mark.e2e
 
 KEYS = ("allowed", "code", "reason", "message", "causes", "warnings")
-TEMPLATES = ",".join(BY_KIND[kind].qualified for kind in WORKLOADS if kind != "PodTemplate")
+TEMPLATES = ",".join(BY_KIND[kind].qualified_name for kind in WORKLOADS if kind != "PodTemplate")
 ALL = f"{TEMPLATES},pods"
 #: Of a list less is read beside the objects, so that all are asked for by their names, too.
 _TAKEN = "all.kres.gz"
@@ -85,7 +85,7 @@ def test_a_snapshot_answers_like_the_cluster(demo_kres: Kres, asking: Asking) ->
 def about_all(asking: Asking, namespace: str) -> Iterator[tuple[str, ...]]:
     """Commands about each workload and pod of a namespace, by its name."""
     words = [
-        f"{BY_KIND[kind].qualified}/{item['metadata']['name']}"
+        f"{BY_KIND[kind].qualified_name}/{item['metadata']['name']}"
         for kind in ("Pod", *WORKLOADS)
         for item in asking.send("GET", BY_KIND[kind].path(namespace)).body["items"]
     ]

@@ -118,14 +118,14 @@ def like(*texts: str, key: bytes = b"key") -> CacheKey:
 def learned(*answers: tuple[Any, str]) -> TextOnlyDifference[str]:
     alike = TextOnlyDifference[str]()
     for one, text in answers:
-        alike.learn(one, "the report", data.Item(text))
+        alike.record_answer(one, "the report", data.Item(text))
     return alike
 
 
 def test_the_second_one_proves_it():
     alike = learned((like("web-1"), "web-1 is not web-2"))
     assert alike.known(like("web-3")) is None
-    alike.learn(like("web-4"), "another", data.Item("web-4 is not web-2"))
+    alike.record_answer(like("web-4"), "another", data.Item("web-4 is not web-2"))
     assert alike.known(like("web-3")) == ("the report", data.Item("web-3 is not web-2"))
     assert alike.known(like("web-3", key=b"other")) is None
 

@@ -55,12 +55,12 @@ def test_printing_is_stable(quantity):
 
 @given(quantities)
 def test_rounding_is_idempotent_never_shrinks_and_moves_less_than_a_thousandth(quantity):
-    rounded = quantity.rounded()
+    rounded = quantity.round_up()
     assert rounded.nano % 10**6 == 0
     assert abs(rounded.nano) >= abs(quantity.nano)
     assert abs(rounded.nano - quantity.nano) < 10**6
     assert rounded.nano * quantity.nano >= 0
-    again = rounded.rounded()
+    again = rounded.round_up()
     assert (again, str(again), again.format) == (rounded, str(rounded), quantity.format)
 
 

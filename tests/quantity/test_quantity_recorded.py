@@ -42,7 +42,7 @@ def test_text_is_read_as_the_library_reads_it(row):
     quantity = from_json(row["text"])
     assert str(quantity) == row["parsed"]
     assert quantity.format == row["format"]
-    assert str(quantity.rounded()) == str(stored_quantity(row["text"])) == row["stored"]
+    assert str(quantity.round_up()) == str(stored_quantity(row["text"])) == row["stored"]
     assert stored_quantity(row["text"]).milli_value() == row["milli"]
 
 

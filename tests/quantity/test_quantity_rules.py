@@ -101,7 +101,7 @@ def test_canonical(text, kept):
     ],
 )
 def test_rounded_to_thousandths_away_from_zero(text, kept):
-    assert str(parse(text).rounded()) == str(stored_quantity(text)) == kept
+    assert str(parse(text).round_up()) == str(stored_quantity(text)) == kept
 
 
 def test_rounding_drops_a_kept_text_that_is_finer_than_a_thousandth():
@@ -220,7 +220,7 @@ def test_total():
 def test_quantity_of():
     assert (str(quantity_of(3000)), str(quantity_of(-4096, "BinarySI"))) == ("3k", "-4Ki")
     assert quantity_of(9223372036854776).milli_value() == 9223372036854776000 - 2**64
-    assert quantity_of(2**63).rounded() == parse("9223372036854775808")
+    assert quantity_of(2**63).round_up() == parse("9223372036854775808")
 
 
 @pytest.mark.parametrize(

@@ -102,14 +102,14 @@ def test_room_is_counted_over_all_nodes():
     found = fitted(deployment(5, {"memory": "3Gi"}))
     assert found.nodes is not None
     assert (found.nodes.room, found.without_node, found.surge_on_nodes) == (5, 0, 0)
-    assert found.stalls_on_nodes and not found.works
+    assert found.stalls_on_nodes and not found.all_fit
     assert "nodes room for 5 more such pods, on 1 of 3 nodes; a rollout would stall" in text(found)
     assert "free room on nodes" not in text(found)
 
 
 def test_missing_replicas_without_a_node():
     found = fitted(deployment(7, {"memory": "3Gi"}))
-    assert (found.without_node, found.works) == (2, False)
+    assert (found.without_node, found.all_fit) == (2, False)
     assert "2 of the missing replicas find none" in text(found)
     none = fitted(deployment(1, {"memory": "32Gi"}))
     assert "none of 3 can take such a pod; 1 of the missing replicas finds none" in text(none)

@@ -14,7 +14,7 @@ _MOVES = st.lists(st.tuples(st.integers(0, 4), st.integers(1, 3)), max_size=8)
 def _moved(workloads, plain, moves):
     for place, wanted in moves:
         workload = ReplicaSetState(place, wanted)
-        workloads, plain = workloads.having(place, workload), [*plain]
+        workloads, plain = workloads.with_entry(place, workload), [*plain]
         plain[place] = (plain[place][0], workload)
     return workloads, plain
 
@@ -57,7 +57,7 @@ def test_one_more_and_one_less(moves, place):
 
 def test_states_still_have_in_common_what_the_same_was_done_to():
     start = Workloads.of(_ITEMS)
-    other = start.having(2, ReplicaSetState(2, 5))
+    other = start.with_entry(2, ReplicaSetState(2, 5))
     assert start.without(1).common is other.without(1).common
     assert start.with_new(("Job", "j"), ReplicaSetState(7, 7)).places(
         other.with_new(("Job", "j"), ReplicaSetState(7, 7))

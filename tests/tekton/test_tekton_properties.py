@@ -104,6 +104,6 @@ def test_shares_never_add_up_to_more_than_the_whole(steps, whole):
     for name, text in asked.items():
         parts = [parse(found[f"spec.containers[{index}].resources.requests[{name}]"]) for index in range(len(steps))]
         total = sum(part.nano for part in parts)
-        assert total <= parse(text).rounded().nano
+        assert total <= parse(text).round_up().nano
         unit = 10**9 if name in {"memory", "ephemeral-storage"} else 10**6
         assert parse(text).nano - total < len(steps) * unit

@@ -57,7 +57,7 @@ async def calm(pilot: Pilot[None]) -> None:
         pumps = (app, screen, *screen.walk_children())
         under_way = any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
         undrawn = screen._layout_required or screen._dirty_widgets or screen._callbacks
-        if app.return_code or not app.is_running or not (under_way or undrawn or app._ahead.holding):
+        if app.return_code or not app.is_running or not (under_way or undrawn or app._ahead.is_holding):
             return
 
 
@@ -79,7 +79,12 @@ async def settled(pilot: Pilot[None]) -> None:
         pane = app.pane
         summing = (pane is not None and pane.sums and app.session.adder.busy) or bool(app.tries)
         at_rest = (
-            quiet and not app._ahead.holding and not summing and pane is not None and pane.is_mounted and not pane.busy
+            quiet
+            and not app._ahead.is_holding
+            and not summing
+            and pane is not None
+            and pane.is_mounted
+            and not pane.busy
         )
         still = still + 1 if at_rest else 0
         if still == 2:

@@ -25,7 +25,7 @@ class Still:
         self.uncovered: list[tuple[ReadRequest, Any]] = []
         self.closed = False
 
-    def want(self, needs: Iterable[ReadRequest]) -> None:
+    def request_reads(self, needs: Iterable[ReadRequest]) -> None:
         self.wanted = tuple(needs)
 
     def stop(self) -> None:

@@ -113,6 +113,6 @@ def test_no_key_waits_for_a_screen_that_cannot_come():
             for name in ["enter", "escape", "?"]:
                 app.post_message(key(name))
             await asyncio.sleep(1.5)
-            assert not app._ahead.holding
+            assert not app._ahead.is_holding
 
     asyncio.run(run())

@@ -77,7 +77,7 @@ def test_f_goes_to_the_next_fault_and_shift_f_to_the_one_before():
             await pilot.press(key)
             await settled(pilot)
             table = pilot.app.pane.table
-            assert table.mark(table.row)
+            assert table.row_sign(table.row)
             lines.append(table.line)
 
     drive(demo("quotas"), act=act)

@@ -16,20 +16,20 @@ def seen(*samples: tuple[float, int | None], over: bool = False, hard: str = "4G
 
 
 def test_nothing_changed_yet_is_no_trend():
-    assert Trends().spark(REF, 0.0, 12, ascii_only=True) == ""
-    assert seen((0.0, 50)).spark(REF, 10.0, 12, ascii_only=True) == ""
+    assert Trends().sparkline(REF, 0.0, 12, ascii_only=True) == ""
+    assert seen((0.0, 50)).sparkline(REF, 10.0, 12, ascii_only=True) == ""
 
 
 def test_what_was_not_seen_is_blank_and_the_last_one_holds_till_now():
     trends = seen((3000.0, 0), (3600.0, 100))
-    assert trends.spark(REF, 3600.0, 4, ascii_only=True) == "   #"
-    assert trends.spark(REF, 3900.0, 4, ascii_only=True) == "  _#"
-    assert trends.spark(REF, 7200.0, 4, ascii_only=True) == "####"
+    assert trends.sparkline(REF, 3600.0, 4, ascii_only=True) == "   #"
+    assert trends.sparkline(REF, 3900.0, 4, ascii_only=True) == "  _#"
+    assert trends.sparkline(REF, 7200.0, 4, ascii_only=True) == "####"
 
 
 def test_a_rise_is_a_rise():
     trends = seen(*((600.0 * step, 20 * step) for step in range(6)))
-    drawn = trends.spark(REF, 3000.0, 6, ascii_only=False)
+    drawn = trends.sparkline(REF, 3000.0, 6, ascii_only=False)
     assert list(drawn) == sorted(drawn)
     assert drawn[-1] == "█"
 
@@ -37,7 +37,7 @@ def test_a_rise_is_a_rise():
 def test_over_hard_is_marked():
     trends = seen((0.0, 90))
     trends.note(REF, Sample(100.0, 120, True, (("requests.memory", "4Gi"),)))
-    assert trends.spark(REF, 200.0, 2, ascii_only=False).endswith("!")
+    assert trends.sparkline(REF, 200.0, 2, ascii_only=False).endswith("!")
 
 
 def test_what_is_older_than_an_hour_goes():
@@ -58,4 +58,4 @@ def test_changes_of_hard_the_latest_first():
 def test_a_quota_that_is_gone_is_forgotten():
     trends = seen((0.0, 50), (1.0, 60))
     trends.forget(REF)
-    assert trends.spark(REF, 2.0, 12, ascii_only=True) == ""
+    assert trends.sparkline(REF, 2.0, 12, ascii_only=True) == ""

@@ -79,7 +79,7 @@ def _held_against_the_definition(history):
             case ("sort", rank, reverse):
                 view.sort(RANKS[rank], reverse=reverse)
             case ("foresee", names):
-                view.foresee(RANKS[name] for name in names)
+                view.rank_rows(RANKS[name] for name in names)
             case ("read", most):
                 view.read(most)
             case _:
@@ -113,7 +113,7 @@ def test_a_sort_that_is_asked_for_again_sees_what_was_computed_meanwhile():
 
 def test_texts_and_ranks_are_made_ready_a_part_at_a_time():
     view, asked = View(FACES), []
-    view.foresee([lambda row: asked.append(row) or row[0]])
+    view.rank_rows([lambda row: asked.append(row) or row[0]])
     view.replace({("a", str(number)): (f"X{number}", None) for number in range(5)})
     view.settle()
     rounds = 0

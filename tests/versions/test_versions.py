@@ -40,16 +40,16 @@ def test_no_unknown_change_is_asked_for():
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_begins_with_its_version_and_can_be_left_out(name: str):
     minor = CHANGES[name].minor
-    assert not Server((1, minor - 1)).behaves(name)
-    assert Server((1, minor)).behaves(name)
-    assert not Server((1, minor), without=frozenset({name})).behaves(name)
+    assert not Server((1, minor - 1)).has_change(name)
+    assert Server((1, minor)).has_change(name)
+    assert not Server((1, minor), without=frozenset({name})).has_change(name)
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_server_that_emulates_the_version_before(name: str):
     change = CHANGES[name]
     emulating = Server((1, change.minor - 1), binary=(1, change.minor))
-    assert emulating.behaves(name) is not (bool(change.gate) or change.emulated)
+    assert emulating.has_change(name) is not (bool(change.gate) or change.emulated)
 
 
 def test_gates_are_in_order():

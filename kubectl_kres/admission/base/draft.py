@@ -134,7 +134,7 @@ def change(puts: Iterable[ValueChange], journal: list[Entry] | None) -> None:
         values[put.resource] = put.quantity
         if journal is not None:
             path = put.slot.at(put.side, put.resource)
-            after = str(put.quantity.rounded())
+            after = str(put.quantity.round_up())
             journal.append(Set(path, put.rule, after, None if before is None else str(before), put.source))
 
 
@@ -169,13 +169,13 @@ def round_up(draft: Draft) -> None:
     for values in (*(slot.side(side) for slot in draft.slots() for side in SIDES), draft.overhead):
         for name, quantity in values.items():
             if quantity.nano % _MILLI:
-                values[name] = quantity.rounded()
+                values[name] = quantity.round_up()
 
 
 def reread(draft: Draft) -> None:
     """Every value as it is once the stored pod is read again."""
     for values in (*(slot.side(side) for slot in draft.slots() for side in SIDES), draft.overhead):
-        values.update({name: read_back(quantity.rounded()) for name, quantity in values.items()})
+        values.update({name: read_back(quantity.round_up()) for name, quantity in values.items()})
 
 
 def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> Draft:
@@ -208,7 +208,7 @@ def drop_pod_level(draft: Draft, journal: list[Entry] | None) -> None:
         return
     for side in SIDES:
         for name, quantity in slot.side(side).items():
-            journal.append(Set(slot.at(side, name), "pod-level/dropped", before=str(quantity.rounded())))
+            journal.append(Set(slot.at(side, name), "pod-level/dropped", before=str(quantity.round_up())))
 
 
 def _role(container: Container, server: Server) -> SlotRole:

@@ -53,7 +53,7 @@ class Server(Struct, frozen=True):
             return True
         return self.gates.get(gate, known.on is not None and minor >= known.on)
 
-    def behaves(self, change: str) -> bool:
+    def has_change(self, change: str) -> bool:
         """Return whether it does what ``CHANGES`` of ``admission.base.versions`` names: by its gate, else by its
         version.
         """
@@ -292,7 +292,7 @@ def invalid_object(kind: str, name: str, errors: Sequence[FieldError], server: S
     ``server`` None: one of the newest version.
     """
     causes = [StatusCause(e.field, e.reason, e.text) for e in errors]
-    if (server or Server()).behaves("validation/causes-once"):
+    if (server or Server()).has_change("validation/causes-once"):
         causes = list(dict.fromkeys(causes))
     causes.sort(key=lambda cause: (cause.field, cause.message))
     findings = tuple(Finding(str(e), e.rule, e.field, e.resource, asked=e.value, limit=e.bound) for e in errors)

@@ -185,7 +185,7 @@ def with_known_volumes(raw: Raw, server: Server) -> Raw:
 
 def _with_known_sources(raw: Raw, server: Server) -> Raw:
     spec = mapping(raw, "spec")
-    unknown = {key for key, change in GATED_SOURCES.items() if not server.behaves(change)}
+    unknown = {key for key, change in GATED_SOURCES.items() if not server.has_change(change)}
     sources = [part for volume in items(spec, "volumes") for part in items(mapping(volume, "projected"), "sources")]
     if not any(unknown & part.keys() for part in sources):
         return raw
@@ -209,7 +209,7 @@ def with_known_strategy(raw: Raw, server: Server) -> Raw:
     if (
         raw.get("kind") != "StatefulSet"
         or "maxUnavailable" not in rolling
-        or server.behaves("statefulset/max-unavailable")
+        or server.has_change("statefulset/max-unavailable")
     ):
         return raw
     spec = mapping(raw, "spec")

@@ -144,7 +144,7 @@ class ValuePlace(Struct, frozen=True):
         """Of an item of the list or map that stands here."""
         return ValuePlace(self.struct, self.go_path, f"{self.path}{place}")
 
-    def unfit(self, value: Any, go: str, *, number: bool) -> str:
+    def type_error(self, value: Any, go: str, *, number: bool) -> str:
         """Return what encoding/json says of a value that the type ``go`` cannot hold; ``number``: it names the number,
         too.
         """
@@ -200,7 +200,7 @@ def _of_fields(value: Mapping[str, Any], struct: str, go_path: str, path: str) -
 
 def _fault(at: ValuePlace, value: Any, go: str, wanted: str) -> TypeMismatch:
     name = json_type(value)
-    text = at.unfit(value, go, number=name == "number" and wanted == "integer")
+    text = at.type_error(value, go, number=name == "number" and wanted == "integer")
     return TypeMismatch(text, at.path, _WORDS.get(name, name), wanted)
 
 

@@ -84,7 +84,7 @@ def of_stored_pod(draft: Draft, status: PodStatus, side: Side) -> Quantities:
     reported = reported_sizes(status)
     if not reported:
         return of_pod(draft, side)
-    if not draft.server.behaves("quota/resize-of-sums"):
+    if not draft.server.has_change("quota/resize-of-sums"):
         return of_pod(_with_largest(draft, reported, infeasible=_infeasible(status)), side)
     infeasible = _infeasible(status)
     largest: Quantities = {} if infeasible else of_pod(draft, side)
@@ -239,7 +239,7 @@ def deciding_slots(draft: Draft) -> tuple[Slot, ...]:
     """Return what decides the class: the pod level, or all containers."""
     pod = draft.pod
     if pod is not None and (
-        not draft.server.behaves("qos/empty-pod-level") or any(map(is_pod_level, (*pod.limits, *pod.requests)))
+        not draft.server.has_change("qos/empty-pod-level") or any(map(is_pod_level, (*pod.limits, *pod.requests)))
     ):
         return (pod,)
     return (*draft.containers, *draft.inits)
@@ -253,7 +253,7 @@ def class_of(draft: Draft) -> str:
     too; before, the sums of what is above zero. Source: apis/core/helper/qos ComputePodQOS.
     """
     slots = deciding_slots(draft)
-    if draft.server.behaves("qos/each-value"):
+    if draft.server.has_change("qos/each-value"):
         shapes = {_find_resource_class(slot, name) for slot in slots for name in CONSIDERED} or {"BestEffort"}
         return shapes.pop() if len(shapes) == 1 else "Burstable"
     requests, limits = _sum_slots(slots, "requests"), _sum_slots(slots, "limits")

@@ -39,7 +39,7 @@ def decoded_draft(pod: Pod, server: Server) -> Draft:
 
 def default_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None) -> None:
     """The pod-level part alone, which runs once more whenever the stored pod is read back; from 1.37 on not at all."""
-    if draft.pod is None or draft.server.behaves("pod-level/default-after-admission"):
+    if draft.pod is None or draft.server.has_change("pod-level/default-after-admission"):
         return
     at = Source(ref.kind, ref.name, ref.namespace)
     change(_huge_page_limits(draft, at), journal)
@@ -56,11 +56,11 @@ def complete_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None
     if pod is None or not (pod.limits or pod.requests):
         return
     at = Source(ref.kind, ref.name, ref.namespace)
-    if draft.server.behaves("pod-level/default-after-admission"):
+    if draft.server.has_change("pod-level/default-after-admission"):
         change(_huge_page_limits(draft, at), journal)
         change(_pod_requests_from_containers(draft, at), journal)
         change(_pod_requests_from_limits(draft, at), journal)
-    if draft.server.behaves("pod-level/limit-from-containers"):
+    if draft.server.has_change("pod-level/limit-from-containers"):
         change(_pod_limits_from_containers(draft, at), journal)
 
 
@@ -84,7 +84,7 @@ def _huge_page_limits(draft: Draft, at: Source) -> Iterator[ValueChange]:
 
 def _pod_requests_from_containers(draft: Draft, at: Source) -> Iterator[ValueChange]:
     pod = draft.pod
-    if pod is None or not (pod.limits or draft.server.behaves("pod-level/default-after-admission")):
+    if pod is None or not (pod.limits or draft.server.has_change("pod-level/default-after-admission")):
         return
     for name, total in of_containers(draft.containers, draft.inits, "requests").items():
         if name not in pod.requests and is_pod_level(name) and may_overcommit(name):

@@ -65,7 +65,7 @@ class Quota:
         self.name, self.source, self.scopes, self.hard, self.used = name, source, scopes, hard, used
         self.words, self.hard_at = words, hard_at
 
-    def using(self, used: Quantities) -> Quota:
+    def with_used(self, used: Quantities) -> Quota:
         """Return the quota with another use."""
         return Quota(self.name, self.source, self.scopes, self.hard, used, self.words, self.hard_at)
 
@@ -250,7 +250,7 @@ def charges(request: QuotaRequest, quotas: Sequence[Quota], old: QuotaRequest | 
 def with_used(quotas: Iterable[Quota], costs: Iterable[QuotaCharge]) -> tuple[Quota, ...]:
     """Return the quotas as they are once the costs are in ``used``."""
     after = {cost.quota: {name: parse(text) for name, text in cost.after.items()} for cost in costs}
-    return tuple(quota.using({**quota.used, **after.get(quota.name, {})}) for quota in quotas)
+    return tuple(quota.with_used({**quota.used, **after.get(quota.name, {})}) for quota in quotas)
 
 
 def matching_quotas(request: QuotaRequest, quotas: Sequence[Quota]) -> list[Quota]:
@@ -319,7 +319,7 @@ def as_stored(quantity: Quantity) -> str:
 
     What is finer than thousandths was rounded up. Source: apis/core/v1/defaults.go SetDefaults_ResourceList.
     """
-    return str(read_back(quantity.rounded()))
+    return str(read_back(quantity.round_up()))
 
 
 def _format_amounts(values: Mapping[str, Quantity], names: Sequence[str]) -> dict[str, str]:
@@ -409,7 +409,7 @@ def resource_of(kind: str, api_version: str) -> str:
     """Plural and group of a kind; of one that is in no table by the rule that API types follow."""
     known = BY_KIND.get(kind)
     if known is not None:
-        return known.qualified
+        return known.qualified_name
     group = api_version.rpartition("/")[0]
     word = sent_as(kind).lower()
     plural = (

@@ -68,7 +68,7 @@ def recount(
             if all(map(request.in_scope, scopes)):
                 add_into(quantities, {name: quantity for name, quantity in request.usage.items() if name in hard})
     known = {name for resource in objects for name in names_of(resource, server, extended)(hard)}
-    return {name: quantity.rounded() for name, quantity in quantities.items() if name in known - unread}
+    return {name: quantity.round_up() for name, quantity in quantities.items() if name in known - unread}
 
 
 def status_after(

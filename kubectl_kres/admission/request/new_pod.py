@@ -406,7 +406,7 @@ def brought_class(pod: Pod, server: Server) -> str:
     """Return the QoS class in the status of a new pod, which servers before 1.37 store unchecked; empty: it is
     computed.
     """
-    return "" if server.behaves("qos/not-brought") else pod.status.qos_class
+    return "" if server.has_change("qos/not-brought") else pod.status.qos_class
 
 
 def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def _stateful_errors(old: Mapping[str, Any], new: Mapping[str, Any], server: Ser
     moved = [key for key in _KEPT if key in old and _is_different(old[key], new.get(key))]
     if new.get("volumeClaimTemplates") and not old.get("volumeClaimTemplates"):
         moved = sorted({*moved, "volumeClaimTemplates"}, key=_KEPT.index)
-    if moved and not server.behaves("statefulset/each-immutable"):
+    if moved and not server.has_change("statefulset/each-immutable"):
         yield forbidden("spec", _STATEFUL, _RULE)
     elif moved:
         yield from (invalid(f"spec.{key}", new.get(key), _IMMUTABLE, _RULE) for key in moved)
@@ -234,7 +234,7 @@ def _update_pod(
 def _with_pod_level(old: Mapping[str, Any], new: Mapping[str, Any], server: Server) -> Mapping[str, Any]:
     """Return the pod as sent, with the pod-level resources that it leaves out. Source: strategy.go PrepareForUpdate."""
     level, spec = (old.get("spec") or {}).get("resources"), new.get("spec") or {}
-    if level is None or spec.get("resources") is not None or not server.behaves("pod-level/kept-by-update"):
+    if level is None or spec.get("resources") is not None or not server.has_change("pod-level/kept-by-update"):
         return new
     return {**new, "spec": {**spec, "resources": level}}
 

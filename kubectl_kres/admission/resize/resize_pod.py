@@ -283,7 +283,7 @@ class _Run:
         draft.spec, draft.overhead, draft.priority_class = self.pod.spec, dict(stored.overhead), stored.priority_class
         draft.annotation = None
         if _as_many(self.old.pod, self.pod):
-            kept = draft.pod is None and self.server.behaves("pod-level/kept-by-update")
+            kept = draft.pod is None and self.server.has_change("pod-level/kept-by-update")
             if kept or not self.server.on("InPlacePodLevelResourcesVerticalScaling"):
                 draft.pod = stored.pod and stored.pod.copy()
             if not self.server.on("SidecarContainers"):

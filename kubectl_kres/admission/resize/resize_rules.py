@@ -121,7 +121,7 @@ def _container_errors(old: PodVersion, new: PodVersion, server: Server) -> Itera
     for (was, is_), raw in zip(slots, raws, strict=True):
         yield from _removal_errors(was, is_)
         if _other_resources(was) != _other_resources(is_) or _has_other_changes(
-            *raw, claims_lost=not server.behaves("resize/claims-kept")
+            *raw, claims_lost=not server.has_change("resize/claims-kept")
         ):
             yield forbidden("spec", _ONLY, "resize/immutable")
 
@@ -141,7 +141,7 @@ def _init_errors(old: PodVersion, new: PodVersion, server: Server) -> Iterator[F
             continue
         yield from _removal_errors(was, is_)
         if _other_resources(was) != _other_resources(is_) or _has_other_changes(
-            *raw, claims_lost=not server.behaves("resize/claims-kept")
+            *raw, claims_lost=not server.has_change("resize/claims-kept")
         ):
             text = "only cpu and memory resources for init or sidecar containers are mutable"
             yield forbidden(is_.path, text, "resize/immutable")

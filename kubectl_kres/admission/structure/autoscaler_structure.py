@@ -17,11 +17,11 @@ def autoscaler_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
     yield from metadata_errors(raw, server)
     spec = mapping(raw, "spec")
     least, most = integer(spec, "minReplicas"), integer(spec, "maxReplicas") or 0
-    bound = 0 if server.behaves("autoscaler/scale-to-zero") else 1
+    bound = 0 if server.has_change("autoscaler/scale-to-zero") else 1
     if least is not None and least < bound:
         yield number("spec.minReplicas", least, f"must be greater than or equal to {bound}", RULE)
     if most == 0:
-        detail = "" if server.behaves("autoscaler/most-required") else "must be set and greater than 0"
+        detail = "" if server.has_change("autoscaler/most-required") else "must be set and greater than 0"
         yield required("spec.maxReplicas", detail, RULE)
     elif most < 0:
         yield number("spec.maxReplicas", most, "must be greater than or equal to 1", RULE)

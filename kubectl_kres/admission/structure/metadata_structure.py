@@ -128,7 +128,7 @@ def owner_notices(raw: Raw) -> Iterator[str]:
 def _owner_errors(owners: list[Raw], path: str, server: Server) -> Iterator[FieldError]:
     """Source: apimachinery api/validation ValidateOwnerReferences."""
     first = ""
-    indexed = server.behaves("validation/owner-required")
+    indexed = server.has_change("validation/owner-required")
     for index, owner in enumerate(owners):
         version, kind = text(owner, "apiVersion"), text(owner, "kind")
         at = f"{path}[{index}]" if indexed else path

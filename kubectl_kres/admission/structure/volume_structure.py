@@ -143,7 +143,7 @@ def volume_errors(spec: Raw, pod_name: str, server: Server, *, pod: bool) -> tup
         path, name = f"spec.volumes[{index}]", text(volume, "name")
         field_errors = [*_source_errors(volume, path, name, pod_name, server)]
         image = pointer(volume, "image")
-        always = pod or server.behaves("validation/image-volume-of-template")
+        always = pod or server.has_change("validation/image-volume-of-template")
         if always and image is not None and not text(image, "reference"):
             field_errors.append(required(f"{path}.image.reference", rule=RULE))
         if not name:

@@ -75,7 +75,7 @@ class ClaimsPage(Page):
         """The claims of a turn, which is one for all of them."""
         prediction = build_prediction(turn.store)
         making = Claims(PoolIndex(prediction.store))
-        run_summary.assumes(prediction.supposed)
+        run_summary.note_assumption(prediction.supposed)
         for subject, report in self._answers(making, prediction, turn, run_summary):
             gap = bool(self._reports)
             self._reports.append(report)
@@ -87,7 +87,7 @@ class ClaimsPage(Page):
             run_summary.answered(
                 report.unseen, complete=report.complete, negative=report.waits and self.options.exit_code
             )
-        run_summary.saw(gaps := failed_beside(making.scene), complete=not gaps)
+        run_summary.note_unread(gaps := failed_beside(making.scene), complete=not gaps)
         pool = self.options.pool
         if pool and not self._reports and making.scene.pools_known and pool not in making.scene.pools:
             run_summary.note(f'There is no pool "{pool}".')

@@ -124,7 +124,7 @@ class ClaimOrPoolExplainer(Explainer):
         """For all objects of a turn; what is assumed is noted."""
         if self._last is None or self._last[0] is not turn:
             explaining = Explaining(turn.store)
-            run_summary.assumes(explaining.supposed)
+            run_summary.note_assumption(explaining.supposed)
             self._last = turn, explaining
         return self._last[1]
 

@@ -63,7 +63,7 @@ class PoolsPage(Page):
         """The pools of a turn, which is one for all of them."""
         prediction = build_prediction(turn.store)
         context = PoolIndex(prediction.store)
-        run_summary.assumes(prediction.supposed)
+        run_summary.note_assumption(prediction.supposed)
         if self.options.output == "metrics":
             self._metrics += _metrics(prediction.store, {subject.ref.name for subject in turn.found.subjects})
         for subject in turn.found.subjects:
@@ -80,7 +80,7 @@ class PoolsPage(Page):
             yield ObjectAnswer(subject, report, whole)
             bad = report.exhausted or bool(report.queue) or report.ready is False
             run_summary.answered(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
-        run_summary.saw(gaps := failed_beside(context), complete=not gaps)
+        run_summary.note_unread(gaps := failed_beside(context), complete=not gaps)
 
     def _report(self, context: PoolIndex, name: str, ask: EvaluationOptions) -> PoolReport:
         """Of a pool that may not be read what the user's own namespaces tell of it."""

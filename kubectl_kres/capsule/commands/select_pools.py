@@ -125,7 +125,7 @@ def _select_listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], opti
     for space in spaces:
         coverage = source.store.covered(ReadRequest(kind.kind, space))
         if coverage.state == "absent":
-            return Selection((), listed=True, reason=f"{_NONE_HERE} {kind.qualified}")
+            return Selection((), listed=True, reason=f"{_NONE_HERE} {kind.qualified_name}")
         seen = [] if options.selector or options.field_selector else _find_unreadable_pools(source, kind)
         if seen:
             subjects += [Subject(ObjectRef(kind.kind, name), kind) for name in seen]

@@ -271,7 +271,7 @@ def _build_outcomes(worlds: Iterable[PoolWorld]) -> tuple[WorldOutcome, ...]:
 def _create_object(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     meta = item.metadata
     if _find_any(world, item.kind, meta.name, meta.namespace) is not None:
-        message = f'{BY_KIND[item.kind].qualified} "{meta.name}" already exists'
+        message = f'{BY_KIND[item.kind].qualified_name} "{meta.name}" already exists'
         return (WorldOutcome(world, Refusal(409, "AlreadyExists", message, ())),)
     if isinstance(item, ResourcePool):
         return on_pool.pool_created(world, item)
@@ -341,5 +341,5 @@ def _find_any(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | N
 
 def _build_not_found_outcome(world: PoolWorld, kind: str, name: str) -> WorldOutcome:
     known = BY_KIND.get(kind)
-    message = f'{known.qualified if known else kind} "{name}" not found'
+    message = f'{known.qualified_name if known else kind} "{name}" not found'
     return WorldOutcome(world, Refusal(404, "NotFound", message, ()))

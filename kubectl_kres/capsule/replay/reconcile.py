@@ -95,7 +95,7 @@ def _requests(objects: tuple[Any, ...], quota: ResourceQuota, server: Server) ->
     """
     named = (name.removeprefix(_COUNT) for name in quota.spec.hard or () if name.startswith(_COUNT))
     quota_requests: dict[str, list[QuotaRequest]] = {
-        resource: [] for resource in (*(kind.qualified for kind in KINDS), *named)
+        resource: [] for resource in (*(kind.qualified_name for kind in KINDS), *named)
     }
     for item in objects:
         request = request_of(item, server)

@@ -36,7 +36,7 @@ def hard_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> dict[str, Quant
         name: quantity for name, quantity in add_amounts(share.amounts for share in shares).items() if quantity.nano
     }
     total = add_amounts((claimed, _defaults(pool)))
-    return {name: parse(str(quantity)).rounded() for name, quantity in sorted(total.items())}
+    return {name: parse(str(quantity)).round_up() for name, quantity in sorted(total.items())}
 
 
 def terms_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> tuple[Derive, ...]:

@@ -64,7 +64,7 @@ def _apply(slot: Slot, side: Side, name: str, policy: ResourcePolicy, journal: l
             del values[name]
             if journal is not None:
                 rule = "capsule/rule-remove"
-                journal.append(Set(slot.at(side, name), rule, before=str(present.rounded()), source=policy.source))
+                journal.append(Set(slot.at(side, name), rule, before=str(present.round_up()), source=policy.source))
             return True
         case "Default" if present is None:
             new = policy.value

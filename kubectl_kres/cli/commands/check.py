@@ -118,7 +118,7 @@ class CheckPage(Page):
             untold = () if UNREAD in self._codes else context.unread
             run_summary.answered(untold, complete=not any(unseen.required for unseen in context.unread), negative=False)
         run_summary.leaves_out(given.left_out)
-        run_summary.saw((), complete=not source.skipped)
+        run_summary.note_unread((), complete=not source.skipped)
         self._complete = run_summary.complete
         self._looked_at = f"{_format_count(objects, 'workload')} of {_format_count(spaces, 'namespace')}"
         check_findings = worst_first(check_finding for name in SEVERITIES for check_finding in kept[name])

@@ -208,7 +208,7 @@ class ExplainPage(Page):
             negative = self.options.exit_code and (refused or conflicts or is_held_up(state))
             run_summary.answered(result.unseen, complete=result.complete, negative=negative)
             if not batch.many and self._whole:
-                run_summary.shows(result.unseen)
+                run_summary.note_printed(result.unseen)
 
     def _record_pod_states(self, run_summary: RunSummary, result: Any, state: RunState | None) -> None:
         """Whether its pods exist and are ready, which ``--until`` may wait for."""
@@ -256,7 +256,7 @@ class ExplainPage(Page):
     def _render_answers(self, answers: Sequence[ObjectAnswer], *, more: bool) -> Iterator[str]:
         rows = [(answered.subject, answered.row) for answered in answers if answered.row is not None]
         by_ref = {row.ref: subject for subject, row in rows if subject is not None}
-        kinds = {subject.kind.qualified for subject in by_ref.values()}
+        kinds = {subject.kind.qualified_name for subject in by_ref.values()}
         if self._table is None and rows:
             from kubectl_kres.render.verdict import listed
 
@@ -325,7 +325,7 @@ class ExplainPage(Page):
             return explanation, ObjectAnswer(subject, report)
         item = data.item(report)
         self._alike = self._alike or TextOnlyDifference()
-        self._alike.learn(like, explanation, item)
+        self._alike.record_answer(like, explanation, item)
         return explanation, ObjectAnswer(subject, item)
 
     def _brief(self, *, many: bool) -> bool:

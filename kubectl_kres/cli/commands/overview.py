@@ -72,8 +72,8 @@ class OverviewPage(Page):
             negative = options.exit_code and any(problem.severity == "bad" for problem in result.problems)
             run_summary.answered(result.unseen, complete=result.complete, negative=negative)
             if options.output in {"text", "wide"}:
-                run_summary.shows(result.unseen)
-        run_summary.saw((), complete=not source.skipped)
+                run_summary.note_printed(result.unseen)
+        run_summary.note_unread((), complete=not source.skipped)
 
     def _sum_pods(
         self, source: ObjectSource, space: str, adding: SumCollector, states: PodStates, run_summary: RunSummary

@@ -99,7 +99,7 @@ class QosPage(Page):
             negative = options.exit_code and bool(pod_quality.refused or pod_quality.differs)
             run_summary.answered(pod_quality.unseen, complete=pod_quality.complete, negative=negative)
             if whole and options.output in {"text", "wide"}:
-                run_summary.shows(pod_quality.unseen)
+                run_summary.note_printed(pod_quality.unseen)
 
     def _quality(self, batch: AnswerBatch, subject: Subject) -> PodQos | None:
         version = int(self.options.cgroup.removeprefix("v") or 0)

@@ -152,7 +152,7 @@ class FitPage(Page):
                 whole = self.brief(render_fit.brief(item, _explain(self.options, subject)))
             yield ObjectAnswer(subject, item, whole)
             run_summary.meets("fits", item.enough)
-            _count(self.options, run_summary, item, negative=not item.works)
+            _count(self.options, run_summary, item, negative=not item.all_fit)
 
 
 class DeniedPage(Page):

@@ -110,7 +110,7 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
         )
         wanted = with_kinds(wanted, source)
         texts = (*remarks(wanted), *enforced_beside(store, spaces))
-        wanted, left = split_followed_steps(wanted, store, default, source.serves)
+        wanted, left = split_followed_steps(wanted, store, default, source.serves_kind)
         steps = list(assign_namespaces(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = (
             spaces
@@ -175,7 +175,7 @@ def _is_wide(wanted: Sequence[GivenStep], store: Store) -> bool:
     looked at.
     """
     parameters = parameters_of(policies_of(wanted, store))
-    return any(parameters.concern(item.step) for item in wanted) or any(
+    return any(parameters.is_parameter_step(item.step) for item in wanted) or any(
         wanted.kind is not None and not wanted.kind.namespaced and wanted.kind.kind not in POOLED for wanted in wanted
     )
 

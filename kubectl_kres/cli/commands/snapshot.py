@@ -157,7 +157,7 @@ def _find_installed_kinds(connection: Connection, coverage: dict[ReadRequest, Co
         return ()
     absent = [kind for kind in wanted if kind.kind not in kinds]
     coverage.update(
-        {ReadRequest(kind.kind): Coverage("absent", f"the server has no {kind.qualified}") for kind in absent}
+        {ReadRequest(kind.kind): Coverage("absent", f"the server has no {kind.qualified_name}") for kind in absent}
     )
     return kinds
 
@@ -307,7 +307,7 @@ def _report_unread(coverage: Mapping[ReadRequest, Coverage], access: str) -> boo
     }
     for need, gap in gaps.items():
         where = f" in namespace {need.namespace}" if need.namespace else ""
-        print_stderr(f"{BY_KIND[need.kind].qualified}{where} could not be read: {_format_coverage(gap)}")
+        print_stderr(f"{BY_KIND[need.kind].qualified_name}{where} could not be read: {_format_coverage(gap)}")
         for hint in filter(None, (gap.hint, may_i(gap.message, access) if gap.state == "denied" else "")):
             print_stderr(hint)
     return any(need.kind in _NEEDED or gap.state == "failed" for need, gap in gaps.items())

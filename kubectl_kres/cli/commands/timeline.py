@@ -58,8 +58,8 @@ class TimelinePage(Page):
             yield ObjectAnswer(None, result, partial(render.lines, result, now, color=self.color, width=self.width))
             run_summary.answered(result.unseen, complete=result.complete, negative=False)
             if self.options.output in {"text", "wide"}:
-                run_summary.shows(result.unseen)
-        run_summary.saw((), complete=not source.skipped)
+                run_summary.note_printed(result.unseen)
+        run_summary.note_unread((), complete=not source.skipped)
 
 
 def _length(text: str) -> float:

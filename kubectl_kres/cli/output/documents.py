@@ -141,7 +141,7 @@ class TextOnlyDifference(Generic[Report]):
             return None
         return pattern.report, _fill_pattern(pattern, like.texts)
 
-    def learn(self, like: CacheKey, report: Report, item: Item) -> None:
+    def record_answer(self, like: CacheKey, report: Report, item: Item) -> None:
         """An answer that was made."""
         if len(self._patterns) >= _KEPT:
             self._patterns.clear()

@@ -65,7 +65,7 @@ def speaks_unicode() -> bool:
 
 def print_lines(lines: Iterable[str]) -> None:
     """Lines on standard output, with no progress in between."""
-    Progress.wipe()
+    Progress.clear_line()
     if isinstance(lines, list):
         lines = ["\n".join(lines)] if lines else []
     for line in lines:
@@ -98,7 +98,7 @@ class Progress:
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
 
     @classmethod
-    def wipe(cls) -> None:
+    def clear_line(cls) -> None:
         """Make room for what is printed next, which may go to the same terminal."""
         if cls._standing is not None:
             cls._standing.clear()

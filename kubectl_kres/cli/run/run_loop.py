@@ -67,7 +67,7 @@ class RunSummary:
         """Whether what was asked about has no answer at all, which is less than an empty list."""
         return self._failed and not self.count
 
-    def assumes(self, texts: Iterable[str]) -> None:
+    def note_assumption(self, texts: Iterable[str]) -> None:
         """Note what is supposed about the server."""
         for text in texts:
             self.note(f"assumed: {text}")
@@ -94,7 +94,7 @@ class RunSummary:
     def answered(self, unseen: Iterable[FailedRead], *, complete: bool, negative: bool, counts: bool = True) -> None:
         """An object with an answer; ``negative``: the exit code says so; ``counts``: it was asked for."""
         self.count += counts
-        self.saw(unseen, complete=complete)
+        self.note_unread(unseen, complete=complete)
         if negative:
             self._codes.add(Exit.NEGATIVE)
 
@@ -103,7 +103,7 @@ class RunSummary:
         self._left_out = faults
         self.complete = self.complete and not faults
 
-    def shows(self, unseen: Iterable[FailedRead]) -> None:
+    def note_printed(self, unseen: Iterable[FailedRead]) -> None:
         """Standard output has these, in the server's words: on the same terminal they are not told again."""
         self._shown.update(unseen.message for unseen in unseen)
 
@@ -112,7 +112,7 @@ class RunSummary:
         sure = complete or self._options.allow_partial
         self.met[word] = self.met.get(word, True) and yes and sure
 
-    def saw(self, unseen: Iterable[FailedRead], *, complete: bool) -> None:
+    def note_unread(self, unseen: Iterable[FailedRead], *, complete: bool) -> None:
         """What could not be read for an answer."""
         self.complete = self.complete and complete
         for item in unseen:
@@ -133,7 +133,7 @@ class RunSummary:
         """Some objects whose answers come next, and what of them could not be read."""
         for error in value.missing:
             self.missed(error)
-        self.saw(value.unseen, complete=not any(unseen.required for unseen in value.unseen))
+        self.note_unread(value.unseen, complete=not any(unseen.required for unseen in value.unseen))
         self._note_optional([unseen for unseen in value.unseen if not unseen.required])
         self.listed = self.listed and value.listed
         if value.reason:

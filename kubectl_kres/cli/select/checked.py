@@ -119,7 +119,7 @@ def _apply_file_quotas(
     source: ObjectSource, files: Files, options: Options, ask: EvaluationOptions
 ) -> tuple[Store, CombinedAnswer | None]:
     """Return the store with quotas that count what is there, and how far several workloads of the files get."""
-    if not files.counting:
+    if not files.needs_cluster_counts:
         return source.store, None
     source.fill(() if options.offline else files.needs())
     result = evaluate_together(source.store, files, ask.server, in_turn=True) if files.several else None

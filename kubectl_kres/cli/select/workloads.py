@@ -316,7 +316,7 @@ def asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -
     def served(subject: Subject) -> bool:
         kind = subject.kind
         known = is_known(kind) or (kind.kind, kind.group) in defined
-        return known or source.serves(kind.kind, kind.api_version)
+        return known or source.serves_kind(kind.kind, kind.api_version)
 
     return [structs.replace(subject, served=served(subject)) for subject in subjects]
 

@@ -34,7 +34,7 @@ class FilesApplied:
         from kubectl_kres.cli.simulation.steps import files_of
 
         files = files_of(given)
-        if files.counting or self.after_change:
+        if files.needs_cluster_counts or self.after_change:
             source.fill(() if self.options.offline else files.needs())
             self.files = files
 

@@ -101,7 +101,7 @@ def _read_scale_step(value: str, kind: Callable[[str], Kind]) -> GivenStep:
         raise UsageError(f'invalid argument "{value}" for "--scale" flag: TYPE/NAME=N is expected, as deploy/web=3')
     which, name = _object(target, "--scale", kind)
     if which.kind not in SCALED:
-        raise UsageError(f"{label}: {which.qualified} have no replicas to scale")
+        raise UsageError(f"{label}: {which.qualified_name} have no replicas to scale")
     return GivenStep(ScaleStep(which.kind, name, int(number), label), which, "", label)
 
 
@@ -336,7 +336,7 @@ def with_kinds(wanted: Sequence[GivenStep], source: ObjectSource) -> list[GivenS
 
 def _with_kind(item: GivenStep, parameters: Parameters, source: ObjectSource) -> GivenStep:
     kind, _ = key_of_step(item.step)
-    if item.kind is not None or not parameters.concern(item.step):
+    if item.kind is not None or not parameters.is_parameter_step(item.step):
         return item
     name = kind_name(parameters.versions[kind], kind)
     spaces = {stored.metadata.namespace for stored in source.store.all(name)}

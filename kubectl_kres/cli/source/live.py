@@ -142,7 +142,7 @@ class LiveSource:
         self._kinds[kind.kind] = kind
         return kind
 
-    def serves(self, kind: str, api_version: str) -> bool:
+    def serves_kind(self, kind: str, api_version: str) -> bool:
         """Asked once; where the server does not say it, the answer is yes."""
         if self._versions is None:
             try:
@@ -220,4 +220,4 @@ class LiveSource:
             for need in needs:
                 kind = self._kinds[need.kind]
                 where = f" in {need.namespace}" if need.namespace else ""
-                print_stderr(f"reading {kind.qualified}{f'/{need.name}' if need.name else ''}{where}")
+                print_stderr(f"reading {kind.qualified_name}{f'/{need.name}' if need.name else ''}{where}")

@@ -77,7 +77,7 @@ class ObjectSource(Protocol):
         """Return the type that a user names. Raises ClusterError if there is none."""
         ...
 
-    def serves(self, kind: str, api_version: str) -> bool:
+    def serves_kind(self, kind: str, api_version: str) -> bool:
         """Return whether there is such a kind in that version; also where that is not known."""
         ...
 

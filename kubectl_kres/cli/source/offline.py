@@ -107,7 +107,7 @@ class OfflineSource:
             )
         return kind
 
-    def serves(self, kind: str, api_version: str) -> bool:
+    def serves_kind(self, kind: str, api_version: str) -> bool:
         """Nobody can be asked."""
         del kind, api_version
         return True

@@ -104,4 +104,4 @@ def _can_describe(kind: Kind) -> bool:
     """Raises UsageError for a kind without a block."""
     if is_known(kind) and kind.kind in KINDS:
         return True
-    raise UsageError(f"-o describe shows quotas, LimitRanges, namespaces and pods, not {kind.qualified}")
+    raise UsageError(f"-o describe shows quotas, LimitRanges, namespaces and pods, not {kind.qualified_name}")

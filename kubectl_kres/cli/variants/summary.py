@@ -31,7 +31,7 @@ def pod_pages(
     run_summary.listed = False
     for word in frame.query.words:
         if source.kind(word).struct is not Pod:
-            raise UsageError(f"{instead} {source.kind(word).qualified}")
+            raise UsageError(f"{instead} {source.kind(word).qualified_name}")
     spaces = source.namespaces or ("",)
     for space in spaces:
         need = ReadRequest("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
@@ -40,7 +40,7 @@ def pod_pages(
                 run_summary.missed(page)
             else:
                 yield page
-    run_summary.saw((), complete=not source.skipped)
+    run_summary.note_unread((), complete=not source.skipped)
 
 
 #: Pods are all that is added up, and a namespace that does not exist is told.
@@ -73,7 +73,7 @@ class SummaryPage(Page):
             for sums in adding.sums():
                 yield ObjectAnswer(None, sums)
         if options.output not in DOCUMENTS and run_summary.count:
-            run_summary.assumes(assumptions)
+            run_summary.note_assumption(assumptions)
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """Return one table."""
@@ -100,4 +100,4 @@ def _add(adding: SumCollector, pods: list[Pod], run_summary: RunSummary) -> None
             run_summary.note(
                 f"error: left out, since a quantity does not parse: {pod.metadata.namespace}/{pod.metadata.name}"
             )
-            run_summary.saw((), complete=False)
+            run_summary.note_unread((), complete=False)

@@ -54,7 +54,7 @@ class UpgradePage(Page):
             if context.namespace:
                 listed.append(changes_in(context.store, context.namespace, context.subjects, ask, new))
         run_summary.leaves_out(given.left_out)
-        run_summary.saw((), complete=not source.skipped)
+        run_summary.note_unread((), complete=not source.skipped)
         needs = [ReadRequest(kind, space) for space in source.namespaces or ("",) for kind in _NEEDED]
         needs = [need for need in needs if source.store.covered(need).state in {"denied", "failed"}]
         report = report_of(listed, old, new, (*supposed, *assumptions), needs, source.store)

@@ -57,13 +57,13 @@ class WatchedSource(LiveSource):
         """Return what changed since it was asked last, of all that answers asked for so far."""
         if len(self._asked) > self._watched:
             self._watched = len(self._asked)
-            self._feed.want(self._asked)
+            self._feed.request_reads(self._asked)
         changes = self._feed.drain(self.store)
         if changes:
             self._given.lay_over(self.store)
         return changes
 
-    def trouble(self) -> tuple[str, ...]:
+    def stale_reads(self) -> tuple[str, ...]:
         """Return what is not up to date, and why, a line each; it is until it is watched again."""
         for need, state in self._feed.states().items():
             if state.tries >= _TROUBLE.get(state.phase, 1 << 30) or (state.phase in _TROUBLE and state.asked >= FAR):
@@ -79,7 +79,7 @@ class WatchedSource(LiveSource):
         if before is not None and before[0] == same:
             return before
         since = f" since {self._time_of_day(state.heard)}" if state.heard else ""
-        return same, f"{self._kinds[need.kind].qualified} {_format_feed_state(state, since)}: {state.why}"
+        return same, f"{self._kinds[need.kind].qualified_name} {_format_feed_state(state, since)}: {state.why}"
 
     def _time_of_day(self, heard: float) -> str:
         """Return a moment of the feed's clock as a time of day."""
@@ -319,7 +319,7 @@ class _Loop:
         return done
 
     def _tell_trouble(self) -> None:
-        trouble = self._source.trouble()
+        trouble = self._source.stale_reads()
         if trouble == self._trouble:
             return
         for line in trouble:

@@ -47,7 +47,7 @@ class Identity:
                 self._held = self._load_credentials()
             return self._held
 
-    def renewed(self, refused: Credentials) -> Credentials | None:
+    def renew_credentials(self, refused: Credentials) -> Credentials | None:
         """Return the credentials to try after a 401: a plugin's new ones, or what the token file holds by now.
 
         None if there are none but those that were refused. Raises ConfigError if the plugin fails.

@@ -54,7 +54,7 @@ class CredentialSource(Protocol):
 
     def current(self) -> Credentials: ...
 
-    def renewed(self, refused: Credentials) -> Credentials | None: ...
+    def renew_credentials(self, refused: Credentials) -> Credentials | None: ...
 
 
 class Connection:
@@ -167,7 +167,7 @@ class Connection:
     def _renew_credentials(self, refused: Credentials) -> Credentials | None:
         """Return other credentials than those that were refused; None if there are none."""
         try:
-            return self._who.renewed(refused)
+            return self._who.renew_credentials(refused)
         except ConfigError as fault:
             self._warnings.setdefault(f"refreshing credentials: {fault.message}")
             return None

@@ -73,7 +73,7 @@ class Alongside:
             for need in needs:
                 if self._list(need).shuffled:
                     raise ClusterError(
-                        f"the list of {self._kinds[need.kind].qualified} is not in the order of namespaces",
+                        f"the list of {self._kinds[need.kind].qualified_name} is not in the order of namespaces",
                         hint="name the namespaces to ask about with -n",
                     )
 

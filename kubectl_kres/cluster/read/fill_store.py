@@ -54,7 +54,7 @@ def read(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Pa
     try:
         served = _find_served_kind(connection, kind)
         if served is None:
-            return [], Coverage("absent", f"the server has no {kind.qualified} of {kind.version}")
+            return [], Coverage("absent", f"the server has no {kind.qualified_name} of {kind.version}")
         result = (
             _read_named_object(connection, served, need) if need.name else list(_list_objects(connection, served, need))
         )
@@ -107,23 +107,23 @@ def _list_objects(connection: Connection, kind: Kind, need: ReadRequest) -> Iter
         page = _decode_object(body(advance.wait(ask)), kind)
         items, metadata = page.get("items") or [], page.get("metadata") or {}
         if not isinstance(items, list) or not isinstance(metadata, dict):
-            raise ClusterError(f"the server's answer is no list of {kind.qualified}")
+            raise ClusterError(f"the server's answer is no list of {kind.qualified_name}")
         count += len(items)
         if count > _MOST:
-            raise ClusterError(f"the list of {kind.qualified} is left: there are more than {_MOST:,}")
+            raise ClusterError(f"the list of {kind.qualified_name} is left: there are more than {_MOST:,}")
         yield from (item for item in items if isinstance(item, dict))
         last, token = token, str(metadata.get("continue") or "")
         if not token:
             return
         if token == last or not items:
-            raise ClusterError(f"the list of {kind.qualified} does not advance")
+            raise ClusterError(f"the list of {kind.qualified_name} does not advance")
 
 
 def _decode_object(content: bytes, kind: Kind) -> Mapping[str, Any]:
     try:
         result: Mapping[str, Any] = msgspec.json.decode(content, type=dict[str, Any])
     except lists.UNREADABLE as fault:
-        raise lists.unreadable(kind.qualified, fault) from fault
+        raise lists.unreadable(kind.qualified_name, fault) from fault
     return result
 
 
@@ -230,7 +230,9 @@ def read_list_pages(
             page = replace(page, beside=lists.decode(body(answer), kind, beside.struct).items)
         del answer
         if page.token and page.token == place.token:
-            raise ClusterError(f"the list of {kind.qualified} does not advance: its page names itself as the next one")
+            raise ClusterError(
+                f"the list of {kind.qualified_name} does not advance: its page names itself as the next one"
+            )
         if page.items:
             last = _key(page.items[-1])
         if place.after:
@@ -260,7 +262,7 @@ class _Advance:
         self._waited += monotonic() - began
         if self._waited > LONGEST_LIST:
             raise ClusterError(
-                f"the list of {self._kind.qualified} is left: its pages take more than {LONGEST_LIST:g} seconds"
+                f"the list of {self._kind.qualified_name} is left: its pages take more than {LONGEST_LIST:g} seconds"
             )
         return result
 
@@ -271,9 +273,9 @@ class _Advance:
         first = _key(page.items[0]) if page.items else ""
         if page.token and (first in self._firsts or self._empty > MOST_EMPTY):
             why = "it begins anew" if first else f"{self._empty} pages hold nothing, and there is a next one"
-            raise ClusterError(f"the list of {self._kind.qualified} does not advance: {why}")
+            raise ClusterError(f"the list of {self._kind.qualified_name} does not advance: {why}")
         if self._count > MOST:
-            raise ClusterError(f"the list of {self._kind.qualified} is left: there are more than {MOST:,}")
+            raise ClusterError(f"the list of {self._kind.qualified_name} is left: there are more than {MOST:,}")
         if first:
             self._firsts.add(first)
 
@@ -308,7 +310,7 @@ def raw(connection: Connection, kind: Kind, namespace: str, name: str) -> Mappin
     try:
         result: Mapping[str, Any] = lists.decoder(dict[str, Any]).decode(content)
     except lists.UNREADABLE as fault:
-        raise lists.unreadable(f'{kind.qualified} "{name}"', fault) from fault
+        raise lists.unreadable(f'{kind.qualified_name} "{name}"', fault) from fault
     return result
 
 
@@ -445,7 +447,7 @@ def read_named_object(connection: Connection, kind: Kind, need: ReadRequest) -> 
 
 
 def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
-    what = f'{kind.qualified} "{name}"'
+    what = f'{kind.qualified_name} "{name}"'
     try:
         head = lists.decoder(_Head).decode(content)
         item = lists.decoder(struct or kind.detail or Workload).decode(content)

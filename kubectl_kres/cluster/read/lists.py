@@ -78,8 +78,8 @@ def decode(content: bytes, kind: Kind, struct: Any = None) -> ListPage:
             result = decoder(_List[msgspec.Raw]).decode(content)
             items = _one_by_one(result.items or [], kind, struct, skipped)
     except UNREADABLE as error:
-        raise unreadable(f"the list of {kind.qualified}", error) from error
-    confirm(result.api_version, result.kind, kind, f"{kind.kind}List", f"the list of {kind.qualified}")
+        raise unreadable(f"the list of {kind.qualified_name}", error) from error
+    confirm(result.api_version, result.kind, kind, f"{kind.kind}List", f"the list of {kind.qualified_name}")
     for item in items:
         name(item, kind)
     if isinstance(struct, type) and issubclass(struct, POLICIES):
@@ -144,7 +144,7 @@ def _one_by_one(raw: list[msgspec.Raw], kind: Kind, struct: Any, skipped: list[s
 
 def left_out(kind: Kind, key: tuple[str, str], index: int, error: object) -> str:
     """Return the line about an object that could not be decoded."""
-    return one_line(f"{kind.qualified} {'/'.join(filter(None, key)) or f'number {index + 1}'}: {error}")
+    return one_line(f"{kind.qualified_name} {'/'.join(filter(None, key)) or f'number {index + 1}'}: {error}")
 
 
 def read_object_name(text: msgspec.Raw) -> tuple[str, str]:

@@ -245,7 +245,7 @@ class Stream:
         packed = response.headers.get("Content-Encoding", "identity").lower() == "gzip"
         unpacked = _Unpacking() if packed else None
         try:
-            for pieces in self._timed.arriving(self._silence):
+            for pieces in self._timed.read_chunks(self._silence):
                 yield pieces if unpacked is None else [unpacked.more(piece) for piece in pieces]
                 if self._closed:
                     return

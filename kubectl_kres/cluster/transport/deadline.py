@@ -78,7 +78,7 @@ class _Response(HTTPResponse):
             # SSLSocket.shutdown would take the encryption away under that thread.
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
-    def arriving(self, silence: float) -> Iterator[list[bytes]]:
+    def read_chunks(self, silence: float) -> Iterator[list[bytes]]:
         """Yield the body as it comes: the pieces that were there at once, without their framing.
 
         It ends with the body, or where nothing came for ``silence`` seconds. Raises OSError, HTTPException for a body

@@ -28,7 +28,7 @@ class ReaderMessage(NamedTuple):
     load: Any = None
 
     @property
-    def weight(self) -> int:
+    def object_count(self) -> int:
         """How many objects it holds."""
         return len(self.load) if self.what in {"items", "events"} else 0
 
@@ -49,7 +49,7 @@ class Inbox:
         if over.is_set():
             return
         with self._lock:
-            self._weight += word.weight
+            self._weight += word.object_count
             self._words.append(word)
 
     def take(self) -> ReaderMessage | None:
@@ -58,5 +58,5 @@ class Inbox:
             return None
         with self._lock:
             word = self._words.popleft()
-            self._weight -= word.weight
+            self._weight -= word.object_count
         return word

@@ -127,7 +127,7 @@ def _decode_unusual_event(line: bytes, kind: Kind, struct: Any) -> tuple[WatchEv
     """Return an event whose object is not of the kind's form, with its version. Raises the StatusError of an ERROR
     event.
     """
-    what = f"an event about {kind.qualified}"
+    what = f"an event about {kind.qualified_name}"
     try:
         result = lists.decoder(_Event[msgspec.Raw]).decode(line)
     except lists.UNREADABLE as fault:

@@ -60,7 +60,7 @@ class Pulse:
             if self._answers():
                 self.heard = self._clock.now()
                 for reader in lost:
-                    reader.wake()
+                    reader.retry_now()
             elif silent and self._is_silent(watching):
                 for reader in watching:
                     reader.hang_up()
@@ -117,7 +117,7 @@ class Feed:
         #: Lists that nobody wants any more, and until when they are read.
         self._lingering: dict[ReadRequest, float] = {}
 
-    def want(self, needs: Iterable[ReadRequest]) -> None:
+    def request_reads(self, needs: Iterable[ReadRequest]) -> None:
         """Read these from now on, and no others. What nobody wants any more, and does not linger, leaves the store at
         the next ``drain``.
 
@@ -149,8 +149,8 @@ class Feed:
         for reader in leaving:
             self._landing.close(reader, store, changes)
         while left > 0 and (word := self._inbox.take()) is not None:
-            self._landing.hear(word, store, changes)
-            left -= max(1, word.weight)
+            self._landing.handle_message(word, store, changes)
+            left -= max(1, word.object_count)
             if word.what in {"cover", "listed"}:
                 self._update_readers()
             if changes and monotonic() > end:

@@ -92,11 +92,11 @@ class Reader:
 
     def hang_up(self) -> None:
         """End what is going on: a wait for the next try, or a watch whose line is taken for broken."""
-        self.wake()
+        self.retry_now()
         if self._stream is not None:
             self._stream.close()
 
-    def wake(self) -> None:
+    def retry_now(self) -> None:
         """Try again now."""
         self._woken.set()
 

@@ -63,7 +63,7 @@ class StoreWriter:
         store.uncover(reader.need)
         changes.needs[reader.need] = None
 
-    def hear(self, word: ReaderMessage, store: Store, changes: Changes) -> None:
+    def handle_message(self, word: ReaderMessage, store: Store, changes: Changes) -> None:
         """Do what a word says. Raises what a reader failed with by mistake."""
         reader_objects = self._held.get(word.reader)
         if reader_objects is None:
@@ -163,7 +163,7 @@ class StoreWriter:
 
     def _fault(self, reader_objects: ReaderObjects, key: ObjectKey, fault: str, store: Store, changes: Changes) -> None:
         """An object that could not be decoded is named until it can, or is gone."""
-        before = f"{reader_objects.reader.kind.qualified} {'/'.join(filter(None, key))}: "
+        before = f"{reader_objects.reader.kind.qualified_name} {'/'.join(filter(None, key))}: "
         reader_objects.faults = {line: None for line in reader_objects.faults if not line.startswith(before)}
         if fault:
             reader_objects.faults[fault] = None

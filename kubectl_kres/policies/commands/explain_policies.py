@@ -49,7 +49,7 @@ class PoliciesExplainer(Explainer):
         result = policy_effects(turn.store, space, turn.ask, kind, ref.name)
         if ref.name and turn.store.get(ref.kind, ref.name) is None and result.complete:
             run_summary.missed(
-                NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
+                NotFound(f'{subject.kind.qualified_name} "{ref.name}" not found', code=404, reason="NotFound")
             )
             return
         yield (

@@ -137,7 +137,7 @@ class Chain:
             yield Review((refusal,))
             return
         minor = self.server.version[1]
-        if not self.server.behaves("pod-security/sysctls"):
+        if not self.server.has_change("pod-security/sysctls"):
             minor = min(minor, CHANGES["pod-security/sysctls"].minor - 1)
         review = (
             levels.review_namespace(request, self.world.pods, minor)
@@ -218,7 +218,7 @@ def object_to_validate(request: Request, draft: Draft | None) -> Raw | None:
         return whole
     pod = with_draft(whole, draft)
     pod["metadata"] = {**pod["metadata"], "generation": 1}
-    brought = "" if draft.server.behaves("qos/not-brought") else (pod.get("status") or {}).get("qosClass")
+    brought = "" if draft.server.has_change("qos/not-brought") else (pod.get("status") or {}).get("qosClass")
     qos_class = brought or qos.class_of(draft)
     pod["status"] = {"phase": "Pending", "qosClass": qos_class}
     if (pod.get("spec") or {}).get("schedulingGates"):

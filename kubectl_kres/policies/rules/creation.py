@@ -426,5 +426,5 @@ def _actions(actions: Sequence[str], path: str, server: Server) -> Iterator[Fiel
         )
         yield invalid(path, list(actions), text, RULE)
     if not seen:
-        text = "" if server.behaves("policy/actions-required") else "at least one validation action is required"
+        text = "" if server.has_change("policy/actions-required") else "at least one validation action is required"
         yield required(path, text, RULE)

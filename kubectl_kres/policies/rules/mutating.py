@@ -340,7 +340,7 @@ def _operation(value: Any, server: Server) -> dict[str, Any]:
             mistakes = list(_find_misnamed_types(result, (result.name,)))
             if mistakes:
                 raise _Cannot("type mismatch: " + "\n".join(mistakes))
-        elif _holds_made(result) and not server.behaves("policy/list-of-objects"):
+        elif _holds_made(result) and not server.has_change("policy/list-of-objects"):
             raise _Drops
         out["value"] = as_json(result)
     return out

@@ -61,14 +61,14 @@ class Request(Struct, frozen=True):
     @property
     def resource(self) -> str:
         """The plural without the group."""
-        return self.qualified.partition(".")[0]
+        return self.qualified_name.partition(".")[0]
 
     @property
-    def qualified(self) -> str:
+    def qualified_name(self) -> str:
         """The plural with the group, as in the server's refusals."""
         known = BY_KIND.get(self.kind)
         if known is not None and known.group == self.group:
-            return known.qualified
+            return known.qualified_name
         return _plural(self.kind, self.group)
 
     def of(self, new: Raw | None) -> Request:
@@ -118,7 +118,7 @@ class Review(Struct, frozen=True):
 
 def forbidden(request: Request, text: str, rule: str, **more: Any) -> Refusal:
     """403 of a plugin."""
-    message = f'{request.qualified} "{request.name}" is forbidden: {text}'
+    message = f'{request.qualified_name} "{request.name}" is forbidden: {text}'
     return Refusal(403, "Forbidden", message, (Finding(text, rule, **more),))
 
 
@@ -171,7 +171,7 @@ def _terminating(request: Request, namespace: Mapping[str, Any]) -> Refusal | No
     text = f"unable to create new content in namespace {name} because it is being terminated"
     cause = StatusCause("metadata.namespace", "NamespaceTerminating", f"namespace {name} is being terminated")
     finding = Finding(text, "namespace/terminating", observed=name, source=Source("Namespace", name))
-    message = f'{request.qualified} "{request.name}" is forbidden: {text}'
+    message = f'{request.qualified_name} "{request.name}" is forbidden: {text}'
     return Refusal(403, "Forbidden", message, (finding,), (cause,))
 
 

@@ -133,7 +133,7 @@ def _format_resources(slot: Slot, before: Mapping[str, Any]) -> Raw:
     out: Raw = {"claims": before["claims"]} if before.get("claims") else {}
     for side, values in (("limits", slot.limits), ("requests", slot.requests)):
         if values:
-            out[side] = {name: str(quantity.rounded()) for name, quantity in values.items()}
+            out[side] = {name: str(quantity.round_up()) for name, quantity in values.items()}
     return out
 
 

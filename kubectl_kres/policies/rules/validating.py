@@ -85,7 +85,7 @@ def _refusal(request: Request, denial: Denial) -> Refusal:
     source = Source("ValidatingAdmissionPolicy", denial.policy, field=field)
     rule = "policy/error" if denial.decision.error or not denial.decision.expression else RULE
     finding = Finding(text, rule, observed=denial.decision.expression, source=source)
-    message = f'{request.qualified} "{request.name}" is forbidden: {text}'
+    message = f'{request.qualified_name} "{request.name}" is forbidden: {text}'
     return Refusal(_CODES.get(reason, 422), reason, message, (finding,), (StatusCause("", "", text),))
 
 
@@ -171,7 +171,7 @@ def _audit_annotations(failures: Sequence[Raw], server: Server) -> dict[str, str
     """Return the annotation of what failed: up to 1.36 the first failure alone, since then up to 50."""
     if not failures:
         return {}
-    texts = failures[:_MOST_FAILURES] if server.behaves("policy/every-audit-failure") else failures[:1]
+    texts = failures[:_MOST_FAILURES] if server.has_change("policy/every-audit-failure") else failures[:1]
     text = json.dumps(list(texts), separators=(",", ":"), ensure_ascii=False)
     for char, escaped in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
         text = text.replace(char, escaped)

@@ -35,7 +35,7 @@ def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
 
 def brief(fit: Fit, more: str) -> Brief:
     """In few words. ``more``: the command that says more."""
-    tone: Tone = "good" if fit.works else "warn" if _has_unread_quotas(fit) else "bad"
+    tone: Tone = "good" if fit.all_fit else "warn" if _has_unread_quotas(fit) else "bad"
     held_up = fit.run_state if is_held_up(fit.run_state) else None
     pods = next((text for _, _, text in _replicas(fit, fit.replicas)), "") if fit.replicas is not None else ""
     texts = [f"{fit.subject.full}{_format_tightest_quotas(fit)}", *[pods] * bool(pods)]
@@ -56,7 +56,7 @@ def denied_brief(denied: Denied, more: str) -> Brief:
 
 
 def _fit_lines(fit: Fit, width: int) -> Iterator[Line]:
-    tone: Tone = "good" if fit.works else "warn" if _has_unread_quotas(fit) else "bad"
+    tone: Tone = "good" if fit.all_fit else "warn" if _has_unread_quotas(fit) else "bad"
     yield from tone_lines(
         tone, wrap_text(f"{_count(fit)}: {fit.subject.full}{_format_tightest_quotas(fit)}", width, rest="  ")
     )

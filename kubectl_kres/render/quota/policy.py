@@ -215,7 +215,7 @@ def _bands(bands: Sequence[Band], width: int) -> Iterator[Line]:
             if band.type == type_:
                 cells = row(texts, widths)
                 name = pad_text(clip_text(band.resource, label), label)
-                tone: Tone = "bad" if band.excluding else ""
+                tone: Tone = "bad" if band.is_empty else ""
                 head = f"  {name}  {cells}  "
                 yield from tone_lines(tone, wrap_text(_setters(band), width, first=head, rest=" " * size(head)))
 

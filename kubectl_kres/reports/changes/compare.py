@@ -56,7 +56,7 @@ class _Workload(NamedTuple):
     counted: bool = True
 
     @property
-    def rolls(self) -> bool:
+    def completes_rollouts(self) -> bool:
         """Whether it has its pods, none of an older template, and would complete a rollout, as far as that was
         evaluated.
         """
@@ -232,7 +232,7 @@ def _ask_rollouts(
     rolled: Collection[Key],
 ) -> None:
     """Find out which next rollouts stall, of workloads for which the sides can differ, and of those of files."""
-    able = [{key for key, workload in side.items() if workload.rolls} for side in workloads]
+    able = [{key for key, workload in side.items() if workload.completes_rollouts} for side in workloads]
     new = able[1] - workloads[0].keys()
     both = able[0] & able[1]
     namespaces = [side.spaces[space][0] if space in side.spaces else None for side in sides]
@@ -338,7 +338,7 @@ def _rollout_sign(before: _Workload, after: _Workload) -> int:
     was, now = before.rollout, after.rollout
     if was is not None and now is not None:
         return was.updated * now.of - now.updated * was.of
-    return (now is not None and before.rolls) - (was is not None and after.rolls)
+    return (now is not None and before.completes_rollouts) - (was is not None and after.completes_rollouts)
 
 
 def _rollout(ref: ObjectRef, workload: _Workload) -> NextRollout | None:

@@ -129,7 +129,7 @@ def split_followed_steps(
         if refused:
             carried.append(replace(item, step=replace(item.step, refused=refused)))
             continue
-        if parameters.concern(item.step):
+        if parameters.is_parameter_step(item.step):
             space = (space or default) if item.kind is None or item.kind.namespaced else ""
             text = _of_parameter(item, parameters, store, space)
             is_carried = not text
@@ -340,7 +340,7 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
         yield from parameter_needs(store, space, more)
     parameters = parameters_of([*(raw_of(item) for kind in POLICIES for item in store.all(kind)), *own])
     for step, space in steps:
-        if parameters.concern(step):
+        if parameters.is_parameter_step(step):
             kind, name = key_of_step(step)
             yield parameter_need(parameters.versions[kind], kind, space, {"name": name})
 

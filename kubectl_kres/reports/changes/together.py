@@ -92,7 +92,7 @@ class Files(Struct, frozen=True):
     steps: tuple[Placed, ...]
 
     @property
-    def counting(self) -> bool:
+    def needs_cluster_counts(self) -> bool:
         """Whether what the cluster holds has to be counted for the answer."""
         kinds = self._kinds
         evaluated = any(kind in JUDGED for kind in kinds)

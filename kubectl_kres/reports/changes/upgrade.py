@@ -45,7 +45,7 @@ class UpgradeChange(Record, frozen=True):
     why: tuple[str, ...] = ()
 
     @property
-    def worse(self) -> bool:
+    def is_worse(self) -> bool:
         """Whether something that was admitted is refused afterwards."""
         return self.effect == "refused"
 
@@ -74,7 +74,7 @@ class UpgradeReport(Record, frozen=True):
         ``none``.
         """
         changes = (*self.workloads, *self.quotas, *self.policies)
-        return "worse" if any(change.worse for change in changes) else "other" if changes else "none"
+        return "worse" if any(change.is_worse for change in changes) else "other" if changes else "none"
 
 
 class SpaceChanges(Struct, frozen=True):
@@ -184,7 +184,7 @@ def _set_server(ask: EvaluationOptions, server: Server) -> EvaluationOptions:
 
 def _causes(new: Server, answer: Callable[[Server], object], keys: object) -> tuple[str, ...]:
     """Return the changes without which the answer would be another one."""
-    names = [name for name, change in CHANGES.items() if change.minor <= new.version[1] and new.behaves(name)]
+    names = [name for name, change in CHANGES.items() if change.minor <= new.version[1] and new.has_change(name)]
     return tuple(name for name in names if answer(structs.replace(new, without=new.without | {name})) != keys)
 
 

@@ -30,13 +30,13 @@ def _never_admitted(context: CheckContext) -> Iterator[tuple[Autoscaler, Outcome
     """Autoscalers whose next pod is refused even where quotas have nothing used, and is admitted without them."""
     if not any(True for _ in context.store.all(KIND, context.namespace)):
         return
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         policies = evaluated.analysis.known.policies
         autoscaler = autoscaler_of(context.store, evaluated.analysis) if policies.webhooks else None
         if autoscaler is None or not context.asks(ObjectRef(KIND, autoscaler.source.name, context.namespace)):
             continue
         unused = structs.replace(
-            policies, quotas=tuple(quota.using(dict.fromkeys(quota.used, ZERO)) for quota in policies.quotas)
+            policies, quotas=tuple(quota.with_used(dict.fromkeys(quota.used, ZERO)) for quota in policies.quotas)
         )
         outcomes = _outcomes(evaluated, unused)
         bare = _outcomes(evaluated, structs.replace(unused, webhooks=()))

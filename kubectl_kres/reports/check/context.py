@@ -161,7 +161,7 @@ class CheckContext:
         return tuple(dict.fromkeys(find_conflicts(known.limits, known.quotas, self.demands)))
 
     @cached_property
-    def evaluated(self) -> Sequence[EvaluatedWorkload]:
+    def evaluated_workloads(self) -> Sequence[EvaluatedWorkload]:
         """The subjects that have an answer."""
         return tuple(self._evaluate())
 

@@ -35,7 +35,7 @@ UNREAD = Rule(
 
 def find_no_answer(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the objects without an answer, with the reason."""
-    assert context.evaluated is not None
+    assert context.evaluated_workloads is not None
     for subject, error in context.unanswered:
         yield Diagnostic(subject.ref, {"error": error.message})
 

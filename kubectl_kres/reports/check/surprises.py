@@ -25,7 +25,7 @@ from kubectl_kres.tekton.model import TaskRun
 
 def find_no_memory_limit(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the workloads none of whose containers has a memory limit, after all defaults."""
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         draft = evaluated.draft
         if draft is None or (draft.pod is not None and "memory" in draft.pod.limits):
             continue
@@ -51,7 +51,7 @@ _RANK = {"BestEffort": 0, "Burstable": 1, "Guaranteed": 2}
 
 def find_weaker_qos(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the objects whose annotation names a class that their pods do not reach."""
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         start = evaluated.analysis.start
         metadata = start.owner.metadata if isinstance(start.owner, Workload) else start.pod.metadata
         wish = (metadata.annotations or {}).get(WISH) or (start.pod.metadata.annotations or {}).get(WISH, "")
@@ -78,7 +78,7 @@ WEAKER_QOS = Rule(
 
 def find_open_container(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the containers without a memory limit whose neighbours have one."""
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         draft = evaluated.draft
         if draft is None or (draft.pod is not None and "memory" in draft.pod.limits):
             continue
@@ -103,7 +103,7 @@ OPEN_CONTAINER = Rule(
 
 def find_unreachable_limit(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the pod-level limits above the sum of what each container is limited to."""
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         draft = evaluated.draft
         if draft is None or draft.pod is None:
             continue
@@ -134,7 +134,7 @@ _RESOURCES = ("cpu", "memory")
 
 def find_init_dominates(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the init containers that ask for more than twice what all containers ask for together."""
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         draft = evaluated.draft
         if draft is None or (draft.pod is not None and draft.pod.requests) or evaluated.ref.kind in _RUNS:
             continue
@@ -176,7 +176,7 @@ _BYTES = ("memory", "ephemeral-storage")
 
 def find_fractional_bytes(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield requests and limits of memory in thousandths, as 512m, which was meant as 512M or 512Mi."""
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         for slot in evaluated.draft.slots() if evaluated.draft is not None else ():
             for name in _BYTES:
                 limit, request = slot.limits.get(name), slot.requests.get(name)
@@ -203,7 +203,7 @@ FRACTIONAL_BYTES = Rule(
 
 def find_sum_of_steps(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the runs whose pod asks for more than twice what their largest step asks for."""
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         draft = evaluated.draft
         if evaluated.analysis.tekton is None or draft is None or evaluated.ended:
             continue

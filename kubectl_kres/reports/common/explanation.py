@@ -152,7 +152,7 @@ class Fact(Record, frozen=True):
     count: int = 1
     first: str = ""
 
-    def steady(self) -> tuple[Any, ...]:
+    def stable_fields(self) -> tuple[Any, ...]:
         """Return the fact without its times and count, so that another try with the same result is equal."""
         return self.reason, normalize_message(self.text), self.source
 

@@ -28,7 +28,7 @@ class Record(Struct, frozen=True, omit_defaults=True, rename="camel"):
     TRANSIENT: ClassVar[frozenset[str]] = frozenset()
     ORDERED: ClassVar[bool] = True
 
-    def steady(self) -> tuple[Any, ...]:
+    def stable_fields(self) -> tuple[Any, ...]:
         """Return the fields that make the report a different one if they change."""
         fields = (field for field in self.__struct_fields__ if field not in self.TRANSIENT)
         return tuple(comparable_value(getattr(self, field)) for field in fields)
@@ -37,7 +37,7 @@ class Record(Struct, frozen=True, omit_defaults=True, rename="camel"):
 def comparable_value(value: Any) -> Any:
     """Return the value to compare two answers by: reports in it without their transient fields."""
     if isinstance(value, Record):
-        return type(value), value.steady()
+        return type(value), value.stable_fields()
     if isinstance(value, tuple | list):
         unordered = value and isinstance(value[0], Record) and not value[0].ORDERED
         return (frozenset if unordered else tuple)(comparable_value(item) for item in value)

@@ -436,9 +436,9 @@ def require_answers(kind: Kind, accepts: Callable[[Kind], bool] = makes_one_pod)
         return kind
     instead = answers_about(kind).several
     if instead:
-        raise UsageError(f"{kind.qualified} make a pod for each task", hint=instead)
+        raise UsageError(f"{kind.qualified_name} make a pod for each task", hint=instead)
     raise UsageError(
-        f"{kind.qualified} hold no pod template (spec.template.spec.containers)",
+        f"{kind.qualified_name} hold no pod template (spec.template.spec.containers)",
         hint="name pods, or what makes pods, as deployments",
     )
 

@@ -232,7 +232,7 @@ def build_explanation(store: Store, subject: Subject, ask: EvaluationOptions, an
         scheduling=nodes,
         warnings=first.warnings,
         assumptions=(
-            *_assumptions(start, known, ask, table.injected),
+            *_assumptions(start, known, ask, table.injected_containers),
             *analysis.assumed,
             *(analysis.claims.assumptions if analysis.claims is not None else ()),
             *(analysis.made.assumptions if analysis.made is not None else _of_file(store, subject, outcomes)),

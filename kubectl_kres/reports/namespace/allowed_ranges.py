@@ -154,7 +154,7 @@ def find_conflicts(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: 
 
 
 def _find_empty_range(band: Band) -> Iterator[Conflict]:
-    if band.excluding:
+    if band.is_empty:
         text = (
             f"no {band.resource} of a {band.type} is at least {band.low}{_format_source(band.low_source)} "
             f"and at most {band.high}{_format_source(band.high_source)}"

@@ -36,7 +36,7 @@ def is_counted_object(kind: Kind) -> bool:
 
 def is_counted(store: Store, subject: Subject) -> bool:
     """Return whether a quota of its namespace counts the object."""
-    request = count_request(subject.kind.qualified, subject.ref.name)
+    request = count_request(subject.kind.qualified_name, subject.ref.name)
     quotas = store.all("ResourceQuota", subject.ref.namespace)
     return any(request.names({**(quota.spec.hard or {}), **(quota.status.hard or {})}) for quota in quotas)
 
@@ -57,8 +57,8 @@ def explain_counted(store: Store, subject: Subject, ask: EvaluationOptions) -> P
     """Return the explanation: whether quotas have room for it. An object that is there already costs nothing."""
     ref, known = subject.ref, policies(store, subject.ref.namespace, ask.server)
     there = store.get(ref.kind, ref.name, ref.namespace) is not None and ref not in store.files
-    request = count_request(subject.kind.qualified, ref.name)
-    refusal = namespace_refusal(store, ref, subject.kind.qualified)
+    request = count_request(subject.kind.qualified_name, ref.name)
+    refusal = namespace_refusal(store, ref, subject.kind.qualified_name)
     outcomes: Sequence[Outcome] = answer_request({}, None if there else request, known.policies, ask.server)
     if refusal is not None:
         outcomes = (Outcome(False, refusal.code, refusal),)
@@ -77,7 +77,7 @@ def explain_counted(store: Store, subject: Subject, ask: EvaluationOptions) -> P
 
 def _remedies(subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[str]:
     for text in remedies(outcomes):
-        own = subject.kind.qualified == "configmaps"
+        own = subject.kind.qualified_name == "configmaps"
         yield f"{text}; every namespace has ConfigMap {ROOT_CA}, which counts, too" if own else text
 
 

@@ -118,7 +118,7 @@ def explain_policy(store: Store, subject: Subject, ask: EvaluationOptions) -> Po
         return explain_counted(store, subject, ask)
     item = store.get(ref.kind, ref.name, ref.namespace)
     if item is None and ref.kind != "Namespace":
-        raise NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
+        raise NotFound(f'{subject.kind.qualified_name} "{ref.name}" not found', code=404, reason="NotFound")
     try:
         return _build_explanation(store, subject, item, ask)
     except Unparsable as fault:
@@ -167,7 +167,7 @@ def _build_explanation(store: Store, subject: Subject, item: Any, ask: Evaluatio
 def _refuse_without_namespace(context: _NamespaceContext, policy_explanation: PolicyExplanation) -> PolicyExplanation:
     """Return the answer, or that an object of a file cannot be stored, since its namespace does not exist."""
     refusal = (
-        namespace_refusal(context.store, context.ref, BY_KIND[context.ref.kind].qualified)
+        namespace_refusal(context.store, context.ref, BY_KIND[context.ref.kind].qualified_name)
         if context.ref in context.store.files
         else None
     )
@@ -331,7 +331,7 @@ def _growth_remedies(case: RemedyContext) -> Iterator[str]:
     quota = finding.source.name if finding.source is not None else ""
     if amount is None:
         return
-    text = f"raise {finding.resource} of quota {quota} to {amount.after}, or free {amount.lack} of it"
+    text = f"raise {finding.resource} of quota {quota} to {amount.after}, or free {amount.shortage} of it"
     left = amount.hard - amount.used
     yield f"{text}, or grow it by at most {left}" if finding.resource.endswith("storage") and left.nano > 0 else text
 

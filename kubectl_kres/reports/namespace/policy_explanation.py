@@ -42,7 +42,7 @@ class Band(Record, frozen=True):
     ratio_source: Source | None = None
 
     @property
-    def excluding(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether no value is within it."""
         return self.low is not None and self.high is not None and parse(self.low) > parse(self.high)
 

@@ -55,9 +55,9 @@ def missing_error(store: Store, subject: Subject) -> ClusterError:
     coverage = store.covered(ReadRequest(ref.kind, ref.namespace, ref.name))
     if coverage.state in {"denied", "failed", "unread"}:
         return coverage.error(f"{ref} could not be read")
-    error = NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
+    error = NotFound(f'{subject.kind.qualified_name} "{ref.name}" not found', code=404, reason="NotFound")
     if coverage.state == "absent":
-        error.hint = f"the server has no {subject.kind.qualified} at all: what brings them is not installed"
+        error.hint = f"the server has no {subject.kind.qualified_name} at all: what brings them is not installed"
     return error
 
 

@@ -204,7 +204,7 @@ def _own_read_requests(store: Store, subject: Subject) -> Iterator[ReadRequest]:
         yield ReadRequest(ref.kind, ref.namespace, ref.name, required=False)
     if ref.kind not in WORKLOADS or subject.kind != BY_KIND[ref.kind]:
         return
-    names = {**object_usage(subject.kind.qualified)}
+    names = {**object_usage(subject.kind.qualified_name)}
     if ref.kind in _REVISED:
         names |= object_usage(_REVISED[ref.kind])
     if ref.kind == "CronJob":

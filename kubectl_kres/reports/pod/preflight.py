@@ -124,7 +124,7 @@ def check_file(store: Store, subject: Subject, ask: EvaluationOptions, analysis:
             analysis, outcomes=tuple(with_refusal(outcome, unknown) for outcome in analysis.outcomes)
         )
     result = _check_decoding(store, subject, ask, analysis)
-    nowhere = namespace_refusal(store, subject.ref, subject.kind.qualified) if subject.file else None
+    nowhere = namespace_refusal(store, subject.ref, subject.kind.qualified_name) if subject.file else None
     if nowhere is None or any(outcome.code == 400 for outcome in result.outcomes):
         return result
     first = tuple(with_refusal(outcome, nowhere) for outcome in result.outcomes)
@@ -224,7 +224,7 @@ def existing(store: Store, subject: Subject) -> Iterator[Assumption]:
         return
     ref = subject.ref
     then = "this is the answer if it were not there" if ref.kind == "Pod" else "this is the answer to applying the file"
-    text = f'409 {subject.kind.qualified} "{ref.name}" already exists'
+    text = f'409 {subject.kind.qualified_name} "{ref.name}" already exists'
     yield Assumption("request", "file/exists", f"{ref} exists: creating it is answered with {text}; {then}")
 
 

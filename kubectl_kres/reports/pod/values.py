@@ -152,7 +152,7 @@ class ValueTable:
         return {f"{self.start.prefix}{path}": name for path, name in self.names.items()}
 
     @property
-    def injected(self) -> tuple[str, ...]:
+    def injected_containers(self) -> tuple[str, ...]:
         """Containers that only the live pod has."""
         return tuple(container.name for container in self._added.values())
 

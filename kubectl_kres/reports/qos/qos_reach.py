@@ -200,7 +200,7 @@ def _to_best_effort(case: AdmittedPod) -> Iterator[QosChange]:
     slots = _slots(case)
     puts = [ManifestEdit(slot.path, side, resource) for slot in slots for side in SIDES for resource in CONSIDERED]
     yield puts
-    if case.draft.pod in slots and case.server.behaves("qos/empty-pod-level"):
+    if case.draft.pod in slots and case.server.has_change("qos/empty-pod-level"):
         # What is left of the pod level hides nothing: the containers decide.
         slots = [*slots, *_container_slots(case)]
         yield [ManifestEdit(slot.path, side, resource) for slot in slots for side in SIDES for resource in CONSIDERED]

@@ -113,7 +113,7 @@ class Fit(Record, frozen=True):
         return not (self.without_node or self.stalls_on_nodes or alone)
 
     @property
-    def works(self) -> bool:
+    def all_fit(self) -> bool:
         """Whether everything fits, and nothing that exists waits or fails."""
         return self.enough and self.finds_nodes and not is_held_up(self.run_state)
 

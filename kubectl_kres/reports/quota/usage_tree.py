@@ -71,15 +71,15 @@ def counting_kinds(quotas: Iterable[ResourceQuota], server: Server) -> tuple[Kin
         kind
         for kind in KINDS
         if kind.listed
-        and kind.qualified not in IGNORED
-        and ((devices and kind.qualified == RESOURCE_CLAIMS) or names_of(kind.qualified, server)(hard))
+        and kind.qualified_name not in IGNORED
+        and ((devices and kind.qualified_name == RESOURCE_CLAIMS) or names_of(kind.qualified_name, server)(hard))
     )
 
 
 def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: str) -> tuple[ReadRequest, ...]:
     """Return the reads that a recount of quotas in one namespace (empty: in all namespaces) depends on."""
     kinds = counting_kinds(quotas, server)
-    classes = [ReadRequest("DeviceClass")] if any(kind.qualified == RESOURCE_CLAIMS for kind in kinds) else []
+    classes = [ReadRequest("DeviceClass")] if any(kind.qualified_name == RESOURCE_CLAIMS for kind in kinds) else []
     return (*(ReadRequest(kind.kind, namespace) for kind in kinds), *classes)
 
 
@@ -89,12 +89,12 @@ def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, as
     pods = PodRequests(ask.server, now)
     of_other = partial(request_of, server=ask.server, now=now, extended=extended_of(store))
     return {
-        kind.qualified: tuple(
+        kind.qualified_name: tuple(
             CountedAmounts(item, pods.of(item) if isinstance(item, Pod) else of_other(item))
             for item in store.all(kind.kind, namespace)
         )
         if store.covered(ReadRequest(kind.kind, namespace)).known
-        and (kind.qualified != RESOURCE_CLAIMS or store.covered(ReadRequest("DeviceClass")).known)
+        and (kind.qualified_name != RESOURCE_CLAIMS or store.covered(ReadRequest("DeviceClass")).known)
         else None
         for kind in counting_kinds(quotas, ask.server)
     }

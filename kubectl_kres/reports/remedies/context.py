@@ -163,7 +163,7 @@ class QuotaExcess(NamedTuple):
         return self.used + self.asked
 
     @property
-    def lack(self) -> Quantity:
+    def shortage(self) -> Quantity:
         """The amount beyond the quota's hard."""
         return self.after - self.hard
 

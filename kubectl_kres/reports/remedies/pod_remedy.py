@@ -299,11 +299,11 @@ def exceeded_remedies(case: RemedyContext) -> Iterator[str]:
     result = quota_excess(finding)
     if result is None:
         yield f"raise {name} of quota {quota}"
-    elif result.lack > result.used:
+    elif result.shortage > result.used:
         # Nothing that is freed would be enough.
         yield f"raise {name} of quota {quota} to {result.after}{_for_all(case, result)}{asking_less(name, result)}"
     else:
-        free = f"free {result.lack} of {name} in quota {quota}"
+        free = f"free {result.shortage} of {name} in quota {quota}"
         yield f"{free}, or raise its hard to {result.after}{_for_all(case, result)}{asking_less(name, result)}"
 
 

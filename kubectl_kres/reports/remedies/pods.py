@@ -113,7 +113,7 @@ def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Serve
     if workload is None or workload.spec.suspend or workload.spec.paused:
         return None
     if kind == "CronJob":
-        counted = subject.kind.qualified if subject.raw is not None and not _exists(store, subject) else ""
+        counted = subject.kind.qualified_name if subject.raw is not None and not _exists(store, subject) else ""
         return OwnedPods(kind, pods_of_one_job(workload), counted=counted)
     stored = store.get(kind, subject.ref.name, subject.ref.namespace) if subject.raw is not None else workload
     there = stored if isinstance(stored, Workload) else None
@@ -125,7 +125,7 @@ def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Serve
         return None
     quotas = analysis.known.policies.quotas
     existing = tuple(_existing(store, subject, there, quotas, server)) if there is not None else ()
-    counted = subject.kind.qualified if subject.raw is not None and not _exists(store, subject) else ""
+    counted = subject.kind.qualified_name if subject.raw is not None and not _exists(store, subject) else ""
     claims = missing_claims(store, subject, workload) if kind == "StatefulSet" else ()
     return OwnedPods(kind, replicas.wanted, replicas, existing, kind == "Job", claims, counted)
 

@@ -43,7 +43,8 @@ def _exceeded_quota_remedies(case: RemedyContext) -> Iterator[str]:
         return
     left = result.hard - result.used
     less = f"grow by at most {left}" if left.nano > 0 else "do not grow"
-    yield f"free {result.lack} of {finding.resource} in quota {quota}, or raise its hard to {result.after}, or {less}"
+    free = f"free {result.shortage} of {finding.resource} in quota {quota}"
+    yield f"{free}, or raise its hard to {result.after}, or {less}"
 
 
 def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:

@@ -104,7 +104,7 @@ class _Measures:
         return self._shapes.setdefault(self.cost(charged), len(self._shapes))
 
     @property
-    def prices(self) -> Mapping[int, Cost]:
+    def pod_costs(self) -> Mapping[int, Cost]:
         return {number: cost for cost, number in self._shapes.items()}
 
 
@@ -184,7 +184,7 @@ class _Rollout:
         pods = self.pods
         recreate = pods.strategy == "Recreate"
         state = DeploymentState(_NEW, pods.wanted, pods.surge, pods.unavailable, recreate, sets=tuple(sets))
-        return deployment_rests(state, PodCosts(measures.prices, shape_of), measures.free)
+        return deployment_rests(state, PodCosts(measures.pod_costs, shape_of), measures.free)
 
     def _set(self, measures: _Measures, template: int, item: _Set) -> ReplicaSetState:
         pods: Pods = ()
@@ -212,7 +212,7 @@ class _Rollout:
         have = frozenset({replica.ordinal for replica in replicas} | set(with_claims))
         from kubectl_kres.simulate.rollout import stateful_set_rests
 
-        return stateful_set_rests(state, PodCosts(measures.prices, shape_of, claims), measures.free, claims=have)
+        return stateful_set_rests(state, PodCosts(measures.pod_costs, shape_of, claims), measures.free, claims=have)
 
     def _read_replicas(self, measures: _Measures, *, restart: bool) -> Iterator[Replica]:
         """Yield the pods of a StatefulSet that were read."""

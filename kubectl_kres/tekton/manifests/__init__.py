@@ -22,7 +22,7 @@ class TektonManifests(ManifestSystem):
 
         return to_v1(raw)
 
-    def misnamed(self, raw: Raw) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def misnamed_fields(self, raw: Raw) -> Iterator[tuple[tuple[str | int, ...], str]]:
         from kubectl_kres.tekton.rules.validation.decoder import misnamed_fields
 
         yield from ((tuple(path), name) for path, name in misnamed_fields(raw))

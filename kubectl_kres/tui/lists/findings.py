@@ -69,7 +69,7 @@ def _further_read_requests(session: Session, namespace: str) -> Iterable[ReadReq
     """Return what runs and quotas are evaluated by, once it is known which there are: whole lists, since rows
     are many.
     """
-    if any(session.loading(_list_read_requests(namespace))):
+    if any(session.unread_requests(_list_read_requests(namespace))):
         return
     store, quotas = session.store, session.store.all("ResourceQuota", namespace or None)
     yield from denied.needs_of_systems(store, namespace)

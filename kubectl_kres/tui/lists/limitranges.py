@@ -38,7 +38,7 @@ def _bound_text(field: str) -> Callable[[EffectiveLimit], str]:
 
 def row_sign(row: EffectiveLimit) -> tuple[str, Tone]:
     """``x``: no value is allowed; ``!``: what a container gets depends on the order of LimitRanges."""
-    if row.band.excluding:
+    if row.band.is_empty:
         return "x", "bad"
     return ("", "") if row.certain and not row.assumptions else ("!", "warn")
 
@@ -85,7 +85,7 @@ def _objects(row: EffectiveLimit) -> str:
 def _detail(session: Session, row: EffectiveLimit, width: int) -> Iterator[Line]:
     del session
     yield [("strong", f"{row.type} {row.resource}"), ("", f" in {row.namespace}")]
-    if row.band.excluding:
+    if row.band.is_empty:
         yield [("bad", f"no value is allowed: min {row.band.low} is above max {row.band.high}")]
     labels = [_WORDS[part.field] for part in row.parts]
     first = max(map(size, labels), default=0)

@@ -48,7 +48,7 @@ def names(session: Session) -> list[str]:
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    partial = any(session.loading((ReadRequest("Pod", session.namespace), ReadRequest("Pod"))))
+    partial = any(session.unread_requests((ReadRequest("Pod", session.namespace), ReadRequest("Pod"))))
     beside = _of_systems(session)
     for name in names(session):
         if namespace and name != namespace:

@@ -65,7 +65,7 @@ def _build_entry(session: Session, ref: ObjectRef, quota: ResourceQuota) -> Quot
     hard = tuple((use.name, use.hard) for use in report.uses)
     session.trends.note(ref, Sample(clock(), tight.percent if tight else None, tight is not None and tight.over, hard))
     ascii_only = session.setting.ascii_only
-    spark = partial(session.trends.spark, ref, ascii_only=ascii_only)
+    spark = partial(session.trends.sparkline, ref, ascii_only=ascii_only)
     return QuotaEntry(ref, report, tight, ascii_only=ascii_only, trend=lambda: spark(clock(), _TREND))
 
 

@@ -77,7 +77,7 @@ class Browse(TablePane):
         self.table.anchored = True
         if session.what_if is not None:
             change = session.what_if
-            self.table.differs = lambda row: change.concerns(listing.ref(row))
+            self.table.differs = lambda row: change.is_changed(listing.ref(row))
         self.detail = Lines()
         self._making: Iterator[tuple[RowKey, Any]] | None = None
         self._made: dict[RowKey, Any] = {}
@@ -168,7 +168,7 @@ class Browse(TablePane):
             self._remake()
         else:
             # Rows have followed, unseen; none of them has been measured.
-            self.table.measure()
+            self.table.measure_widths()
             self._settle_now()
             self._recompute()
             self._show()
@@ -190,7 +190,7 @@ class Browse(TablePane):
         self._go_on(_SLICE)
         if self.table.anchored and self._making is None and self._preparing is None and not self._due:
             # Rows that come first may arrive last; once all are there, the cursor stays on its row.
-            self.table.anchored = any(self.session.loading(self.needs()))
+            self.table.anchored = any(self.session.unread_requests(self.needs()))
 
     def _row_by_row(self, changes: Changes) -> bool:
         """Return whether rows can follow these changes without being made anew, all of them."""
@@ -211,7 +211,7 @@ class Browse(TablePane):
             if view.waiting > _UNSEEN:
                 view.settle()
 
-    def withheld(self) -> None:
+    def mark_withheld(self) -> None:
         self._due = True
 
     @property
@@ -241,7 +241,7 @@ class Browse(TablePane):
         if self._aging is None and (self.listing.late is not None or changes.kinds & set(self.listing.kinds[1:])):
             self._aging = self.set_timer(_PATIENCE, self._redraw_rows)
         if changes.needs:
-            self.table.measure()
+            self.table.measure_widths()
             self._show()
 
     def _redraw_rows(self) -> None:
@@ -305,7 +305,7 @@ class Browse(TablePane):
     @property
     def _has_loading_rows(self) -> bool:
         """Whether what rows say of each other will be something else in a moment, since they are still read."""
-        return self.listing.late is not None and any(self.session.loading(self.listing.needs(self._namespace)))
+        return self.listing.late is not None and any(self.session.unread_requests(self.listing.needs(self._namespace)))
 
     def _go_again(self) -> None:
         self._going = None
@@ -406,7 +406,7 @@ class Browse(TablePane):
 
     def _give_room(self) -> None:
         """To the reasons all of it, where there are no rows to choose from."""
-        reading = self._making is not None or any(self.session.loading(self.needs()))
+        reading = self._making is not None or any(self.session.unread_requests(self.needs()))
         empty = not self.table.view.rows and not reading
         if empty == self.has_class("absent"):
             return
@@ -419,7 +419,7 @@ class Browse(TablePane):
         """Return why there is nothing to see."""
         if why := self._empty_reason():
             yield from tone_lines("quiet", wrap_text(why, width, rest="  "))
-        if not self._making and self.listing.empty is not None and not any(self.session.loading(self.needs())):
+        if not self._making and self.listing.empty is not None and not any(self.session.unread_requests(self.needs())):
             yield from self.listing.empty(self.session, self._namespace, width)
         yield from self._gaps(width)
 
@@ -434,7 +434,7 @@ class Browse(TablePane):
             return f'filter "{safe_text(self._filter)}" hides {hidden} rows (esc)'
         if hidden and self._faults:
             return f"none of {hidden} rows has a fault (ctrl-z shows all)"
-        if self._making is not None or any(self.session.loading(self.needs())):
+        if self._making is not None or any(self.session.unread_requests(self.needs())):
             return f"reading {self.listing.id}{where}"
         return nothing_there(self.session, self.listing, next(iter(self.needs())), self._namespace)
 

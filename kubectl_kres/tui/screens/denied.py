@@ -88,7 +88,7 @@ class KindsPane(TablePane):
             )
             tone: Tone = "" if coverage.known else "bad" if coverage.state == "denied" else "warn"
             space = f" in {need.namespace}" if need.namespace else ""
-            name = f"{BY_KIND[need.kind].qualified}{f'/{need.name}' if need.name else ''}{space}"
+            name = f"{BY_KIND[need.kind].qualified_name}{f'/{need.name}' if need.name else ''}{space}"
             yield ("1", *_order(need)), KindRow(name, "", word, message, tone, need=need)
 
     def _show(self) -> None:
@@ -140,7 +140,7 @@ class KindsPane(TablePane):
     def hints(self) -> Sequence[str]:
         return ("open", "copy", "up", "help")
 
-    def crumb(self) -> str:
+    def breadcrumb(self) -> str:
         return "kinds"
 
     def command(self) -> str:

@@ -98,7 +98,7 @@ class HelpPane(Pane):
         return True
 
     @property
-    def filtered(self) -> str:
+    def filter_summary(self) -> str:
         return self._filter
 
     def filter(self, text: str) -> None:
@@ -115,7 +115,7 @@ class HelpPane(Pane):
     def hints(self) -> Sequence[str]:
         return ("filter", "up", "kinds", "command", "palette")
 
-    def crumb(self) -> str:
+    def breadcrumb(self) -> str:
         return "help"
 
     def command(self) -> str:

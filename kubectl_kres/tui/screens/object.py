@@ -103,7 +103,7 @@ class ObjectPane(Pane):
     @property
     def late(self) -> bool:
         """Whether what is not there yet may only be late."""
-        return any(self.session.loading(self._asked or self.needs()))
+        return any(self.session.unread_requests(self._asked or self.needs()))
 
     @property
     def complete(self) -> bool:
@@ -162,7 +162,7 @@ class ObjectPane(Pane):
         """What the kind is called in commands."""
         return self.subject.kind.names[1]
 
-    def crumb(self) -> str:
+    def breadcrumb(self) -> str:
         return f"{self.word}/{self.ref.name}"
 
 

@@ -129,7 +129,7 @@ class OutlinePane(TreePane):
         return self.session.command(words, self.ref.namespace or None)
 
     @property
-    def tabular(self) -> bool:
+    def has_table(self) -> bool:
         return self.on_tree
 
     def hints(self) -> Sequence[str]:

@@ -109,7 +109,7 @@ class OverviewPane(TablePane):
         self.table = self.worst
         if session.what_if is not None:
             change = session.what_if
-            self.worst.differs = lambda row: (ref := _ref_of(row)) is not None and change.concerns(ref)
+            self.worst.differs = lambda row: (ref := _ref_of(row)) is not None and change.is_changed(ref)
         self._areas = Areas(session)
         self._counted: list[tuple[OverviewArea | None, Notice]] = []
         self._due, self._rested = False, 0.0
@@ -374,7 +374,7 @@ class OverviewPane(TablePane):
         coverage = self.session.store.covered(need)
         if coverage.known:
             return f"{count:,}"
-        if any(self.session.loading((need,))) or coverage.state == "unread":
+        if any(self.session.unread_requests((need,))) or coverage.state == "unread":
             return f"{count:,} so far"
         return f"{count:,}+?" if count else "?"
 
@@ -527,7 +527,7 @@ def _update_table(table: Table, rows: dict[RowKey, Notice]) -> None:
     elif changed := {key: row for key, row in rows.items() if row != old[key]}:
         table.update(changed)
         # Anew, since "12 so far" must not leave its width behind.
-        table.measure()
+        table.measure_widths()
 
 
 def _row_tone(row: Notice) -> Tone:

@@ -84,7 +84,7 @@ class Pane(Widget):
     @property
     def busy(self) -> bool:
         """Whether more of what it shows is still to come."""
-        return any(self.session.loading(self.needs()))
+        return any(self.session.unread_requests(self.needs()))
 
     def refresh_sums(self) -> None:
         """Sum of pods are new."""
@@ -103,7 +103,7 @@ class Pane(Widget):
         """The screen is shown, perhaps for another namespace than before."""
         self.place = place
 
-    def withheld(self) -> None:
+    def mark_withheld(self) -> None:
         """Something changed that it was not told of, since the screen was held still; it will be entered again."""
 
     def act(self, action: str) -> bool:
@@ -133,14 +133,14 @@ class Pane(Widget):
         """Keys for the footer."""
         return ()
 
-    def crumb(self) -> str:
+    def breadcrumb(self) -> str:
         return self.place.title
 
     def filter(self, text: str) -> None:
         """Hide what does not match."""
 
     @property
-    def filtered(self) -> str:
+    def filter_summary(self) -> str:
         return ""
 
     @property
@@ -149,7 +149,7 @@ class Pane(Widget):
         return False
 
     @property
-    def tabular(self) -> bool:
+    def has_table(self) -> bool:
         """Whether what is shown can be saved as a table."""
         return False
 
@@ -184,7 +184,7 @@ class TablePane(Pane):
         return True
 
     @property
-    def filtered(self) -> str:
+    def filter_summary(self) -> str:
         return self._filter
 
     @property
@@ -228,7 +228,7 @@ class TablePane(Pane):
 
     def is_fault(self, row: Any) -> bool:
         """Return whether the row has a mark."""
-        return bool(self.table.mark(row))
+        return bool(self.table.row_sign(row))
 
     def to_fault(self, by: int) -> None:
         """Put the cursor on the next row with a fault, 1 down or -1 up; after the last one the first."""
@@ -278,11 +278,11 @@ class TablePane(Pane):
             self.toggle(event.column)
 
     @property
-    def tabular(self) -> bool:
+    def has_table(self) -> bool:
         return True
 
     def table_csv(self) -> str | None:
-        return as_csv(self.table) if self.tabular else None
+        return as_csv(self.table) if self.has_table else None
 
 
 def sort_line(table: Table) -> str:

@@ -196,7 +196,7 @@ class PodPane(TreePane):
         return [(tone, word), ("", f"  from {explanation.start}"), ("warn", partly)]
 
     @property
-    def tabular(self) -> bool:
+    def has_table(self) -> bool:
         """A tree of values is no table: its branches would be lost."""
         return False
 

@@ -97,7 +97,7 @@ class WhatIfPane(Pane):
     def status(self) -> Line:
         return [("warn", "all screens show this state; ~ marks what differs"), ("quiet", "  shift-u leaves it")]
 
-    def crumb(self) -> str:
+    def breadcrumb(self) -> str:
         return "what if"
 
     def hints(self) -> Sequence[str]:

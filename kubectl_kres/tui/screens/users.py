@@ -203,7 +203,7 @@ class UsersPane(TreePane):
     def word(self) -> str:
         return "quota"
 
-    def crumb(self) -> str:
+    def breadcrumb(self) -> str:
         return f"who uses {self.word}/{self.ref.name}"
 
     def command(self) -> str:
@@ -220,7 +220,7 @@ class UsersPane(TreePane):
         return [("", f"{pods} pods, the largest share of {tight} first"), ("warn", partly)]
 
     @property
-    def tabular(self) -> bool:
+    def has_table(self) -> bool:
         return self.on_tree
 
     def hints(self) -> Sequence[str]:

@@ -50,7 +50,7 @@ class Column(Struct, frozen=True):
     drawn: bool = False
 
     @property
-    def sorting(self) -> Callable[[Any], Any]:
+    def sort_key(self) -> Callable[[Any], Any]:
         """Gives what a row sorts by."""
         return self.rank or self._lower_text
 

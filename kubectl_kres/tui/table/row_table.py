@@ -66,7 +66,7 @@ class Table(Drawn):
         super().__init__(id=id)
         self.view: View[Any] = View(faces)
         self.columns = tuple(columns)
-        self.view.foresee(column.sorting for column in columns if column.lasting)
+        self.view.rank_rows(column.sort_key for column in columns if column.lasting)
         self.cursor: RowKey | None = None
         self.sorted_by: Column | None = None
         self.reverse = self.wide = False
@@ -100,7 +100,7 @@ class Table(Drawn):
     def line(self) -> int:
         return self._line
 
-    def mark(self, row: Any) -> str:
+    def row_sign(self, row: Any) -> str:
         """Return the sign before a row; empty where nothing is wrong with it."""
         sign: str = self._sign(row)[0]
         return sign
@@ -131,7 +131,7 @@ class Table(Drawn):
             self.columns, self._liked = tuple(columns), []
             if self.sorted_by is not None and self.sorted_by.id not in {column.id for column in columns}:
                 self.sort(None)
-        self.view.foresee(column.sorting for column in columns if column.lasting)
+        self.view.rank_rows(column.sort_key for column in columns if column.lasting)
         self.settle()
         self.refresh()
 
@@ -142,7 +142,7 @@ class Table(Drawn):
         self.settle()
         self.refresh()
 
-    def measure(self) -> None:
+    def measure_widths(self) -> None:
         """Take widths anew from the rows there are: those that came first need not be the widest."""
         self._liked = []
         self.settle()
@@ -164,7 +164,7 @@ class Table(Drawn):
 
     def sort(self, column: Column | None, *, reverse: bool = False) -> None:
         self.sorted_by, self.reverse = column, reverse
-        self.view.sort(column.sorting if column is not None else None, reverse=reverse)
+        self.view.sort(column.sort_key if column is not None else None, reverse=reverse)
         self.settle()
         self.refresh()
 

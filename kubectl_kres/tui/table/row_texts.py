@@ -35,7 +35,7 @@ class Matcher(NamedTuple):
     fault: str = ""
     rows: Callable[[Any], bool] | None = None
 
-    def narrows(self, other: Matcher) -> bool:
+    def is_narrower(self, other: Matcher) -> bool:
         """Return whether whatever this one lets through, the other does too."""
         return bool(self.substring) and bool(other.substring) and other.substring in self.substring
 

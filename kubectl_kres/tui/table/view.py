@@ -47,7 +47,7 @@ class RowOrder:
         before, self.ranks = self.ranks, list(map(self.rank, rows))
         return before != self.ranks
 
-    def arranged(self, slots: Slots) -> Slots:
+    def sort_slots(self, slots: Slots) -> Slots:
         """Slots that are in the order of their keys, in this order."""
         if self.rank is None:
             return slots[::-1] if self.reverse else slots
@@ -93,9 +93,9 @@ class RowOrder:
             return its is None
         return bool(rank > its if self.reverse else rank < its)
 
-    def entered(self, line: Slots, slots: Iterable[int]) -> Slots:
+    def insert_slots(self, line: Slots, slots: Iterable[int]) -> Slots:
         """Return the line with more slots in it, each at its place."""
-        coming = self.arranged(pack_slots(sorted(slots, key=self.keys.__getitem__)))
+        coming = self.sort_slots(pack_slots(sorted(slots, key=self.keys.__getitem__)))
         if not coming:
             return line
         numbers, at = pack_slots(), 0
@@ -280,7 +280,7 @@ class View(Generic[Row]):
     def filter(self, matcher: Matcher, *, faults: bool = False) -> None:
         """See only what matches; ``faults``: and has a fault."""
         # What the wider filter hid, the narrower one hides too; faults come to be known.
-        narrower = matcher.narrows(self._matcher) and not faults and not self._faults
+        narrower = matcher.is_narrower(self._matcher) and not faults and not self._faults
         self._narrowed = narrower and (self._narrowed or not self._unfiltered)
         self._matcher, self._faults = matcher, faults
         self._unfiltered = True
@@ -293,7 +293,7 @@ class View(Generic[Row]):
         self._next = RowOrder(self._keys, rank, reverse=reverse)
         self._unordered = True
 
-    def foresee(self, ranks: Iterable[Rank]) -> None:
+    def rank_rows(self, ranks: Iterable[Rank]) -> None:
         """Rank that a row keeps as long as it is that row: they are asked for once, by ``read``."""
         self._ahead = {rank: self._ahead.get(rank, []) for rank in ranks}
 
@@ -312,7 +312,7 @@ class View(Generic[Row]):
             self._by = self._next
             self._unordered = self._update_ranks() or self._unordered
         if self._unordered:
-            self._line, self._narrowed = self._by.arranged(self._base), False
+            self._line, self._narrowed = self._by.sort_slots(self._base), False
         if self._unordered or self._unfiltered:
             self._seen = self._filter_slots(self._seen if self._narrowed else self._line)
         self._dirty = {}
@@ -431,7 +431,7 @@ class View(Generic[Row]):
         if len(came) * _PART > len(self._base):
             self._base = pack_slots(sorted([*self._base, *came], key=self._keys.__getitem__))
         else:
-            self._base = self._by_key.entered(self._base, came)
+            self._base = self._by_key.insert_slots(self._base, came)
         if self._dirty:
             self._unordered, self._narrowed = True, False
 
@@ -450,9 +450,11 @@ class View(Generic[Row]):
             by.ranks += [None] * (len(self._keys) - len(by.ranks))
             for slot in (*changed, *came):
                 by.ranks[slot] = by.rank(self._held[slot])
-        self._base = self._by_key.entered(base, came)
-        self._line = by.entered(line, [*moved, *came]) if not plain else self._base
-        self._seen = by.entered(seen, self._filter_slots(pack_slots([*changed, *came]))) if not whole else self._line
+        self._base = self._by_key.insert_slots(base, came)
+        self._line = by.insert_slots(line, [*moved, *came]) if not plain else self._base
+        self._seen = (
+            by.insert_slots(seen, self._filter_slots(pack_slots([*changed, *came]))) if not whole else self._line
+        )
 
     def _visible_positions(self, *groups: Iterable[int]) -> list[int]:
         """Return where slots stand in what is seen."""

@@ -118,7 +118,7 @@ def count_text(session: Session, needs: Iterable[ReadRequest], shown: int, known
     """Return how many rows there are, and whether more are to come; ``?`` where none could be read."""
     count = f"{shown:,}" if shown == known else f"{shown:,} of {known:,}"
     needs = tuple(needs)
-    loading = [state for _, state in session.loading(needs)]
+    loading = [state for _, state in session.unread_requests(needs)]
     unknown = needs and not session.store.covered(needs[0]).known
     if unknown and not (known or loading or so_far):
         return "?"

@@ -130,7 +130,7 @@ def vpa_effects(store: Store, subject: Subject, ask: EvaluationOptions) -> VpaEf
     ref = subject.ref
     vpa = store.get(KIND, ref.name, ref.namespace)
     if not isinstance(vpa, VerticalPodAutoscaler):
-        raise NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
+        raise NotFound(f'{subject.kind.qualified_name} "{ref.name}" not found', code=404, reason="NotFound")
     autoscalers, left_out = parsed(store, ref.namespace)
     autoscaler = next((each for each in autoscalers if each.source.name == ref.name), None)
     registered = registered_webhook(store)
@@ -273,7 +273,7 @@ class _Updater:
 
     def _quotas(self, gone: int, new: int) -> tuple[Quota, ...]:
         """Return the quotas once so many old pods have gone and so many new ones came."""
-        return tuple(quota.using(self._compute_used(quota, gone, new)) for quota in self.policies.quotas)
+        return tuple(quota.with_used(self._compute_used(quota, gone, new)) for quota in self.policies.quotas)
 
     def _compute_used(self, quota: Quota, gone: int, new: int) -> Quantities:
         used = dict(quota.used)

@@ -112,7 +112,7 @@ class Trial:
         ]
         return self._copy_with(queue=queue).settled()
 
-    def raised(self, more: Amounts) -> Trial:
+    def with_more_hard(self, more: Amounts) -> Trial:
         """Return the trial with more to share out."""
         hard = {name: self.hard.get(name, ZERO) + more.get(name, ZERO) for name in {**self.hard, **more}}
         return self._copy_with(hard=hard).settled()

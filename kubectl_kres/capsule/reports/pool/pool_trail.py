@@ -28,7 +28,7 @@ def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[P
     for finding in findings:
         name = finding.source.name if finding.source is not None else ""
         if finding.rule == "quota/exceeded" and name in managed and (result := quota_excess(finding)) is not None:
-            lacks.setdefault(name, {})[finding.resource] = str(result.lack)
+            lacks.setdefault(name, {})[finding.resource] = str(result.shortage)
     context = PoolIndex(store)
     return tuple(_build_trail(context, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
 
@@ -94,9 +94,9 @@ def claim_remedies(store: Store, namespace: str) -> Mapping[str, Remedy]:
         if pool is None or result is None:
             yield from usual(case)
             return
-        name, lack = finding.resource, str(result.lack)
+        name, lack = finding.resource, str(result.shortage)
         trail = _build_trail(context, namespace, "", pool, {name: lack})
-        freed = f", or free {lack} of it in the namespace" if result.used >= result.lack else ""
+        freed = f", or free {lack} of it in the namespace" if result.used >= result.shortage else ""
         claim = _format_claim_remedy(trail, name, lack)
         yield f"{claim}{freed}{asking_less(name, result)} ({_format_pool_reason(trail)})"
 

@@ -164,7 +164,7 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Un
             yield UnblockOption(
                 "less", text, deeds, amount_texts(rest), name, replayed=True, waits=waits, waiting=len(after.queue)
             )
-        raised = trial.raised(missing).joined(ClaimCandidate(claim, asks))
+        raised = trial.with_more_hard(missing).joined(ClaimCandidate(claim, asks))
         if raised.holds(key):
             waits = tuple(map(ref_of, waiting_in(raised)[:_POOLS_NAMED]))
             text = (
@@ -331,11 +331,11 @@ class _Ways:
                 break
             for name, lack in blocking.items():
                 more[name] = more[name] + lack if name in more else lack
-            after = self.trial.raised(more)
+            after = self.trial.with_more_hard(more)
         least = after.holds(self.key)
         if not least:
             more = self._for_all_ahead()
-            after = self.trial.raised(more)
+            after = self.trial.with_more_hard(more)
         if not more or not after.holds(self.key):
             return
         hard = {name: after.hard[name] for name in sorted(more)}

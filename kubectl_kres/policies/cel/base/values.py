@@ -100,7 +100,7 @@ class EvaluationState:
                 raise CostExceeded
             raise NotComputed("an expression that costs too much to follow")
 
-    def weigh(self, value: Any) -> None:
+    def count_parts(self, value: Any) -> None:
         """Count the parts of a list or map, which the cost does not: one list may hold another many times over.
 
         Raises NotComputed where they are too many to look at.

@@ -200,7 +200,7 @@ class _Checker:
         self.free += 1
         return Type("param", f"_var{self.free - 1}")
 
-    def agrees(self, value: Type, other: Type) -> bool:
+    def types_agree(self, value: Type, other: Type) -> bool:
         bound = assignable(self.bound, value, other)
         if bound is None:
             return False
@@ -246,7 +246,7 @@ class _Checker:
         elif target.kind == "struct":
             kind = self._struct_field(node, target.name, node.field)
         elif target.kind == "param":
-            self.agrees(DYN, target)
+            self.types_agree(DYN, target)
         elif target.kind not in ("dyn", "error"):
             self.report(node, f"type '{target}' does not support field selection")
         return optional_of(kind) if is_optional(operand) or node.optional else kind
@@ -284,7 +284,7 @@ class _Checker:
         self, node: Call, name: str, args: Sequence[SyntaxNode], kinds: Sequence[Type], *, member: bool
     ) -> Type:
         if name in ("_&&_", "_||_"):
-            wrong = [(arg, kind) for arg, kind in zip(args, kinds, strict=True) if not self.agrees(kind, BOOL)]
+            wrong = [(arg, kind) for arg, kind in zip(args, kinds, strict=True) if not self.types_agree(kind, BOOL)]
             for arg, kind in wrong:
                 self._mismatch(arg, BOOL, kind)
             return ERROR if wrong else BOOL
@@ -359,7 +359,7 @@ class _Checker:
         """Mixed items are dynamic here; ``Literals`` refuses them where they may not be mixed."""
         if before is None:
             return kind
-        return most_general(before, kind) if self.agrees(before, kind) else DYN
+        return most_general(before, kind) if self.types_agree(before, kind) else DYN
 
     def _map(self, node: MapNode) -> Type:
         key: Type | None = None
@@ -393,7 +393,7 @@ class _Checker:
         wanted = self._struct_field(entry, struct, entry.key) if known else ERROR
         if entry.optional:
             kind = self._unwrap_optional(entry.value, kind)
-        if not self.agrees(wanted, kind):
+        if not self.types_agree(wanted, kind):
             texts = f"expected type of field '{entry.key}' is '{wanted}' but provided type is '{kind}'"
             self.report(entry, texts)
 
@@ -414,7 +414,7 @@ class _Checker:
         if over.kind == "map":
             return over.params[0], over.params[1]
         if over.kind in ("dyn", "error", "param"):
-            self.agrees(DYN, over)
+            self.types_agree(DYN, over)
             return DYN, DYN
         texts = f"expression of type '{over}' cannot be range of a comprehension (must be list, map, or dynamic)"
         self.report(node.over, texts)
@@ -422,7 +422,7 @@ class _Checker:
 
     def _loop_result(self, node: Loop, over: Type, condition: Type | None, body: Type) -> Type:
         if node.kind in ("all", "exists"):
-            if not self.agrees(body, BOOL):
+            if not self.types_agree(body, BOOL):
                 self._mismatch(node.body, BOOL, body)
             return BOOL
         if node.kind == "exists_one":
@@ -449,7 +449,7 @@ class _Checker:
                 key = node.over.type.params[0]
             return map_of(substitute(self.bound, key), body)
         fresh = map_of(*(self.fresh() for _ in kinds))
-        if not self.agrees(fresh, body):
+        if not self.types_agree(fresh, body):
             self._no_overload(Call(node.offset, "cel.@mapInsert", []), "cel.@mapInsert", [fresh, body], member=False)
             return ERROR
         return substitute(self.bound, fresh)
@@ -470,7 +470,7 @@ class _Checker:
 
     def _check_filter_condition(self, node: Loop, condition: Type, result: Type) -> None:
         """The condition of a filter has to be a boolean: it becomes one of a conditional."""
-        if not self.agrees(condition, BOOL):
+        if not self.types_agree(condition, BOOL):
             shown = substitute(self.bound, result, free_to_dyn=True)
             call = Call(node.offset, "_?_:_", [])
             self._no_overload(call, "_?_:_", [condition, shown, shown], member=False)

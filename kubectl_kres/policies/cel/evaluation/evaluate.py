@@ -311,7 +311,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
 def _weigh_values(state: EvaluationState, values: tuple[Any, ...]) -> None:
     for value in values:
         if type(value) in CONTAINERS:
-            state.weigh(value)
+            state.count_parts(value)
 
 
 def _fits(kind: Type, value: Any) -> bool:

@@ -227,7 +227,7 @@ def _refusal(request: Request, level: Level, violations: Sequence[Violation]) ->
         Finding(text, RULE, violation.path, observed=violation.detail, expected=violation.wanted, source=source)
         for violation in violations
     )
-    return Refusal(403, "Forbidden", f'{request.qualified} "{request.name}" is forbidden: {text}', findings)
+    return Refusal(403, "Forbidden", f'{request.qualified_name} "{request.name}" is forbidden: {text}', findings)
 
 
 def _significant(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:

@@ -47,7 +47,7 @@ from kubectl_kres.tekton.rules.base.versions import version_of, version_remarks
 
 def find_pods_missing(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the objects of files that would not come, and the workloads that lack pods."""
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         if not _may_lack(context, evaluated) or never_fits(evaluated):
             continue
         verdict = context.verdict(evaluated)
@@ -107,7 +107,7 @@ PODS_MISSING = Rule(
 
 def find_next_pod(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the workloads whose pods exist and could not be replaced, even with the room of the old ones."""
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         refusals = [outcome.refusal for outcome in evaluated.analysis.outcomes]
         # Of a file that is reported as KRES101: the next pod is what it asks for.
         if context.of_files or not _runs(evaluated) or any(refusal is None for refusal in refusals):
@@ -147,7 +147,7 @@ NEXT_POD = Rule(
 
 def find_order(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the workloads that some orders admit, and others do not."""
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         answers = {outcome.allowed for outcome in evaluated.analysis.outcomes}
         if answers != {True, False} or (evaluated.replicas is not None and evaluated.replicas.missing):
             continue
@@ -177,7 +177,7 @@ def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
 
     Those of files that the cluster does not have are looked at as if all of their pods were there.
     """
-    for evaluated in context.evaluated if context.quotas else ():
+    for evaluated in context.evaluated_workloads if context.quotas else ():
         replicas, analysis = evaluated.replicas, evaluated.analysis
         if evaluated.ref.kind not in ROLLED or replicas is None or _refused_otherwise(evaluated):
             continue
@@ -214,7 +214,7 @@ def _add_usage(quota: Quota, asked: Mapping[str, str], times: int) -> Quota:
     for name, text in asked.items():
         quantity = parse(text)
         used[name] = used.get(name, ZERO) + Quantity(quantity.nano * times, quantity.format)
-    return quota.using(used)
+    return quota.with_used(used)
 
 
 def _has_room(replicas: Replicas, analysis: Analysis) -> bool:
@@ -247,7 +247,7 @@ def find_side_by_side(context: CheckContext) -> Iterator[Diagnostic]:
     together = context.together
     if together is None:
         return
-    alone = {evaluated.ref for evaluated in context.evaluated if is_negative(context.verdict(evaluated))}
+    alone = {evaluated.ref for evaluated in context.evaluated_workloads if is_negative(context.verdict(evaluated))}
     lacks = [
         f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
         for lack in together.lacks
@@ -278,7 +278,7 @@ def find_autoscaler(context: CheckContext) -> Iterator[Diagnostic]:
     itself.
     """
     scalers = _by_target(context)
-    for evaluated in context.evaluated if scalers and context.quotas else ():
+    for evaluated in context.evaluated_workloads if scalers and context.quotas else ():
         scaler = scalers.get((evaluated.ref.kind, evaluated.ref.name))
         # What the workload asks for already is reported of the workload.
         if scaler is None or evaluated.replicas is None or scaler.spec.max_replicas <= evaluated.replicas.wanted:
@@ -356,7 +356,7 @@ def find_held_up(context: CheckContext) -> Iterator[Diagnostic]:
     if context.of_files:
         return
     pods = states_in_store(context.store, context.namespace, context.ask.now)
-    evaluated = {evaluated.ref: evaluated for evaluated in context.evaluated}
+    evaluated = {evaluated.ref: evaluated for evaluated in context.evaluated_workloads}
     reasons: dict[tuple[str, str], list[tuple[ObjectRef, RunState]]] = {}
     for ref, state in all_states(context.store, context.namespace, pods):
         if not is_held_up(state) or state.reason == "Quota":

@@ -25,7 +25,7 @@ from kubectl_kres.tekton.reports.run_containers import was_killed
 
 def find_run_never(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the runs whose pod alone is more than the hard of a quota."""
-    for evaluated in context.evaluated:
+    for evaluated in context.evaluated_workloads:
         excess = never_fits(evaluated)
         if excess and not evaluated.ended:
             first = excess[0]

@@ -77,6 +77,6 @@ class SpecOrigin(Struct, frozen=True):
         """Return the source of a field below the spec."""
         return self.source.at(f"{self.source.field}.{field}")
 
-    def below(self, field: str) -> SpecOrigin:
+    def nested_spec(self, field: str) -> SpecOrigin:
         """Return a spec that stands inside this one."""
         return SpecOrigin(self.at(field))

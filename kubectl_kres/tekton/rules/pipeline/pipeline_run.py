@@ -366,7 +366,7 @@ def _one_more(quota: Quota) -> Quota:
     if RUNS not in quota.hard or quota.scopes:
         return quota
     used = quota.used.get(RUNS, ZERO)
-    return quota.using({**quota.used, RUNS: Quantity(used.nano + 10**9, used.format)})
+    return quota.with_used({**quota.used, RUNS: Quantity(used.nano + 10**9, used.format)})
 
 
 class PipelineAnswer(Struct, frozen=True):

@@ -348,5 +348,5 @@ def _task(
     field = "finally" if is_finally else "tasks"
     group = (pipeline.spec.finally_ if is_finally else pipeline.spec.tasks) or ()
     place = next(index for index, pipeline_task in enumerate(group) if pipeline_task is task)
-    origin = pipeline.origin.below(f"{field}[{place}].taskSpec")
+    origin = pipeline.origin.nested_spec(f"{field}[{place}].taskSpec")
     return resolve_step_actions(task.task_spec, origin, lookups)

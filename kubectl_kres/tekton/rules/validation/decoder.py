@@ -221,7 +221,7 @@ def fault_in(raw: Mapping[str, Any]) -> DecoderFault | None:
 
 def _build_type_fault(value: Any, at: ValuePlace, go: str) -> DecoderFault:
     name = json_type(value)
-    text = at.unfit(value, go, number=name == "number" and go.startswith("int"))
+    text = at.type_error(value, go, number=name == "number" and go.startswith("int"))
     return DecoderFault(text, at.path, str(value) if name in {"number", "string", "bool"} else name)
 
 
