@@ -180,8 +180,8 @@ class Objects(Provider):
         where = f"{ref.namespace}/" if ref.namespace else ""
         place = Location("quota" if ref.kind == "ResourceQuota" else "object", ref=ref)
         states: list[str] = []
-        if (found := find_row(app.session, ref)) is not None:
-            listing, row = found
+        if (row_of_list := find_row(app.session, ref)) is not None:
+            listing, row = row_of_list
             columns = {column.id: column for column in listing.columns("")}
             states = [columns[name].text(row) for name in _STATES if name in columns]
         about = f"{ref.kind}  {clip_text(safe_text('  '.join(filter(None, states))), _ABOUT)}".rstrip()

@@ -237,8 +237,8 @@ class OverviewPane(TablePane):
         findings = problem.verdict.findings if problem.verdict is not None else ()
         sources = (finding.source.ref for finding in findings if finding.source is not None)
         for ref in dict.fromkeys((problem.subject, *sources)):
-            if (found := find_row(self.session, ref)) is not None:
-                listing, row = found
+            if (row_of_list := find_row(self.session, ref)) is not None:
+                listing, row = row_of_list
                 yield []
                 yield from listing.detail(self.session, row, width)
 
