@@ -42,7 +42,8 @@ class Listing(Struct, frozen=True):
     owner: what a row belongs to. several: what rows are called; empty: as the list is.
     fault: whether a row has one, as far as it was computed; absent: by its sign. late: what a row says depends on
     others, and this is whether they tell of a moment ago.
-    worst_first: rows stand by the column ``state`` until another order is chosen.
+    worst_first: rows stand by the column ``state`` until another order is chosen; of more rows than ``worst_most`` (0:
+    of however many) by their names.
     fields: what a filter like ``limits=none`` looks at besides the columns, by name.
     none: that there are no rows, in words; empty: what else is said then, and what to do next.
     tabs: those of a row's screen that keys of the same name open.
@@ -74,6 +75,7 @@ class Listing(Struct, frozen=True):
     scoped: bool = True
     sums: bool = False
     worst_first: bool = False
+    worst_most: int = 0
     fields: Mapping[str, Callable[[Any], str]] = {}
     none: str = ""
     empty: Callable[[Session, str, int], Iterable[Line]] | None = None

@@ -332,6 +332,7 @@ LISTING = Listing(
         "limits.memory": _missing_limit_text("memory"),
     },
     worst_first=True,
+    worst_most=20_000,
     tabs=("diff", "yaml", "computed"),
     hints=("suppose", "users", "timeline", "no-limits", "yaml", "explain", "sort-qos", "faults"),
 )

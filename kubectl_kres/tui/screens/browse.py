@@ -86,6 +86,8 @@ class Browse(TablePane):
         self._costly: set[str] = set()
         self._described: Any | None = None
         self._faults = False
+        #: Whether the order is the list's own, which nobody has changed.
+        self._by_default = listing.worst_first
         if listing.worst_first and (column := self._severity_column()) is not None:
             self.table.sort(column)
             self._costly = {column.id} if listing.ready is not None else set()
@@ -270,6 +272,10 @@ class Browse(TablePane):
             self._pending.stop()
             self._pending = None
         self._settled = perf_counter()
+        if self._by_default and 0 < self.listing.worst_most < self.table.view.count:
+            # Each of many changes would have to find its place by what is worst.
+            self._by_default, self._costly = False, set()
+            self.table.sort(None)
         self.table.settle()
         self._arrange()
         row = self.table.row
@@ -551,7 +557,7 @@ class Browse(TablePane):
 
     def toggle(self, column: Column) -> None:
         """Sort by a column. What is costly to compute is computed first, or while the user looks on."""
-        by = self.table.sorted_by
+        by, self._by_default = self.table.sorted_by, False
         if self.listing.worst_first and column.id == "state" and by is not None and by.id == "state":
             # From the worst to the names and back.
             self._compute(None)
