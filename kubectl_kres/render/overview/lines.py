@@ -11,9 +11,9 @@ from kubectl_kres.render.pictures.holders import in_proportion
 from kubectl_kres.render.text.line import Line, Tone, age_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit
+from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, rejection_text
 from kubectl_kres.render.verdict.run_state import nearest_in_short, reason_text
-from kubectl_kres.reports.common.explanation import FailedRead, RunState
+from kubectl_kres.reports.common.explanation import FailedRead, RunState, Verdict
 from kubectl_kres.reports.common.parts import Severity
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem
@@ -76,9 +76,7 @@ def problem_said(problem: Problem, now: str) -> str:
     """Return how it is and what is missing, in a line. ``now``: as RFC 3339, for how long."""
     texts = [problem.state]
     if problem.verdict is not None:
-        because = cause(problem.verdict.findings) or problem.verdict.message
-        if not because and problem.verdict.fits is not None:
-            because = only_fit(problem.verdict)
+        because = _refused_because(problem.verdict, now)
         texts = [f"{problem.state}: {because}" if because else problem.state]
         texts.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
     if problem.run_state is not None:
@@ -103,6 +101,15 @@ def _nearest_node_lines(problem: Problem) -> list[str]:
     if problem.nodes is None:
         return []
     return list(filter(None, [nearest_in_short(problem.nodes)]))
+
+
+def _refused_because(verdict: Verdict, now: str) -> str:
+    """Return why its pods are missing; empty where that is not known."""
+    if because := cause(verdict.findings) or verdict.message:
+        return because
+    if verdict.fits is not None:
+        return only_fit(verdict)
+    return rejection_text(verdict.blocked, now) if verdict.blocked is not None else ""
 
 
 def _format_run_state(state: RunState) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.render.overview.lines import brief_name, percent_of, used_up
 from kubectl_kres.render.verdict.headline import cause
 from kubectl_kres.render.verdict.run_state import reason_text
+from kubectl_kres.reports.common.explanation import RunState, Verdict
 from kubectl_kres.reports.overview import Problem
 from kubectl_kres.reports.rollout.wanted_pods import short_by
 
+#: What the nodes lack, in the scheduler's sentence.
+_NODES = re.compile(r"0/\d+ nodes are available: (.+?)\.(?: |$)")
 _BOUNDS = {"limitrange/max": ">", "limitrange/min": "<"}
 
 
@@ -18,9 +22,9 @@ def short_cause(problem: Problem) -> str:
     """Return what is wrong, the amount that is missing with a minus before it."""
     if problem.verdict is not None:
         causes = "; ".join(dict.fromkeys(map(_finding, problem.verdict.findings)))
-        return causes or problem.verdict.message or problem.state
+        return causes or problem.verdict.message or _verdict(problem.verdict) or problem.state
     if problem.run_state is not None:
-        return f"{problem.state}: {reason_text(problem.run_state)}".removesuffix(": ")
+        return _fares(problem.run_state)
     return "; ".join(_problem_texts(problem)) or problem.state
 
 
@@ -30,6 +34,20 @@ def pods_of(problem: Problem) -> str:
         return f"{problem.wanted - problem.missing}/{problem.wanted}"
     state = problem.run_state
     return f"{state.ready}/{state.of}" if state is not None and state.of else ""
+
+
+def _fares(state: RunState) -> str:
+    """Return how it fares and why; of the scheduler's sentence what the nodes lack, the rest stands elsewhere."""
+    if state.reason == "NoNode" and (nodes := _NODES.match(state.message)):
+        return f"{state.word}: no node, {nodes[1]}"
+    return f"{state.word}: {reason_text(state)}".removesuffix(": ")
+
+
+def _verdict(verdict: Verdict) -> str:
+    """Return why pods are missing that no rule refuses; empty where that is not known."""
+    if verdict.fits is not None:
+        return f"{verdict.fits} of {verdict.missing} missing pods fit"
+    return f"rejected by {verdict.blocked.by}" if verdict.blocked is not None else ""
 
 
 def _finding(finding: Finding) -> str:

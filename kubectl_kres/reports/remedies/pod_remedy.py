@@ -21,8 +21,8 @@ from kubectl_kres.reports.pod.preflight import nearest_kind
 from kubectl_kres.reports.remedies.context import (
     FieldNames,
     QuotaExcess,
-    RemedyTexts,
     RemedyContext,
+    RemedyTexts,
     UpperBound,
     asking_less,
     group_findings,
