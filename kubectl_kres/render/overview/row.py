@@ -24,7 +24,7 @@ def short_cause(problem: Problem) -> str:
         causes = "; ".join(dict.fromkeys(map(_finding, problem.verdict.findings)))
         return causes or problem.verdict.message or _verdict(problem.verdict) or problem.state
     if problem.run_state is not None:
-        return _fares(problem.run_state)
+        return _row_state(problem.run_state)
     return "; ".join(_problem_texts(problem)) or problem.state
 
 
@@ -36,7 +36,7 @@ def pods_of(problem: Problem) -> str:
     return f"{state.ready}/{state.of}" if state is not None and state.of else ""
 
 
-def _fares(state: RunState) -> str:
+def _row_state(state: RunState) -> str:
     """Return how it fares and why; of the scheduler's sentence what the nodes lack, the rest stands elsewhere."""
     if state.reason == "NoNode" and (nodes := _NODES.match(state.message)):
         return f"{state.word}: no node, {nodes[1]}"

@@ -49,7 +49,7 @@ def state(row: EffectiveLimit) -> str:
     return "no value fits" if mark == "x" else "depends on order" if mark and not row.certain else mark and "assumed"
 
 
-def _worst(row: EffectiveLimit) -> int:
+def _row_rank(row: EffectiveLimit) -> int:
     return ("x", "!", "").index(row_sign(row)[0])
 
 
@@ -65,7 +65,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("requests", "DEFAULT REQUEST", lambda row: _values(row.requests), tone=_tone("requests")),
         Column("limits", "DEFAULT LIMIT", lambda row: _values(row.limits), tone=_tone("limits")),
         Column("objects", "FROM", _objects, wide=True),
-        Column("state", "STATE", state, _worst, lambda row: row_sign(row)[1], most=16, wide=True),
+        Column("state", "STATE", state, _row_rank, lambda row: row_sign(row)[1], most=16, wide=True),
     )
 
 

@@ -180,7 +180,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         _amount_column("limits", "cpu", "CPU LIM"),
         _amount_column("requests", "memory", "MEM REQ"),
         _amount_column("limits", "memory", "MEM LIM"),
-        Column("state", "STATE", _state, _worst, _state_tone, wide=True, most=24, lasting=True),
+        Column("state", "STATE", _state, _row_rank, _state_tone, wide=True, most=24, lasting=True),
         Column("age", "AGE", _age, _creation_time, right=True, wide=True, width=5, searched=False, lasting=True),
         Column("why", "WHY", lambda row: row.why(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone),
         Column("node", "NODE", node, node, wide=True, most=24),
@@ -213,7 +213,7 @@ def _state(row: PodRow) -> str:
     return _state_reason(row) or row.pod.status.phase
 
 
-def _worst(row: PodRow) -> int:
+def _row_rank(row: PodRow) -> int:
     """Return the sort key: what has failed comes first, then what does not run as it should."""
     return _WORST.index(_state_tone(row))
 

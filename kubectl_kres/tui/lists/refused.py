@@ -33,7 +33,7 @@ def _format_missing_pods(row: Denied) -> str:
     return f"{pods.missing} of {pods.wanted}" if pods.missing else "none new"
 
 
-def _worst(row: Denied) -> tuple[bool, int]:
+def _row_rank(row: Denied) -> tuple[bool, int]:
     """Return the sort key: what is wrong comes before what is to be watched, most missing pods first."""
     missing = row.replicas.missing if row.replicas is not None else row.verdict.missing
     return row_sign(row)[1] != "bad", -missing
@@ -51,7 +51,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: str(row.subject), most=48),
-        Column("state", "MISSING", _format_missing_pods, _worst, right=True, width=9),
+        Column("state", "MISSING", _format_missing_pods, _row_rank, right=True, width=9),
         Column("by", "REFUSED BY", _format_sources, tone=lambda _: "bad"),
         Column("remedy", "FIX", lambda row: row.remedies[0].text if row.remedies else "", wide=True, most=60),
     )
