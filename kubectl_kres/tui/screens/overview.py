@@ -14,8 +14,17 @@ from textual.containers import Container
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.overview.lines import BAR, CHECKED, SIGNS, area_bar, area_said, ask_words, problem_said
-from kubectl_kres.render.overview.row import pods_of, short_cause
+from kubectl_kres.render.overview.lines import (
+    BAR,
+    CHECKED,
+    SIGNS,
+    area_bar,
+    area_said,
+    ask_words,
+    pods_of,
+    problem_said,
+    short_cause,
+)
 from kubectl_kres.render.text.labels import labelled_lines
 from kubectl_kres.render.text.line import Line, Tone, age_text, size, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import do_lines
