@@ -470,7 +470,8 @@ def evicted(eviction: Eviction) -> tuple[Tone, str]:
     match eviction.result:
         case "refused":
             kept = f", {eviction.kept} are let alone" if eviction.kept else ""
-            return "bad", f"{start}; {eviction.come} come back, {eviction.missing} do not{kept}"
+            come = f"{eviction.come} {'comes' if eviction.come == 1 else 'come'} back"
+            return "bad", f"{start}; {come}, {eviction.missing} {'does' if eviction.missing == 1 else 'do'} not{kept}"
         case "again":
             end = "without an end: they are outside of what it recommends, too"
             return "bad", f"{start}, and evicts those that come back again, {end}"

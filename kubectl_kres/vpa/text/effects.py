@@ -27,21 +27,27 @@ def summary(effects: VpaEffects, *, color: bool) -> str:
 
 
 def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
-    """Whose pods it scales, what the next one gets, and what comes of it if the updater runs now."""
+    """Whose pods it scales, what comes of it if the updater runs now, what to change, and what the next pod gets."""
     from kubectl_kres.render.changes.change_report import eviction_lines  # noqa: PLC0415, workloads need none
 
     yield [("strong", str(effects.object)), ("", f"  {effects.target}, updateMode {effects.mode or '-'}")]
-    yield from _wrap_text(*webhook_words(effects), width)
+    if effects.registered is False:
+        yield from _wrap_text(*webhook_words(effects), width)
     if effects.fault:
         yield from _wrap_text("bad", f"the admission controller changes nothing: {effects.fault}", width)
     if not effects.recommends:
         yield from _wrap_text("warn", "there is no recommendation yet", width)
-    yield from _values(effects, width)
     if effects.allowed is False:
         yield from _wrap_text("bad", f"the next pod is refused: {effects.message}", width)
     if effects.eviction is not None:
         yield from eviction_lines(effects.eviction, width)
     yield from remedy_lines(effects.remedies, "", width)
+    if values := list(_values(effects, width)):
+        yield []
+        yield [("", "the next pod gets")]
+        yield from values
+    if effects.registered is not False:
+        yield from _wrap_text(*webhook_words(effects), width)
     for unseen in effects.unseen:
         if unseen.required:
             yield [("warn", f"not read: {unseen.kind}: {unseen.message or unseen.state}")]
