@@ -22,7 +22,8 @@ from kubectl_kres.reports.remedies.commands import keeper_of
 from kubectl_kres.reports.scheduling.daemon_nodes import with_daemon_nodes
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
 from kubectl_kres.reports.scheduling.new_pods import report_new_pods
-from kubectl_kres.reports.scheduling.remedies import RemedyTarget, find_remedies
+from kubectl_kres.reports.scheduling.remedies import find_remedies
+from kubectl_kres.reports.scheduling.remedy_target import RemedyTarget
 from kubectl_kres.reports.scheduling.report import report_nodes, unread_nodes
 from kubectl_kres.store.store import ReadRequest, Store
 
