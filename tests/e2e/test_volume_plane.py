@@ -75,8 +75,8 @@ HOLDER = {
     "metadata": {"name": "holder", "namespace": "here"},
     "spec": {"containers": [container(memory="1Gi")], "nodeName": "n-a", "terminationGracePeriodSeconds": 0, **USES},
 }
-#: By situation classes, claims and volumes that are there, more of the pod's spec, and the actions that are advised; the
-#: first is the one that is followed.
+#: By situation classes, claims and volumes that are there, more of the pod's spec, and the actions that are advised; of
+#: these the first is followed.
 SITUATIONS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "another claim": (
         {"classes": [local_class("local", waits=False)], "volumes": [_DISK], "claims": [bound("date", _DISK)]},
@@ -144,7 +144,7 @@ def test_what_is_advised_about_volumes_has_the_pod_bound(name: str, empty: Contr
             _follow(empty, remedy)
         wait(empty, "every pod bound", is_bound)
         assert {one["spec"]["nodeName"] for one in pods(empty)} <= {"n-a", "n-b"}
-        if remedy["nodes"] == 1:
+        if remedy.get("nodes", 1) == 1:
             assert {one["spec"]["nodeName"] for one in pods(empty)} == {remedy["node"]}
     finally:
         empty.request("DELETE", f"{_DEPLOYMENTS}/web?propagationPolicy=Background")
@@ -160,7 +160,8 @@ def _follow(plane: ControlPlane, remedy: dict[str, Any]) -> None:
     about, wanted = remedy["about"], remedy.get("wanted", {})
     match remedy["action"]:
         case "create-claim":
-            put(plane, _CLAIMS, claim(about, *wanted["accessModes"], wanted["storage"], storageClassName=wanted["storageClass"]))  # fmt: skip
+            size, storage_class = wanted["storage"], wanted["storageClass"]
+            put(plane, _CLAIMS, claim(about, *wanted["accessModes"], size, storageClassName=storage_class))
         case "provide-volume":
             made = volume("made", remedy["node"], wanted["storageClass"], *wanted["accessModes"], wanted["storage"])
             put(plane, _VOLUMES, made)

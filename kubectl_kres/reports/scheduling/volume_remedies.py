@@ -37,7 +37,7 @@ from kubectl_kres.reports.scheduling.remedy_target import (
     nodes_that_take,
 )
 from kubectl_kres.scheduling.matching_volume import capacity_of, class_of, volume_size
-from kubectl_kres.scheduling.node_info import changed_node
+from kubectl_kres.scheduling.node_info import NodeInfo, changed_node
 from kubectl_kres.scheduling.plugin import SchedulingCluster
 from kubectl_kres.scheduling.volume_binding import (
     BIND_COMPLETED,
@@ -57,25 +57,29 @@ _OWN_SIZE = "its size is for whoever wrote the pod to say"
 _OWN_STORAGE = "only who runs the cluster knows the storage behind it"
 _FIXED_CLASS = "the class of a claim cannot be changed: delete the claim, which has no volume, and make it anew"
 _OWN_CHOICE = "which of the pods runs is yours to decide"
-#: Claims of the namespace that are tried in place of another one.
-_MOST_CLAIMS = 10
+#: Claims of the namespace, and classes, that are tried in place of another one.
+_MOST_TRIED = 5
 
 
 class _Setting(NamedTuple):
-    """What each remedy is made from: the pod as it waits, and all among which it does."""
+    """What each remedy is made from: the pod as it waits, and all among which it does.
+
+    ``nodes``: those that could take it with other claims; for the others nothing has to be tried.
+    """
 
     origin: Origin
     pod: SchedulingPod
     target: RemedyTarget
     cluster: SchedulingCluster
+    nodes: Sequence[NodeInfo]
 
     def remedy(
         self, action: Any, world: SchedulingWorld | None = None, pod: SchedulingPod | None = None, **more: Any
     ) -> NodeRemedy | None:
         """Return the remedy if a node takes the pod in another world, or another pod; None: none does."""
         cluster = self.cluster if world is None else SchedulingCluster(self.cluster.nodes, world)
-        taking = nodes_that_take(pod or self.pod, cluster, cluster.nodes)
-        node = next((node.name for node in cluster.nodes if node.name in taking), None)
+        taking = nodes_that_take(pod or self.pod, cluster, self.nodes)
+        node = next((node.name for node in self.nodes if node.name in taking), None)
         return NodeRemedy(action, node, len(taking), **more) if node is not None else None
 
 
@@ -83,33 +87,44 @@ def find_volume_remedies(
     origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
     """Yield the first change of each kind for each claim of the pod; nothing for a pod without claims."""
-    setting = _Setting(origin, pod, target, cluster)
-    found: list[NodeRemedy | None] = []
-    for place, volume in enumerate(pod.spec.volumes or ()):
-        if volume.persistent_volume_claim is None:
-            continue
-        name = volume.persistent_volume_claim.claim_name
+    volumes = [
+        (place, volume.persistent_volume_claim.claim_name)
+        for place, volume in enumerate(pod.spec.volumes or ())
+        if volume.persistent_volume_claim is not None
+    ]
+    if not volumes:
+        return
+    without = nodes_that_take(replace(pod, spec=replace(pod.spec, volumes=None)), cluster, cluster.nodes)
+    nodes = tuple(node for node in cluster.nodes if node.name in without)
+    setting = _Setting(origin, pod, target, cluster, nodes)
+    for place, name in volumes:
         claim = cluster.world.claims.get((pod.metadata.namespace, name))
-        if claim is None:
-            found += (_create_claim(setting, name), _use_claim(setting, place, name, None))
-        elif is_bound(claim):
-            lost = claim.spec.volume_name not in cluster.world.volumes
-            found += (_use_claim(setting, place, name, claim),) if lost else (_release_claim(setting, claim),)
-        else:
-            found += (
-                _provide_volume(setting, claim),
-                _change_class(setting, claim),
-                _use_claim(setting, place, name, claim),
-                _release_claim(setting, claim),
-            )
-    yield from (remedy for remedy in found if remedy is not None)
-    yield from _change_selector(setting, obstacles)
+        tried = _claim_remedies(setting, place, name, claim) if nodes else ()
+        yield from (remedy for remedy in tried if remedy is not None)
+        if claim is not None and (remedy := _release_claim(setting, claim)):
+            yield remedy
+    yield from _change_selector(setting._replace(nodes=cluster.nodes), obstacles)
+
+
+def _claim_remedies(
+    setting: _Setting, place: int, name: str, claim: StorageClaim | None
+) -> Iterator[NodeRemedy | None]:
+    """Yield what to do about a claim that is missing, unbound, or bound to a volume that is gone."""
+    if claim is None:
+        yield _create_claim(setting, name)
+        yield _use_claim(setting, place, name, None)
+    elif not is_bound(claim):
+        yield _provide_volume(setting, claim)
+        yield _change_class(setting, claim)
+        yield _use_claim(setting, place, name, claim)
+    elif claim.spec.volume_name not in setting.cluster.world.volumes:
+        yield _use_claim(setting, place, name, claim)
 
 
 def _waiting_classes(world: SchedulingWorld) -> list[BindingClass]:
-    """Return the classes whose volumes are bound once a pod waits for them, the default class first."""
+    """Return the first classes whose volumes are bound once a pod waits for them, the default class before others."""
     waiting = (each for each in world.classes.values() if each.volume_binding_mode == WAITS_FOR_CONSUMER)
-    return sorted(waiting, key=lambda each: (not _is_default(each), each.metadata.name))
+    return sorted(waiting, key=lambda each: (not _is_default(each), each.metadata.name))[:_MOST_TRIED]
 
 
 def _is_default(storage_class: BindingClass) -> bool:
@@ -185,7 +200,7 @@ def _use_claim(setting: _Setting, place: int, name: str, claim: StorageClaim | N
         if each not in used or _SHARED & set(other.spec.access_modes or ())
     ]
     others.sort(key=lambda other: (-SequenceMatcher(None, name, other.metadata.name).ratio(), other.metadata.name))
-    for other in others[:_MOST_CLAIMS]:
+    for other in others[:_MOST_TRIED]:
         to, volumes = other.metadata.name, list(pod.spec.volumes or ())
         source = volumes[place].persistent_volume_claim
         if source is None:
@@ -293,7 +308,7 @@ def _release_claim(setting: _Setting, claim: StorageClaim) -> NodeRemedy | None:
             holders += (ObjectRef("Pod", pod.name, namespace) for pod in gone)
     if not holders:
         return None
-    without = setting._replace(cluster=SchedulingCluster(tuple(nodes), setting.cluster.world))
+    without = setting._replace(cluster=SchedulingCluster(tuple(nodes), setting.cluster.world), nodes=nodes)
     return without.remedy("release-claim", about=name, holders=tuple(holders), why=_OWN_CHOICE)
 
 
