@@ -11,7 +11,7 @@ from reports.test_scheduling_report import made, raw_node, raw_pod, report
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.scheduling import BindingClass, PersistentVolume, StorageClaim
 from kubectl_kres.reports.common.parts import NodeRemedy
-from kubectl_kres.reports.scheduling.fixes import fix_text
+from kubectl_kres.reports.scheduling.remedies import fix_text
 from kubectl_kres.store.store import READ, ReadRequest
 
 _HOST, _ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"

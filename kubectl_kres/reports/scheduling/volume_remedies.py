@@ -29,8 +29,8 @@ from kubectl_kres.model.scheduling import (
     StorageClaimSpec,
 )
 from kubectl_kres.reports.common.parts import NodeRemedy, StorageWanted
-from kubectl_kres.reports.scheduling.obstacles import Obstacles
-from kubectl_kres.reports.scheduling.remedy_target import (
+from kubectl_kres.reports.scheduling.obstacles import (
+    Obstacles,
     RemedyTarget,
     format_json_patch,
     kubectl_line,
