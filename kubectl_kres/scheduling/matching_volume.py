@@ -28,6 +28,11 @@ def capacity_of(claim: StorageClaim) -> int:
     return _bytes((requests or {}).get("storage", "0"))
 
 
+def volume_size(volume: PersistentVolume) -> int:
+    """Bytes that a volume has."""
+    return _bytes((volume.spec.capacity or {}).get("storage", "0"))
+
+
 def _bytes(value: object) -> int:
     try:
         return stored_quantity(value).value()
@@ -56,7 +61,7 @@ def find_volume(
     smallest: PersistentVolume | None = None
     size = 0
     for volume in volumes:
-        spec, capacity = volume.spec, _bytes((volume.spec.capacity or {}).get("storage", "0"))
+        spec, capacity = volume.spec, volume_size(volume)
         own = _is_bound_to_claim(volume, claim)
         if volume.metadata.name in taken or (spec.claim_ref is not None and not own):
             continue

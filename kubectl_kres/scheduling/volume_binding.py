@@ -20,9 +20,9 @@ from kubectl_kres.scheduling.node_info import NodeInfo
 from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Filter, Rejection, SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.selectors import matches, topology_matches
 
-_BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE = "volume.kubernetes.io/selected-node"
-_NO_PROVISIONER = "kubernetes.io/no-provisioner"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
 WAITS_FOR_CONSUMER = "WaitForFirstConsumer"
 
 
@@ -51,9 +51,9 @@ class VolumeBinding:
             if fault := _fault(pod, volume, name, world):
                 return Rejection(self.name, UNRESOLVABLE, (fault,), about=name)
         claims = [world.claims[pod.metadata.namespace, name] for _, name in named]
-        bound = tuple(filter(_is_bound, claims))
-        unbound = [claim for claim in claims if not _is_bound(claim)]
-        if immediate := [claim for claim in unbound if claim.spec.volume_name or not _delays(claim, world)]:
+        bound = tuple(filter(is_bound, claims))
+        unbound = [claim for claim in claims if not is_bound(claim)]
+        if immediate := [claim for claim in unbound if claim.spec.volume_name or not waits_for_consumer(claim, world)]:
             reason = "pod has unbound immediate PersistentVolumeClaims"
             return Rejection(self.name, UNRESOLVABLE, (reason,), about=immediate[0].metadata.name)
         return _Binding(bound, tuple(unbound), world)
@@ -82,11 +82,11 @@ def _made_for(pod: SchedulingPod, claim: StorageClaim) -> bool:
     return any(owner.controller and owner.uid == pod.metadata.uid for owner in owners)
 
 
-def _is_bound(claim: StorageClaim) -> bool:
-    return bool(claim.spec.volume_name) and _BIND_COMPLETED in (claim.metadata.annotations or {})
+def is_bound(claim: StorageClaim) -> bool:
+    return bool(claim.spec.volume_name) and BIND_COMPLETED in (claim.metadata.annotations or {})
 
 
-def _delays(claim: StorageClaim, world: SchedulingWorld) -> bool:
+def waits_for_consumer(claim: StorageClaim, world: SchedulingWorld) -> bool:
     """Return whether the claim waits for its first consumer. Source: component-helpers pv_helpers.go
     IsDelayBindingMode.
     """
@@ -169,7 +169,7 @@ class _Binding(Filter):
             storage_class = self._world.classes.get(class_of(claim))
             if storage_class is None:
                 raise UncomputedFilter(f"the storage class of claim {claim.metadata.name}")
-            if storage_class.provisioner in {"", _NO_PROVISIONER}:
+            if storage_class.provisioner in {"", NO_PROVISIONER}:
                 return False, True
             if not topology_matches(storage_class.allowed_topologies or (), node.labels):
                 return False, True

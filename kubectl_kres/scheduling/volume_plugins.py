@@ -21,7 +21,7 @@ from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo
 from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Filter, Rejection, SchedulingCluster
 from kubectl_kres.scheduling.volume_binding import WAITS_FOR_CONSUMER, claim_name, not_found
 
-_ONE_POD = "ReadWriteOncePod"
+ONE_POD = "ReadWriteOncePod"
 _IN_USE = (
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
 )
@@ -42,19 +42,20 @@ class VolumeRestrictions:
             claim = cluster.world.claims.get((pod.metadata.namespace, name))
             if claim is None:
                 return Rejection(self.name, UNRESOLVABLE, (not_found(name),), about=name)
-            if _ONE_POD in (claim.spec.access_modes or ()):
+            if ONE_POD in (claim.spec.access_modes or ()):
                 exclusive.add(name)
         namespace = pod.metadata.namespace
         used: set[str] = set()
         if exclusive:
             every = (other for node in cluster.nodes for other in node.pods)
-            used = {name for other in every if other.namespace == namespace for name in _claims(other) & exclusive}
+            used = {name for other in every if other.namespace == namespace for name in claims_of(other) & exclusive}
         if not disks and not used:
             return None
         return _Restrictions(disks, namespace, frozenset(exclusive), len(used))
 
 
-def _claims(pod: BoundPod) -> set[str]:
+def claims_of(pod: BoundPod) -> set[str]:
+    """Return the names of the claims that a pod uses, without those that were made for it."""
     return {
         volume.persistent_volume_claim.claim_name
         for volume in pod.volumes
@@ -113,7 +114,7 @@ class _Restrictions(Filter):
         return _Restrictions(self._disks, self._namespace, self._exclusive, conflicts)
 
     def _count_exclusive_claims(self, pods: Iterable[BoundPod]) -> int:
-        return sum(len(_claims(pod) & self._exclusive) for pod in pods if pod.namespace == self._namespace)
+        return sum(len(claims_of(pod) & self._exclusive) for pod in pods if pod.namespace == self._namespace)
 
 
 class NodeVolumeLimits:

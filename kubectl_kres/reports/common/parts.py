@@ -47,8 +47,9 @@ def comparable_value(value: Any) -> Any:
 
 
 NodeAction = Literal[
-    "lower-request", "tolerate", "label-node", "uncordon", "spread-anyway", "drop-affinity", "drop-host-port"
-]
+    "lower-request", "tolerate", "label-node", "uncordon", "spread-anyway", "drop-affinity", "drop-host-port",
+    "create-claim", "use-claim", "change-class", "provide-volume", "release-claim", "change-selector",
+]  # fmt: skip
 
 
 class RequestPart(Record, frozen=True):
@@ -134,12 +135,27 @@ class LoweredRequest(Record, frozen=True):
     source: Source | None = None
 
 
+class StorageWanted(Record, frozen=True):
+    """What a claim or volume that is to be made must have. ``storage``: the most of a claim, the least of a volume;
+    empty: any, as with ``volume``, its name. ``provisioner``: the driver that is to make it. ``labels``: its own.
+    """
+
+    storage_class: str
+    access_modes: tuple[str, ...]
+    storage: str = ""
+    mode: str = "Filesystem"
+    volume: str = ""
+    labels: Mapping[str, str] = {}
+    class_missing: bool = False
+    provisioner: str = ""
+
+
 class NodeRemedy(Record, frozen=True):
     """A change after which ``node``, one of ``nodes`` many, takes the pod: the filters were run again with it.
 
-    ``about``: the taint that is tolerated, the label that is set, or the constraint, term or port that the pod would
-    not ask for any longer. ``commands``: lines for kubectl; ``why``: why there
-    are none.
+    ``about``: the taint that is tolerated, the label that is set, the constraint, term or port that the pod would not
+    ask for any longer, the claim, or the labels of nodeSelector. ``to``: the claim, class or labels in place of it.
+    ``holders``: the pods that use the claim. ``commands``: lines for kubectl; ``why``: why there are none.
     """
 
     action: NodeAction
@@ -147,6 +163,9 @@ class NodeRemedy(Record, frozen=True):
     nodes: int = 1
     lowered: tuple[LoweredRequest, ...] = ()
     about: str = ""
+    to: str = ""
+    wanted: StorageWanted | None = None
+    holders: tuple[ObjectRef, ...] = ()
     commands: tuple[str, ...] = ()
     why: str = ""
 
@@ -168,13 +187,12 @@ class NodeReport(Record, frozen=True):
     less important pods would have to go. ``rejection``: why no node was looked at. ``complete`` False: more decides
     than is computed here; ``not_read`` are kinds that could not be read, ``not_computed`` says what else. ``empty``:
     the pods on nodes could not be read, so that all of this holds for empty nodes. ``open``: of so many nodes it was
-    not computed. ``unread``: the server's words where the nodes could not be read; ``of_list``: the pod is
-    one of a list, in which the nodes are looked at for a few.
+    not computed. ``unread``: the server's words where the nodes could not be read; ``of_list``: the pod is one of a
+    list, in which the nodes are looked at for a few. ``pinned``: the nodes that pods or claims pin it to; they differ
+    where it can run nowhere.
 
     Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node
     one after the other; None: that was not counted. ``room_at_least``: counting ended there.
-
-    ``pinned``: the nodes that pods or claims pin it to; they differ where it can run nowhere.
 
     Of a DaemonSet ``lacking`` are the nodes that are to have a pod of it and cannot take one, ``left_out`` those that
     its template does not let in: both by reason.

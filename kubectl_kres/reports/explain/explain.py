@@ -285,7 +285,7 @@ def _with_node_fixes(advice: Advice, nodes: NodeReport | None, state: RunState |
         return advice
     if state is not None and state.reason != "NoNode":
         return advice
-    from kubectl_kres.reports.scheduling.fixes import node_fixes
+    from kubectl_kres.reports.scheduling.remedies import node_fixes
 
     note = advice.note
     if note.startswith(NOTHING):

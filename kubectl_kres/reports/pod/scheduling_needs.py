@@ -93,7 +93,7 @@ def list_node_needs(store: Store, waiting: Iterable[Pod]) -> tuple[ReadRequest, 
     Nothing where nothing waits for a node.
     """
     wanted: dict[ReadRequest, None] = {}
-    looked = sum(1 for _ in store.keys(scheduling.POD))
+    looked = sum(1 for pod in store.all(scheduling.POD) if not pod.spec.node_name)
     for pod in _of_owners(waiting):
         known = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace) is not None
         if not known and looked >= MOST_LISTED:

@@ -1,4 +1,10 @@
-"""The nodes of an explanation: for the explained pod, or for the first waiting pod of a workload."""
+"""The nodes of an explanation: for the explained pod, or for the first waiting pod of a workload.
+
+Of a DaemonSet also on which its pods wait and why, and which its template does not let in.
+
+Source: pkg/controller/daemon/daemon_controller.go NodeShouldRunDaemonPod, util/daemonset_util.go
+ReplaceDaemonSetPodNodeNameNodeAffinity.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +15,10 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.objects import LabelSelector, ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.scheduling import SchedulingPod
+from kubectl_kres.model.scheduling import NodeSelector, SchedulingPod
+from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import ContainerValues, Subject
@@ -19,11 +26,15 @@ from kubectl_kres.reports.common.last_editor import ManifestEdit, apply_edits
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.remedies.commands import keeper_of
-from kubectl_kres.reports.scheduling.daemon_nodes import with_daemon_nodes
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
 from kubectl_kres.reports.scheduling.new_pods import report_new_pods
-from kubectl_kres.reports.scheduling.remedies import RemedyTarget, find_remedies
-from kubectl_kres.reports.scheduling.report import report_nodes, unread_nodes
+from kubectl_kres.reports.scheduling.obstacles import RemedyTarget
+from kubectl_kres.reports.scheduling.remedies import find_remedies
+from kubectl_kres.reports.scheduling.report import group_nodes, report_nodes, unread_nodes
+from kubectl_kres.scheduling.node_info import NodeInfo
+from kubectl_kres.scheduling.plugin import Rejection, SchedulingCluster, UncomputedFilter
+from kubectl_kres.scheduling.profile import prepare_filters
+from kubectl_kres.scheduling.selectors import matches, read_selector, required_selector
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -98,3 +109,45 @@ def _target(
         if value.side == "requests" and value.written is None and value.source is not None
     }
     return RemedyTarget(ref, prefix, admits, why, sources)
+
+
+#: Filters by which the DaemonSet's controller chooses nodes; what others say of a node is left to the scheduler.
+_CHOOSING = frozenset({"TaintToleration", "NodeAffinity"})
+
+
+def with_daemon_nodes(
+    report: NodeReport, pod: SchedulingPod, owner: Workload, cluster: SchedulingCluster
+) -> NodeReport:
+    """Return the report with the nodes without a pod of the DaemonSet that runs. ``pod``: one of it that waits."""
+    lacking: dict[str, Rejection | None] = {}
+    left_out: dict[str, Rejection | None] = {}
+    selector = read_selector(owner.spec.selector)
+    try:
+        filters = prepare_filters(for_any_node(pod), cluster)
+        for node in cluster.nodes:
+            status = None if _has_pod(node, pod, selector) else filters.check(node)
+            if status is not None:
+                (left_out if status.plugin in _CHOOSING else lacking)[node.name] = status
+    except UncomputedFilter:
+        return report
+    return structs.replace(
+        report, lacking=tuple(group_nodes(lacking.items())), left_out=tuple(group_nodes(left_out.items()))
+    )
+
+
+def _has_pod(node: NodeInfo, pod: SchedulingPod, selector: LabelSelector | None) -> bool:
+    own = (other for other in node.pods if other.namespace == pod.metadata.namespace)
+    return selector is not None and any(matches(selector, other.labels) for other in own)
+
+
+def for_any_node(pod: SchedulingPod) -> SchedulingPod:
+    """Return the pod without the name of the node that its controller wrote into its node affinity."""
+    affinity, selector = pod.spec.affinity, required_selector(pod)
+    if affinity is None or affinity.node_affinity is None or selector is None:
+        return pod
+    terms = tuple(structs.replace(term, match_fields=None) for term in selector.node_selector_terms or ())
+    kept = NodeSelector(terms) if all(term.match_expressions for term in terms) else None
+    required = structs.replace(affinity.node_affinity, required_during_scheduling_ignored_during_execution=kept)
+    return structs.replace(
+        pod, spec=structs.replace(pod.spec, affinity=structs.replace(affinity, node_affinity=required))
+    )

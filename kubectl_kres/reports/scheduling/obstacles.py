@@ -1,14 +1,26 @@
-"""All obstacles of a pod on each node, where the scheduler names the first one alone."""
+"""All obstacles of a pod on each node, where the scheduler names the first one alone.
+
+What remedies share: the object in which they are written, lines for kubectl, and whether nodes take the pod then.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.scheduling import SchedulingPod
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.reports.scheduling.lowering import LoweredValue
 from kubectl_kres.scheduling.node_info import NodeInfo
 from kubectl_kres.scheduling.plugin import Rejection, SchedulingCluster, UncomputedFilter
+from kubectl_kres.scheduling.profile import prepare_filters
 from kubectl_kres.scheduling.schedule import Scheduling
+from kubectl_kres.store.store import Origin
 
 
 class Obstacles(Struct, frozen=True):
@@ -54,3 +66,54 @@ def _distance(item: tuple[NodeInfo, tuple[Rejection, ...]]) -> tuple[int, int, f
     lacking = sum(shortage.lacking / shortage.requested for shortage in short if shortage.requested)
     count = sum(len(status.shortages) or 1 for status in statuses)
     return count, int(not short), lacking, node.name
+
+
+class RemedyTarget(NamedTuple):
+    """The object in which a change is written: the pod or the workload that makes it.
+
+    ``prefix``: leads from there to the pod, ending in a dot, or empty. ``why_not``: its manager, so that it is not
+    changed there; empty: nobody. ``admits``: whether the API server takes lower requests. ``sources``: what set a
+    request that nobody wrote, by its place.
+    """
+
+    ref: ObjectRef
+    prefix: str
+    admits: Callable[[Sequence[LoweredValue]], bool]
+    why_not: str = ""
+    sources: Mapping[str, Source] = {}
+
+    @property
+    def why_fixed(self) -> str:
+        """Why most of the pod's spec cannot be changed there; empty: it can."""
+        return self.why_not or ("this cannot be changed in a pod" if self.ref.kind == "Pod" else "")
+
+
+def nodes_that_take(pod: SchedulingPod, cluster: SchedulingCluster, nodes: Iterable[NodeInfo]) -> set[str]:
+    """Return the nodes that take the pod, by all filters."""
+    taking: set[str] = set()
+    try:
+        filters = prepare_filters(pod, cluster)
+        for node in nodes:
+            if filters.check(node) is None:
+                taking.add(node.name)
+    except UncomputedFilter:
+        return taking
+    return taking
+
+
+def can_take(pod: SchedulingPod, cluster: SchedulingCluster, node: NodeInfo) -> bool:
+    """Return whether one node takes the pod."""
+    return bool(nodes_that_take(pod, cluster, (node,)))
+
+
+def format_json_patch(origin: Origin, target: RemedyTarget, patch: Sequence[Mapping[str, Any]]) -> str:
+    """As a JSON patch, which does nothing where the list is another one by then."""
+    prefix = "/" + f"{target.prefix}spec".replace(".", "/")
+    text = json.dumps([{**step, "path": f"{prefix}{step['path']}"} for step in patch], separators=(",", ":"))
+    where = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
+    return kubectl_line(origin, f"patch {where} --type json -p {shlex.quote(text)}")
+
+
+def kubectl_line(origin: Origin, words: str) -> str:
+    """Return a line for kubectl, with the flags that choose the same server and user."""
+    return f"kubectl {words}{f' {origin.flags}' if origin.flags else ''}"

@@ -1,16 +1,18 @@
-"""Changes after which a node takes the pod. Each is tried: the filters are run again on the changed objects."""
+"""Changes after which a node takes the pod. Each is tried: the filters are run again on the changed objects.
+
+The remedies of a report about nodes as fixes, beside those for what is refused.
+"""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.scheduling import (
     AffinityTerms,
     SchedulingAffinity,
@@ -19,36 +21,27 @@ from kubectl_kres.model.scheduling import (
     Taint,
     Toleration,
 )
-from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.parts import LoweredRequest, NodeRemedy, SetValue
+from kubectl_kres.reports.common.parts import LoweredRequest, NodeRemedy, NodeReport, Remedy, SetValue, StorageWanted
 from kubectl_kres.reports.remedies.commands import commands, unchangeable
 from kubectl_kres.reports.scheduling.lowering import LoweredValue, lower_requests
-from kubectl_kres.reports.scheduling.obstacles import Obstacles
+from kubectl_kres.reports.scheduling.obstacles import (
+    Obstacles,
+    RemedyTarget,
+    can_take,
+    format_json_patch,
+    kubectl_line,
+    nodes_that_take,
+)
+from kubectl_kres.reports.scheduling.volume_remedies import find_volume_remedies
 from kubectl_kres.scheduling.node_filters import taint_text, untolerated
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import SchedulingCluster, UncomputedFilter
-from kubectl_kres.scheduling.profile import prepare_filters
+from kubectl_kres.scheduling.plugin import SchedulingCluster
 from kubectl_kres.store.store import Origin
 
 #: Taints that say that something is wrong with a node: tolerating them puts the pod on a node that cannot run it.
 _TROUBLE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler")
 #: Given to pods by the server, so that no template needs them.
 _GIVEN = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
-
-
-class RemedyTarget(NamedTuple):
-    """The object in which a change is written: the pod or the workload that makes it.
-
-    ``prefix``: leads from there to the pod, ending in a dot, or empty. ``why_not``: its manager, so that it is not
-    changed there; empty: nobody. ``admits``: whether the API server takes lower requests. ``sources``: what set a
-    request that nobody wrote, by its place.
-    """
-
-    ref: ObjectRef
-    prefix: str
-    admits: Callable[[Sequence[LoweredValue]], bool]
-    why_not: str = ""
-    sources: Mapping[str, Source] = {}
 
 
 def find_remedies(
@@ -60,24 +53,7 @@ def find_remedies(
     yield from _label(origin, pod, cluster, obstacles)
     yield from _uncordon(origin, pod, cluster, obstacles)
     yield from _relaxation_remedies(origin, pod, target, cluster, obstacles)
-
-
-def nodes_that_take(pod: SchedulingPod, cluster: SchedulingCluster, nodes: Iterable[NodeInfo]) -> set[str]:
-    """Return the nodes that take the pod, by all filters."""
-    taking: set[str] = set()
-    try:
-        filters = prepare_filters(pod, cluster)
-        for node in nodes:
-            if filters.check(node) is None:
-                taking.add(node.name)
-    except UncomputedFilter:
-        return taking
-    return taking
-
-
-def can_take(pod: SchedulingPod, cluster: SchedulingCluster, node: NodeInfo) -> bool:
-    """Return whether one node takes the pod."""
-    return bool(nodes_that_take(pod, cluster, (node,)))
+    yield from find_volume_remedies(origin, pod, target, cluster, obstacles)
 
 
 def _lower_request_remedies(
@@ -155,7 +131,7 @@ def _toleration_command(origin: Origin, target: RemedyTarget, tolerations: Seque
     patch = _nest_value(f"{target.prefix}spec", {"tolerations": msgspec.to_builtins(own)})
     text = json.dumps(patch, separators=(",", ":"))
     where = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
-    return _kubectl(origin, f"patch {where} --type merge -p {shlex.quote(text)}")
+    return kubectl_line(origin, f"patch {where} --type merge -p {shlex.quote(text)}")
 
 
 def _nest_value(path: str, value: Any) -> Any:
@@ -172,7 +148,7 @@ def _label(
     candidates: list[tuple[int, NodeInfo, dict[str, str]]] = []
     for node, _ in obstacles.alone("NodeAffinity"):
         lacks = {key: value for key, value in wanted.items() if node.labels.get(key) != value}
-        if lacks:
+        if lacks and not any(key in node.labels and _is_given(key) for key in lacks):
             candidates.append((len(lacks), node, lacks))
     for _, node, lacks in sorted(candidates, key=lambda item: item[:1])[:3]:
         labels = {**node.labels, **lacks}
@@ -183,9 +159,14 @@ def _label(
         about = ",".join(f"{key}={value}" for key, value in sorted(lacks.items()))
         words = " ".join(shlex.quote(f"{key}={value}") for key, value in sorted(lacks.items()))
         over = " --overwrite" if any(key in node.labels for key in lacks) else ""
-        line = _kubectl(origin, f"label node {shlex.quote(node.name)} {words}{over}")
+        line = kubectl_line(origin, f"label node {shlex.quote(node.name)} {words}{over}")
         yield NodeRemedy("label-node", node.name, 1, about=about, commands=(line,))
         return
+
+
+def _is_given(label: str) -> bool:
+    """Return whether the kubelet or the cloud gives a label to nodes: another value of it would not be true."""
+    return label.partition("/")[0] in {"kubernetes.io", "topology.kubernetes.io", "node.kubernetes.io"}
 
 
 def _uncordon(
@@ -200,7 +181,7 @@ def _uncordon(
         changed = replace(node, node=_schedulable(node.node))
         nodes = tuple(changed if other.name == node.name else other for other in cluster.nodes)
         if can_take(pod, SchedulingCluster(nodes, cluster.world), changed):
-            line = _kubectl(origin, f"uncordon {shlex.quote(node.name)}")
+            line = kubectl_line(origin, f"uncordon {shlex.quote(node.name)}")
             yield NodeRemedy("uncordon", node.name, 1, commands=(line,))
             return
 
@@ -233,8 +214,8 @@ def _relaxation_remedies(
         if not taking:
             continue
         done.add(relaxed.action)
-        why = target.why_not or ("this cannot be changed in a pod" if target.ref.kind == "Pod" else "")
-        lines = () if why else (_json_patch(origin, target, relaxed.patch),)
+        why = target.why_fixed
+        lines = () if why else (format_json_patch(origin, target, relaxed.patch),)
         node = next(node.name for node in near if node.name in taking)
         yield NodeRemedy(relaxed.action, node, len(taking), about=relaxed.about, commands=lines, why=why)
 
@@ -290,14 +271,79 @@ def _without_ports(pod: SchedulingPod) -> Iterator[_Relaxed]:
             yield _Relaxed("drop-host-port", "NodePorts", about, replace(pod, spec=spec), patch)
 
 
-def _json_patch(origin: Origin, target: RemedyTarget, patch: Sequence[Mapping[str, Any]]) -> str:
-    """As a JSON patch, which does nothing where the list is another one by then."""
-    prefix = "/" + f"{target.prefix}spec".replace(".", "/")
-    text = json.dumps([{**step, "path": f"{prefix}{step['path']}"} for step in patch], separators=(",", ":"))
-    where = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
-    return _kubectl(origin, f"patch {where} --type json -p {shlex.quote(text)}")
+def node_fixes(report: NodeReport | None) -> tuple[Remedy, ...]:
+    """Return each remedy in words, in the order of the report; none without a report."""
+    if report is None:
+        return ()
+    return tuple(Remedy(fix_text(each), commands=each.commands, why=each.why, proven=True) for each in report.remedies)
 
 
-def _kubectl(origin: Origin, words: str) -> str:
-    """Return a line for kubectl, with the flags that choose the same server and user."""
-    return f"kubectl {words}{f' {origin.flags}' if origin.flags else ''}"
+def fix_text(remedy: NodeRemedy) -> str:
+    """Return what to change, and what comes of it."""
+    more = f" and {remedy.nodes - 1} more" if remedy.nodes > 1 else ""
+    what = _format_volume_change(remedy) or _format_change(remedy)
+    return f"{what}: {remedy.node}{more} can take the pod then (tried)"
+
+
+def _format_change(remedy: NodeRemedy) -> str:
+    """Return a change of the pod or of a node; empty: it is one of volumes."""
+    match remedy.action:
+        case "lower-request":
+            return ", ".join(map(_format_lowered_request, remedy.lowered))
+        case "tolerate":
+            return f"tolerate {remedy.about}"
+        case "label-node":
+            return f"label node {remedy.node} {remedy.about}, if that is true of it"
+        case "uncordon":
+            return f"uncordon node {remedy.node}"
+        case "spread-anyway":
+            return f"let its pods spread over {remedy.about} only where that is possible (ScheduleAnyway)"
+        case "drop-affinity":
+            return f"leave out the required {remedy.about}, if its pods can do without"
+        case "drop-host-port":
+            return f"leave out host port {remedy.about}, if a Service can reach it instead"
+    return ""
+
+
+def _format_volume_change(remedy: NodeRemedy) -> str:
+    """Return a change of claims, volumes, or what leads away from them; empty: it is another one."""
+    about, to = remedy.about, remedy.to
+    match remedy.action:
+        case "create-claim":
+            return f"create claim {about} {_format_wanted(remedy.wanted, 'at most')}"
+        case "use-claim":
+            return f"use claim {to} instead of {about}, if its data is what the pod needs"
+        case "change-class":
+            return f"give claim {about} the class {to}, which is there"
+        case "provide-volume":
+            driver = remedy.wanted.provisioner if remedy.wanted is not None else ""
+            made = f" (or {driver} makes it)" if driver else ""
+            return f"provide a PersistentVolume for claim {about}{made} {_format_wanted(remedy.wanted, 'at least')}"
+        case "release-claim":
+            holders = ", ".join(f"{holder.kind}/{holder.name}" for holder in remedy.holders)
+            return f"end {holders}, which alone may use claim {about} (ReadWriteOncePod)"
+        case "change-selector" if to:
+            return f"change {about} in nodeSelector to {to}, where the pod's volumes are"
+        case "change-selector":
+            return f"leave out {about} of nodeSelector, which leads away from the pod's volumes"
+    return ""
+
+
+def _format_lowered_request(value: LoweredRequest) -> str:
+    who = f"of {value.container}" if value.container else "of the pod level"
+    by = f", which {value.source.ref} sets," if value.source is not None else ""
+    return f"lower the {value.resource} request {who} from {value.from_}{by} to {value.to}"
+
+
+def _format_wanted(wanted: StorageWanted | None, bound: str) -> str:
+    """Return what a claim or a volume must have. ``bound``: what the size is."""
+    if wanted is None:
+        return ""
+    parts = [f"named {wanted.volume}"] if wanted.volume else []
+    there = " (there is no such class)" if wanted.class_missing else ""
+    parts += [f"of class {wanted.storage_class}{there}" if wanted.storage_class else "of no class"]
+    parts += [f"with {bound} {wanted.storage}"] if wanted.storage else []
+    parts += [f"with {' and '.join(wanted.access_modes)}"] if wanted.access_modes else []
+    parts += [f"as {wanted.mode}"] if wanted.mode != "Filesystem" else []
+    parts += [f"labelled {','.join(f'{key}={value}' for key, value in wanted.labels.items())}"] if wanted.labels else []
+    return ", ".join(parts)

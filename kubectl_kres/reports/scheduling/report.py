@@ -372,10 +372,11 @@ def _nearest_node(node: NodeInfo, statuses: Sequence[Rejection]) -> NearestNode:
         for reason in status.reasons
     )
     holders = tuple(_holders(node, short))
-    return NearestNode(node.name, tuple(map(_shortage, short)), others, len(node.pods), holders)
+    return NearestNode(node.name, tuple(map(shortage_of, short)), others, len(node.pods), holders)
 
 
-def _shortage(shortage: Shortage) -> NodeShortage:
+def shortage_of(shortage: Shortage) -> NodeShortage:
+    """Return the amounts of a shortage as quantities."""
     name = shortage.resource
     numbers = (shortage.requested, shortage.capacity, shortage.used, shortage.lacking)
     return NodeShortage(name, *(str(amount(name, number)) for number in numbers))

@@ -34,6 +34,7 @@ from kubectl_kres.reports.remedies.words import join_words, untested_remedies
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.needs import pipeline_needs
+from kubectl_kres.tekton.reports.pinned_tasks import with_lacking_tasks
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, TaskState
 from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, kept_elsewhere
 from kubectl_kres.tekton.reports.run_facts import SETTLING, held_back, moment_of, run_facts, tekton_remarks
@@ -354,7 +355,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> 
         result.plan.cycle,
         tasks,
         () if has_ended(run) else at_once(result, world, children, started=run.status.start_time is not None),
-        tuple(_assistant(assistant) for assistant in result.assistants),
+        tuple(with_lacking_tasks(store, run, _assistant(assistant), tasks, result) for assistant in result.assistants),
         int(left.total_seconds()) if left is not None else None,
         has_ended(run),
         tuple(run_facts(run)) if subject.raw is None else (),

@@ -10,7 +10,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Assumption, Problem, Source
 from kubectl_kres.reports.common.explanation import Explanation, Fact, FailedRead, RunState, Verdict
-from kubectl_kres.reports.common.parts import Record, Remedy
+from kubectl_kres.reports.common.parts import NodeShortage, Record, Remedy
 from kubectl_kres.tekton.reports.run_objects import RunObject
 from kubectl_kres.tekton.rules.base.result import MissingReference
 
@@ -58,11 +58,19 @@ class AtOnce(Record, frozen=True):
     exceeded: bool = False
 
 
+class LackingTask(Record, frozen=True):
+    """A task whose pod asks for more than a node has left once the tasks before it have ended."""
+
+    name: str
+    shortages: tuple[NodeShortage, ...]
+
+
 class AssistantPod(Record, frozen=True):
     """A pod that keeps tasks on one node, by the name of its StatefulSet. ``workspace`` empty: for the whole run.
 
     ``refused``: the events of the StatefulSet, which are all that say so. ``tasks``: those whose pods must be on its
-    node, and find none without it. ``there``: its pod exists.
+    node, and find none without it. ``there``: its pod exists, on ``node``; empty: on none. Of the tasks to come
+    ``fitting`` fit there, each alone, and ``lacking`` do not; ``unread_node``: what is left there could not be read.
     """
 
     name: str
@@ -70,6 +78,10 @@ class AssistantPod(Record, frozen=True):
     refused: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     there: bool = False
+    node: str = ""
+    fitting: tuple[str, ...] = ()
+    lacking: tuple[LackingTask, ...] = ()
+    unread_node: bool = False
 
 
 class PipelineExplanation(Record, frozen=True):

@@ -14,7 +14,7 @@ from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tekton.reports.explain_pipeline import ENDED, explain_pipeline
 from kubectl_kres.tekton.reports.needs import pipeline_needs
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask
-from kubectl_kres.tekton.text.pipeline import head_lines, pipeline_lines
+from kubectl_kres.tekton.text.pipeline import head_lines, pinned_task_texts, pipeline_lines
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item
@@ -155,11 +155,12 @@ def _at_once_lines(at_once: AtOnce, width: int) -> Iterator[Line]:
 
 def _assistant(assistant_pod: AssistantPod) -> OutlineItem:
     refused = "; ".join(assistant_pod.refused)
-    tone: Tone = "bad" if refused else ""
+    pinned = "; ".join(pinned_task_texts(assistant_pod))
+    tone: Tone = "bad" if refused else "warn" if assistant_pod.lacking else ""
     return OutlineItem(
         (),
         f"StatefulSet/{assistant_pod.name}",
-        said=refused or f"workspace {assistant_pod.workspace or 'of the whole run'}",
+        said=refused or pinned or f"workspace {assistant_pod.workspace or 'of the whole run'}",
         sign="x" if refused else "",
         tone=tone,
     )

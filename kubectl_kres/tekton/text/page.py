@@ -10,7 +10,7 @@ from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.render.verdict.headline import code_line, message_of
 from kubectl_kres.reports.common.explanation import merge_facts
 from kubectl_kres.tekton.reports.pipeline import AtOnce, PipelineExplanation
-from kubectl_kres.tekton.text.pipeline import task_lines, too_much_texts, verdict_lines
+from kubectl_kres.tekton.text.pipeline import pinned_task_texts, task_lines, too_much_texts, verdict_lines
 
 #: Tasks, events and assumptions that are shown; the rest is counted.
 _TASKS, _FACTS, _ASSUMED = 8, 1, 2
@@ -49,6 +49,8 @@ def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> I
         if assistant.refused and not _is_said(assistant.refused[0], sentences):
             text = f"the affinity assistant StatefulSet/{assistant.name} gets no pod: {assistant.refused[0]}"
             yield from labelled_lines("", text, width, tone="bad")
+        for text in pinned_task_texts(assistant) if assistant.lacking else ():
+            yield from labelled_lines("pinned", text, width, tone="warn")
     yield from _remarks(pipeline_explanation, now, width)
     yield from code_line(pipeline_explanation.verdict)
     yield from more_line(["all that is asked for at once", "claims and assistants", "-c TASK: a task in full"], width)

@@ -348,6 +348,27 @@ def _assistants(pipeline_explanation: PipelineExplanation, width: int) -> Iterat
         if assistant.refused:
             text = f"no status of a run says so; {_format_missing_assistant(assistant)}"
             yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
+        for text in pinned_task_texts(assistant):
+            tone: Tone = "warn" if assistant.lacking else "quiet"
+            yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
+
+
+def pinned_task_texts(assistant: AssistantPod) -> Iterator[str]:
+    """Yield which of the tasks to come fit on the assistant's node, and what the others lack there; nothing where it is
+    on none, or none is to come.
+    """
+    if assistant.unread_node:
+        yield f"on node {assistant.node}; what is left there for tasks to come could not be read"
+    for task in assistant.lacking:
+        lacks = ", ".join(
+            f"{short.resource} {short.lacking} (asks {short.asked}; it has {short.allocatable}, {short.requested} "
+            "requested then)"
+            for short in task.shortages
+        )
+        yield f"task {task.name} does not fit on node {assistant.node}, to which the assistant pins it: lacks {lacks}"
+    if assistant.fitting:
+        whose = f"task{'s' * (len(assistant.fitting) > 1)} {', '.join(assistant.fitting)}"
+        yield f"on node {assistant.node}; {whose} to come {'fit' if len(assistant.fitting) > 1 else 'fits'} there"
 
 
 def _format_missing_assistant(assistant: AssistantPod) -> str:
