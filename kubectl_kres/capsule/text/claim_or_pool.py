@@ -24,8 +24,19 @@ from kubectl_kres.capsule.text.rules import rule_lines
 from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.quota.quota_blocks import tree_lines
-from kubectl_kres.render.text.labels import LABEL, command_lines, labelled_lines
-from kubectl_kres.render.text.line import Line, Tone, draw, pad_text, size, tone_lines, with_ages, wrap_text
+from kubectl_kres.render.text.line import (
+    LABEL,
+    Line,
+    Tone,
+    command_lines,
+    draw,
+    labelled_lines,
+    pad_text,
+    size,
+    tone_lines,
+    with_ages,
+    wrap_text,
+)
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.listed import Row

@@ -14,8 +14,17 @@ from kubectl_kres.capsule.text.claims import asks_words
 from kubectl_kres.capsule.text.pools import head_lines, lacks_text, uses_lines
 from kubectl_kres.capsule.text.pools import pool_lines as whole_pool_lines
 from kubectl_kres.capsule.text.rules import rule_text
-from kubectl_kres.render.text.labels import LABEL, command_lines, labelled_lines, more_line
-from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
+from kubectl_kres.render.text.line import (
+    LABEL,
+    Line,
+    Tone,
+    command_lines,
+    draw,
+    labelled_lines,
+    more_line,
+    tone_lines,
+    wrap_text,
+)
 from kubectl_kres.render.text.remarks import last_edit_texts, unseen_text
 from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
 from kubectl_kres.reports.common.resource_lists import join_words

@@ -11,8 +11,7 @@ from kubectl_kres.cli.args.options import CONNECTION, GLOBAL, Options
 from kubectl_kres.cli.command import Command, row, rows
 from kubectl_kres.errors import UsageError
 from kubectl_kres.provenance.rules import RULES
-from kubectl_kres.render.text.labels import labelled_lines
-from kubectl_kres.render.text.line import draw, wrap_text
+from kubectl_kres.render.text.line import draw, labelled_lines, wrap_text
 
 _SETTINGS = """\
 What counts where no flag and no variable of the environment says otherwise can

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
-from kubectl_kres.render.text.labels import labelled_lines
 from kubectl_kres.render.text.line import (
     Line,
     Tone,
@@ -18,6 +17,7 @@ from kubectl_kres.render.text.line import (
     aligned_lines,
     clip_text,
     draw,
+    labelled_lines,
     pad_text,
     size,
     tone_lines,

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines, shown_remedies
-from kubectl_kres.render.text.labels import LABEL, labelled_lines
 from kubectl_kres.render.text.line import (
+    LABEL,
     Line,
     Tone,
     age_text,
     clip_text,
     columns,
+    labelled_lines,
     size,
     tone_lines,
     with_ages,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.render.pod.qos import class_lines, culprit_text, edit_text, refused_lines, score_lines, tree
-from kubectl_kres.render.text.labels import labelled_lines, more_line
-from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, draw, labelled_lines, more_line, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.reports.qos.qos_reach import CLASSES, ClassChange
 from kubectl_kres.reports.qos.qos_report import PodQos

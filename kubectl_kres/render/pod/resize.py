@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base.outcome import QuotaCharge
-from kubectl_kres.render.text.labels import labelled_lines
-from kubectl_kres.render.text.line import Line, Tone, draw, row, size, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, draw, labelled_lines, row, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.headline import PARTLY, cause
 from kubectl_kres.render.verdict.remedy import remedy_lines

@@ -7,8 +7,18 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.bounds import bounds_lines
 from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.text.labels import labelled_lines
-from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, row, size, tone_lines, wrap_text
+from kubectl_kres.render.text.line import (
+    Line,
+    Tone,
+    clip_text,
+    draw,
+    labelled_lines,
+    pad_text,
+    row,
+    size,
+    tone_lines,
+    wrap_text,
+)
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines, tables

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.quota.policy import bare_lines, head_lines, policy_word
 from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.text.labels import labelled_lines, more_line
-from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, draw, labelled_lines, more_line, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import last_edit_texts, unseen_text
 from kubectl_kres.render.verdict.headline import PARTLY, code_line, lacks_limit_ranges
 from kubectl_kres.reports.common.resource_lists import join_words

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubectl_kres.render.text.labels import labelled_lines
-from kubectl_kres.render.text.line import Line, tone_lines, with_ages, wrap_text
+from kubectl_kres.render.text.line import Line, labelled_lines, tone_lines, with_ages, wrap_text
 from kubectl_kres.render.verdict.run_state import NO_NODE
 from kubectl_kres.reports.common.parts import (
     NearestNode,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.provenance.journal import Assumption
-from kubectl_kres.render.text.labels import labelled_lines
-from kubectl_kres.render.text.line import Line, Tone, ago_or_at
+from kubectl_kres.render.text.line import Line, Tone, ago_or_at, labelled_lines
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.labels import LABEL
-from kubectl_kres.render.text.line import Line, Tone, draw
+from kubectl_kres.render.text.line import LABEL, Line, Tone, draw
 from kubectl_kres.reports.common.parts import Remedy
 
 #: Lines of an answer at most.

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.labels import LABEL
-from kubectl_kres.render.text.line import Line, Tone, age_text, clip_text
+from kubectl_kres.render.text.line import LABEL, Line, Tone, age_text, clip_text
 from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, FailedRead, Verdict, is_held_up
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, codes_of, word_of

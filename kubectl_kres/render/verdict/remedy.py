@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.text.labels import LABEL, command_lines, labelled_lines
-from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
+from kubectl_kres.render.text.line import LABEL, Line, command_lines, labelled_lines, tone_lines, wrap_text
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.remedies.words import NOTHING
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.text.labels import labelled_lines, more_line
-from kubectl_kres.render.text.line import Line, age_text, clip_text, draw
+from kubectl_kres.render.text.line import Line, age_text, clip_text, draw, labelled_lines, more_line
 from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.render.verdict.headline import code_line, message_of
 from kubectl_kres.reports.common.explanation import merge_facts

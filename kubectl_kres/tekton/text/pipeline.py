@@ -6,8 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pod.explain import explanation_lines, fact_lines
-from kubectl_kres.render.text.labels import labelled_lines
-from kubectl_kres.render.text.line import Line, Tone, age_text, clip_text, draw, pad_text, size, tone_lines, wrap_text
+from kubectl_kres.render.text.line import (
+    Line,
+    Tone,
+    age_text,
+    clip_text,
+    draw,
+    labelled_lines,
+    pad_text,
+    size,
+    tone_lines,
+    wrap_text,
+)
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import cause, held_text, message_of, verdict_word

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.provenance.journal import Problem, QuotaShortfall
-from kubectl_kres.render.text.labels import labelled_lines
-from kubectl_kres.render.text.line import Line, age_text, columns, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, age_text, columns, labelled_lines, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.parts import KilledContainer, MergedLimit, OversizedAddition, TektonPart, WaitingRun
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.labels import labelled_lines
-from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, labelled_lines, tone_lines, wrap_text
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, StatusRemark
 from kubectl_kres.tui.screens.tree import TreePane

@@ -25,8 +25,7 @@ from kubectl_kres.render.overview.lines import (
     problem_said,
     short_cause,
 )
-from kubectl_kres.render.text.labels import labelled_lines
-from kubectl_kres.render.text.line import Line, Tone, age_text, size, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines, size, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import do_lines
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.overview import OverviewArea, Problem, pod_area
