@@ -13,8 +13,8 @@ from kubectl_kres.model import scheduling
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.store.store import READ, Coverage, Origin, ReadRequest, Store
+from kubectl_kres.tekton.commands.explain_pipeline import PipelineExplainer
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
-from kubectl_kres.tekton.reports.needs import pipeline_needs
 from kubectl_kres.tekton.reports.pipeline import AssistantPod
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import assistant_name
 from kubectl_kres.tekton.text import page, pipeline
@@ -54,6 +54,7 @@ def stored(*tasks: Any, pods: Any = (), last: Any = (), unread: bool = False, no
     store.add(scheduling.NODES, msgspec.convert(raw, SchedulingNode))
     for pod in pods:
         store.add(scheduling.POD, pod)
+    store.cover(ReadRequest(scheduling.NODES, name="n1", required=False), READ)
     store.cover(PODS, Coverage("denied") if unread else READ)
     return store
 
@@ -113,5 +114,15 @@ def test_the_node_and_its_pods_are_read_only_while_the_run_is_open(ended: bool):
     run = pipeline_run("p", task("b"), workspaces=SPACES, status=status)
     store = store_of(run, made("Pod", ASSISTANT, spec={"nodeName": "n1", "containers": []}))
     assert store.origin == Origin("cluster", "here")
-    needs = pipeline_needs(store, subject("PipelineRun/p"))
+    needs = PipelineExplainer.needs(store, subject("PipelineRun/p"))
     assert (PODS in needs, any(need.kind == scheduling.NODES for need in needs)) == (not ended, not ended)
+
+
+def test_of_a_list_few_nodes_are_read():
+    run = pipeline_run("p", task("b"), workspaces=SPACES, status={"startTime": "2026-11-20T03:00:00Z"})
+    store = store_of(run, made("Pod", ASSISTANT, spec={"nodeName": "n1", "containers": []}))
+    for number in range(10):
+        store.add(scheduling.NODES, msgspec.convert({"metadata": {"name": f"other-{number}"}}, SchedulingNode))
+    assert PODS not in PipelineExplainer.needs(store, subject("PipelineRun/p"))
+    found = assistant(store)
+    assert (found.node, found.unread_node) == ("n1", False)  # nobody asked

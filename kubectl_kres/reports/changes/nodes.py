@@ -16,8 +16,7 @@ from kubectl_kres.reports.changes.created_pods import CreatedPods, PodsOfChange
 from kubectl_kres.reports.changes.report import ChangeReport, Effect, NodesForChange
 from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread
 from kubectl_kres.reports.pod.scheduling_needs import BOUND_PODS, NODES, NewPod, spec_needs, template_of
-from kubectl_kres.reports.scheduling.new_pods import new_pod_as_stored
-from kubectl_kres.reports.scheduling.placing import place_pods
+from kubectl_kres.reports.scheduling.new_pods import new_pod_as_stored, place_pods
 from kubectl_kres.reports.scheduling.report import CheckedPod, SchedulingInput, check_among, read_cluster, unread_kinds
 from kubectl_kres.scheduling.node_info import NodeInfo, changed_node
 from kubectl_kres.scheduling.plugin import SchedulingCluster, UncomputedFilter

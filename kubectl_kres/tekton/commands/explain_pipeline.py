@@ -14,8 +14,10 @@ from kubectl_kres.reports.common.explanation import Subject, Verdict, is_held_up
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.run_state.workload_state import is_ready, is_there
 from kubectl_kres.store.store import ReadRequest, Store
+from kubectl_kres.tekton.model import PipelineRun
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
-from kubectl_kres.tekton.reports.needs import pipeline_needs
+from kubectl_kres.tekton.reports.needs import known_object, pipeline_needs
+from kubectl_kres.tekton.reports.pinned_tasks import assistant_node_needs
 from kubectl_kres.tekton.reports.pipeline import PipelineExplanation, of_task
 from kubectl_kres.tekton.text import pipeline as render
 
@@ -26,7 +28,9 @@ class PipelineExplainer(Explainer):
     @classmethod
     def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         """Return the reads of the tasks, and of what each of them depends on."""
-        return pipeline_needs(store, subject)
+        run = known_object(store, subject) if subject.raw is None else None
+        more = assistant_node_needs(store, run) if isinstance(run, PipelineRun) else ()
+        return (*pipeline_needs(store, subject), *more)
 
     def reports(
         self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary

@@ -30,7 +30,6 @@ from kubectl_kres.tekton.model import (
     TaskSpec,
 )
 from kubectl_kres.tekton.reports.config import configuration_needs
-from kubectl_kres.tekton.reports.pinned_tasks import assistant_node_needs
 from kubectl_kres.tekton.rules.base.convert import to_v1
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller.quota_retry import waiting_condition
@@ -174,7 +173,6 @@ def pipeline_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
             # Tekton hands the label of a run on to its TaskRuns, and that of TaskRuns on to their pods.
             own = f"{PIPELINE_RUN}={subject.ref.name}"
             wanted += (ReadRequest(kind, space, label_selector=own, required=False) for kind in ("TaskRun", "Pod"))
-            wanted += assistant_node_needs(store, result)
     elif isinstance(result, Pipeline):
         wanted += _of_tasks(store, result.spec, space)
     return tuple(dict.fromkeys((*wanted, *settling_needs(store, space))))

@@ -13,7 +13,7 @@ from msgspec import structs
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import PodIdentity, SchedulingPod
-from kubectl_kres.reports.pod.scheduling_needs import NewPod
+from kubectl_kres.reports.pod.scheduling_needs import MOST_LISTED, NewPod
 from kubectl_kres.reports.scheduling.new_pods import new_pod_as_stored
 from kubectl_kres.reports.scheduling.report import shortage_of
 from kubectl_kres.scheduling.node_info import BoundPod, bind, build_node, node_of
@@ -30,12 +30,16 @@ _TO_COME = frozenset({"", "waiting"})
 
 
 def assistant_node_needs(store: Store, run: PipelineRun) -> Iterator[ReadRequest]:
-    """Yield the reads of each node that holds an assistant of a run, and of the pods there; none once it has ended."""
+    """Yield the reads of each node that holds an assistant of a run, and of the pods there; none once it has ended.
+
+    Of a list of runs MOST_LISTED nodes are read.
+    """
     if has_ended(run):
         return
+    read = sum(1 for _ in store.keys(scheduling.NODES))
     for workspace in ("", *(workspace.name for workspace in run.spec.workspaces or ())):
         node = _node_of_assistant(store, run, assistant_name(workspace, run.metadata.name))
-        if node:
+        if node and (read < MOST_LISTED or store.get(scheduling.NODES, node) is not None):
             yield from _node_reads(node)
 
 
@@ -61,8 +65,10 @@ def with_lacking_tasks(
     node = store.get(scheduling.NODES, name) if name else None
     if not name:
         return assistant
-    if node is None or not store.covered(_node_reads(name)[1]).known:
-        return structs.replace(assistant, node=name, unread_node=True)
+    states = [store.covered(need) for need in _node_reads(name)]
+    if node is None or not all(state.known for state in states):
+        refused = any(state.state in {"denied", "failed"} for state in states)
+        return structs.replace(assistant, node=name, unread_node=refused)
     pods = [bind(pod) for pod in store.all(scheduling.POD) if node_of(pod) == name]
     fitting: list[str] = []
     lacking: list[LackingTask] = []
