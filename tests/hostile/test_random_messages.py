@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -77,7 +78,8 @@ def line(random: Random, number: int) -> bytes:
     message["params"] = {"name": random.choice(TOOLS).name, "arguments": {"context": "demo"}}
     for _ in range(random.randint(0, 3)):
         place = random.choice((message, message["params"] if isinstance(message["params"], dict) else message))
-        place[random.choice(("jsonrpc", "id", "method", "params", "name", "arguments", "x"))] = random.choice(VALUES)
+        name = random.choice(("jsonrpc", "id", "method", "params", "name", "arguments", "x"))
+        place[name] = deepcopy(random.choice(VALUES))
         if not isinstance(message.get("params"), dict):
             break
     text = json.dumps(message).encode()

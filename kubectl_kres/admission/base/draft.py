@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.errors import QuantityError
+from kubectl_kres.errors import QuantityError, UsageError
 from kubectl_kres.model.objects import items, text
-from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
+from kubectl_kres.model.pod import Container, Pod, PodSpec, PodStatus, ResourceRequirements
 from kubectl_kres.provenance.journal import Entry, Set, Source
 from kubectl_kres.quantity import Quantity, from_json, read_back, stored_quantity
 
@@ -23,11 +23,15 @@ Quantities = dict[str, Quantity]
 _MILLI = 10**6
 
 
-class Unparsable(Exception):
-    """A quantity of the object cannot be parsed: the request ends with 400 before anything else is looked at."""
+class Unparsable(UsageError):
+    """A quantity of the object cannot be parsed: the request ends with 400 before anything else is looked at.
 
-    def __init__(self, path: str, error: QuantityError) -> None:
-        super().__init__(f"{path}: {error.message}")
+    ``owner`` names the object where the path does not say enough; empty: whoever catches it knows.
+    """
+
+    def __init__(self, path: str, error: QuantityError, owner: str = "") -> None:
+        where = f"{owner}: {path}" if owner else path
+        super().__init__(f"{where}: {error.message}", hint="no API server stores such an object")
         self.path, self.error = path, error
 
 
@@ -179,7 +183,10 @@ def reread(draft: Draft) -> None:
 
 
 def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> Draft:
-    """Return the quantities of a pod as decoded, before any default and not rounded yet. Raises Unparsable."""
+    """Return the quantities of a pod as decoded, before any default and not rounded yet.
+
+    Raises Unparsable, for a quantity of its status too, which is decoded with it.
+    """
     spec = pod.spec
     containers = [
         _build_slot(container, f"spec.containers[{index}]", "container", journal)
@@ -198,7 +205,17 @@ def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> D
     draft.owner = next(((owner.kind, owner.name) for owner in owners if owner.controller), None)
     if not server.on("PodLevelResources"):
         drop_pod_level(draft, journal)
+    _decode_status(pod.status)
     return draft
+
+
+def _decode_status(status: PodStatus) -> None:
+    for reported in (*(status.init_container_statuses or ()), *(status.container_statuses or ())):
+        path = "status.containerStatuses"
+        parse_list(reported.allocated_resources, f"{path}.allocatedResources")
+        if reported.resources is not None:
+            parse_list(reported.resources.requests, f"{path}.resources.requests")
+            parse_list(reported.resources.limits, f"{path}.resources.limits")
 
 
 def drop_pod_level(draft: Draft, journal: list[Entry] | None) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.draft import Draft, Quantities, draft_pod, parse_list
+from kubectl_kres.admission.base.draft import Draft, Quantities, Unparsable, draft_pod, parse_list
 from kubectl_kres.admission.base.outcome import Finding, LimitedResource, QuotaCharge, Refusal, Server, forbidden_object
 from kubectl_kres.admission.base.resource_names import given_name, is_pod_level
 from kubectl_kres.admission.pod import aggregate as qos
@@ -474,7 +474,11 @@ def pod_request(pod: Pod, server: Server, *, draft: Draft | None = None, now: da
 
     ``draft``: its quantities, where they were read already.
     """
-    draft = draft or draft_pod(pod, server)
+    if draft is None:
+        try:
+            draft = draft_pod(pod, server)
+        except Unparsable as fault:
+            raise Unparsable(fault.path, fault.error, f"Pod/{pod.metadata.namespace}/{pod.metadata.name}") from fault
     qos_class = pod.status.qos_class or qos.class_of(draft)
     in_scope = partial(matches_pod, spec=pod.spec, priority_class=pod.spec.priority_class_name, qos_class=qos_class)
     usage = stored_pod_usage(pod, draft, now)

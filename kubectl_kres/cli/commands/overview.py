@@ -20,7 +20,16 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, each_pod, read_yaml
+from kubectl_kres.cli.run.run_loop import (
+    ObjectAnswer,
+    Page,
+    Query,
+    RunContext,
+    RunSummary,
+    each_pod,
+    leave_out,
+    read_yaml,
+)
 from kubectl_kres.cli.select.workloads import complete
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.cli.watch.option import build_watch_runner
@@ -84,7 +93,8 @@ class OverviewPage(Page):
         """Of the pods; None where they may not be read, which is told."""
 
         def add(pod: Pod) -> None:
-            adding.add(pod)
+            if not adding.add(pod):
+                leave_out(pod, run_summary)
             states.add(pod)
 
         if not each_pod(source, space, add, run_summary):

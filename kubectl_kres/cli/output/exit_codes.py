@@ -198,7 +198,7 @@ def may_i(message: str, access: str) -> str:
 
 
 def _tell_usage(error: click.UsageError) -> None:
-    _write(sanitize_text(f"error: {error.message}", keep_newlines=True))
+    print_stderr(f"error: {error.message}")
     if error.ctx is not None:
         print_stderr(f"See '{error.ctx.command_path} --help' for usage.")
 

@@ -337,6 +337,12 @@ def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], ru
     return True
 
 
+def leave_out(pod: Pod, run_summary: RunSummary) -> None:
+    """Say that a pod is not counted, which makes the answer partial."""
+    run_summary.note(f"error: left out, since a quantity does not parse: {pod.metadata.namespace}/{pod.metadata.name}")
+    run_summary.note_unread((), complete=False)
+
+
 class Query(NamedTuple):
     """What a command asks: of which objects, and what makes the reports.
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from kubectl_kres.cli.args.arguments import NamedObjects, parse_named_objects, refuse_selectors
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
+from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError, one_line
 from kubectl_kres.model.admitting import is_parameter
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known, is_view
 from kubectl_kres.model.objects import ObjectRef, mapping, text
@@ -167,7 +167,7 @@ def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
         except ClusterError:
             continue
         names += [item.metadata.name for item in source.store.all(kind.kind, space)]
-    return [f"{kind.names[1]}/{close}" for close in get_close_matches(name, dict.fromkeys(names), 3, 0.6)]
+    return [f"{kind.names[1]}/{one_line(close)}" for close in get_close_matches(name, dict.fromkeys(names), 3, 0.6)]
 
 
 def _from_files(
@@ -417,7 +417,9 @@ def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
         close = _close(source, group[0].kind, group[0].ref.name) if absent is None else []
         similar = f"did you mean {' or '.join(close)}?" if close else ""
         suggestion = _find_other_namespaces(source, group[0]) or similar
-        cluster_error.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else suggestion
+        cluster_error.hint = (
+            f'there is no namespace "{one_line(space)}" (--namespace)' if absent is not None else suggestion
+        )
     return cluster_error
 
 
@@ -433,7 +435,7 @@ def _find_other_namespaces(source: ObjectSource, subject: Subject) -> str:
     spaces = [item.metadata.namespace for item in source.store.all(kind.kind) if item.metadata.name == ref.name]
     if not spaces:
         return ""
-    shown = " or ".join(f"-n {space}" for space in spaces[:_SPACES])
+    shown = " or ".join(f"-n {one_line(space)}" for space in spaces[:_SPACES])
     more = f", and in {len(spaces) - _SPACES} more namespaces" if len(spaces) > _SPACES else ""
     return f"it exists in {'another namespace' if len(spaces) == 1 else 'other namespaces'}: {shown}{more}"
 

@@ -10,7 +10,7 @@ from functools import partial
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import DOCUMENTS
-from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary
+from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, leave_out
 from kubectl_kres.cli.select.workloads import readable
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import Forbidden, UsageError
@@ -97,7 +97,4 @@ def _add(adding: SumCollector, pods: list[Pod], run_summary: RunSummary) -> None
         if adding.add(pod):
             run_summary.answered((), complete=True, negative=False)
         else:
-            run_summary.note(
-                f"error: left out, since a quantity does not parse: {pod.metadata.namespace}/{pod.metadata.name}"
-            )
-            run_summary.note_unread((), complete=False)
+            leave_out(pod, run_summary)
