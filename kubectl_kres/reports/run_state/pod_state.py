@@ -10,6 +10,7 @@ from kubectl_kres.model.pod import READY, Pod
 from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.explanation import RunState
 from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.run_state.claim_events import last_time
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.grace import START_GRACE, is_new, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
@@ -46,7 +47,7 @@ def _pod_state(pod: Pod, now: str, events: Sequence[Event]) -> RunState:
     if status.phase == "Failed":
         return _failed_state(pod, now)
     if not pod.spec.node_name and status.phase in {"", "Pending"}:
-        return without_node(pod, now)
+        return without_node(pod, now, events)
     trouble = worst_state(troubles(pod, now))
     if trouble is not None and trouble.word != "runs":
         return trouble
@@ -113,9 +114,3 @@ def _held_up(pod: Pod, events: Sequence[Event]) -> RunState | None:
     word = "MissingVolume" if event.reason != "FailedCreatePodSandBox" else "NotStarted"
     return RunState("waits", "MissingVolume" if word == "MissingVolume" else "NotStarted", since,
                     message=event.message, detail=event.reason)  # fmt: skip
-
-
-def last_time(event: Event) -> str:
-    """Return when an event was last seen; empty where it does not say."""
-    observed = event.series.last_observed_time if event.series else None
-    return observed or event.last_timestamp or event.event_time or ""

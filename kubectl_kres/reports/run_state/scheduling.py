@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, NamedClaim, Pod, PodAffinityTerm
+from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.explanation import Reason, RunState
+from kubectl_kres.reports.run_state.claim_events import claim_not_made
 from kubectl_kres.reports.run_state.grace import GRACE, is_new
 
 #: The scheduler of pods that name none.
@@ -50,14 +52,25 @@ def queue_of(labels: Mapping[str, str] | None) -> str:
     return (labels or {}).get(_QUEUE_LABEL, "")
 
 
-def without_node(pod: Pod, now: str) -> RunState:
-    """Return the state of a pod without a node."""
+#: How the scheduler says that it waits until a claim is made for the pod.
+#: Source: scheduler plugins volumebinding, dynamicresources.
+_CLAIM_TO_COME = re.compile(
+    r"waiting for ephemeral volume controller to create|waiting for (?:dynamic )?resource ?claim"
+)
+
+
+def without_node(pod: Pod, now: str, events: Sequence[Event] = ()) -> RunState:
+    """Return the state of a pod without a node. ``events``: those about it, where they were read."""
     gates = pod.spec.scheduling_gates
     condition = next(
         (item for item in pod.status.conditions or () if item.type == SCHEDULED and item.status == "False"), None
     )
     if gates or (condition is not None and condition.reason == "SchedulingGated"):
         return _gated_state(pod, condition)
+    if condition is None or _CLAIM_TO_COME.search(condition.message):
+        not_made = claim_not_made(pod, events)
+        if not_made is not None:
+            return not_made
     if condition is not None:
         return _unschedulable(pod, condition)
     since = pod.metadata.creation_timestamp or ""
@@ -66,9 +79,9 @@ def without_node(pod: Pod, now: str) -> RunState:
     scheduler = pod.spec.scheduler_name or _DEFAULT_SCHEDULER
     if pod.status.nominated_node_name:
         return _before_binding(pod, since)
-    claims = pod.spec.resource_claims
-    if claims and scheduler == _DEFAULT_SCHEDULER:
-        return _without_claim(claims[0], pod.metadata.namespace, since)
+    absent = _claim_not_there(pod)
+    if absent is not None and scheduler == _DEFAULT_SCHEDULER:
+        return _without_claim(absent, pod.metadata.namespace, since)
     detail = f"no scheduler called {scheduler} has answered within {GRACE}s"
     return RunState("waits", "NoScheduler", since, by=scheduler, detail=detail)
 
@@ -86,16 +99,34 @@ def _before_binding(pod: Pod, since: str) -> RunState:
     return RunState("waits", reason, since, by=node, detail=detail)
 
 
+def _claim_not_there(pod: Pod) -> NamedClaim | None:
+    """Return the first claim that may be what keeps a silent scheduler from the pod; None where each is of a template
+    and the status names what was made of it, and where what it is of was not kept.
+    """
+    made = {status.name for status in pod.status.resource_claim_statuses or ()}
+    return next(
+        (
+            claim
+            for claim in pod.spec.resource_claims or ()
+            if claim.resource_claim_name or (claim.resource_claim_template_name and claim.name not in made)
+        ),
+        None,
+    )
+
+
 def _without_claim(claim: NamedClaim, namespace: str, since: str) -> RunState:
     """Return the state of a pod whose ResourceClaim does not exist: the scheduler does not look at it, and says
-    nothing.
+    nothing. Why none was made of a template is not known here: the template may well be there.
 
     Source: scheduler/framework/plugins/dynamicresources PreEnqueue.
     """
-    kind = "ResourceClaim" if claim.resource_claim_name else "ResourceClaimTemplate"
-    name = claim.resource_claim_name or claim.resource_claim_template_name or claim.name
-    detail = f"the scheduler does not take up the pod, for which a ResourceClaim ({claim.name}) is missing"
-    return RunState("waits", "MissingResourceClaim", since, object=ObjectRef(kind, name, namespace), detail=detail)
+    if claim.resource_claim_name:
+        missing = ObjectRef("ResourceClaim", claim.resource_claim_name, namespace)
+        detail = f"the scheduler does not take up the pod, for which a ResourceClaim ({claim.name}) is missing"
+        return RunState("waits", "MissingResourceClaim", since, object=missing, detail=detail)
+    detail = f"no ResourceClaim is made yet for {claim.name} of ResourceClaimTemplate"
+    detail += f" {claim.resource_claim_template_name}"
+    return RunState("waits", "MissingResourceClaim", since, detail=detail)
 
 
 def _gated_state(pod: Pod, condition: Condition | None) -> RunState:
