@@ -394,10 +394,11 @@ def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolum
 
 def _affordable(wanted: Sequence[ReadRequest]) -> tuple[ReadRequest, ...]:
     """Return as many reads as are allowed, in the order given; beside those that are required one at least, which says
-    why something is missing.
+    why something is missing. Revisions that are required push nothing out: they are read while a status is behind, of
+    which the pods then say more.
     """
     extra = sorted((need for need in wanted if not need.required), key=_read_priority)
-    room = MOST - (len(wanted) - len(extra))
+    room = MOST - sum(need.required and need.kind != "ControllerRevision" for need in wanted)
     return tuple(need for need in wanted if need.required or need in extra[: max(1, room)])
 
 

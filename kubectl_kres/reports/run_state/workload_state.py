@@ -127,7 +127,8 @@ def workload_state(
         state = counted
     if state is None:
         return None
-    state = structs.replace(state, of=replicas.wanted, ready=ready_pods(kind, workload, states))
+    ready = max(ready_pods(kind, workload, states), min(known, replicas.wanted))
+    state = structs.replace(state, of=replicas.wanted, ready=ready)
     return with_next_step(state, workload.metadata.namespace)
 
 
