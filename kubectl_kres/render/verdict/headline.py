@@ -405,6 +405,10 @@ _CODES = 2
 
 def code_line(verdict: Verdict) -> Iterator[Line]:
     """Yield the command that says what the code of a refusal means; nothing where nothing refuses."""
-    codes = codes_of(verdict)[:_CODES]
+    yield from codes_line(codes_of(verdict)[:_CODES])
+
+
+def codes_line(codes: Sequence[str]) -> Iterator[Line]:
+    """Yield the command that says what codes mean; nothing without codes."""
     if codes:
         yield [("strong", f"{'code':<{LABEL}}"), ("command", f"kubectl kres help {' '.join(codes)}")]
