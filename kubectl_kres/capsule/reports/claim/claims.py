@@ -136,8 +136,8 @@ class Claims:
         result = context.states().get((meta.namespace, meta.name)) or standing(claim, pool)
         wanted = claim.spec.pool
         if result.state == "pending" and wanted and context.pools_known and wanted not in context.pools:
-            said = f"{_NO_SUCH_POOL}, which its controller has not said yet"
-            result = result._replace(state="failed", because=said, rule=POOL_EXISTS)
+            because = f"{_NO_SUCH_POOL}, which its controller has not said yet"
+            result = result._replace(state="failed", because=because, rule=POOL_EXISTS)
         ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
         asked = parse_amounts(claim.spec.claim)
         amounts = tuple(self._amounts(asked, pool, result)) if result.state in _SHORT else ()
