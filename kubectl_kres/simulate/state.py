@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -21,7 +21,6 @@ from kubectl_kres.model.pod import PodTemplateSpec
 from kubectl_kres.model.quota_objects import ResourceClaimTemplate
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import parse
-from kubectl_kres.simulate.layered import LayeredMapping
 
 #: Kind and name of an object; classes of the cluster stand beside what is in the namespace.
 Key = tuple[str, str]
@@ -554,3 +553,37 @@ def wanted_of(workload: WorkloadState) -> int:
             return workload.parallelism
         case _:
             return workload.replicas
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+#: Entries beside those that versions have in common; with more of them there is a new common part.
+_MOST = 64
+
+
+class LayeredMapping(Mapping[K, V]):
+    """Entries that versions have in common, and few of its own. One more entry costs no copy of all others."""
+
+    __slots__ = ("_common", "_own")
+
+    def __init__(self, common: Mapping[K, V], own: Mapping[K, V] | None = None) -> None:
+        self._common, self._own = common, own or {}
+
+    def with_entry(self, key: K, value: V) -> LayeredMapping[K, V]:
+        """Return the mapping with an entry; one in the place of another keeps its place."""
+        own = {**self._own, key: value}
+        return LayeredMapping(self._common, own) if len(own) <= _MOST else LayeredMapping({**self._common, **own})
+
+    def __getitem__(self, key: K) -> V:
+        return self._own[key] if key in self._own else self._common[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._own or key in self._common
+
+    def __iter__(self) -> Iterator[K]:
+        yield from self._common
+        yield from (key for key in self._own if key not in self._common)
+
+    def __len__(self) -> int:
+        return len(self._common) + sum(key not in self._common for key in self._own)

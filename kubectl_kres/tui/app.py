@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import ClassVar
 
 from textual import events
-from textual.command import Provider
+from textual.command import CommandPalette, Provider
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.timer import Timer
@@ -19,8 +19,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui import commands, save, themes, whatif
-from kubectl_kres.tui.commands import Contexts, KeyProvider, Objects, Screens
+from kubectl_kres.tui import commands, palette, save, themes, whatif
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
 from kubectl_kres.tui.layout import AppFrame, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS
@@ -50,10 +49,14 @@ from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt, Purpose
 TICK, _SUMMING, _TYPING = 0.1, 0.015, 0.004
 #: Lines below which the way here gives its line to the screen.
 _LOW = 18
-#: Width from which the header says both what is tried and how fresh the rest is.
-_WIDE = 120
+#: Cells that the header keeps for where it is, whatever is tried and how fresh the rest is.
+_WHERE = 60
 #: Seconds that a remark stands in the status line.
 _REMARK = 4.0
+#: What a terminal makes of Enter before the program has it to itself; and Enter for those who know it from shells.
+_NEWLINE = "ctrl+j"
+#: What asks for help in most programs on full screen, where the settings give it no other meaning.
+_HELP = "f1"
 #: The digits go to namespaces, and commands name them, on every screen.
 _SPACES = ReadRequest("Namespace", required=False)
 #: Kinds that have screens and no list.
@@ -63,7 +66,7 @@ _WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Job")
 class Kres(WhatIfKeys):
     """Read-only. ``session`` belongs to this app's loop."""
 
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {KeyProvider, Screens, Objects, Contexts}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = set(palette.PROVIDERS)
     CSS = """
     Shell { layout: vertical; background: $background; }
     #body { height: 1fr; }
@@ -97,7 +100,7 @@ class Kres(WhatIfKeys):
         self.tries: tuple[whatif.TypedNumber, ...] = ()
         self._ticks = 0
         self._ahead = TypeAhead(self)
-        #: Whether the palette has asked for the names of all kinds.
+        #: Whether the palette is open, which looks for the names of all kinds.
         self._searching = False
         self._ascii = (AsciiOnly(),) if session.setting.ascii_only else ()
         self.title = "kres"
@@ -114,6 +117,8 @@ class Kres(WhatIfKeys):
         self._handle_signals()
         self.app_resume_signal.subscribe(self, lambda app: app.refresh(repaint=True, layout=True))  # an empty screen
         self.theme = self._chosen or themes.DARK.name
+        if _HELP not in self.session.setting.hotkeys:
+            self.bind(_HELP, "act('help')", show=False)
         for key in self.session.setting.hotkeys:
             self.bind(key, f"run('{key}')", show=False)
         self.screen.set_class(True, "ready")
@@ -224,8 +229,9 @@ class Kres(WhatIfKeys):
             return
         fresh = fresh_line(self.session, width := self.size.width, paused=self.paused)
         if (change := self.session.what_if) is not None:
-            wide = [("warn", f"~ what if {safe_text(change.words)} "), *fresh]
-            fresh = wide if width >= _WIDE else [("warn", f"~ {safe_text(change.short)} ")]
+            tried: Line = [("warn", f"~ {safe_text(change.short)} ")]
+            both: tuple[Line, ...] = ([("warn", f"~ what if {safe_text(change.words)} "), *fresh], [*tried, *fresh])
+            fresh = next((line for line in both if count_cells(line) <= width - _WHERE), tried)
         self._bar("where").put(where_line(self.session, width, width - count_cells(fresh)), fresh)
         filtered = pane.filter_summary
         crumbs = [*(self._crumb(place) for place in self.history.trail[:-1]), pane.breadcrumb()]
@@ -310,6 +316,8 @@ class Kres(WhatIfKeys):
 
     async def on_event(self, event: events.Event) -> None:
         """A key waits while the one before it may still lead to another screen, whose key it is then."""
+        if isinstance(event, events.Key) and event.key == _NEWLINE:
+            event = events.Key("enter", "\r")
         if self._ahead.hold_event(event):
             return
         if not isinstance(event, events.Key) or event.is_forwarded or not self.screen_stack:
@@ -330,11 +338,20 @@ class Kres(WhatIfKeys):
         )
 
     def action_command_palette(self) -> None:
-        """Names of kinds that no screen has shown are read while the palette is open."""
+        """Open the palette; names of kinds that no screen has shown are read while it is open."""
         if not self._searching:
             self._searching = True
             self.request_reads()
-        super().action_command_palette()
+            self.push_screen(CommandPalette(id="--command-palette", placeholder=palette.ASKS))
+
+    def on_command_palette_closed(self) -> None:
+        """What only the palette asked for is read no more, once what was chosen has asked for its own."""
+        self.call_later(self._end_search)
+
+    def _end_search(self) -> None:
+        # Another palette may be open already.
+        self._searching = isinstance(self.screen, CommandPalette)
+        self.request_reads()
 
     def action_act(self, action: str) -> None:
         """A key: what it means on this screen, or everywhere."""

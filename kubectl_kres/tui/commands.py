@@ -1,32 +1,20 @@
-"""What is typed behind ``:``, and the words that complete it.
-
-What ctrl-p offers: keys that mean something here, screens, namespaces, objects, contexts and themes.
-"""
+"""What is typed behind ``:``, and the words that complete it."""
 
 from __future__ import annotations
 
 import difflib
-from asyncio import sleep
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from itertools import islice
-from typing import Any, NamedTuple
-
-from textual.command import DiscoveryHit, Hit, Hits, Provider
-from textual.fuzzy import Matcher
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.kinds import find as find_kind
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.tui.keys import KEYS
 from kubectl_kres.tui.lists import list_registry
-from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.lists.list_spec import Listing
 from kubectl_kres.tui.location import HOME, Location, Trail
 from kubectl_kres.tui.screens.screen_factory import has_screen
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.table.strips import safe_text
 
 _HELP, _KINDS, _OVERVIEW, _QUIT = ("help", "h"), ("kinds", "aliases"), ("overview", "home"), ("q", "quit", "exit")
 _CONTEXT = ("ctx", "context", "contexts")
@@ -203,141 +191,3 @@ def completions(text: str, session: Session) -> Iterator[str]:
 def _objects() -> Iterator[str]:
     """Kinds that have no list but can be named."""
     yield from (kind.names[-1] for kind in BY_KIND.values() if has_screen(kind))
-
-
-#: Objects that are offered at a time.
-_MOST = 50
-
-
-class Offer(NamedTuple):
-    """A line of the palette: what is shown, what it is explained by, and what choosing it does."""
-
-    text: str
-    about: str
-    run: Callable[[], Any]
-
-
-class _Offers(Provider):
-    """Offers that are few: all are shown before anything is typed. ``above``: what their matches are raised by."""
-
-    above = 0.0
-
-    def list_offers(self) -> Iterator[Offer]:
-        raise NotImplementedError
-
-    async def discover(self) -> Hits:
-        for offer in self.list_offers():
-            yield DiscoveryHit(offer.text, offer.run, help=offer.about)
-
-    async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
-        for offer in self.list_offers():
-            score = max(matcher.match(offer.text), matcher.match(offer.about))
-            if score > 0:
-                yield Hit(score + self.above, matcher.highlight(offer.text), offer.run, help=offer.about)
-
-
-#: What is found is shown in this order: objects, screens, then what has no more than its match.
-_OBJECTS, _SCREENS = 4.0, 2.0
-#: Keys that everybody knows are not worth a line before anything is typed.
-_KNOWN = frozenset({"open", "up", "command", "filter", "help", "quit", "quit-or-up", "pane", "pane-back"})
-#: Seconds between two looks at what is still read, and how many of them there are.
-_LOOK, _LOOKS = 0.1, 30
-
-
-class KeyProvider(_Offers):
-    """The keys that mean something on this screen; to choose one is to press it."""
-
-    def list_offers(self) -> Iterator[Offer]:
-        app: Any = self.app
-        groups = app.pane.KEY_GROUPS if app.pane is not None else ()
-        for key in KEYS:
-            if key.palette and key.group in groups:
-                yield Offer(f"{key.word}  ({key.shown})", key.text, partial(app.action_act, key.id))
-
-    async def discover(self) -> Hits:
-        known = {f"{key.word}  ({key.shown})" for key in KEYS if key.id in _KNOWN}
-        for offer in self.list_offers():
-            if offer.text not in known:
-                yield DiscoveryHit(offer.text, offer.run, help=offer.about)
-
-
-class Screens(_Offers):
-    """Lists, and the namespaces that they may be of."""
-
-    above = _SCREENS
-
-    def list_offers(self) -> Iterator[Offer]:
-        app: Any = self.app
-        yield Offer("overview", "what there is and what is worst", partial(app.go, HOME, fresh=True))
-        for listing in LISTINGS.values():
-            place = Location(listing.id, app.session.namespace if listing.scoped else "")
-            yield Offer(listing.id, listing.about, partial(app.go, place, fresh=True))
-        for namespace in app.session.store.all("Namespace"):
-            name = namespace.metadata.name
-            about = "the pods of this namespace"
-            yield Offer(f"namespace {safe_text(name)}", about, partial(app.go, Location("pods", name), fresh=True))
-
-
-class Contexts(_Offers):
-    """Other clusters of the kubeconfig, where there is one; themes, which change at once."""
-
-    def list_offers(self) -> Iterator[Offer]:
-        app: Any = self.app
-        if app.session.setting.switch is not None:
-            for name in app.session.setting.contexts():
-                yield Offer(
-                    f"context {safe_text(name)}", "the same screen on another cluster", partial(app.switch, name)
-                )
-        for name in sorted(app.available_themes):
-            yield Offer(f"theme {name}", "for this session; config.toml keeps one", partial(_change_theme, app, name))
-
-
-def _change_theme(app: Any, theme: str) -> None:
-    app.theme = theme
-
-
-class Objects(Provider):
-    """What has a screen, by a part of its name; names are compared before anything costly.
-
-    What was not read before the palette opened is read meanwhile, and said where it is not there yet.
-    """
-
-    async def search(self, query: str) -> Hits:
-        app: Any = self.app
-        matcher, wanted = self.matcher(query), "".join(query.lower().rsplit(maxsplit=1)[-1:])
-        seen: set[ObjectRef] = set()
-        for look in range(_LOOKS):
-            reading = list(app.session.unread_requests(app.searched()))
-            for hit in self._hits(matcher, wanted, seen):
-                yield hit
-            if not reading:
-                break
-            if look < _LOOKS - 1:
-                await sleep(_LOOK)
-        unread = dict.fromkeys(need.kind for need in app.searched() if not app.session.store.covered(need).known)
-        if names := ", ".join(BY_KIND[kind].plural for kind in unread):
-            yield Hit(0.01, f"not read: {names}", partial(app.go, Location("kinds")), help="ctrl-a says why")
-
-    def _hits(self, matcher: Matcher, wanted: str, seen: set[ObjectRef]) -> Iterator[Hit]:
-        app: Any = self.app
-        for ref in islice(self._find_by_name(wanted), _MOST):
-            if ref in seen:
-                continue
-            seen.add(ref)
-            where = f"{ref.namespace}/" if ref.namespace else ""
-            text = f"{BY_KIND[ref.kind].names[-1]} {safe_text(where + ref.name)}"
-            view = "quota" if ref.kind == "ResourceQuota" else "object"
-            score = matcher.match(text) or 0.1
-            run = partial(app.go, Location(view, ref=ref))
-            yield Hit(_OBJECTS + score, matcher.highlight(text), run, help=ref.kind)
-
-    def _find_by_name(self, part: str) -> Iterator[ObjectRef]:
-        app: Any = self.app
-        store = app.session.store
-        for kind in store.kinds():
-            if kind not in BY_KIND or not has_screen(BY_KIND[kind]):
-                continue
-            for item in store.all(kind):
-                if part in item.metadata.name.lower():
-                    yield ObjectRef(kind, item.metadata.name, item.metadata.namespace)

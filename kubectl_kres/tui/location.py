@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 from kubectl_kres.model.objects import ObjectRef
@@ -73,6 +75,10 @@ class History:
 
     def forward(self) -> bool:
         return self._move(self._at + 1)
+
+    def visited(self) -> Iterator[Location]:
+        """Yield where the user was before, the latest first."""
+        return (trail[-1] for trail in reversed(self._trails[: self._at]))
 
     def last(self) -> bool:
         """To where the user was before, wherever that is."""

@@ -99,7 +99,8 @@ class Areas:
     def problems(self) -> list[Problem]:
         """Return what is wrong in all areas, the worst first, with the remedies that are known by now."""
         areas = [self._refused, self._running, *(self._build_area(maker).area for maker in self.makers)]
-        problems = worst_first(areas)
+        # What does not serve the namespace that is shown comes last.
+        problems = sorted(worst_first(areas), key=lambda problem: problem.elsewhere)
         return [
             problem if problem.remedies else replace(problem, remedies=self._remedies.get(_key(problem), ((), ()))[1])
             for problem in problems

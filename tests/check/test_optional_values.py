@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_kres.model.objects import LimitRange, LimitRangeItem, LimitRangeSpec, Metadata
-from kubectl_kres.reports.quota.optional_values import optional_names
+from kubectl_kres.reports.quota.quota_report import optional_names
 
 _LIMITS, _REQUESTS, _SHORT = "limits.ephemeral-storage", "requests.ephemeral-storage", "ephemeral-storage"
 _VALUE = {"ephemeral-storage": "1Gi"}

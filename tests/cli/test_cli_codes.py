@@ -8,7 +8,7 @@ import pytest
 from cli.running import Kres
 from golden.situation import SITUATIONS, load
 
-from kubectl_kres.cli.commands.code_help import code_lines
+from kubectl_kres.cli.commands.help import code_lines
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.reports.check.registry import BY_CODE
 from kubectl_kres.reports.common.explanation import Blocked, Verdict

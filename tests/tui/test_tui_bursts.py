@@ -18,7 +18,7 @@ from kubectl_kres.tui.app import Kres
 BURSTS = {
     "a command, then a filter": ("", [":", *typed("pods"), "enter", "/", *typed("web")], "filter web", "pods"),
     "a filter, then a row": ("pods", ["/", *typed("cart"), "enter", "j", "enter"], "SET BY", "cart-"),
-    "two rows down": ("pods", ["/", *typed("s"), "enter", "j", "j"], "filter s", ">  batch      import-prices-2"),
+    "two rows down": ("pods", ["/", *typed("s"), "enter", "j", "j"], "filter s", ">! shop       storefront-"),
     "command after command": (
         "",
         [":", *typed("pods"), "enter", ":", *typed("quotas"), "enter", "G"],

@@ -97,7 +97,7 @@ def test_rows_that_depend_on_other_kinds_are_made_again():
         await settled(pilot)
         await press(pilot, ["minus"])
         [line] = [line for line in text(app).splitlines() if line.startswith(" >")]
-        assert line.split()[:3] == [">", "ns", "2"], line
+        assert line.split()[:4] == [">", "ns", "-", "2"], line
 
     drive(app, act=act)
 

@@ -32,7 +32,7 @@ def command(shown: str) -> str:
 def test_why_does_this_pod_look_like_this_takes_few_keys():
     app = demo()
     shown = drive(app, ["tab", "down", "enter", "enter"])
-    assert "import-prices-0-82wg6" in shown
+    assert "recommendations-77cdcb87cf-gzr7g" in shown
     assert "SET BY" in shown
 
 
@@ -233,7 +233,7 @@ def test_copy_by_the_terminal(monkeypatch):
     copied = []
     monkeypatch.setattr(Kres, "copy_to_clipboard", lambda _self, text: copied.append(text))
     drive(demo("pods"), ["c", "n", "ctrl+y"])
-    assert copied == ["import-prices-0-82wg6", "batch", "kubectl kres qos -A --demo"]
+    assert copied == ["recommendations-77cdcb87cf-gzr7g", "shop", "kubectl kres qos -A --demo"]
 
 
 def test_save_table_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -310,7 +310,8 @@ def test_the_mouse_chooses_sorts_and_opens():
 
 
 def test_the_cursor_stays_on_its_object_when_the_order_changes():
-    assert "import-prices-2" in cursor(drive(demo("pods"), ["down", "down", "M"]))
+    assert "storefront-" in cursor(drive(demo("pods"), ["down", "down", "M"]))
+    assert "report-cruncher-" in cursor(drive(demo("pods"), ["M"])), "nobody moved it: it stands on the first"
 
 
 def test_resize_shrinks_and_grows():

@@ -9,8 +9,9 @@ from tui.driving import ML, SHOP, calm, demo, drive, settled, shop, text
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.tui.app import Kres
-from kubectl_kres.tui.commands import Contexts, KeyProvider, Objects, Screens, parse_command
+from kubectl_kres.tui.commands import parse_command
 from kubectl_kres.tui.location import HOME, Location
+from kubectl_kres.tui.palette import KeyProvider, Objects, Screens, Themes
 from kubectl_kres.tui.screens.browse import Browse
 
 WIDTHS = (50, 60, 80, 100, 120, 140, 180, 220)
@@ -206,10 +207,12 @@ def test_the_palette_finds_screens_objects_namespaces_and_themes():
             made = provider(screen)
             return [hit async for hit in made.search(query)]
 
-        assert [hit.help for hit in await hits(Objects, "sweep")][:1] == ["ResourcePoolClaim"]
+        assert [hit.help for hit in await hits(Objects, "sweep")][:1] == [
+            "ResourcePoolClaim  exhausted  cpu 4, memory 2Gi"
+        ]
         assert any("what quotas limit" in (hit.help or "") for hit in await hits(Screens, "quotas"))
         assert any("pods of this namespace" in (hit.help or "") for hit in await hits(Screens, "ml-training"))
-        theme = next(hit for hit in await hits(Contexts, "theme nord"))
+        theme = next(hit for hit in await hits(Themes, "theme nord"))
         theme.command()
         assert app.theme == "nord"
         keys = [hit.help async for hit in KeyProvider(screen).discover()]

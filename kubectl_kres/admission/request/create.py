@@ -255,7 +255,7 @@ def _create_counted(raw: Mapping[str, Any], policies: Policies, server: Server) 
 
 
 def _create_autoscaler(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    from kubectl_kres.admission.structure.autoscaler_structure import autoscaler_errors  # noqa: PLC0415, rarely asked
+    from kubectl_kres.admission.structure.workload_structure import autoscaler_errors  # noqa: PLC0415, rarely asked
 
     errors = [*autoscaler_errors(raw, server)]
     if errors:

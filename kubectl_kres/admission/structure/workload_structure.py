@@ -6,10 +6,20 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.admission.base.outcome import FieldError, as_json, forbidden, invalid, not_supported, number, required
+from kubectl_kres.admission.base.outcome import (
+    FieldError,
+    Server,
+    as_json,
+    forbidden,
+    invalid,
+    not_supported,
+    number,
+    required,
+)
 from kubectl_kres.admission.base.resource_names import label_faults
 from kubectl_kres.admission.base.text_rules import selector_matches, shown_selector
 from kubectl_kres.admission.structure.jobs import cron_errors, job_errors, own_errors
+from kubectl_kres.admission.structure.metadata_structure import metadata_errors
 from kubectl_kres.admission.structure.placing_structure import selector_errors
 from kubectl_kres.model.objects import Raw, integer, items, mapping, pointer, text
 
@@ -320,3 +330,26 @@ def _unsupported_type_error(path: str, value: Mapping[str, Any], choices: tuple[
 
 def _negative(path: str, value: int) -> FieldError:
     return number(path, value, "must be greater than or equal to 0", "validation/non-negative")
+
+
+RULE = "validation/autoscaler"
+_OWN = "must specify at least one Object or External metric to support scaling to zero replicas"
+
+
+def autoscaler_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
+    """In the server's order. Source: autoscaling/validation.go validateHorizontalPodAutoscalerSpec."""
+    yield from metadata_errors(raw, server)
+    spec = mapping(raw, "spec")
+    least, most = integer(spec, "minReplicas"), integer(spec, "maxReplicas") or 0
+    bound = 0 if server.has_change("autoscaler/scale-to-zero") else 1
+    if least is not None and least < bound:
+        yield number("spec.minReplicas", least, f"must be greater than or equal to {bound}", RULE)
+    if most == 0:
+        detail = "" if server.has_change("autoscaler/most-required") else "must be set and greater than 0"
+        yield required("spec.maxReplicas", detail, RULE)
+    elif most < 0:
+        yield number("spec.maxReplicas", most, "must be greater than or equal to 1", RULE)
+    if least is not None and most < least:
+        yield number("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`", RULE)
+    if least == 0 and not any(text(metric, "type") in {"Object", "External"} for metric in items(spec, "metrics")):
+        yield forbidden("spec.metrics", _OWN, RULE)

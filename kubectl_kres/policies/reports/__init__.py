@@ -172,7 +172,7 @@ def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Ana
 def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
     if analysis.made is not None:
         return ()
-    from kubectl_kres.policies.reports.security_patch import security_patch
+    from kubectl_kres.policies.reports.remedy import security_patch
 
     patch = security_patch(store, subject, analysis)
     return () if patch is None else (patch,)

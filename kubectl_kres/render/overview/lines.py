@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
+from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.pictures.holders import in_proportion
 from kubectl_kres.render.text.line import Line, Tone, age_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit
+from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, rejection_text
 from kubectl_kres.render.verdict.run_state import nearest_in_short, reason_text
-from kubectl_kres.reports.common.explanation import FailedRead, RunState
+from kubectl_kres.reports.common.explanation import FailedRead, RunState, Verdict
 from kubectl_kres.reports.common.parts import Severity
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem
+from kubectl_kres.reports.rollout.wanted_pods import short_by
 
 #: Mark and tone of a severity.
 SIGNS: Mapping[Severity, tuple[str, Tone]] = {
@@ -76,9 +79,7 @@ def problem_said(problem: Problem, now: str) -> str:
     """Return how it is and what is missing, in a line. ``now``: as RFC 3339, for how long."""
     texts = [problem.state]
     if problem.verdict is not None:
-        because = cause(problem.verdict.findings) or problem.verdict.message
-        if not because and problem.verdict.fits is not None:
-            because = only_fit(problem.verdict)
+        because = _refused_because(problem.verdict, now)
         texts = [f"{problem.state}: {because}" if because else problem.state]
         texts.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
     if problem.run_state is not None:
@@ -103,6 +104,15 @@ def _nearest_node_lines(problem: Problem) -> list[str]:
     if problem.nodes is None:
         return []
     return list(filter(None, [nearest_in_short(problem.nodes)]))
+
+
+def _refused_because(verdict: Verdict, now: str) -> str:
+    """Return why its pods are missing; empty where that is not known."""
+    if because := cause(verdict.findings) or verdict.message:
+        return because
+    if verdict.fits is not None:
+        return only_fit(verdict)
+    return rejection_text(verdict.blocked, now) if verdict.blocked is not None else ""
 
 
 def _format_run_state(state: RunState) -> str:
@@ -251,3 +261,66 @@ def unseen_words(unseen: FailedRead) -> str:
     """Return what could not be read, and the server's words."""
     where = f" of namespace {unseen.namespace}" if unseen.namespace else ""
     return f"{unseen.kind} objects{where}: {unseen.message or unseen.state}"
+
+
+#: What the nodes lack, in the scheduler's sentence.
+_NODES = re.compile(r"0/\d+ nodes are available: (.+?)\.(?: |$)")
+_BOUNDS = {"limitrange/max": ">", "limitrange/min": "<"}
+
+
+def short_cause(problem: Problem) -> str:
+    """Return what is wrong, the amount that is missing with a minus before it."""
+    if problem.verdict is not None:
+        causes = "; ".join(dict.fromkeys(map(_finding, problem.verdict.findings)))
+        return causes or problem.verdict.message or _verdict(problem.verdict) or problem.state
+    if problem.run_state is not None:
+        return _row_state(problem.run_state)
+    return "; ".join(_problem_texts(problem)) or problem.state
+
+
+def pods_of(problem: Problem) -> str:
+    """Return how many pods are there of how many wanted; empty where it is about no pods."""
+    if problem.wanted:
+        return f"{problem.wanted - problem.missing}/{problem.wanted}"
+    state = problem.run_state
+    return f"{state.ready}/{state.of}" if state is not None and state.of else ""
+
+
+def _row_state(state: RunState) -> str:
+    """Return how it fares and why; of the scheduler's sentence what the nodes lack, the rest stands elsewhere."""
+    if state.reason == "NoNode" and (nodes := _NODES.match(state.message)):
+        return f"{state.word}: no node, {nodes[1]}"
+    return f"{state.word}: {reason_text(state)}".removesuffix(": ")
+
+
+def _verdict(verdict: Verdict) -> str:
+    """Return why pods are missing that no rule refuses; empty where that is not known."""
+    if verdict.fits is not None:
+        return f"{verdict.fits} of {verdict.missing} missing pods fit"
+    return f"rejected by {verdict.blocked.by}" if verdict.blocked is not None else ""
+
+
+def _finding(finding: Finding) -> str:
+    source = finding.source
+    name = source.name if source is not None else ""
+    resource = brief_name(finding.resource)
+    if finding.rule == "quota/exceeded":
+        return f"quota {name} -{short_by(finding)} {resource}"
+    if finding.rule == "quota/must-specify":
+        return f"quota {name} requires {resource}"
+    if finding.rule in _BOUNDS and finding.limit and finding.asked:
+        return f"{resource} {finding.asked} {_BOUNDS[finding.rule]} {finding.limit} of {name}"
+    return cause([finding])
+
+
+def _problem_texts(problem: Problem) -> Iterator[str]:
+    if problem.lacks:
+        yield ", ".join(f"-{lack} {brief_name(name)}" for name, lack in problem.lacks.items())
+    if problem.behind:
+        yield f"behind others for {', '.join(map(brief_name, problem.behind))}"
+    if problem.name:
+        yield f"{problem.state}: {brief_name(problem.name)} {used_up(problem)}{percent_of(problem)}"
+    if problem.waiting:
+        yield f"{problem.waiting} wait{'s' * (problem.waiting == 1)}"
+    if problem.reason:
+        yield f"{problem.state}: {problem.reason}"

@@ -30,7 +30,7 @@ from kubectl_kres.model.objects import Namespace, ObjectRef
 from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.namespace.allowed_ranges import ConflictKind
-from kubectl_kres.reports.quota.optional_values import optional_names
+from kubectl_kres.reports.quota.quota_report import optional_names
 from kubectl_kres.simulate.cluster import with_name_label
 from kubectl_kres.store.store import ReadRequest
 

@@ -193,7 +193,7 @@ def build_decision(store: Store, subject: Subject, analysis: Analysis) -> Decisi
     verdict = with_outcome(verdict_of(outcomes), unseen, needed_of(store, subject, analysis, pods, seen))
     advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, seen, pods, left_out)
     if advice.remedies and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
-        from kubectl_kres.reports.remedies.own_defaults import own_defaults
+        from kubectl_kres.reports.remedies.words import own_defaults
 
         own = own_defaults(verdict, containers)
         advice = Advice((*untested_remedies((own,) if own else ()), *advice.remedies), advice.note)

@@ -55,7 +55,7 @@ from kubectl_kres.reports.pod.preflight import namespace_needs, namespace_refusa
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
 from kubectl_kres.reports.quota.quota_report import quota_reports, shared_needs, shared_reports
 from kubectl_kres.reports.remedies.commands import add_access_flags
-from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, quota_excess
+from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import untested_remedies
 from kubectl_kres.store.store import ReadRequest, Store
@@ -313,7 +313,7 @@ def _of_class(known: Policies, *, given: bool) -> tuple[Assumption, ...]:
     return () if given else (Assumption("spec.storageClassName", "claim/default-class", text),)
 
 
-def _build_claim_remedy(word: str) -> Remedy:
+def _build_claim_remedy(word: str) -> RemedyTexts:
     def say(case: RemedyContext) -> Iterator[str]:
         yield f"ask for at {word} {case.finding.limit} of {case.finding.resource}"
 

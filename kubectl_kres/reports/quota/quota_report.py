@@ -16,7 +16,7 @@ from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.admission.quota.usage import requirements
 from kubectl_kres.admission.quota.usage_drift import Drift, find_drifts, recount
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.model.objects import LimitRange, LimitRangeItem, ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.common.effective_policies import extended_of, with_assumed_status
@@ -24,7 +24,6 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRea
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.resource_lists import percent_of, scope_words
 from kubectl_kres.reports.common.system import AboutSharedQuotas, ownership_of, quota_keepers, reads_for
-from kubectl_kres.reports.quota.optional_values import optional_names
 from kubectl_kres.reports.quota.usage_tree import (
     CountedObjects,
     UsageNode,
@@ -288,3 +287,29 @@ def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:
     """Yield the reports of those quotas that bear on a namespace; empty: on any."""
     for keeper in quota_keepers():
         yield from cast("Iterator[QuotaReport]", keeper.shared_reports(store, namespace))
+
+
+_RESOURCE = "ephemeral-storage"
+_REQUESTS, _LIMITS = frozenset({_RESOURCE, f"requests.{_RESOURCE}"}), f"limits.{_RESOURCE}"
+
+
+def optional_names(hard: Iterable[str], limit_ranges: Iterable[LimitRange]) -> Iterator[str]:
+    """Yield the names for which a pod that states no value costs nothing and is admitted.
+
+    Names for which a LimitRange gives each container a value, or refuses a pod without one, are not among them.
+    """
+    items = [item for limit_range in limit_ranges for item in limit_range.spec.limits or ()]
+    for name in hard:
+        ours = name == _LIMITS or name in _REQUESTS
+        if ours and not any(_demands(item, limits=name == _LIMITS) for item in items):
+            yield name
+
+
+def _demands(item: LimitRangeItem, *, limits: bool) -> bool:
+    """Return whether the item gives each pod a limit (else: a request). A minimum requires a request, a maximum for a
+    limit; a container without a request gets its limit as its request.
+
+    Source: plugin/pkg/admission/limitranger minConstraint, maxConstraint; apis/core/v1 SetDefaults_LimitRangeItem.
+    """
+    own = (item.max, item.default) if limits else (item.min, item.max, item.default, item.default_request)
+    return item.type in {"Container", "Pod"} and any(_RESOURCE in (values or {}) for values in own)

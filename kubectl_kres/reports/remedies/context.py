@@ -267,7 +267,7 @@ class RemedyContext:
 
 
 #: What to say of one group of findings.
-Remedy = Callable[[RemedyContext], Iterator[str]]
+RemedyTexts = Callable[[RemedyContext], Iterator[str]]
 
 
 def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:

@@ -21,8 +21,8 @@ from kubectl_kres.reports.pod.preflight import nearest_kind
 from kubectl_kres.reports.remedies.context import (
     FieldNames,
     QuotaExcess,
-    Remedy,
     RemedyContext,
+    RemedyTexts,
     UpperBound,
     asking_less,
     group_findings,
@@ -127,7 +127,7 @@ REFUSE_NOTHING: frozenset[str] = frozenset({
 def remedies(
     outcomes: Sequence[Outcome],
     names: Mapping[str, str] | None = None,
-    special: Mapping[str, Remedy] | None = None,
+    special: Mapping[str, RemedyTexts] | None = None,
     limits: Sequence[Limits] = (),
     lacking: int = 1,
     naming: Callable[[Outcome], FieldNames] = lambda _: FieldNames(),
@@ -408,7 +408,7 @@ def _wrong_type(case: RemedyContext) -> Iterator[str]:
     yield f"write a {wanted}{quoted} at {case.finding.path}, not a {text}"
 
 
-REMEDIES: Mapping[str, Remedy] = {
+REMEDIES: Mapping[str, RemedyTexts] = {
     "decoding/type": _wrong_type,
     "namespace/not-found": _no_namespace,
     "namespace/terminating": _terminating_remedies,

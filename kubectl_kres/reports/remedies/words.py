@@ -9,8 +9,9 @@ from msgspec import structs
 
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.objects import Metadata, ObjectRef
+from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.explanation import ContainerValues, ResourceValue, Subject, Verdict
 from kubectl_kres.reports.common.parts import (
     Admits,
     CreateObject,
@@ -377,3 +378,32 @@ def _find_edit_owners(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[Obj
         metadata = getattr(result, "metadata", None)
         if isinstance(metadata, Metadata) and (names_by_value := keeper(metadata)):
             yield ref, names_by_value
+
+
+_BROKEN = {"limitrange/ratio": "maxLimitRequestRatio", "limitrange/max": "max", "limitrange/min": "min"}
+
+
+def own_defaults(verdict: Verdict, containers: Sequence[ContainerValues]) -> str:
+    """Return the sentence that a LimitRange refuses its own defaults, so that no pod without values is admitted."""
+    for finding in verdict.findings:
+        source = finding.source
+        if source is None or source.kind != "LimitRange" or not finding.rule.startswith("limitrange/"):
+            continue
+        values = [
+            value
+            for container in containers
+            if container.path == str(finding.at.holder)
+            for value in container.values
+            if value.resource == finding.resource and value.value
+        ]
+        if values and all(value.written is None and _is_from(value, source) for value in values):
+            what = _BROKEN.get(finding.rule, "bounds")
+            return (
+                f"correct LimitRange {source.name}: its default {finding.resource} breaks its own {what}, so every pod "
+                f"that states no {finding.resource} is refused"
+            )
+    return ""
+
+
+def _is_from(value: ResourceValue, source: Source) -> bool:
+    return value.source is not None and value.source.ref == source.ref

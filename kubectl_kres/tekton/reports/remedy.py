@@ -10,7 +10,7 @@ from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.parts import TektonPart
-from kubectl_kres.reports.remedies.context import FieldNames, Remedy, RemedyContext
+from kubectl_kres.reports.remedies.context import FieldNames, RemedyContext, RemedyTexts
 from kubectl_kres.reports.remedies.pod_remedy import REMEDIES, remedies, request_over_limit
 from kubectl_kres.reports.remedies.typos import suggest_quantity
 from kubectl_kres.reports.remedies.words import for_new_run
@@ -122,7 +122,7 @@ def _object_refused_remedies(case: RemedyContext) -> Iterator[str]:
 
 
 #: Remedies by rule, of what Tekton's webhooks and controller refuse.
-TEKTON_REMEDIES: Mapping[str, Remedy] = {
+TEKTON_REMEDIES: Mapping[str, RemedyTexts] = {
     "tekton/decode": _decoding_remedies,
     "tekton/one-of": _one_of,
     "tekton/no-steps": _build_fixed_remedy("give the Task a step"),
@@ -190,7 +190,7 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
 }
 
 
-def _build_division_remedy(of_pods: Remedy) -> Remedy:
+def _build_division_remedy(of_pods: RemedyTexts) -> RemedyTexts:
     """Return the remedy of whole pieces, as GPUs, that were divided by the steps; ``of_pods``: for any other value."""
 
     def say(case: RemedyContext) -> Iterator[str]:
@@ -214,13 +214,15 @@ def _build_division_remedy(of_pods: Remedy) -> Remedy:
 
 
 #: Refusals of a part of what comes in whole numbers.
-WHOLE: Mapping[str, Remedy] = {
+WHOLE: Mapping[str, RemedyTexts] = {
     rule: _build_division_remedy(REMEDIES[rule])
     for rule in ("validation/integer", "validation/request-equals-limit", "validation/hugepages")
 }
 
 
-def sentences_of_run(analysis: Analysis, names: Mapping[str, str], sentences: Mapping[str, Remedy]) -> tuple[str, ...]:
+def sentences_of_run(
+    analysis: Analysis, names: Mapping[str, str], sentences: Mapping[str, RemedyTexts]
+) -> tuple[str, ...]:
     """Return what mends each refusal of the pod of a run, in the names of its Task. ``sentences``: others, by rule."""
     part = analysis.tekton
     assert part is not None

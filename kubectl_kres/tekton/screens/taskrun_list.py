@@ -37,6 +37,8 @@ from kubectl_kres.tui.table.view import RowKey
 _KIND = BY_KIND["TaskRun"]
 #: How a run fares, where that is bad.
 MARKS: dict[str, tuple[str, Tone]] = {"failed": ("x", "bad"), "waiting": ("!", "warn"), "cancelled": ("!", "warn")}
+#: The words for how a run fares, the worst first.
+_ORDER = ("failed", "waiting", "cancelled", "new", "pending", "running", "succeeded")
 
 
 class RunRow:
@@ -61,8 +63,9 @@ class RunRow:
         return (live, self._session.policies, *self._session.store.revision("Task", "ConfigMap", "StepAction"))
 
     def ready(self, what: str) -> bool:
-        """Return whether it is computed; ``fault`` is also known of a run that has ended badly."""
-        return self._stamp == self._current_stamp() or (what == "fault" and bool(MARKS.get(run_status(self.run))))
+        """Return whether it is computed; ``fault`` is also known of a run that has ended badly, ``state`` of each."""
+        known = what == "state" or (what == "fault" and bool(MARKS.get(run_status(self.run))))
+        return known or self._stamp == self._current_stamp()
 
     @property
     def found(self) -> Explanation | None:
@@ -165,18 +168,21 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
+        Column("state", "CONDITION", _condition, _badness, lambda row: row_sign(row)[1], most=34),
         Column("steps", "STEPS", _steps, right=True, wide=True, width=5, searched=False),
         _amount_column("CPU REQ", "requests", "cpu"),
         _amount_column("CPU LIVE", "requests", "cpu", live=True),
         _amount_column("MEM REQ", "requests", "memory"),
         _amount_column("MEM LIVE", "requests", "memory", live=True),
-        Column(
-            "state", "CONDITION", _condition, lambda row: run_status(row.run), lambda row: row_sign(row)[1], most=34
-        ),
         Column("differs", "LIVE POD", difference_text, searched=False, width=8, wide=True, tone=_differs_tone),
         Column("age", "AGE", lambda row: row.age, _creation_time, right=True, wide=True, width=5, searched=False),
         Column("task", "TASK", _task, wide=True, most=30),
     )
+
+
+def _badness(row: RunRow | PipelineRow) -> int:
+    """Return the sort key: runs that nothing can help any more come first, those that have ended well last."""
+    return _ORDER.index(run_status(row.run))
 
 
 def _creation_time(row: RunRow) -> str | None:
@@ -269,7 +275,9 @@ TASKRUNS = Listing(
     ready=_ready,
     labels=lambda row: row.run.metadata.labels or {},
     words=lambda row: f"{row.run.metadata.namespace} {row.run.metadata.name} {_condition(row)} {_task(row)}",
-    hints=("owner", "sort-state", "faults"),
+    worst_first=True,
+    tabs=("diff", "yaml", "computed"),
+    hints=("owner", "timeline", "yaml", "sort-state", "faults"),
 )
 
 
@@ -298,8 +306,7 @@ def pipelinerun_sign(row: PipelineRow) -> tuple[str, Tone]:
 def _runs(row: PipelineRow) -> str:
     """Return how its TaskRuns fare."""
     counts = Counter(map(run_status, row.made))
-    order = ("failed", "waiting", "cancelled", "new", "pending", "running", "succeeded")
-    return ", ".join(f"{counts[word]} {word}" for word in order if counts[word]) or "none yet"
+    return ", ".join(f"{counts[word]} {word}" for word in _ORDER if counts[word]) or "none yet"
 
 
 def _pipelinerun_condition(row: PipelineRow) -> str:
@@ -320,7 +327,7 @@ def _pipelinerun_columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
         Column("pipeline", "PIPELINE", _pipeline, most=30),
-        Column("state", "CONDITION", _pipelinerun_condition, tone=lambda row: pipelinerun_sign(row)[1], most=34),
+        Column("state", "CONDITION", _pipelinerun_condition, _badness, lambda row: pipelinerun_sign(row)[1], most=34),
         Column("runs", "TASKRUNS", _runs, most=48),
         Column("age", "AGE", lambda row: row.age, _pipelinerun_created, right=True, wide=True, width=5),
     )
@@ -369,5 +376,6 @@ PIPELINERUNS = Listing(
     ref=lambda row: row.ref,
     command=lambda session, namespace: session.command("explain pipelineruns", namespace),
     labels=lambda row: row.run.metadata.labels or {},
-    hints=("sort-state", "explain", "faults"),
+    worst_first=True,
+    hints=("timeline", "sort-state", "explain", "faults"),
 )

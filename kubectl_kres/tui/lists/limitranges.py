@@ -43,6 +43,16 @@ def row_sign(row: EffectiveLimit) -> tuple[str, Tone]:
     return ("", "") if row.certain and not row.assumptions else ("!", "warn")
 
 
+def state(row: EffectiveLimit) -> str:
+    """Return what the sign says, in a word or two."""
+    mark = row_sign(row)[0]
+    return "no value fits" if mark == "x" else "depends on order" if mark and not row.certain else mark and "assumed"
+
+
+def _row_rank(row: EffectiveLimit) -> int:
+    return ("x", "!", "").index(row_sign(row)[0])
+
+
 def _columns(namespace: str) -> tuple[Column, ...]:
     where = Column("namespace", "NAMESPACE", lambda row: row.namespace)
     return (
@@ -55,6 +65,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("requests", "DEFAULT REQUEST", lambda row: _values(row.requests), tone=_tone("requests")),
         Column("limits", "DEFAULT LIMIT", lambda row: _values(row.limits), tone=_tone("limits")),
         Column("objects", "FROM", _objects, wide=True),
+        Column("state", "STATE", state, _row_rank, lambda row: row_sign(row)[1], most=16, wide=True),
     )
 
 
@@ -127,6 +138,7 @@ LISTING = Listing(
     command=lambda session, namespace: session.command(
         f"explain ns/{namespace}" if namespace else "explain namespaces"
     ),
+    worst_first=True,
     hints=("explain", "faults"),
     part="bound",
 )

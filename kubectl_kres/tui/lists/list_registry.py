@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.tui.lists import findings, limitranges, namespaces, pods, quotas, refused, timeline
 from kubectl_kres.tui.lists.list_spec import Listing
+from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import systems
 from kubectl_kres.tui.table.columns import Column
 
@@ -28,6 +31,17 @@ def find(word: str) -> Listing | None:
     """Return the list that a word names, as kubectl would take it."""
     lowered = word.lower()
     return next((listing for listing in LISTINGS.values() if lowered in listing.names), None)
+
+
+def find_row(session: Session, ref: ObjectRef) -> tuple[Listing, Any] | None:
+    """Return the row of an object with the list that has it; None where no list makes single rows of its kind, or the
+    object is not there.
+    """
+    for listing in LISTINGS.values():
+        if listing.kinds[0] == ref.kind and listing.row is not None:
+            made = listing.row(session, ref)
+            return (listing, made[1]) if made is not None else None
+    return None
 
 
 def list_names() -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.store.store import Changes, ReadRequest
@@ -15,6 +16,9 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_texts import RowText
 from kubectl_kres.tui.table.view import RowKey
+
+#: What a missing extension takes nothing from.
+_STILL = "Namespaces, pods, quotas, LimitRanges and what is refused are shown without it."
 
 ListRows = Iterator[tuple[RowKey, Any]]
 
@@ -38,9 +42,11 @@ class Listing(Struct, frozen=True):
     owner: what a row belongs to. several: what rows are called; empty: as the list is.
     fault: whether a row has one, as far as it was computed; absent: by its sign. late: what a row says depends on
     others, and this is whether they tell of a moment ago.
-    worst_first: rows stand by the column ``state`` until another order is chosen.
+    worst_first: rows stand by the column ``state`` until another order is chosen; of more rows than ``worst_most`` (0:
+    of however many) by their names.
     fields: what a filter like ``limits=none`` looks at besides the columns, by name.
     none: that there are no rows, in words; empty: what else is said then, and what to do next.
+    tabs: those of a row's screen that keys of the same name open.
     part: what a row is where it is no object but a part of several. words: what filters look at; absent: all columns.
     """
 
@@ -69,11 +75,13 @@ class Listing(Struct, frozen=True):
     scoped: bool = True
     sums: bool = False
     worst_first: bool = False
+    worst_most: int = 0
     fields: Mapping[str, Callable[[Any], str]] = {}
     none: str = ""
     empty: Callable[[Session, str, int], Iterable[Line]] | None = None
     several: str = ""
     part: str = ""
+    tabs: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -94,3 +102,18 @@ def taken_in(
     result = (listing.row(session, ref) for ref in (*changes.added, *changes.changed) if concerns(ref))
     gone: list[RowKey] = [(ref.namespace, ref.name) for ref in changes.gone if concerns(ref)]
     return dict(row for row in result if row is not None), gone
+
+
+def nothing_there(session: Session, listing: Listing, need: ReadRequest, namespace: str) -> str:
+    """Return that a list has no rows, as ``need`` was read without finding any; empty where it could not be read."""
+    coverage = session.store.covered(need)
+    if coverage.state == "absent":
+        kind = BY_KIND[need.kind]
+        return f"{listing.absent}: the server has no {kind.plural}.{kind.group}/{kind.version}. {_STILL}"
+    if not coverage.known:
+        return ""
+    nothing = listing.none or f"no {listing.several or listing.id}"
+    if not namespace:
+        return nothing
+    count = sum(1 for _ in session.store.all("Namespace"))
+    return f"{nothing} in {namespace}; 0 shows {f'all {count} namespaces' if count > 1 else 'all namespaces'}"

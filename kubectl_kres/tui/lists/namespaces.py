@@ -137,6 +137,10 @@ def row_sign(row: SpaceRow) -> tuple[str, Tone]:
 def _columns(_namespace: str) -> tuple[Column, ...]:
     return (
         Column("name", "NAMESPACE", lambda row: row.name),
+        Column(
+            "state", "TIGHTEST QUOTA", _format_tightest_quota, _least_left,
+            tone=lambda row: row_sign(row)[1], most=44,
+        ),
         Column("pods", "PODS", _pods, lambda row: row.sums.pods if row.sums else 0, right=True, most=7, down=True),
         Column("qos", "G/B/E", _classes, _count_guaranteed_pods, right=True, most=14, wide=True, searched=False,
                down=True),
@@ -144,10 +148,6 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
         _amount_column("limits", "cpu", "CPU LIM"),
         _amount_column("requests", "memory", "MEM REQ"),
         _amount_column("limits", "memory", "MEM LIM"),
-        Column(
-            "state", "TIGHTEST QUOTA", _format_tightest_quota, _least_left,
-            tone=lambda row: row_sign(row)[1], most=44,
-        ),
         Column("waiting", "WAIT", lambda row: str(row.waiting or "-"), lambda row: row.waiting, right=True, wide=True,
                tone=lambda row: "warn" if row.waiting else "", down=True),
         Column("pools", "POOLS", lambda row: ", ".join(row.pools) or "-", wide=True, most=30),
@@ -167,10 +167,13 @@ def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
 
 def _detail(session: Session, row: SpaceRow, width: int) -> Iterator[Line]:
     if row.waiting:
-        text = f"{row.waiting} claim{'s' * (row.waiting != 1)} without what they ask for (:claims {row.name})"
+        whose = "claim without what it asks" if row.waiting == 1 else "claims without what they ask"
+        text = f"{row.waiting} {whose} for (:claims {row.name})"
         yield from tone_lines("warn", wrap_text(text, width, rest="  "))
     if row.pools:
-        yield from tone_lines("", wrap_text(f"served by pool {', '.join(row.pools)}", width, rest="  "))
+        yield from tone_lines(
+            "", wrap_text(f"served by pool{'s' * (len(row.pools) > 1)} {', '.join(row.pools)}", width, rest="  ")
+        )
     try:
         policy_explanation = explain_policy(session.store, session.subject(_ref(row)), session.ask)
     except KresError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 
@@ -16,7 +16,7 @@ from kubectl_kres.render.pod.qos import quality_lines, short
 from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.pod.events import of_pod, state_of
-from kubectl_kres.reports.pod.missing_limits import missing_limits
+from kubectl_kres.reports.qos.qos_open import missing_limits
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import PodQos
 from kubectl_kres.reports.qos.qos_sums import PodAmounts
@@ -30,6 +30,8 @@ from kubectl_kres.tui.table.view import RowKey
 
 _KIND = BY_KIND["Pod"]
 _TONES: Mapping[str, Tone] = {"BestEffort": "warn"}
+#: Tones of states, the worst first.
+_WORST: Sequence[Tone] = ("bad", "warn", "", "quiet")
 
 
 class _Computed(Struct, eq=False, gc=False):
@@ -178,7 +180,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         _amount_column("limits", "cpu", "CPU LIM"),
         _amount_column("requests", "memory", "MEM REQ"),
         _amount_column("limits", "memory", "MEM LIM"),
-        Column("state", "STATE", _state, _state, _state_tone, wide=True, most=17, lasting=True),
+        Column("state", "STATE", _state, _row_rank, _state_tone, wide=True, most=24, lasting=True),
         Column("age", "AGE", _age, _creation_time, right=True, wide=True, width=5, searched=False, lasting=True),
         Column("why", "WHY", lambda row: row.why(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone),
         Column("node", "NODE", node, node, wide=True, most=24),
@@ -209,6 +211,11 @@ def _state_reason(row: PodRow) -> str:
 
 def _state(row: PodRow) -> str:
     return _state_reason(row) or row.pod.status.phase
+
+
+def _row_rank(row: PodRow) -> int:
+    """Return the sort key: what has failed comes first, then what does not run as it should."""
+    return _WORST.index(_state_tone(row))
 
 
 def _state_tone(row: PodRow) -> Tone:
@@ -324,5 +331,8 @@ LISTING = Listing(
         "limits.cpu": _missing_limit_text("cpu"),
         "limits.memory": _missing_limit_text("memory"),
     },
-    hints=("suppose", "users", "timeline", "no-limits", "sort-qos", "explain", "faults"),
+    worst_first=True,
+    worst_most=20_000,
+    tabs=("diff", "yaml", "computed"),
+    hints=("suppose", "users", "timeline", "no-limits", "yaml", "explain", "sort-qos", "faults"),
 )

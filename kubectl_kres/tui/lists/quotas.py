@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.render.pictures.holders import holders_lines, of_quota
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, Tone, fine_bar, tone_lines, wrap_text
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.overview import quota_state, read_quota, tightest_use
-from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse
+from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, quota_reports
+from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
@@ -23,6 +27,8 @@ from kubectl_kres.tui.table.view import RowKey
 #: Beyond it a percentage says no more than that it is too much.
 _MOST_PERCENT = 10_000
 _BAR = 8
+#: Width from which the detail tells who holds the quota, and the pods that are too many for that.
+_ROOMY, _FEW = 100, 500
 #: Cells of an hour.
 _TREND = 12
 
@@ -81,6 +87,11 @@ def _tone(row: QuotaEntry) -> Tone:
 def state(row: QuotaEntry) -> str:
     """Return what the sign says, in a word."""
     return quota_state(row.report or row.fault)
+
+
+def tightest_first(report: QuotaReport) -> QuotaReport:
+    """Return the report with the names that are nearest to their limit first."""
+    return replace(report, uses=tuple(sorted(report.uses, key=lambda use: (not use.over, -(use.percent or 0)))))
 
 
 def _format_tightest_field(row: QuotaEntry, field: str) -> str:
@@ -154,11 +165,24 @@ def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, QuotaEntry] | None:
     return None if quota is None else ((ref.namespace, ref.name), quota_row(session, quota))
 
 
+def _holders(session: Session, ref: ObjectRef, width: int) -> Iterator[Line]:
+    """Yield who holds the quota, where its pods are read and few enough to be counted between two keys."""
+    store, quota = session.store, session.get(ref)
+    if quota is None:
+        return
+    known = all(store.covered(need).known for need in counting_needs([quota], session.server, ref.namespace))
+    if known and sum(1 for _ in islice(store.all("Pod", ref.namespace), _FEW)) < _FEW:
+        [report] = quota_reports(store, [quota], session.ask, by="workload")
+        yield from holders_lines(of_quota(report), width, ascii_only=session.setting.ascii_only, figures=False)
+
+
 def _detail(session: Session, row: QuotaEntry, width: int) -> Iterator[Line]:
     if row.report is None:
         yield [("bad", row.fault)]
         return
-    yield from quota_lines(row.report, ascii_only=session.setting.ascii_only, width=width)
+    yield from quota_lines(tightest_first(row.report), ascii_only=session.setting.ascii_only, width=width)
+    if width >= _ROOMY:
+        yield from _holders(session, row.ref, width)
     for ago, name, before, after in session.trends.hard_changes(row.ref, session.setting.clock()):
         when = f"{int(ago // 60)} min ago" if ago >= 60 else "just now"
         text = f"{when}: hard of {name} from {before or 'none'} to {after or 'none'}"

@@ -33,13 +33,17 @@ def _format_missing_pods(row: Denied) -> str:
     return f"{pods.missing} of {pods.wanted}" if pods.missing else "none new"
 
 
-def _missing_sort_key(row: Denied) -> int:
-    return -row.replicas.missing if row.replicas is not None else -row.verdict.missing
+def _row_rank(row: Denied) -> tuple[bool, int]:
+    """Return the sort key: what is wrong comes before what is to be watched, most missing pods first."""
+    missing = row.replicas.missing if row.replicas is not None else row.verdict.missing
+    return row_sign(row)[1] != "bad", -missing
 
 
 def _format_sources(row: Denied) -> str:
     sources = dict.fromkeys(str(finding.source.ref) for finding in row.verdict.findings if finding.source is not None)
-    return ", ".join(sources) or "-"
+    if sources or row.verdict.blocked is None:
+        return ", ".join(sources) or "only some fit"
+    return row.verdict.blocked.by
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
@@ -47,7 +51,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: str(row.subject), most=48),
-        Column("state", "MISSING", _format_missing_pods, _missing_sort_key, right=True, width=9),
+        Column("state", "MISSING", _format_missing_pods, _row_rank, right=True, width=9),
         Column("by", "REFUSED BY", _format_sources, tone=lambda _: "bad"),
         Column("remedy", "FIX", lambda row: row.remedies[0].text if row.remedies else "", wide=True, most=60),
     )
@@ -75,5 +79,7 @@ LISTING = Listing(
     opens=lambda row: Location("object", ref=row.subject),
     ref=lambda row: row.subject,
     command=lambda session, namespace: session.command("quota --denied", namespace),
-    hints=("explain", "faults"),
+    worst_first=True,
+    tabs=("diff", "yaml", "computed"),
+    hints=("timeline", "explain", "faults"),
 )

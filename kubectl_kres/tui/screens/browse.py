@@ -10,12 +10,12 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.timer import Timer
 
-from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.store.store import Changes, ReadRequest
+from kubectl_kres.tui.keys import BY_ID
 from kubectl_kres.tui.lists.list_registry import select_columns
-from kubectl_kres.tui.lists.list_spec import Listing, taken_in
+from kubectl_kres.tui.lists.list_spec import Listing, nothing_there, taken_in
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, StatusRemark, TablePane, sort_line
@@ -47,8 +47,8 @@ _NO_LIMITS = "limits=none"
 #: Rows of which it is counted in which namespaces they are.
 _SPREAD, _SPACES = 20_000, 3
 
-#: What a missing extension takes nothing from.
-_STILL = "Namespaces, pods, quotas, LimitRanges and what is refused are shown without it."
+#: Keys of a list that mean something where it has no rows.
+_WITHOUT_ROWS = frozenset({"timeline"})
 
 
 class Browse(TablePane):
@@ -63,7 +63,7 @@ class Browse(TablePane):
         &.beside { layout: horizontal; }
         &.beside > Lines { width: 1fr; height: 1fr; border-top: none; border-left: solid $foreground 25%; }
         &.beside > Lines:focus { border-left: heavy $accent; }
-        &.bare > Lines { display: none; }
+        &.bare > Lines, &.nothing > Lines { display: none; }
         &.absent > Table { display: none; }
         &.absent > Lines, &.absent > Lines:focus { width: 1fr; height: 1fr; border: none; }
     }
@@ -86,6 +86,8 @@ class Browse(TablePane):
         self._costly: set[str] = set()
         self._described: Any | None = None
         self._faults = False
+        #: Whether the order is the list's own, which nobody has changed.
+        self._by_default = listing.worst_first
         if listing.worst_first and (column := self._severity_column()) is not None:
             self.table.sort(column)
             self._costly = {column.id} if listing.ready is not None else set()
@@ -167,7 +169,8 @@ class Browse(TablePane):
         if self.listing.row is None or moved or self._due:
             self._remake()
         else:
-            # Rows have followed, unseen.
+            # Rows have followed, unseen; none of them has been measured.
+            self.table.measure_widths()
             self._settle_now()
             self._recompute()
             self._show()
@@ -187,7 +190,7 @@ class Browse(TablePane):
         if self._due and self._making is None and now - self._settled >= max(patience, 0.2):
             self._remake()
         self._go_on(_SLICE)
-        if self.table.anchored and self._making is None and not self._due:
+        if self.table.anchored and self._making is None and self._preparing is None and not self._due:
             # Rows that come first may arrive last; once all are there, the cursor stays on its row.
             self.table.anchored = any(self.session.unread_requests(self.needs()))
 
@@ -269,6 +272,10 @@ class Browse(TablePane):
             self._pending.stop()
             self._pending = None
         self._settled = perf_counter()
+        if self._by_default and 0 < self.listing.worst_most < self.table.view.count:
+            # Each of many changes would have to find its place by what is worst.
+            self._by_default, self._costly = False, set()
+            self.table.sort(None)
         self.table.settle()
         self._arrange()
         row = self.table.row
@@ -394,6 +401,7 @@ class Browse(TablePane):
         """The detail of the row, or why there is none; and the lines around."""
         row = self._described = self.table.row
         self._give_room()
+        self.set_class(not self.table.view.keys and not self.has_class("absent"), "nothing")
         self._arrange()
         self.table.empty = () if self.table.view.keys else [("quiet", self._empty_reason())]
         if row is not None and self.table.view.keys:
@@ -426,38 +434,27 @@ class Browse(TablePane):
         yield from gap_lines(self.session, self.needs(), width)
 
     def _empty_reason(self) -> str:
-        where = f" in {self._namespace}" if self._namespace else ""
-        hidden = len(self.table.view.rows)
+        """Return why no row is seen, in a sentence; empty where that is not known."""
+        hidden, where = len(self.table.view.rows), f" in {self._namespace}" if self._namespace else ""
         if hidden and self._filter:
             return f'filter "{safe_text(self._filter)}" hides {hidden} rows (esc)'
         if hidden and self._faults:
             return f"none of {hidden} rows has a fault (ctrl-z shows all)"
         if self._making is not None or any(self.session.unread_requests(self.needs())):
             return f"reading {self.listing.id}{where}"
-        known = self.session.store.covered(next(iter(self.needs()))).known
-        elsewhere = f"; 0 shows {self._format_all_namespaces()}" if where else ""
-        nothing = self.listing.none or f"no {self.listing.several or self.listing.id}"
-        return (self._format_absent_kind() or f"{nothing}{where}{elsewhere}") if known else ""
-
-    def _format_all_namespaces(self) -> str:
-        """Return all namespaces, with their number if it is known."""
-        count = sum(1 for _ in self.session.store.all("Namespace"))
-        return f"all {count} namespaces" if count > 1 else "all namespaces"
-
-    def _format_absent_kind(self) -> str:
-        """Return what it means that the server has no such kind, and what still works; empty if it has."""
-        need = next(iter(self.needs()))
-        if self.session.store.covered(need).state != "absent":
-            return ""
-        kind = BY_KIND[need.kind]
-        return f"{self.listing.absent}: the server has no {kind.plural}.{kind.group}/{kind.version}. {_STILL}"
+        return nothing_there(self.session, self.listing, next(iter(self.needs())), self._namespace)
 
     def status(self) -> Line:
-        shown, known = len(self.table.view.keys), len(self.table.view.rows)
+        shown, rows = len(self.table.view.keys), len(self.table.view.rows)
+        known = self.session.store.covered(next(iter(self.needs()))).known
+        if self.has_class("absent") and known:
+            # What is not there has no order.
+            return [("", f"no {self.listing.several or self.listing.id}"), *gap_count(self.session, self.needs())]
         so_far = self._making is not None or self._preparing is not None
-        count = count_text(self.session, self.needs(), shown, known, so_far=so_far)
+        count = count_text(self.session, self.needs(), shown, rows, so_far=so_far)
         faults = "  faults only" if self._faults else ""
-        text = f"{self._counted(count)}{self._format_sort()}{faults}{self._format_namespaces()}"
+        order = "" if self.has_class("absent") else self._format_sort()
+        text = f"{self._counted(count)}{order}{faults}{self._format_namespaces()}"
         return [("", text), *gap_count(self.session, self.needs())]
 
     def _format_sort(self) -> str:
@@ -472,7 +469,8 @@ class Browse(TablePane):
         keys = self.table.view.keys
         if "=" not in self._filter or self._namespace or not 0 < len(keys) <= _SPREAD or not self.listing.scoped:
             return ""
-        spaces = Counter(key[0] for key in keys).most_common(_SPACES + 1)
+        counts = Counter(key[0] for key in keys)
+        spaces = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: _SPACES + 1]
         more = ", ..." if len(spaces) > _SPACES else ""
         return f"  in {', '.join(f'{space} {count}' for space, count in spaces[:_SPACES])}{more}"
 
@@ -491,9 +489,19 @@ class Browse(TablePane):
         return self.listing.command(self.session, self._namespace)
 
     def hints(self) -> Sequence[str]:
+        if self.has_class("absent"):
+            return ("command", "help", "kinds", *(key for key in self.listing.hints if key in _WITHOUT_ROWS))
         return ("filter", "command", "help", *self.listing.hints)
 
+    @property
+    def filters(self) -> bool:
+        return not self.has_class("absent")
+
     def act(self, action: str) -> bool:
+        key = BY_ID.get(action)
+        if self.has_class("absent") and key is not None and key.group == "lists":
+            self.post_message(StatusRemark(f"there are no rows: {key.shown} does nothing here"))
+            return True
         match action:
             case "no-limits" if "limits" in self.fields:
                 self.filter("" if self._filter == _NO_LIMITS else _NO_LIMITS)
@@ -539,6 +547,8 @@ class Browse(TablePane):
                 self.post_message(OpenPlace(Location("pods", namespace=ref.namespace or ref.name)))
             case "explain":
                 self.post_message(OpenPlace(Location("object", ref=ref, tab="text")))
+            case _ if action in self.listing.tabs:
+                self.post_message(OpenPlace(Location("object", ref=ref, tab=action)))
             case "owner" if (place := self.listing.owner and self.listing.owner(row)) is not None:
                 self.post_message(OpenPlace(place))
             case _:
@@ -547,10 +557,11 @@ class Browse(TablePane):
 
     def toggle(self, column: Column) -> None:
         """Sort by a column. What is costly to compute is computed first, or while the user looks on."""
-        by = self.table.sorted_by
+        by, self._by_default = self.table.sorted_by, False
         if self.listing.worst_first and column.id == "state" and by is not None and by.id == "state":
             # From the worst to the names and back.
             self._compute(None)
+            self.table.anchored = self.table.line == 0
             self.table.sort(None)
             self.post_message(FrameChanged())
             return

@@ -7,21 +7,19 @@ from itertools import zip_longest
 
 from textual.app import ComposeResult
 
-from kubectl_kres.render.text.line import Line, Tone, pad_text, size, tone_lines, wrap_text
-from kubectl_kres.tui.keys import CHANGING, ELSEWHERE, MOVING, groups, hints
+from kubectl_kres.render.text.line import Line, pad_text, size, tone_lines, wrap_text
+from kubectl_kres.tui.keys import CHANGING, ELSEWHERE, MOVING, SORTS, groups, hints
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.screens.pane import Pane
+from kubectl_kres.tui.screens.pane import PICKS, FrameChanged, Pane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.widgets.lines import Lines
 
-_SIGNS: Sequence[tuple[str, Tone, str]] = (
-    ("x", "bad", "a fault: refused, full, impossible"),
-    ("!", "warn", "near its limit, differs from what admission would set today, or depends on LimitRange order"),
-    ("?", "warn", "not known: not readable, or no status yet"),
+_SIGNS: Sequence[tuple[str, str]] = (
+    ("x", "a fault: refused, full, impossible"),
+    ("!", "near its limit, differs from what admission would set today, or depends on LimitRange order"),
+    ("?", "not known: not readable, or no status yet"),
 )
-
-
 #: Width from which two columns stand side by side.
 _TWO = 100
 
@@ -38,6 +36,7 @@ class HelpPane(Pane):
     ) -> None:
         super().__init__(session, place)
         self._about, self._keys, self._groups = about, tuple(for_keys), tuple(key_groups)
+        self._filter = ""
         self.page = Lines(self._lines)
 
     def compose(self) -> ComposeResult:
@@ -48,11 +47,11 @@ class HelpPane(Pane):
         self.page.focus()
 
     def _lines(self, width: int) -> Iterator[Line]:
-        if self._about:
+        if self._about and not self._filter:
             yield from tone_lines("strong", wrap_text(self._about, width))
-        if self._keys:
+        if self._keys and not self._filter:
             yield [("quiet", "  ".join(f"{shown} {word}" for shown, word in hints(self._keys)))]
-        if width < _TWO:
+        if width < _TWO or self._filter:
             for section in self._sections(width):
                 yield from section
             return
@@ -68,36 +67,59 @@ class HelpPane(Pane):
             yield [*first, ("", " " * (half + 2 - taken)), *second]
 
     def _sections(self, width: int) -> Iterator[Iterator[Line]]:
-        """Yield the keys of the screen below first, then those of every screen."""
+        """Yield the keys of the screen below first, then those of every screen; with a filter what it lets through."""
         known = groups()
-        for group in (*(group for group in self._groups if group != "everywhere"), "everywhere"):
-            yield _section_lines(_TITLES[group], [(key.shown, key.text) for key in known[group]], width)
-        yield _section_lines("moving", MOVING, width)
-        yield _sign_lines(width)
-        yield _section_lines(
+        order = {key.id for key in known["lists"] if key.id in SORTS or key.id in PICKS}
+        for at, group in enumerate((*(group for group in self._groups if group != "everywhere"), "everywhere")):
+            keys = [(key.shown, key.text, key.word) for key in known[group] if key.id not in order]
+            yield self._section_lines(_TITLES[group], keys, width)
+            if not at:
+                yield self._section_lines("signs", _SIGNS, width)
+        yield self._section_lines("moving", MOVING, width)
+        if "lists" in self._groups:
+            yield self._section_lines(
+                "order of a list", [(key.shown, key.text, key.word) for key in known["lists"] if key.id in order], width
+            )
+        yield self._section_lines(
             "screens for :", [(" ".join(listing.names[:2]), listing.about) for listing in LISTINGS.values()], width
         )
         rows = [(shown, f"{what} in k9s: nothing here changes a cluster") for shown, what in CHANGING.values()]
         rows += [(shown, f"{what} in k9s; here {instead or 'nothing'}") for shown, what, instead in ELSEWHERE.values()]
-        yield _section_lines("keys of k9s", rows, width)
+        yield self._section_lines("keys of k9s", rows, width)
+
+    def _section_lines(self, title: str, rows: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
+        """Return a section, or what the filter lets through of it. Of a row two texts are shown, all are searched."""
+        wanted = self._filter.lower()
+        matching = [(row[0], row[1]) for row in rows if wanted in " ".join(row).lower()]
+        return _section(title, matching, width) if matching else iter(())
+
+    @property
+    def filters(self) -> bool:
+        return True
+
+    @property
+    def filter_summary(self) -> str:
+        return self._filter
+
+    def filter(self, text: str) -> None:
+        self._filter = text
+        self.page.put(self._lines)
+        self.post_message(FrameChanged())
+
+    def act(self, action: str) -> bool:
+        if action == "up" and self._filter:
+            self.filter("")
+            return True
+        return super().act(action)
 
     def hints(self) -> Sequence[str]:
-        return ("up", "kinds", "command", "palette")
+        return ("filter", "up", "kinds", "command", "palette")
 
     def breadcrumb(self) -> str:
         return "help"
 
     def command(self) -> str:
         return "kubectl kres tui --help"
-
-
-def _sign_lines(width: int) -> Iterator[Line]:
-    yield [("", "")]
-    yield [("strong", "signs")]
-    for sign, tone, text in _SIGNS:
-        first, *rest = wrap_text(text, width, first=f"  {sign}   ", rest=" " * 6)
-        yield [(tone, first[:6]), ("", first[6:])]
-        yield from tone_lines("", rest)
 
 
 _TITLES = {
@@ -108,7 +130,7 @@ _TITLES = {
 }
 
 
-def _section_lines(title: str, rows: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
+def _section(title: str, rows: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
     yield [("", "")]
     yield [("strong", title)]
     column = min(28, max(size(left) for left, _ in rows)) + 4

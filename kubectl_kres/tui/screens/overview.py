@@ -14,15 +14,24 @@ from textual.containers import Container
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.overview.lines import BAR, CHECKED, SIGNS, area_bar, area_said, ask_words, problem_said
-from kubectl_kres.render.overview.row import pods_of, short_cause
+from kubectl_kres.render.overview.lines import (
+    BAR,
+    CHECKED,
+    SIGNS,
+    area_bar,
+    area_said,
+    ask_words,
+    pods_of,
+    problem_said,
+    short_cause,
+)
 from kubectl_kres.render.text.labels import labelled_lines
 from kubectl_kres.render.text.line import Line, Tone, age_text, size, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import do_lines
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.overview import OverviewArea, Problem, pod_area
 from kubectl_kres.store.store import Changes, ReadRequest
-from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.lists.list_registry import LISTINGS, find_row
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.overview import Areas, unread_reason
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, StatusRemark, TablePane
@@ -31,20 +40,23 @@ from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.view import Faces, RowKey
 from kubectl_kres.tui.widgets.lines import Lines
-from kubectl_kres.tui.widgets.not_copied import not_copied, to_copy
 
 #: A drawing is followed by a rest of so many times what it took: keys come first.
 _REST = 10
 #: Seconds at a tick for what is computed between keys.
 _SLICE = 0.012
-#: Width from which a second pane stands beside what is worst, and the part that what is worst has of it then.
-_BESIDE, _LEFT = 150, 0.6
-#: Lines from which the areas have a table of their own that is always seen; below, a strip tells of them.
-_HIGH = 27
+#: Width from which a second pane stands beside what is worst, the part that what is worst has of it then, and the
+#: cells beyond which the second pane leaves it more.
+_BESIDE, _LEFT, _SIDE = 150, 0.6, 80
+#: Lines from which the areas have a table of their own that is always seen, below what is worst or in the second pane;
+#: on a lower screen a strip tells of them.
+_HIGH, _HIGH_BESIDE = 27, 16
 #: Cells of an area's line before its bar, and what a line of its own begins with.
 _HEAD, _INDENT = 34, "   "
 #: Lines of what mends the problem under the cursor, below the problems: on a low screen, and on a high one.
 _FEW, _MORE = 6, 7
+#: Lines of the strip at the most.
+_STRIP = 2
 #: Lines that what is worst has at least.
 _LEAST = 5
 
@@ -107,6 +119,7 @@ class OverviewPane(TablePane):
             change = session.what_if
             self.worst.differs = lambda row: (ref := _ref_of(row)) is not None and change.is_changed(ref)
         self._areas = Areas(session)
+        self._counted: list[tuple[OverviewArea | None, Notice]] = []
         self._due, self._rested = False, 0.0
         #: Whether the areas have the keys because nothing was wrong.
         self._lent = False
@@ -151,7 +164,8 @@ class OverviewPane(TablePane):
         rows = len(self.areas.view.keys) + 2
         if beside:
             self.worst.styles.width = self._left_width
-            self.areas.styles.height = min(rows, max(4, height // 2))
+            unfolded = min(len(self._counted) + 2, height - _MORE - 1)
+            self.areas.styles.height = min(rows, max(4, height // 2, unfolded))
             self.fixes.styles.height = "1fr"
             return
         self.worst.styles.width = "1fr"
@@ -169,11 +183,14 @@ class OverviewPane(TablePane):
 
     @property
     def _is_high_screen(self) -> bool:
-        return self.size.height >= _HIGH
+        return self.size.height >= (_HIGH_BESIDE if self._is_wide_screen else _HIGH)
 
     @property
     def _left_width(self) -> int:
-        return int(self.size.width * _LEFT)
+        """Return the cells that what is worst has beside a second pane: what its texts need, if that leaves enough."""
+        width = self.size.width
+        most = max(int(width * _LEFT), width - _SIDE)
+        return max(width // 2, min(self.worst.whole_width, most)) if self.worst.view.keys else int(width * _LEFT)
 
     def _wrap_row(self, row: Notice) -> Iterator[Notice]:
         """Yield the line of an area; beside what is worst, what has no room on it stands on lines of its own."""
@@ -185,10 +202,18 @@ class OverviewPane(TablePane):
         for text in wrap_text(row.text, self.size.width - self._left_width - len(_INDENT) - 7):
             yield Notice(("", row.sign[1]), f"{_INDENT}{text}", "", "", row.place, indented=True)
 
-    def _strip(self, width: int) -> Iterator[Line]:
-        """The counts of all areas: how many are not as they should be, of how many."""
+    def _strip(self, width: int) -> Iterable[Line]:
+        """The counts of all areas: how many are not as they should be, of how many; where there is no room for all,
+        of those where something is not.
+        """
+        lines = list(self._strip_lines(self._counted, width))
+        if len(lines) <= _STRIP:
+            return lines
+        return self._strip_lines([pair for pair in self._counted if pair[1].sign[0]], width)
+
+    def _strip_lines(self, counted: Sequence[tuple[OverviewArea | None, Notice]], width: int) -> Iterator[Line]:
         line: list[tuple[Tone, str]] = []
-        for area, row in self._counted:
+        for area, row in counted:
             off = sum(part.count for part in area.parts if part.severity) if area is not None and not area.of else 0
             if row.where == "-" or not row.where:
                 continue
@@ -212,6 +237,18 @@ class OverviewPane(TablePane):
         yield from labelled_lines("because", problem_said(row.problem, now), width, tone=tone)
         if not row.problem.remedies and row.problem.area != "refused":
             yield [("strong", f"{'next':<8}"), ("command", self.session.command(row.ask))]
+        if self._is_wide_screen:
+            yield from self._details(row.problem, width)
+
+    def _details(self, problem: Problem, width: int) -> Iterator[Line]:
+        """Yield what the lists say of the object that is wrong, and of the quotas that refuse it."""
+        findings = problem.verdict.findings if problem.verdict is not None else ()
+        sources = (finding.source.ref for finding in findings if finding.source is not None)
+        for ref in dict.fromkeys((problem.subject, *sources)):
+            if (row_of_list := find_row(self.session, ref)) is not None:
+                listing, row = row_of_list
+                yield []
+                yield from listing.detail(self.session, row, width)
 
     @property
     def _fix(self) -> Remedy | None:
@@ -262,7 +299,7 @@ class OverviewPane(TablePane):
         self._show_remedies()
         if not self.worst.view.keys:
             reading = super().busy or self._areas.busy
-            self.worst.empty = [("quiet", "reading" if reading else "nothing is wrong")]
+            self.worst.empty = [("quiet", "reading" if reading else self._nothing())]
             if not reading and self.worst.has_focus:
                 self.areas.focus()
                 self._lent = True
@@ -316,7 +353,8 @@ class OverviewPane(TablePane):
         return "".join(text for _, text in area_bar(area, ascii_only=self.session.setting.ascii_only))
 
     def _pods(self) -> OverviewArea:
-        return pod_area(self.session.adder.done.values())
+        done, space = self.session.adder.done, self.session.namespace
+        return pod_area(done.values() if not space else [done[space]] if space in done else [])
 
     def _refused_notice(self) -> Notice:
         area, place = self._areas.refused(), Location("refused", self.session.namespace)
@@ -357,11 +395,23 @@ class OverviewPane(TablePane):
 
     # What is worst
 
+    def _nothing(self) -> str:
+        """That nothing is wrong, and where else to look."""
+        space, count = self.session.namespace, sum(1 for _ in self.session.store.all("Namespace"))
+        where = f" in {space}; 0 shows all {f'{count} ' if count > 1 else ''}namespaces" if space else ""
+        return f"nothing is wrong{where}"
+
     def _worst_rows(self) -> Iterator[tuple[RowKey, Notice]]:
         now = self.session.setting.now()
         for at, problem in enumerate(self._areas.problems()):
             key = f"{at:04}", str(problem.subject), problem.subject.namespace
-            yield key, self._problem(problem, now)
+            notice = self._problem(problem, now)
+            yield (
+                key,
+                replace(notice, sign=("", "quiet"), text=f"other namespaces: {notice.text}")
+                if problem.elsewhere
+                else notice,
+            )
         for at, gap in enumerate(self._gaps()):
             yield ("gap", f"{at:04}"), gap
 
@@ -519,3 +569,24 @@ _AREAS = (
 def _ref_of(row: Any) -> ObjectRef | None:
     """Return the object of a line; None for an area, or where there is no line."""
     return row.place.ref if row is not None and row.place is not None else None
+
+
+_UNDONE = "a patch of the cluster would be undone"
+
+
+def to_copy(remedy: Remedy | None) -> str:
+    """Return its commands; where its owner would undo them, the fields with their values; empty: nothing."""
+    if remedy is None:
+        return ""
+    if remedy.commands:
+        return "\n".join(remedy.commands)
+    fields = ((edit.field, getattr(edit, "to", None)) for edit in remedy.edits)
+    return "\n".join(f"{field}: {to}" for field, to in fields if field and to is not None)
+
+
+def not_copied(remedy: Remedy | None) -> str:
+    """Return why Enter copies nothing of a remedy that has no command, and what does."""
+    if remedy is None or not remedy.why:
+        return "there is no command to copy"
+    undone = f"{_UNDONE}; " if " owns " in remedy.why else ""
+    return f"{remedy.why}; {undone}c copies the field and value"

@@ -161,7 +161,7 @@ class Pane(Widget):
 #: Seconds that rows are looked at for a fault at one key.
 _SEARCH = 0.25
 #: Keys with which a column is picked, and the one that sorts by it.
-_PICKS = frozenset({"column-left", "column-right", "sort-column"})
+PICKS = frozenset({"column-left", "column-right", "sort-column"})
 
 
 class TablePane(Pane):
@@ -211,7 +211,7 @@ class TablePane(Pane):
 
     def act(self, action: str) -> bool:
         table = self.table
-        if action in SORTS or action in _PICKS:
+        if action in SORTS or action in PICKS:
             return self.sortable and self._sort(action)
         match action:
             case "fault-next" | "fault-previous":
@@ -265,7 +265,10 @@ class TablePane(Pane):
         return chosen is not None
 
     def toggle(self, column: Column) -> None:
-        """Sort by a column; if it does already, the other way round."""
+        """Sort by a column; if it does already, the other way round. A cursor that stands on the first row stays
+        there, one that was moved on its object.
+        """
+        self.table.anchored = self.table.line == 0
         self.table.toggle(column)
         self.post_message(FrameChanged())
 

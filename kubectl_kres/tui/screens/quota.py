@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
+from msgspec.structs import replace
 from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
@@ -18,6 +19,7 @@ from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, quo
 from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import no_labels
+from kubectl_kres.tui.lists.quotas import tightest_first
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, StatusRemark, TablePane
@@ -32,8 +34,11 @@ _BY = ("workload", "pod", "priority")
 _SIDES = {"requests": "REQ", "limits": "LIM"}
 #: Cells that the quota's own figures and pictures need beside its users.
 _FIGURES = 88
-#: Cells of a column's head.
+#: Lines that its users have at least.
+_FEWEST = 5
+#: Cells of a column's head, and names that have a short one.
 _HEAD = 12
+_SHORT = {"persistentvolumeclaims": "PVCS", "replicationcontrollers": "RCS", "services.loadbalancers": "LB SERVICES"}
 
 
 class QuotaPane(ObjectPane, TablePane):
@@ -80,6 +85,9 @@ class QuotaPane(ObjectPane, TablePane):
         beside = full + _FIGURES <= self.size.width
         self.set_class(beside, "beside")
         self.table.styles.width = full if beside else None
+        # Users have the room that they need; what they leave is for the figures.
+        height, rows = self.size.height, len(self.table.view.keys) + 2
+        self.verdict.styles.max_height = height if beside else max(height // 2, height - max(rows, _FEWEST))
 
     def wanted(self) -> Iterable[ReadRequest]:
         """Return the quota, and what counts for it, as far as that is known."""
@@ -98,11 +106,10 @@ class QuotaPane(ObjectPane, TablePane):
         return quota_report
 
     def answered(self) -> None:
-        uses, shares = (self.found.uses, self.found.shares) if self.found is not None else ((), ())
+        uses, shares = (tightest_first(self.found).uses, self.found.shares) if self.found is not None else ((), ())
         # Where there is no room for all, the names that are nearest to their limit stay.
-        tightest = sorted(uses, key=lambda use: (not use.over, -(use.percent or 0)))
-        self.table.change_columns(_columns([use.name for use in tightest]))
-        ordered = sorted(shares, key=lambda usage_share: [-usage_share.percents.get(use.name, 0) for use in tightest])
+        self.table.change_columns(_columns([use.name for use in uses]))
+        ordered = sorted(shares, key=lambda usage_share: [-usage_share.percents.get(use.name, 0) for use in uses])
         self.table.replace({(f"{place:06}", usage_share.who): usage_share for place, usage_share in enumerate(ordered)})
         before = self.before(lambda: {share.who: share.usage for share in self.found.shares} if self.found else {})
         self.table.differs = None if before is None else lambda row: before.get(row.who) != row.usage
@@ -175,16 +182,7 @@ class QuotaPane(ObjectPane, TablePane):
 
 def _drop_users(report: QuotaReport) -> QuotaReport:
     """Return the report without its users, which are the table's."""
-    return QuotaReport(
-        report.subject,
-        report.uses,
-        report.scopes,
-        report.enforced,
-        recounted=report.recounted,
-        faults=report.faults,
-        unseen=report.unseen,
-        complete=report.complete,
-    )
+    return replace(tightest_first(report), shares=(), tree=())
 
 
 def _columns(names: Sequence[str]) -> tuple[Column, ...]:
@@ -197,6 +195,8 @@ def _columns(names: Sequence[str]) -> tuple[Column, ...]:
 
 def column_head(name: str) -> str:
     """Short enough for a column: the whole name is known from the quota above."""
+    if name in _SHORT:
+        return _SHORT[name]
     kind = name.removeprefix("count/")
     if kind != name:
         return kind.partition(".")[0].upper()[:_HEAD]

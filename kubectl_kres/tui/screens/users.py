@@ -154,7 +154,7 @@ class UsersPane(TreePane):
         quota_report: QuotaReport = self.found
         for use in sorted(quota_report.uses, key=lambda use: self._names.index(use.name)):
             used = use.used or "not counted yet"
-            share = f", {use.percent}%" if use.percent is not None else ""
+            share = ", over" if use.over else f", {use.percent}%" if use.percent is not None else ""
             tone: Tone = "bad" if use.over else ""
             yield from tone_lines(tone, wrap_text(f"{use.name}: {used} of {use.hard} used{share}", width, rest="  "))
 
@@ -215,7 +215,7 @@ class UsersPane(TreePane):
         pods = sum(node.pods for node in self.found.tree)
         if not self.found.tree:
             return [("", "nothing uses it")]
-        partly = "" if self.found.complete else "  incomplete: not all could be read"
+        partly = "" if self.found.complete else "  incomplete (ctrl-a)"
         tight = self._names[0] if self._names else "it"
         return [("", f"{pods} pods, the largest share of {tight} first"), ("warn", partly)]
 

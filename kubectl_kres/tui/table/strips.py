@@ -41,25 +41,44 @@ def fit_text(text: str, width: int, *, right: bool = False) -> str:
     return room + shown if right else shown + room
 
 
+#: Cells that what goes on below stands further in.
+_DEEPER = 2
+
+
 def wrap_line(line: Line, width: int) -> Iterator[Line]:
-    """Yield the line in pieces of at most ``width`` cells, broken at blanks where there are any; a command stays
-    whole.
+    """Yield the line in pieces of at most ``width`` cells, broken at blanks where there are any; a command stays whole.
+
+    What goes on below stands a little further in than its beginning, unless a word needs the room.
     """
     if any(tone == "command" for tone, _ in line):
         yield line
         return
+    pieces = _reduce_indent([(tone, safe_text(text)) for tone, text in _without_tail(line)], width)
+    first = pieces[0][1] if pieces else ""
+    deeper = min(len(first) - len(first.lstrip(" ")) + _DEEPER, width // 3)
     row: list[tuple[Tone, str]] = []
-    room = width
-    for tone, text in _reduce_indent([(tone, safe_text(text)) for tone, text in line], width):
+    room = full = width
+    for tone, text in pieces:
         rest = text
         while cell_len(begun := _text_beginning(rest, room)) > room:
-            head = _head(begun, room, whole=room == width)
+            head = _head(begun, room, whole=room == full)
             row.append((tone, head))
             yield row
-            rest, row, room = rest[len(head) :].lstrip(" "), [], width
+            rest = rest[len(head) :].lstrip(" ")
+            indent = min(deeper, max(0, width - cell_len(_text_beginning(rest, width).partition(" ")[0])))
+            row, room = [("", " " * indent)] * bool(indent), width - indent
+            full = room
         row.append((tone, rest))
         room -= cell_len(rest)
     yield row
+
+
+def _without_tail(line: Line) -> Line:
+    """Return the line without the blanks at its end, which are worth no line of their own."""
+    end = len(line)
+    while end and not line[end - 1][1].strip(" "):
+        end -= 1
+    return [*line[: end - 1], (line[end - 1][0], line[end - 1][1].rstrip(" "))] if end else line[:1]
 
 
 def _text_beginning(text: str, room: int) -> str:

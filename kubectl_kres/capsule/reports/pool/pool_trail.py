@@ -16,7 +16,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.parts import CreateObject, Edit, EditClaim, PoolTrail, TrailClaim
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.common.system import MoreRoom
-from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, asking_less, quota_excess
+from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, asking_less, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import exceeded_remedies as usual
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -78,7 +78,7 @@ def _build_trail(context: PoolIndex, space: str, quota: str, name: str, lacks: M
     return PoolTrail(quota, name, lacks, claims, amount_texts(met.lacks), met.closed, met.behind, grow, known=True)
 
 
-def claim_remedies(store: Store, namespace: str) -> Mapping[str, Remedy]:
+def claim_remedies(store: Store, namespace: str) -> Mapping[str, RemedyTexts]:
     """Return the remedy of a quota that is exceeded, where pools keep some: its hard cannot be raised but by a
     claim.
     """

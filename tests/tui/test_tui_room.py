@@ -1,0 +1,192 @@
+"""What a screen makes of its room, and what it leaves alone where there is nothing to show."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from reports.stored import store_of
+from reports.test_claim_or_pool_reports import space
+from tui.driving import LARGE, demo, drive, press, text, typed
+from tui.still import Still, session_on
+
+from kubectl_kres.snapshot.read import demo_path
+from kubectl_kres.store.store import Coverage, ReadRequest
+from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.location import HOME, Location
+from kubectl_kres.tui.table.strips import wrap_line
+
+DEMO = demo_path()
+
+
+@pytest.mark.parametrize("ending", [["escape"], [*typed("pods"), "enter"]], ids=["escape", "enter"])
+def test_what_only_the_palette_looked_for_is_watched_no_longer(ending):
+    feed = Still()
+    app = Kres(session_on(store_of(space("shop")), feed), (HOME, Location("quotas")))
+
+    def kinds() -> set[str]:
+        return {need.kind for need in feed.wanted}
+
+    async def act(pilot):
+        before = kinds()
+        assert "StatefulSet" not in before
+        await pilot.press("ctrl+p")
+        assert "StatefulSet" in kinds()
+        await press(pilot, ending)
+        after = kinds()
+        assert "StatefulSet" not in after
+        assert after == before or ending != ["escape"]
+
+    drive(app, act=act)
+
+
+@pytest.mark.parametrize("size", [(200, 50), (220, 60), (300, 24)], ids=str)
+def test_a_wide_overview_has_the_second_pane_filled_and_no_reason_cut(size):
+    """The first screen of the bundled example: the areas stand in the second pane at any height."""
+    lines = drive(demo(file=DEMO), size=size).splitlines()
+    row = next(line for line in lines if "deploy/report-cruncher" in line)
+    assert "waits: no node, 3 Insufficient memory " in row
+    left = [line.partition("│")[0] for line in lines if "│" in line]
+    assert size[0] < 220 or not any("…" in line for line in left if "storefront" not in line)
+    right = [line.partition("│")[2].strip() for line in lines if "│" in line]
+    assert any("AREA" in line for line in right[len(right) // 3 :])
+    assert any(re.search(r"quota team in checkout", line) for line in right)
+
+
+def test_a_rejection_names_who_rejects():
+    shown = drive(demo(file=DEMO), [*["down"] * 7], size=(200, 50))
+    assert "rejected by webhook images.example.com" in shown
+    status = shown.splitlines()[-3]
+    assert "blocked: webhook images.example.com (it cannot be called) rejects them (15 times, last " in status
+
+
+@pytest.mark.parametrize("name", ["pools", "claims", "taskruns", "pipelineruns"])
+def test_a_list_of_a_kind_that_is_not_installed_has_no_order_and_nothing_to_filter(name):
+    kind = {"pools": "ResourcePool", "claims": "ResourcePoolClaim", "taskruns": "TaskRun"}.get(name, "PipelineRun")
+    store = store_of(space("shop"), unread=(kind,))
+    store.cover(ReadRequest(kind), Coverage("absent"))
+    app = Kres(session_on(store), (HOME, Location(name)))
+
+    async def act(pilot):
+        shown = text(app)
+        assert "the server has no" in shown
+        assert "sort" not in shown.splitlines()[-3]
+        assert "worst first" not in shown
+        assert "/ filter" not in shown.splitlines()[-1]
+        await press(pilot, ["S"])
+        assert "there are no rows: shift-s does nothing here" in text(app)
+        await press(pilot, ["/"])
+        assert "there is nothing to filter" in text(app)
+
+    drive(app, act=act)
+
+
+@pytest.mark.parametrize(
+    ("width", "line", "pieces"),
+    [
+        (20, "  memory request 320Mi  spec.limits", ["  memory request", "    320Mi", "    spec.limits"]),
+        (12, "  used 1 of 0    ", ["  used 1 of", "    0"]),
+        (12, "  used 1 of    ", ["  used 1 of"]),
+        (12, "  a averylongword", ["  a", "averylongwor", "    d"]),
+    ],
+)
+def test_what_goes_on_below_stands_further_in_and_blanks_make_no_line(width, line, pieces):
+    assert ["".join(text for _, text in piece).rstrip() for piece in wrap_line([("", line)], width)] == pieces
+
+
+def test_the_strip_of_a_narrow_overview_tells_of_what_is_wrong_and_is_whole():
+    lines = drive(demo(file=DEMO), size=(60, 20)).splitlines()
+    strip = " ".join(lines[2:4])
+    assert "taskruns 3 of 9" in strip and "claims 5 of 8" in strip
+    assert "…" not in strip and "namespaces" not in strip
+    assert "WORST FIRST" in lines[4]
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [("pods", "recommendations-"), ("refused", "Deployment/checkout"), ("taskruns", "build-web-"),
+     ("limitranges", "ci-sandbox"), ("quotas", "capsule-pool-ml-storage"), ("claims", "bob")],
+)  # fmt: skip
+def test_lists_have_the_worst_first_and_shift_s_turns_to_the_names_with_the_cursor_on_the_first(name, first):
+    shown = drive(demo(name, file=DEMO), ["down", "down"], size=LARGE)
+    rows = shown.splitlines()
+    assert first in rows[3]
+    assert "worst first" in shown
+    by_name = drive(demo(name, file=DEMO), ["S"], size=LARGE).splitlines()
+    assert by_name[3].startswith(" >") and "worst first" not in "\n".join(by_name)
+
+
+def test_another_order_has_a_cursor_that_nobody_moved_on_what_is_first_then():
+    shown = drive(demo("pods", file=DEMO), ["C"]).splitlines()
+    assert shown[3].startswith(" >") and "report-cruncher" in shown[3]
+
+
+@pytest.mark.parametrize(("key", "tab"), [("y", "[YAML]"), ("D", "[diff]"), ("Y", "[computed]"), ("d", "[text]")])
+@pytest.mark.parametrize("name", ["pods", "refused", "taskruns"])
+def test_keys_of_an_object_open_its_texts_from_a_list(name, key, tab):
+    assert tab in drive(demo(name, file=DEMO), ["g", key], size=LARGE)
+
+
+def test_the_palette_begins_with_what_was_looked_at_last_and_has_themes_only_where_they_are_looked_for():
+    shown = drive(demo("claims", file=DEMO), ["enter", "escape", "ctrl+p"]).splitlines()
+    lines = [line.strip() for line in shown if line.strip()]
+    at = next(number for number, line in enumerate(lines) if "an object, a screen" in line)
+    assert lines[at + 1] == "claim ml-notebooks/bob"
+    assert lines[at + 2].startswith("ResourcePoolClaim  lost")
+    assert lines[at + 3] == "overview"
+    assert not any("theme" in line for line in lines)
+    assert "theme nord" in drive(demo("claims", file=DEMO), ["ctrl+p", *"nord"])
+
+
+def test_f1_is_help_and_ctrl_j_is_enter_as_in_shells():
+    assert "> help" in drive(demo("pods", file=DEMO), ["f1"])
+    assert "SET BY" in drive(demo("pods", file=DEMO), ["ctrl+j"])
+    assert "overview > quotas" in drive(demo("pods", file=DEMO), [":", *typed("quotas"), "ctrl+j"])
+
+
+def test_the_help_is_searched():
+    shown = drive(demo("pods", file=DEMO), ["?", "/", *typed("yaml"), "enter"])
+    page = shown.partition("\n─")[0]
+    assert "filter yaml" in page and "copies" not in page
+    assert "as it is now" in drive(demo("pod cart-0", file=DEMO), ["?", "/", *typed("yaml"), "enter"])
+    assert "in lists" in drive(demo("pods", file=DEMO), ["?", "/", *typed("yaml"), "enter", "escape"])
+
+
+def test_a_wide_list_of_quotas_tells_who_holds_the_one_under_the_cursor():
+    shown = drive(demo(file=DEMO), [":", *typed("quotas"), "enter", "/", *typed("shop"), "enter"], size=(200, 50))
+    assert "who holds it" in shown and "A Deployment/storefront" in shown
+    table = shown[shown.index("quota team in shop") :].splitlines()
+    assert "requests.memory" in table[2] and "96%" in table[2]
+
+
+def test_a_filter_that_hides_all_says_so_once_and_leaves_no_empty_pane():
+    shown = drive(demo("pods", file=DEMO), ["/", *typed("zzz"), "enter"])
+    assert shown.count("hides 60 rows") == 1
+    assert sum(set(line.strip()) == {"─"} for line in shown.splitlines()) == 0
+
+
+def test_a_quota_without_room_says_over_and_not_ten_thousand_percent():
+    shown = drive(demo("quotas", file=DEMO), ["g", "enter", "u"])
+    assert "1 of 0 used, over" in shown
+    assert "10000" not in shown
+    assert "PVCS" in shown
+
+
+@pytest.mark.parametrize(("width", "tried"), [(160, "~ what if "), (120, "~ team "), (80, "~ team ")])
+def test_the_header_of_a_what_if_is_never_cut(width, tried):
+    keys = [":", *typed("quota team checkout"), "enter", "s", *typed("4608Mi"), "enter"]
+    header = drive(demo(file=DEMO), keys, size=(width, 35)).splitlines()[0]
+    assert "…" not in header and tried in header
+    assert ("as of" in header) == (width >= 120)
+
+
+def test_an_overview_of_a_namespace_counts_what_is_in_it_and_says_where_else_to_look():
+    """Also where the objects of all namespaces have been read before."""
+    shown = drive(demo(file=DEMO), [":", *typed("pods default"), "enter", ":", *typed("overview"), "enter"])
+    assert "pods 0" in shown and "pods 60" not in shown
+    row = next(line for line in shown.splitlines() if "pool/ml-compute  " in line)
+    assert row.startswith(" >  ") and "other namespaces: exhausted" in row
+    shop = drive(demo(file=DEMO), [":", *typed("pods shop"), "enter", ":", *typed("overview"), "enter"])
+    assert "pods 15" in shop and " 15 pods " in drive(demo("", file=DEMO), [":", *typed("pods shop"), "enter"])
+    quiet = drive(demo(), [":", *typed("pods kube-public"), "enter", ":", *typed("overview"), "enter"])
+    assert "nothing is wrong in kube-public; 0 shows all 9 namespaces" in quiet
