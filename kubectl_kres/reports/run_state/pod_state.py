@@ -10,11 +10,10 @@ from kubectl_kres.model.pod import READY, Pod
 from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.explanation import RunState
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.run_state.claim_events import last_time
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.grace import START_GRACE, is_new, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
-from kubectl_kres.reports.run_state.scheduling import without_node
+from kubectl_kres.reports.run_state.scheduling import last_time, without_node
 
 #: Events that say why a pod on a node does not start, of which the last is what holds it up.
 _HOLDING = frozenset({
