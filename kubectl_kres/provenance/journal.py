@@ -114,11 +114,20 @@ def replay(values: dict[str, str], journal: Iterable[Entry]) -> dict[str, str]:
 Stage = Literal["object", "validation", "reconcile", "create"]
 
 
-class MessageFault(Struct, frozen=True, rename="camel"):
-    """One of several faults that a message names: its part of the text, the code of its rule."""
+class MessageFault(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A fault that a message names: its part of the text, the code of its rule.
+
+    Of a quota that is exceeded also what it calls the resource, what was asked for, what counts beside it, the limit,
+    and the quota; empty for other faults.
+    """
 
     text: str
     rule: str
+    resource: str = ""
+    asked: str = ""
+    used: str = ""
+    limit: str = ""
+    source: Source | None = None
 
 
 class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -129,7 +138,8 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
     stages there is no run: ``code`` and ``reason`` are those of the answer. At the others ``reason`` and ``status`` are
     of the condition ``Succeeded``. requeue_seconds: when the next try is; 0: there is none. again: tried again at no
     fixed time, with back-off. rule: its code. field,
-    observed: what does not decode; empty where the message says it. faults: where rules differ, one for each of them.
+    observed: what does not decode; empty where the message says it. faults: where rules differ, one for each of them;
+    where quotas refuse the object itself, one for each name of theirs that is exceeded.
     """
 
     stage: Stage

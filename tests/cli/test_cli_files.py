@@ -236,3 +236,11 @@ def test_an_argument_is_quoted_on_one_line(kres: Kres, arguments: list[str]):
     assert found.code == 2
     assert "\x1b" not in found.err
     assert "l\\nain" in found.err or "js\\non\\x1b[1m" in found.err
+
+
+def test_objects_of_one_name_are_told_apart_by_their_kind(kres: Kres, tmp_path: Path):
+    made = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "p", "namespace": "shop"}}
+    spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}
+    (tmp_path / "two.yaml").write_text(POD + "---\n" + json.dumps({**made, "spec": spec}))
+    lines = kres("explain", "-f", str(tmp_path / "two.yaml"), "--offline").out.splitlines()
+    assert {line.split()[0] for line in lines if line.endswith("1 of 1")} == {"Pod/p", "Job/p"}

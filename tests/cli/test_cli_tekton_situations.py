@@ -354,3 +354,36 @@ def test_a_version_that_is_newer_than_the_table_is_said(explain):
         out = " ".join(explain(run, config=configured("v1.17.0"), more="--all").out.split())
         assert "Tekton 1.17.0 is newer than 1.16" in out
         assert "is newer than" not in explain(run, config=configured("v1.16.0"), more="--all").out
+
+
+def matrix_run(count: int) -> Raw:
+    task = {"params": [{"name": "db"}], "steps": [{"name": "s", "image": "a", "command": ["sh"]}]}
+    values = [f"a{index}" for index in range(count)]
+    whole = {"name": "load", "matrix": {"params": [{"name": "db", "value": values}]}, "taskSpec": task}
+    meta = {"name": "fan", "namespace": "vault"}
+    return {"apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "metadata": meta,
+            "spec": {"pipelineSpec": {"tasks": [whole]}}}  # fmt: skip
+
+
+def test_task_runs_that_a_quota_does_not_let_be_made_are_told_by_what_it_is_short_of(explain):
+    runs = "count/taskruns.tekton.dev"
+    said = explain(matrix_run(5), quota({runs: "4"}, {runs: "1"})).out
+    head = " ".join(said.split("\n\n")[0].split())
+    assert head == f"refused: vault/PipelineRun/fan: task load: quota q is short by 2 of {runs}"
+    assert f"delete runs that have ended, or raise {runs} of quota q" in " ".join(said.split())
+    said = explain(task_run(), quota({runs: "1"}, {runs: "1"})).out
+    assert said.startswith(f"refused: vault/TaskRun/hello: quota q is short by 1 of {runs}\n")
+    assert "code    kubectl kres help tekton/object-refused" in said
+
+
+def test_values_of_a_run_that_a_file_would_make_are_edited_in_the_file(explain):
+    task = {"steps": [step("a", computeResources={"requests": {"cpu": "800m"}}) | {"script": ""},
+                      step("b", computeResources={"requests": {"cpu": "800m"}}) | {"script": ""}]}  # fmt: skip
+    meta = {"name": "big", "namespace": "vault"}
+    run = {"apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "metadata": meta,
+           "spec": {"pipelineSpec": {"tasks": [{"name": "heavy", "taskSpec": task}]}}}  # fmt: skip
+    said = " ".join(explain(run, quota({"requests.cpu": "1"}, {"requests.cpu": "0"})).out.split())
+    assert "in PipelineRun/big to" in said
+    assert "PipelineRun/big: edit " in said
+    assert "start a new run" not in said
+    assert "that exists cannot be changed" not in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import unified_diff
 from pathlib import Path
 
 from check.samples import example
@@ -17,16 +18,14 @@ MARK = "<!-- made from kubectl_kres/reports/check"
 
 def lines(rule: Rule) -> Iterator[str]:
     yield from ("", f"### {rule.code}: {rule.title}", "", f"**{rule.severity}**. {rule.reason}", "")
-    yield from (
-        f"Fix: {rule.remedy}",
-        "",
-        "Found in:",
-        "",
-        "```yaml",
-        *example(rule.code, "failing").strip().split("\n"),
-        "```",
-    )
-    yield from ("", "Not found in:", "", "```yaml", *example(rule.code, "passing").strip().split("\n"), "```")
+    failing, passing = (example(rule.code, side).strip().split("\n") for side in ("failing", "passing"))
+    yield from (f"Fix: {rule.remedy}", "", "Found in:", "", "```yaml", *failing, "```", "")
+    # The first two lines of a difference name the files.
+    changed = [line for line in [*unified_diff(failing, passing, lineterm="", n=0)][2:] if not line.startswith("@@")]
+    if len(" ".join(changed)) < len(" ".join(passing)):
+        yield from ("Not found with this change:", "", "```diff", *changed, "```")
+    else:
+        yield from ("Not found in:", "", "```yaml", *passing, "```")
 
 
 def table() -> Iterator[str]:

@@ -16,6 +16,7 @@ from kubectl_kres.render.verdict.brief import lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.object_state import object_state
+from kubectl_kres.reports.pod.events import ready_of
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
@@ -90,8 +91,24 @@ def test_items_of_a_snapshot_that_say_no_kind_are_of_the_kind_of_their_page(tmp_
 def test_a_daemon_set_whose_first_revision_is_refused_lacks_pods_though_none_are_counted_yet():
     hard = {"count/controllerrevisions.apps": "1"}
     quota = made("ResourceQuota", "q", spec={"hard": hard}, status={"hard": hard, "used": hard})
-    agent = made("DaemonSet", "agent", spec=template(), status={"desiredNumberScheduled": 0}, generation=1)
+    agent = made("DaemonSet", "agent", spec=template(), status={"desiredNumberScheduled": 0}, generation=2)
     found = explain(store_of(agent, quota), subject("DaemonSet/agent"), EvaluationOptions())
     assert found.verdict.outcome == "refused"
     assert found.run_state is not None and found.run_state.word == "waits"
     assert "no pods at present" not in "\n".join(lines(brief.brief(found, "")))
+
+
+def test_a_daemon_set_whose_status_is_behind_is_as_ready_as_its_pods():
+    wants = {"desiredNumberScheduled": 1, "currentNumberScheduled": 1, "updatedNumberScheduled": 1}
+    wants |= {"observedGeneration": 1}
+    agent = made("DaemonSet", "agent", spec={"selector": {"matchLabels": {"a": "b"}}, **template()}, status=wants,
+                 generation=2)  # fmt: skip
+    running = {"name": "app", "ready": True, "state": {"running": {"startedAt": NOW}}}
+    pod = made("Pod", "agent-x", spec=template()["template"]["spec"], **owned_by("DaemonSet", "agent"),
+               status={"phase": "Running", "containerStatuses": [running]})  # fmt: skip
+    store, ref = store_of(agent, pod, unread=("ControllerRevision",)), ObjectRef("DaemonSet", "agent", "ns")
+    state = object_state(store, ref, NOW)
+    assert state is not None
+    assert (state.word, state.ready, state.of) == ("runs", 1, 1)
+    assert ready_of("DaemonSet", store.get(ref.kind, ref.name, ref.namespace), state) == "1/1"
+    assert ready_of("DaemonSet", store.get(ref.kind, ref.name, ref.namespace)) == "0/1"

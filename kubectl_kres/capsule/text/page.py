@@ -26,6 +26,7 @@ from kubectl_kres.render.text.line import (
     wrap_text,
 )
 from kubectl_kres.render.text.remarks import last_edit_texts, unseen_text
+from kubectl_kres.render.verdict.headline import codes_line
 from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
 from kubectl_kres.reports.common.resource_lists import join_words
 
@@ -112,6 +113,7 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
     if report.quota is not None and report.quota.note:
         yield from labelled_lines("warning", report.quota.note, width, tone="warn")
     yield from _remarks(report.notes, report.unseen, report.edits, now, width)
+    yield from codes_line([report.rule] if report.rule else ())
     more = len(report.ways) - _WAYS
     others = [f"{more} other fix{'es' * (more > 1)}"] if more > 0 else []
     yield from more_line([*others, "the sums of the quota", "what edits it allows"], width)

@@ -367,9 +367,12 @@ def _reach_lines(workloads: Sequence[ReachablePods], width: int) -> Iterator[Lin
     lacking = [reach for reach in workloads if reach.pods < reach.wanted]
     shown = list(workloads) if len(workloads) <= _FEW else lacking[:_FEW]
     if shown:
-        head, *rows = columns(
-            [("  NAME", "FITS"), *((f"  {reach.subject.name}", _format_reach(reach)) for reach in shown)]
-        )
+        kinds: dict[str, set[str]] = {}
+        for reach in workloads:
+            kinds.setdefault(reach.subject.name, set()).add(reach.subject.kind)
+        names = [str(it.subject) if len(kinds[it.subject.name]) > 1 else it.subject.name for it in shown]
+        cells = ((f"  {name}", _format_reach(reach)) for name, reach in zip(names, shown, strict=True))
+        head, *rows = columns([("  NAME", "FITS"), *cells])
         yield [("quiet", head)]
         for reach, row in zip(shown, rows, strict=True):
             yield [("bad" if reach.pods < reach.wanted else "", clip_text(row, width))]

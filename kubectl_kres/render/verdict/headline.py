@@ -14,7 +14,7 @@ from kubectl_kres.render.text.line import LABEL, Line, Tone, age_text, clip_text
 from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, FailedRead, Verdict, is_held_up
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, codes_of, word_of
-from kubectl_kres.reports.rollout.wanted_pods import short_by
+from kubectl_kres.reports.rollout.wanted_pods import EXCEEDED, short_by
 
 #: So many causes are named; the rest is counted.
 _MOST = 2
@@ -56,7 +56,8 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
     exceeded: dict[str, list[Finding]] = {}
     stated: dict[str, list[Finding]] = {}
     for finding in findings:
-        group = {"quota/exceeded": exceeded, "quota/must-specify": stated}.get(finding.rule)
+        lacks = finding.rule in EXCEEDED and bool(finding.limit)
+        group = exceeded if lacks else stated if finding.rule == "quota/must-specify" else None
         if group is not None:
             group.setdefault(_object(finding), []).append(finding)
     texts: set[str] = set()
@@ -67,7 +68,7 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
             texts.add(finding.rule)
             continue
         of = _object(finding)
-        if finding.rule == "quota/exceeded":
+        if finding.rule in EXCEEDED and finding.limit:
             if of not in texts:
                 lacking = _join_texts(f"{short_by(finding)} of {finding.resource}" for finding in exceeded[of])
                 yield f"{of} is short by {lacking}"
@@ -403,6 +404,10 @@ _CODES = 2
 
 def code_line(verdict: Verdict) -> Iterator[Line]:
     """Yield the command that says what the code of a refusal means; nothing where nothing refuses."""
-    codes = codes_of(verdict)[:_CODES]
+    yield from codes_line(codes_of(verdict)[:_CODES])
+
+
+def codes_line(codes: Sequence[str]) -> Iterator[Line]:
+    """Yield the command that says what codes mean; nothing without codes."""
     if codes:
         yield [("strong", f"{'code':<{LABEL}}"), ("command", f"kubectl kres help {' '.join(codes)}")]

@@ -50,7 +50,8 @@ NO_NODE = "there is no node in the cluster"
 #: Reasons that the cluster's own sentence says more of.
 _QUOTED = frozenset({
     *("NoNode", "UnboundVolumeClaim", "ResourceClaimNotAllocated", "MissingVolume", "Image", "ContainerError"),
-    *("Evicted", "JobFailed", "RunFailed", "NotReady", "AffinityAssistant", "MissingResourceClaim"),
+    *("Evicted", "JobFailed", "RunFailed", "NotReady", "AffinityAssistant", "MissingResourceClaim",
+      "MissingVolumeClaim"),
 })  # fmt: skip
 
 
@@ -67,7 +68,7 @@ def reason_text(state: RunState) -> str:
     if not state.reason:
         return ""
     missing = state.object
-    if state.reason.startswith("Missing") and missing is not None:
+    if state.reason.startswith("Missing") and missing is not None and not state.by:
         text = f"{missing.kind} {missing.name} is missing"
     elif state.reason == "UnboundVolumeClaim" and missing is not None:
         text = f"{missing.kind} {missing.name} does not bind"
@@ -77,7 +78,8 @@ def reason_text(state: RunState) -> str:
         text = state.detail or _SHORT.get(state.reason, state.reason)
         text += f" by {state.by}" if state.word == "off" and state.by else ""
         text += f" ({state.by})" if state.reason == "SchedulingGate" and state.by else ""
-    return f"{text}: {clip_text(state.message, _LONGEST)}" if state.reason in _QUOTED and state.message else text
+    quoted = state.reason in _QUOTED and state.message and not (state.by and state.reason.startswith("Missing"))
+    return f"{text}: {clip_text(state.message, _LONGEST)}" if quoted else text
 
 
 def state_sentence(state: RunState, now: str = "") -> str:

@@ -243,7 +243,7 @@ UNKNOWN_NAMES = Rule(
     title="a quota name that nothing counts for",
     severity="warning",
     reason="The API server stores the quota and never enforces the name: what looks limited is not.",
-    remedy="Correct the name.",
+    remedy="Correct the name, or take it out of the quota.",
     message="{name} limits nothing: {meant}",
     find=find_unknown_names,
 )

@@ -61,7 +61,7 @@ EXEMPTION = Rule(
     code="KRES903",
     title="an exemption without a reason",
     severity="error",
-    reason="Who reads the annotation in a year must learn why the finding is not mended: without a reason it "
+    reason="Who reads the annotation in a year must learn why the finding is not fixed: without a reason it "
     "does not count.",
     remedy='Write the code and the reason, as kres.dev/ignore: "KRES401 bounded by the node pool". A semicolon '
     "separates several.",

@@ -39,7 +39,7 @@ DRIFT = Rule(
     severity="warning",
     reason="Pods are refused, or admitted, by a count that is not true: the quota controller has not caught up, "
     "or is not running.",
-    remedy="a recount names the cause; the quota controller counts again within 5 minutes.",
+    remedy="A recount (quota --recount) names the cause; the quota controller counts again within 5 minutes.",
     message="its status counts {used} of {name}, a recount finds {counted}",
     find=find_drift,
 )

@@ -70,7 +70,7 @@ WEAKER_QOS = Rule(
     severity="error",
     reason="The annotation kres.dev/qos says which class the pods need; after admission they are of a lower "
     "one, and are evicted earlier.",
-    remedy="Its QoS answer names what keeps the pod from the class.",
+    remedy="kubectl kres qos names what keeps the pod from the class.",
     message="kres.dev/qos asks for {wish}, its pods are {found}",
     find=find_weaker_qos,
 )

@@ -455,7 +455,7 @@ class Subject(Struct, frozen=True):
     """One object: in the store under ``ref``, or ``raw`` as a file would send it.
 
     ``locate`` gives the place of a field in the file, as ``web.yaml:14:19``. ``served`` False: the server has no such
-    kind.
+    kind. ``maker``: the object of a file that would make this one; None for all others.
     """
 
     ref: ObjectRef
@@ -464,6 +464,12 @@ class Subject(Struct, frozen=True):
     file: str = ""
     locate: Callable[[str], str] | None = None
     served: bool = True
+    maker: Subject | None = None
+
+    @property
+    def written(self) -> Subject:
+        """The subject that a user has written and can change: the object itself, or what of a file would make it."""
+        return self.maker or self
 
 
 def template_of(workload: Workload) -> tuple[str, PodTemplateSpec | None]:

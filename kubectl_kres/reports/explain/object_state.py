@@ -177,7 +177,7 @@ def _build_refused_state(store: Store, item: Any, verdict: Verdict, facts: Seque
 def _add_unbound_claim(store: Store, pod: Pod, state: RunState) -> RunState:
     """Return the state with the claim that cannot bind, where its events or the template of the pod name it."""
     from kubectl_kres.reports.run_state.next_steps import with_next_step
-    from kubectl_kres.reports.run_state.pod_state import last_time
+    from kubectl_kres.reports.run_state.scheduling import last_time
 
     namespace = pod.metadata.namespace
     names = list(_claims(store, pod))

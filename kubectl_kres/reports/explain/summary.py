@@ -89,7 +89,7 @@ class Outlines:
         return structs.replace(
             outline,
             subject=ref,
-            ready=ready_of(ref.kind, stored),
+            ready=ready_of(ref.kind, stored, run_state),
             state=state_of(ref.kind, stored) or outline.state,
             run_state=run_state,
             nodes=self._nodes(ref, stored) if run_state is not None and run_state.reason == "NoNode" else None,

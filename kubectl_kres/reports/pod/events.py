@@ -11,7 +11,7 @@ from kubectl_kres.model.objects import Condition
 from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerState, ContainerStatus, Pod
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.explanation import Blocked, Fact, normalize_message
+from kubectl_kres.reports.common.explanation import Blocked, Fact, RunState, normalize_message
 from kubectl_kres.reports.common.parts import waits_for_node
 from kubectl_kres.reports.common.replicas import controller, events_about, owned_by, selector_text
 from kubectl_kres.store.store import ReadRequest, Store
@@ -272,12 +272,20 @@ def blocking_event(seen: Iterable[Fact], *, claims: bool = False) -> str:
 _USUAL = {"Completed", "ContainerCreating", "PodInitializing"}
 
 
-def ready_of(kind: str, value: object) -> str:
-    """Return ``2/3`` as kubectl get prints it; empty for objects without pods of their own."""
+def ready_of(kind: str, value: object, run_state: RunState | None = None) -> str:
+    """Return ``2/3`` as kubectl get prints it; empty for objects without pods of their own. ``run_state``: what its
+    pods say, which counts where its controller has not written a status for this generation yet.
+    """
     if isinstance(value, Pod):
         ready = sum(_is_ready(status) for status in value.status.container_statuses or ())
         return f"{ready}/{len(value.spec.containers or ())}"
-    return _ready_of_workload(kind, value) if isinstance(value, Workload) else ""
+    if not isinstance(value, Workload):
+        return ""
+    written = _ready_of_workload(kind, value)
+    behind = value.status.observed_generation < value.metadata.generation
+    if written and kind != "Job" and behind and run_state is not None and run_state.of:
+        return f"{run_state.ready}/{run_state.of}"
+    return written
 
 
 def _is_ready(status: ContainerStatus) -> bool:

@@ -62,8 +62,8 @@ def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...
     """Return the reads that the answer depends on, as far as they are known by now.
 
     Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
-    where a quota or the pod names a class. There are at most MOST of them, beside those of systems and, for a pod that
-    waits for a node, the scheduler's.
+    where a quota or the pod names a class. There are at most MOST of them, beside one that is not required where the
+    others are, those of systems and, for a pod that waits for a node, the scheduler's.
     """
     namespace = subject.ref.namespace
     for system in systems():
@@ -216,8 +216,11 @@ def _own_read_requests(store: Store, subject: Subject) -> Iterator[ReadRequest]:
 
 
 def start_needs(pod: Pod) -> Iterator[ReadRequest]:
-    """Yield the reads of the events, which say why a pod does not start on its node."""
-    if pod.spec.node_name and pod.status.phase == "Pending":
+    """Yield the reads of the events, which say why a pod does not start on its node, or why a claim is not made that it
+    waits for before it has one.
+    """
+    claims = pod.spec.volumes or pod.spec.resource_claims
+    if pod.status.phase == "Pending" and (pod.spec.node_name or claims):
         yield ReadRequest("Event", pod.metadata.namespace, field_selector="type=Warning", required=False)
 
 
@@ -390,10 +393,13 @@ def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolum
 
 
 def _affordable(wanted: Sequence[ReadRequest]) -> tuple[ReadRequest, ...]:
-    """Return as many reads as are allowed, in the order given."""
+    """Return as many reads as are allowed, in the order given; beside those that are required one at least, which says
+    why something is missing. Revisions that are required push nothing out: they are read while a status is behind, of
+    which the pods then say more.
+    """
     extra = sorted((need for need in wanted if not need.required), key=_read_priority)
-    room = MOST - (len(wanted) - len(extra))
-    return tuple(need for need in wanted if need.required or need in extra[: max(0, room)])
+    room = MOST - sum(need.required and need.kind != "ControllerRevision" for need in wanted)
+    return tuple(need for need in wanted if need.required or need in extra[: max(1, room)])
 
 
 def _read_priority(need: ReadRequest) -> int:
@@ -452,8 +458,10 @@ def _of_workload(store: Store, kind: str, workload: Workload) -> Iterator[ReadRe
     if kind == "CronJob":
         yield ReadRequest("Job", namespace, required=False)
     yield pods
-    if not settled:
-        # Events say why pods are missing.
+    spec = _spec(workload)
+    claims = spec is not None and bool(spec.volumes or spec.resource_claims)
+    if not settled or (claims and not workload.status.ready_replicas):
+        # Events say why pods are missing, or why claims of theirs are.
         yield ReadRequest("Event", namespace, field_selector="type=Warning", required=False)
 
 

@@ -328,10 +328,11 @@ def compose_remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits
 
 def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits) -> Remedy:
     kept, of = dict(_find_edit_owners(store, edits)), store.origin
-    filed = [edit for edit in edits if subject.raw is not None and edit.object == subject.ref]
+    written = subject.written
+    filed = [edit for edit in edits if written.raw is not None and edit.object == written.ref]
     made = [edit for edit in edits if edit not in filed]
     fixed = {ref: names_by_value for ref, names_by_value in unchangeable(made).items() if ref not in kept}
-    places = {**kept, subject.ref: edit_file(subject.file)} if filed else kept
+    places = {**kept, written.ref: edit_file(written.file)} if filed else kept
     there = [edit for edit in filed if _exists(store, edit)]
     why = [*_owners(places, edits), *dict.fromkeys((*unchangeable(there).values(), *fixed.values()))]
     raising = [edit for edit in edits if isinstance(edit, RaiseQuota)]

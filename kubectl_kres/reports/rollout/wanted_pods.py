@@ -101,9 +101,13 @@ def spare_of(verdict: Verdict) -> tuple[SparePod, ...]:
     )
 
 
+#: Rules of a quota that is exceeded: by a pod, by a run of Tekton.
+EXCEEDED = frozenset({"quota/exceeded", "tekton/object-refused"})
+
+
 def short_by(finding: Finding) -> Quantity | None:
     """Return the amount that a quota lacks; None for a refusal with another reason."""
-    if finding.rule != "quota/exceeded":
+    if finding.rule not in EXCEEDED or not finding.limit:
         return None
     used, asked, limit = parse(finding.used), parse(finding.asked), parse(finding.limit)
     return asked + used - limit

@@ -26,6 +26,11 @@ def with_next_step(state: RunState, namespace: str) -> RunState:
 
 
 def _create(state: RunState, namespace: str) -> str:
+    if state.by:
+        return f"make room in quota {state.by}, and the claim is made: kubectl describe quota {state.by} -n {namespace}"
+    if state.reason == "MissingResourceClaim" and state.object is None:
+        see = f"kubectl describe pod/{state.pod} -n {namespace} says why"
+        return f"it is made when the ResourceClaimTemplate is there and its quotas have room; {see}"
     missing = f"{state.object.kind} {state.object.name}" if state.object is not None else "what is missing"
     return f"create {missing} in namespace {namespace}, or correct the name in the pod"
 

@@ -13,7 +13,7 @@ from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.grace import START_GRACE, is_new, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
-from kubectl_kres.reports.run_state.scheduling import without_node
+from kubectl_kres.reports.run_state.scheduling import last_time, without_node
 
 #: Events that say why a pod on a node does not start, of which the last is what holds it up.
 _HOLDING = frozenset({
@@ -46,7 +46,7 @@ def _pod_state(pod: Pod, now: str, events: Sequence[Event]) -> RunState:
     if status.phase == "Failed":
         return _failed_state(pod, now)
     if not pod.spec.node_name and status.phase in {"", "Pending"}:
-        return without_node(pod, now)
+        return without_node(pod, now, events)
     trouble = worst_state(troubles(pod, now))
     if trouble is not None and trouble.word != "runs":
         return trouble
@@ -113,9 +113,3 @@ def _held_up(pod: Pod, events: Sequence[Event]) -> RunState | None:
     word = "MissingVolume" if event.reason != "FailedCreatePodSandBox" else "NotStarted"
     return RunState("waits", "MissingVolume" if word == "MissingVolume" else "NotStarted", since,
                     message=event.message, detail=event.reason)  # fmt: skip
-
-
-def last_time(event: Event) -> str:
-    """Return when an event was last seen; empty where it does not say."""
-    observed = event.series.last_observed_time if event.series else None
-    return observed or event.last_timestamp or event.event_time or ""

@@ -1,12 +1,16 @@
-"""The reason why a pod has no node yet: a gate, the scheduler's sentence, or that no scheduler has answered."""
+"""The reason why a pod has no node yet: a gate, a claim that is not made, the scheduler's sentence, or that no
+scheduler has answered.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, NamedClaim, Pod, PodAffinityTerm
+from kubectl_kres.model.workload import Event
+from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.run_state.grace import GRACE, is_new
 
@@ -44,20 +48,44 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Reason, str], ...] = (
      "ResourceClaimNotAllocated", ""),
 )  # fmt: skip
 
+#: By the reason of the event: the reason why the pod waits, what could not be made, and how the message begins.
+#: Source: pkg/controller/volume/ephemeral/controller.go syncHandler, pkg/controller/resourceclaim/controller.go
+#: syncPod.
+_CLAIM_EVENTS: Mapping[str, tuple[Reason, str, re.Pattern[str]]] = {
+    "FailedBinding": (
+        "MissingVolumeClaim", "PersistentVolumeClaim", re.compile(r"ephemeral volume \S+: create PVC ([^\s:]+): ")
+    ),
+    "FailedResourceClaimCreation": (
+        "MissingResourceClaim", "ResourceClaim", re.compile(r"PodResourceClaim ([^\s:]+): (?:create ResourceClaim : )?")
+    ),
+}  # fmt: skip
+_EXCEEDED = re.compile(r"exceeded quota: ([^\s,]+), requested: (\S+), used: (\S+), limited: (\S+)")
+
 
 def queue_of(labels: Mapping[str, str] | None) -> str:
     """Return the queue of Kueue that labels name; empty if they name none."""
     return (labels or {}).get(_QUEUE_LABEL, "")
 
 
-def without_node(pod: Pod, now: str) -> RunState:
-    """Return the state of a pod without a node."""
+#: How the scheduler says that it waits until a claim is made for the pod.
+#: Source: scheduler plugins volumebinding, dynamicresources.
+_CLAIM_TO_COME = re.compile(
+    r"waiting for ephemeral volume controller to create|waiting for (?:dynamic )?resource ?claim"
+)
+
+
+def without_node(pod: Pod, now: str, events: Sequence[Event] = ()) -> RunState:
+    """Return the state of a pod without a node. ``events``: those about it, where they were read."""
     gates = pod.spec.scheduling_gates
     condition = next(
         (item for item in pod.status.conditions or () if item.type == SCHEDULED and item.status == "False"), None
     )
     if gates or (condition is not None and condition.reason == "SchedulingGated"):
         return _gated_state(pod, condition)
+    if condition is None or _CLAIM_TO_COME.search(condition.message):
+        not_made = _claim_not_made(pod, events)
+        if not_made is not None:
+            return not_made
     if condition is not None:
         return _unschedulable(pod, condition)
     since = pod.metadata.creation_timestamp or ""
@@ -66,11 +94,75 @@ def without_node(pod: Pod, now: str) -> RunState:
     scheduler = pod.spec.scheduler_name or _DEFAULT_SCHEDULER
     if pod.status.nominated_node_name:
         return _before_binding(pod, since)
-    claims = pod.spec.resource_claims
-    if claims and scheduler == _DEFAULT_SCHEDULER:
-        return _without_claim(claims[0], pod.metadata.namespace, since)
+    absent = _claim_not_there(pod)
+    if absent is not None and scheduler == _DEFAULT_SCHEDULER:
+        return _without_claim(absent, pod.metadata.namespace, since)
     detail = f"no scheduler called {scheduler} has answered within {GRACE}s"
     return RunState("waits", "NoScheduler", since, by=scheduler, detail=detail)
+
+
+def _claim_not_made(pod: Pod, events: Sequence[Event]) -> RunState | None:
+    """Return the state of a pod without a node that waits for a claim, from the newest event that says why the claim is
+    not made; None where no event does.
+
+    ``by``: the quota that has no room for it; empty for another reason, which ``message`` then says.
+    """
+    about = [event for event in events if event.reason in _CLAIM_EVENTS]
+    if not about:
+        return None
+    event = max(about, key=last_time)
+    reason, kind, pattern = _CLAIM_EVENTS[event.reason]
+    match = pattern.search(event.message)
+    if match is None:
+        return None
+    message = event.message[match.end() :]
+    quota, lacking = _shortage(message)
+    of_volume = kind == "PersistentVolumeClaim"
+    what = f"{kind} {match[1]}" if of_volume else f"the {kind} for {match[1]}"
+    # What a ResourceClaim would be called nobody knows: its name is made anew with each try.
+    missing = ObjectRef(kind, match[1], pod.metadata.namespace) if of_volume else None
+    why = f"quota {quota} is short by {lacking}" if lacking else f"quota {quota} is full" if quota else ""
+    return RunState(
+        "waits",
+        reason,
+        pod.metadata.creation_timestamp or "",
+        object=missing,
+        by=quota,
+        message=message,
+        detail=f"{what} is not made{f': {why}' if why else ''}",
+    )
+
+
+def _shortage(message: str) -> tuple[str, str]:
+    """Return the quota that is exceeded, and what it is short by: ``1Gi of requests.storage``; empty where a sentence
+    does not say.
+    """
+    match = _EXCEEDED.search(message)
+    if match is None:
+        return "", ""
+    asked, used, hard = (dict(_amounts(text)) for text in match.groups()[1:])
+    lacking = {
+        name: Quantity(asked[name].nano + used[name].nano - hard[name].nano, hard[name].format)
+        for name in asked.keys() & used.keys() & hard.keys()
+    }
+    texts = (f"{amount} of {name}" for name, amount in sorted(lacking.items()) if amount.nano > 0)
+    return match[1], " and ".join(texts)
+
+
+def _amounts(text: str) -> Iterator[tuple[str, Quantity]]:
+    """Yield names and amounts of ``name=amount,name=amount``; the last one may be cut."""
+    for part in text.split(","):
+        name, _, amount = part.partition("=")
+        try:
+            yield name, parse(amount)
+        except ValueError:
+            continue
+
+
+def last_time(event: Event) -> str:
+    """Return when an event was last seen; empty where it does not say."""
+    observed = event.series.last_observed_time if event.series else None
+    return observed or event.last_timestamp or event.event_time or ""
 
 
 def _before_binding(pod: Pod, since: str) -> RunState:
@@ -86,16 +178,34 @@ def _before_binding(pod: Pod, since: str) -> RunState:
     return RunState("waits", reason, since, by=node, detail=detail)
 
 
+def _claim_not_there(pod: Pod) -> NamedClaim | None:
+    """Return the first claim that may be what keeps a silent scheduler from the pod; None where each is of a template
+    and the status names what was made of it, and where what it is of was not kept.
+    """
+    made = {status.name for status in pod.status.resource_claim_statuses or ()}
+    return next(
+        (
+            claim
+            for claim in pod.spec.resource_claims or ()
+            if claim.resource_claim_name or (claim.resource_claim_template_name and claim.name not in made)
+        ),
+        None,
+    )
+
+
 def _without_claim(claim: NamedClaim, namespace: str, since: str) -> RunState:
     """Return the state of a pod whose ResourceClaim does not exist: the scheduler does not look at it, and says
-    nothing.
+    nothing. Why none was made of a template is not known here: the template may well be there.
 
     Source: scheduler/framework/plugins/dynamicresources PreEnqueue.
     """
-    kind = "ResourceClaim" if claim.resource_claim_name else "ResourceClaimTemplate"
-    name = claim.resource_claim_name or claim.resource_claim_template_name or claim.name
-    detail = f"the scheduler does not take up the pod, for which a ResourceClaim ({claim.name}) is missing"
-    return RunState("waits", "MissingResourceClaim", since, object=ObjectRef(kind, name, namespace), detail=detail)
+    if claim.resource_claim_name:
+        missing = ObjectRef("ResourceClaim", claim.resource_claim_name, namespace)
+        detail = f"the scheduler does not take up the pod, for which a ResourceClaim ({claim.name}) is missing"
+        return RunState("waits", "MissingResourceClaim", since, object=missing, detail=detail)
+    detail = f"no ResourceClaim is made yet for {claim.name} of ResourceClaimTemplate"
+    detail += f" {claim.resource_claim_template_name}"
+    return RunState("waits", "MissingResourceClaim", since, detail=detail)
 
 
 def _gated_state(pod: Pod, condition: Condition | None) -> RunState:

@@ -127,7 +127,8 @@ def workload_state(
         state = counted
     if state is None:
         return None
-    state = structs.replace(state, of=replicas.wanted, ready=ready_pods(kind, workload, states))
+    ready = max(ready_pods(kind, workload, states), min(known, replicas.wanted))
+    state = structs.replace(state, of=replicas.wanted, ready=ready)
     return with_next_step(state, workload.metadata.namespace)
 
 
@@ -152,8 +153,10 @@ def ready_pods(kind: str, workload: Workload, states: Sequence[tuple[Pod, RunSta
 
 def _of_pods(states: Sequence[tuple[Pod, RunState]], replicas: Replicas) -> RunState | None:
     """Return the worst state of its pods, with the number of pods in it."""
-    # One that says why a pod was killed stands for those that run and say nothing.
-    state = worst_state(sorted((state for _, state in states), key=lambda state: not state.reason))
+    # One that says why a pod was killed stands for those that run and say nothing, and what the cluster says for those
+    # of which it says nothing.
+    known = sorted((state for _, state in states), key=lambda state: (not state.reason, state.reason == "NoScheduler"))
+    state = worst_state(known)
     if state is None:
         return None
     alike = sum((other.word, other.reason) == (state.word, state.reason) for _, other in states)

@@ -540,7 +540,8 @@ def _explain_task(
         owner = subject.ref.name if subject.ref.kind == "PipelineRun" else ""
         part = structs.replace(analysis.tekton, pipeline_run=owner)
         analysis = structs.replace(analysis, tekton=part)
-    texts = build_explanation(store, Subject(ref, subject.kind), ask, analysis)
+    maker = subject if subject.raw is not None else None
+    texts = build_explanation(store, Subject(ref, subject.kind, maker=maker), ask, analysis)
     # What could not be read is said once, of the whole run.
     verdict = structs.replace(texts.verdict, outcome=word_of(texts.verdict))
     return structs.replace(texts, verdict=verdict, unseen=(), assumptions=(), complete=True)

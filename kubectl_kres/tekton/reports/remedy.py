@@ -115,6 +115,12 @@ def _share_over_limit(case: RemedyContext) -> Iterator[str]:
     )
 
 
+def _object_refused_remedies(case: RemedyContext) -> Iterator[str]:
+    source, name = case.finding.source, case.finding.resource
+    which = f"{name} of quota {source.name}" if source is not None and name else "the quota that counts them"
+    yield f"delete runs that have ended, or raise {which}"
+
+
 #: Remedies by rule, of what Tekton's webhooks and controller refuse.
 TEKTON_REMEDIES: Mapping[str, RemedyTexts] = {
     "tekton/decode": _decoding_remedies,
@@ -179,7 +185,7 @@ TEKTON_REMEDIES: Mapping[str, RemedyTexts] = {
         "name steps and sidecars as the Task does, without step- or sidecar- in front"
     ),
     "tekton/unknown-pipeline-task": _build_fixed_remedy("name a task of the Pipeline in taskRunSpecs"),
-    "tekton/object-refused": _build_fixed_remedy("delete runs that have ended, or raise the quota that counts them"),
+    "tekton/object-refused": _object_refused_remedies,
     "tekton/pod-security": _build_fixed_remedy("give each container the security context that the message asks for"),
 }
 

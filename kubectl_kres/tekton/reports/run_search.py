@@ -100,7 +100,7 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
     if part is not None and part.problem is not None and part.problem.rule == CLAIM:
         claims = claims_of(case.run, existing_claims(store, case.run))
         ways = claim_remedies(store, subject, claims, case.world.policies, case.world.server)
-        again = subject.raw is None and subject.ref.kind == "TaskRun"
+        again = subject.written.raw is None and subject.ref.kind == "TaskRun"
         return tuple(_for_new_run(way, again=again) for way in ways)
     if all(finding.rule == SECURITY for finding in findings):
         ways = security_remedies(store, subject, case)
@@ -153,7 +153,7 @@ class _RunSearch:
     def _of_new_run(self, edits: Sequence[Edit]) -> bool:
         """Return whether the existing run is not helped: it has ended, or keeps what it was made from."""
         part = self.analysis.tekton
-        there = self.subject.raw is None and self.subject.ref.kind == "TaskRun"
+        there = self.subject.written.raw is None and self.subject.ref.kind == "TaskRun"
         return part is not None and (part.ended or (there and any(isinstance(edit, SetValue) for edit in edits)))
 
     def _list_trials(self) -> Iterator[RunTrial]:

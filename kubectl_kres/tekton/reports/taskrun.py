@@ -293,7 +293,18 @@ def _first_lister_order(result: RunResult) -> tuple[str, ...]:
 def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
     """Return what Tekton says, as an outcome of admission."""
     finding = Finding(problem.text, problem.rule, problem.field, observed=problem.observed)
-    several = tuple(Finding(fault.text, fault.rule, "") for fault in problem.faults)
+    several = tuple(
+        Finding(
+            fault.text,
+            fault.rule,
+            resource=fault.resource,
+            used=fault.used,
+            asked=fault.asked,
+            limit=fault.limit,
+            source=fault.source,
+        )
+        for fault in problem.faults
+    )
     refusal = Refusal(problem.code, problem.reason, problem.text, several or (finding,))
     return Outcome(False, problem.code, refusal, journal=journal)
 

@@ -71,7 +71,8 @@ class VerbEffect(Record, frozen=True):
 
 
 class ClaimReport(Record, frozen=True):
-    """A claim. ``because``: why, in our words; ``message``: the controller's.
+    """A claim. ``because``: why, in our words; ``message``: the controller's; ``rule``: the code of what keeps it from
+    its share, empty where nothing does.
 
     asks: what it claims. amounts: each resource, with what is there. ways: what would unblock it, the smallest first;
     in a list only where few claims wait. notes: what does not fit together. old: Capsule before 0.13.
@@ -96,6 +97,7 @@ class ClaimReport(Record, frozen=True):
     old: bool = False
     predicted: bool = False
     certain: bool = True
+    rule: str = ""
     unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 

@@ -17,7 +17,7 @@ from kubectl_kres.capsule.reports.common.amount_lists import (
     sentence,
     texts,
 )
-from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, ClaimStanding, standing
+from kubectl_kres.capsule.reports.common.claim_state import HELD, POOL_EXISTS, WAITING, ClaimStanding, standing
 from kubectl_kres.capsule.reports.common.pool_index import ClaimStates, PoolIndex, short
 from kubectl_kres.capsule.rules.allocation import Amounts, amounts_equal
 from kubectl_kres.capsule.rules.assignment import LONGEST_NAME, is_writable
@@ -136,7 +136,8 @@ class Claims:
         result = context.states().get((meta.namespace, meta.name)) or standing(claim, pool)
         wanted = claim.spec.pool
         if result.state == "pending" and wanted and context.pools_known and wanted not in context.pools:
-            result = result._replace(state="failed", because=f"{_NO_SUCH_POOL}, which its controller has not said yet")
+            because = f"{_NO_SUCH_POOL}, which its controller has not said yet"
+            result = result._replace(state="failed", because=because, rule=POOL_EXISTS)
         ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
         asked = parse_amounts(claim.spec.claim)
         amounts = tuple(self._amounts(asked, pool, result)) if result.state in _SHORT else ()
@@ -146,6 +147,7 @@ class Claims:
             ref,
             result.state,
             result.because,
+            rule=result.rule,
             pool=claim.status.pool.name if claim.status.pool is not None else "",
             wanted_pool=claim.spec.pool,
             asks=amount_texts(asked) if len(asked) == len(claim.spec.claim or ()) else texts(claim.spec.claim),

@@ -20,13 +20,17 @@ STUCK = frozenset({*WAITING, "unassigned", "failed", "lost", "pending"})
 #: Why a pool gives nothing to anybody.
 UNWRITABLE_POOL = "the name of its pool has a dot, or more than 63 characters, which no status of a claim can hold"
 
+#: The rule of a pool that is named and is not there.
+POOL_EXISTS = "capsule/pool-exists"
+
 _LINE = re.compile(r"requested: ([^=]+)=([^,]*), (available|queued): ([^=]+)=(.*)")
 
 
 class ClaimStanding(NamedTuple):
     """State and why. ``message``: the controller's own words, of the condition that decides. ``old``: Capsule < 0.13.
 
-    available, queued: what the message says of each resource that is short, as text.
+    available, queued: what the message says of each resource that is short, as text. rule: the code of what keeps it
+    from its share; empty where nothing does, or the controller gives another reason.
     """
 
     state: ClaimState
@@ -35,6 +39,7 @@ class ClaimStanding(NamedTuple):
     old: bool = False
     available: Mapping[str, str] = {}
     queued: Mapping[str, str] = {}
+    rule: str = ""
 
 
 def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> ClaimStanding:
@@ -49,7 +54,8 @@ def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> Clai
         capsule_conditions.get("Bound"),
     )
     if ready is None and claim.spec.pool and not is_writable(claim.spec.pool):
-        return ClaimStanding("failed", f"{UNWRITABLE_POOL}: no claim ever gets anything of it")
+        text = f"{UNWRITABLE_POOL}: no claim ever gets anything of it"
+        return ClaimStanding("failed", text, rule="capsule/pool-name")
     if ready is None:
         return ClaimStanding("pending", "it has no status yet: Capsule's controller has not seen it, or is not running")
     if ready.status != "True":
@@ -70,20 +76,28 @@ def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> Clai
 def _unready(ready: CapsuleCondition) -> ClaimStanding:
     if ready.message == NO_POOL:
         return ClaimStanding(
-            "unassigned", "it names no pool, and none was chosen for it when it was written", ready.message
+            "unassigned",
+            "it names no pool, and none was chosen for it when it was written",
+            ready.message,
+            rule="capsule/pool-named",
         )
-    return ClaimStanding("failed", _failure(ready.message), ready.message)
+    rule, because = _failure(ready.message)
+    return ClaimStanding("failed", because, ready.message, rule=rule)
 
 
-def _failure(message: str) -> str:
-    """Return the controller's sentence in our words. Source: the claim controller's checks, in their order."""
+def _failure(message: str) -> tuple[str, str]:
+    """Return the rule behind the controller's sentence, empty for one that is not known, and the sentence in our words.
+
+    Source: the claim controller's checks, in their order.
+    """
     if message.endswith(" not found"):
-        return "the pool that it names does not exist"
+        return POOL_EXISTS, "the pool that it names does not exist"
     if message == "resourcepool not available":
-        return "its pool does not serve its namespace, or is being deleted"
+        return "capsule/namespace-selected", "its pool does not serve its namespace, or is being deleted"
     if message.startswith("resource ") and " is not available in pool " in message:
-        return f"its pool has no {message.removeprefix('resource ').partition(' is not available')[0]} at all"
-    return message or "the controller gives no reason"
+        name = message.removeprefix("resource ").partition(" is not available")[0]
+        return "capsule/resource-in-pool", f"its pool has no {name} at all"
+    return "", message or "the controller gives no reason"
 
 
 def _read_waiting_standing(exhausted: CapsuleCondition) -> ClaimStanding:
@@ -101,9 +115,16 @@ def _read_waiting_standing(exhausted: CapsuleCondition) -> ClaimStanding:
             normalize_message(exhausted),
             available=available,
             queued=queued,
+            rule="capsule/queue",
         )
     names = ", ".join(sorted(available)) or "a resource"
-    return ClaimStanding("exhausted", f"its pool has too little {names}", exhausted.message, available=available)
+    return ClaimStanding(
+        "exhausted",
+        f"its pool has too little {names}",
+        exhausted.message,
+        available=available,
+        rule="capsule/room",
+    )
 
 
 def _without_pool(claim: ResourcePoolClaim, pool: ResourcePool | None, message: str) -> ClaimStanding:

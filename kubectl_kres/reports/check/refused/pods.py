@@ -243,7 +243,7 @@ ROLLOUT = Rule(
     reason="All pods run, and the next deployment of a new image never finishes: the quota has no room for a "
     "new pod before an old one may go.",
     remedy="Raise the quota by one pod, or set maxUnavailable to 1, so that an old pod goes first (quota --fit "
-    "shows how far a rollout comes).",
+    "shows how far a rollout gets).",
     message="a rollout that is started now ends with {updated} of {of} new pods (maxSurge {surge})",
     find=find_rollout,
 )

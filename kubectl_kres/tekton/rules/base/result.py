@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Journal, MessageFault, Problem, Source
 
@@ -15,6 +16,23 @@ ListOrder = tuple[str, ...]
 def webhook_refusal(kind: str, message: str, rule: str, faults: tuple[MessageFault, ...] = ()) -> Problem:
     """Return what a webhook answers; ``message`` is without the webhook's name."""
     return Problem("validation", kind, message, rule, "BadRequest", code=400, faults=faults)
+
+
+def refused_object(
+    kind: str, outcome: Outcome, missing: int = 1, *, status: str = "", requeue_seconds: int = 0
+) -> Problem:
+    """Return why the API server does not store a run, in its words. ``missing``: how many alike are not stored, which
+    is what a quota that counts them is asked for. ``status``, ``requeue_seconds``: as in Problem.
+    """
+    rule = "tekton/object-refused"
+    faults = tuple(
+        MessageFault(finding.text, rule, finding.resource, str(missing), finding.used, finding.limit, finding.source)
+        for finding in (outcome.refusal.findings if outcome.refusal is not None else ())
+        if finding.rule == "quota/exceeded"
+    )
+    return Problem(
+        "object", kind, outcome.message, rule, outcome.reason, status, requeue_seconds, outcome.code, faults=faults
+    )
 
 
 class MissingReference(Struct, frozen=True, omit_defaults=True, rename="camel"):

@@ -35,7 +35,7 @@ from kubectl_kres.tekton.model import (
     WorkspaceBinding,
 )
 from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig, flags_of, merge_pod_templates
-from kubectl_kres.tekton.rules.base.result import Built, Fields, MissingReference, fields_below
+from kubectl_kres.tekton.rules.base.result import Built, Fields, MissingReference, fields_below, refused_object
 from kubectl_kres.tekton.rules.base.variables import pod_name, variables_of
 from kubectl_kres.tekton.rules.controller import creation
 from kubectl_kres.tekton.rules.controller.pod_build import pods
@@ -290,12 +290,7 @@ def send_object(raw: Mapping[str, Any], world: RunNamespace, *, there: bool = Fa
     if not refused:
         return SendOutcome(item)
     kind = str(raw.get("kind", ""))
-    return SendOutcome(
-        refusals=tuple(
-            Problem("object", kind, outcome.message, "tekton/object-refused", outcome.reason, code=outcome.code)
-            for outcome in refused
-        )
-    )
+    return SendOutcome(refusals=tuple(refused_object(kind, outcome) for outcome in refused))
 
 
 def task_run(

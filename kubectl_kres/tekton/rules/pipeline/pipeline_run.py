@@ -7,6 +7,7 @@ objects refuse.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
@@ -23,7 +24,7 @@ from kubectl_kres.provenance.journal import Problem, Source
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.tekton.model import PipelineRun, PipelineSpec, PipelineTask, PodTemplate, TaskRun
 from kubectl_kres.tekton.rules.base.config import merge_pod_templates
-from kubectl_kres.tekton.rules.base.result import MissingReference, SpecOrigin
+from kubectl_kres.tekton.rules.base.result import MissingReference, SpecOrigin, refused_object
 from kubectl_kres.tekton.rules.base.variables import PIPELINE, PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller.resolve import (
     UsedPipeline,
@@ -316,19 +317,26 @@ def refused_runs(
     """
     if plan.cycle or not any(RUNS in quota.hard for quota in world.policies.quotas):
         return {}
-    policies, result = world.policies, {}
+    policies = world.policies
+    refused: dict[str, Outcome] = {}
+    missing: Counter[str] = Counter()
     for task in _in_order(plan):
         if task.name in finished or (task.gap is not None and task.gap.why in {"custom", "nested"}):
             continue
         for name in task.names or (task.run.metadata.name,):
-            if name in children or task.name in result:
+            if name in children:
                 continue
-            problem = _refusal(name, policies, world)
-            if problem is None:
-                policies = structs.replace(policies, quotas=tuple(map(_one_more, policies.quotas)))
+            outcome = None if task.name in refused else _refusal(name, policies, world)
+            if outcome is not None:
+                refused[task.name] = outcome
+            if task.name in refused:
+                missing[task.name] += 1
             else:
-                result[task.name] = problem
-    return result
+                policies = structs.replace(policies, quotas=tuple(map(_one_more, policies.quotas)))
+    return {
+        name: refused_object("TaskRun", outcome, missing[name], status=STARTED[0], requeue_seconds=_LONGEST_WAIT)
+        for name, outcome in refused.items()
+    }
 
 
 def _in_order(plan: Plan) -> Iterator[Planned]:
@@ -344,22 +352,9 @@ def _in_order(plan: Plan) -> Iterator[Planned]:
     yield from (task for task in plan.tasks if task.is_finally)
 
 
-def _refusal(name: str, policies: Policies, world: RunNamespace) -> Problem | None:
+def _refusal(name: str, policies: Policies, world: RunNamespace) -> Outcome | None:
     raw = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": name}}
-    refused = next((outcome for outcome in create(raw, policies, world.server) if not outcome.allowed), None)
-    if refused is None:
-        return None
-    status = STARTED[0]
-    return Problem(
-        "object",
-        "TaskRun",
-        refused.message,
-        "tekton/object-refused",
-        refused.reason,
-        status,
-        _LONGEST_WAIT,
-        refused.code,
-    )
+    return next((outcome for outcome in create(raw, policies, world.server) if not outcome.allowed), None)
 
 
 def _one_more(quota: Quota) -> Quota:
