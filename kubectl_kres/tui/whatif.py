@@ -21,8 +21,9 @@ from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import Line, clip_text
 from kubectl_kres.reports.changes.altered import AlteredObjects, altered_objects
-from kubectl_kres.reports.changes.compare import report
+from kubectl_kres.reports.changes.compare import report_with_pods
 from kubectl_kres.reports.changes.followed import namespace_needs, plugin_needs, pool_needs
+from kubectl_kres.reports.changes.nodes import with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.quota.usage_tree import workload_of
@@ -231,10 +232,10 @@ def simulate_change(session: Session, tries: Sequence[TypedNumber]) -> tuple[Cha
     spaces = tuple(dict.fromkeys(step.namespace for step in steps if step.namespace))
     outcome = carried_out(store, steps, session.server, spaces, seen=True)
     unseen = tuple(find_unread(store, (need for need in namespace_needs(spaces) if need.required)))
-    change_report = report(outcome)
-    change_report = replace(
-        change_report, notes=(*change_report.notes, *session.supposed), unseen=unseen, complete=not unseen
-    )
+    change = report_with_pods(outcome, steps)
+    change_report = with_nodes(change.report, store, change.pods, steps, session.server.version[1])
+    notes = (*change_report.notes, *session.supposed)
+    change_report = replace(change_report, notes=notes, unseen=(*unseen, *change_report.unseen), complete=not unseen)
     return change_report, altered_objects(store, steps, outcome, change_report)
 
 

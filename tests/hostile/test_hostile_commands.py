@@ -55,7 +55,8 @@ def commands(world: World, folder: Path) -> Iterator[list[str]]:
     container = {"name": text, "image": text, "resources": {"requests": {text: text}}}
     template = {"metadata": {"labels": {"a": text}}, "spec": {"containers": [container]}}
     made = {"apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": f"made{text}", "namespace": called("shop")}, "spec": {"selector": {"matchLabels": {"a": text}}, "template": template}}  # fmt: skip
+            "metadata": {"name": f"made{text}", "namespace": called("shop")},
+            "spec": {"selector": {"matchLabels": {"a": text}}, "template": template}}  # fmt: skip
     file = folder / "made.json"
     file.write_text("\n---\n".join(map(json.dumps, (made, *admitting(text)))))
     yield from ([command, "-f", str(file)] for command in ("explain", "diff", "check", "simulate"))

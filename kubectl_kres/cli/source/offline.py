@@ -170,7 +170,7 @@ class OfflineSource:
         only = f", only of namespace {', '.join(spaces)}" if any(spaces) else ""
         where = f"of namespace {need.namespace}" if need.namespace else "of all namespaces"
         name = "the bundled example" if self._path == str(demo.demo_path()) else self._path
-        return f"{name} does not hold the {need.kind} objects {where}{only}"
+        return f"{name} does not hold the {named_kind(need.kind)} objects {where}{only}"
 
     def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
         """As they were recorded; what could not be read then is an error now."""

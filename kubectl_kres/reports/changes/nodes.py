@@ -30,6 +30,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 _BY_NAME = 5
 #: What nodes are labelled with by those who add them. Source: karpenter pkg/apis/v1/labels.go NodePoolLabelKey.
 _MADE_BY = {"karpenter.sh/nodepool": "Karpenter", "karpenter.sh/provisioner-name": "Karpenter"}
+_NOT_HELD = "nodes as the scheduler sees them were not read, or are not in the snapshot"
 _UNKNOWN = "whether new pods find a node is not known: "
 
 
@@ -84,7 +85,8 @@ def _unlooked(store: Store) -> tuple[str, tuple[FailedRead, ...]]:
     """Return why nodes cannot be looked at, with what could not be read; empty: they can."""
     coverage = store.covered(NODES)
     if not coverage.known:
-        why = coverage.message or "nodes as the scheduler sees them are not in what was read"
+        # Of a snapshot the message is about the kind by which the scheduler's view is kept.
+        why = (coverage.message if coverage.state != "unread" else "") or _NOT_HELD
         return why, tuple(find_unread(store, (NODES,)))
     return ("" if next(store.all(scheduling.NODES), None) is not None else "there is no node in the cluster"), ()
 
