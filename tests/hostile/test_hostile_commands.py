@@ -20,9 +20,8 @@ from kubectl_kres.snapshot.read import demo_path
 
 #: Behind every name, with what would begin a line of its own. Without a slash, so that names can be typed.
 TEXTS = {
-    "escapes": "\x1b[31mred\x1b]0;title\x07\x9b2J\r\t",
+    "escapes": "\x1b[31mred\x1b]0;title\x07\x9b2J\r\t[red]x[link=file:]%s{0}$HOME`id`",
     "lines": "\nerror: [b]forged[]\u202e\u2028\x00",
-    "markup": "[red]x[link=file:]%s{0}$HOME`id`",
     "long": "n" * 2_500,
 }
 OBEYED = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
