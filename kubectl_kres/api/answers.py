@@ -73,7 +73,7 @@ def explain_all(
                 explanation(store, subject, prepared.ask),
                 "Explanation",
                 origin,
-                lambda report, width: render.lines(report, whole=True, width=width),
+                lambda report, width: render.lines(report, whole=True, width=width, now=prepared.ask.now),
             )
             for subject in prepared.subjects
         ),

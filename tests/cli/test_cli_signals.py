@@ -17,10 +17,10 @@ try:
         try:
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(60)
-        except signals.Ended:
+        except signals.SignalReceived:
             pass  # as a finalizer, or the loading of a module, may swallow it
         time.sleep(60)
-except signals.Ended as end:
+except signals.SignalReceived as end:
     time.sleep(0.5)  # nothing comes any more
     print("ended by", end.number, flush=True)
 """

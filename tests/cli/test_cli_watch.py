@@ -140,7 +140,7 @@ def event(message: str, count: int, name: str = "web.1", second: int = 1) -> dic
 @pytest.mark.parametrize(
     ("command", "then"),
     [
-        ("explain deploy/web --all", ["FailedCreate 8x", "last 2026-11-21T10:00:08Z", "no luck"]),
+        ("explain deploy/web --all", ["FailedCreate 8x", "last {ago} ago", "no luck"]),
         ("quota --denied", ["  seen    FailedCreate of ReplicaSet/web-7, last {ago} ago"]),
     ],
 )

@@ -19,15 +19,16 @@ def outline_of(found: Explanation) -> Outline:
     return Outline(
         found.subject, verdict, quality, "", found.unseen, found.complete, names,
         replicas=found.replicas, state=found.state, live=found.live, ended=ended, run_state=found.run_state,
+        nodes=found.scheduling,
     )  # fmt: skip
 
 
 def shown(outline: Outline) -> object:
     """What the line says; containers that nothing is said of have no names here, and ready pods are not explained.
 
-    Without the server's sentence and who set a limit, which a line of a list does not say.
+    Without the server's sentence and who set a limit, which a line of a list does not say; of nodes what the row says.
     """
     row, state = row_of(outline)._replace(ready="", remedy=""), outline.run_state
     if state is not None:
         state = structs.replace(state, message="", detail=state.detail.partition("; the limit")[0])
-    return structs.replace(outline, names={}, ready="", remedy="", run_state=state), row
+    return structs.replace(outline, names={}, ready="", remedy="", run_state=state, nodes=None), row

@@ -10,7 +10,7 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input
 from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.model import kinds
-from kubectl_kres.model.kinds import WORKLOADS, Kind
+from kubectl_kres.model.kinds import WORKLOADS, Kind, named_kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
