@@ -68,14 +68,25 @@ def _try_change(case: AdmittedPod, name: str, way: QosChange) -> ClassChange | N
     text = _refusal(case, name, way)
     if text is None or not way:
         return None
-    for put in way if len(way) <= _SPARED else ():
-        rest = [manifest_edit for manifest_edit in way if manifest_edit is not put]
-        less = _refusal(case, name, rest) if rest else None
-        if less is not None and (text or not less):
-            way, text = rest, less
+    fewer = _without_needless(case, name, way, text) if len(way) <= _SPARED else None
+    while fewer is not None:  # an edit can be needless only once another one is left out
+        way, text = fewer
+        fewer = _without_needless(case, name, way, text)
     edits = tuple(edit for edit in (edit_of(case.pod, put) for put in way) if edit)
     gated = case.draft.pod is None and _leveling(edits) and not _by_default(case.server, _LEVEL_GATE)
     return ClassChange(name, edits, text, _LEVEL_GATE if gated else "")
+
+
+def _without_needless(case: AdmittedPod, name: str, way: QosChange, text: str) -> tuple[QosChange, str] | None:
+    """Return the change without all edits that are needless one after the other, and its refusal; None: none is."""
+    shorter = None
+    for put in way:
+        rest = [manifest_edit for manifest_edit in (shorter[0] if shorter else way) if manifest_edit is not put]
+        less = _refusal(case, name, rest) if rest else None
+        if less is not None and (text or not less):
+            shorter = rest, less
+            text = less
+    return shorter
 
 
 def _refusal(case: AdmittedPod, name: str, way: QosChange) -> str | None:
