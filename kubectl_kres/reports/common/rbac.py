@@ -65,6 +65,11 @@ _FOR_NODES = (
     "DeviceClass.of/scheduler",
 )
 
+
+def _nodes(adds: str) -> tuple[ReadRight, ...]:
+    return tuple(ReadRight(kind, _LIST, adds) for kind in _FOR_NODES)
+
+
 #: Each command with what it reads.
 COMMANDS: dict[str, tuple[ReadRight, ...]] = {
     "explain": (
@@ -75,7 +80,7 @@ COMMANDS: dict[str, tuple[ReadRight, ...]] = {
         ReadRight("Service", _GET),
         _AUTOSCALERS,
         ReadRight("Node", _BOTH, "which nodes can take a pod that waits for one, and --resize"),
-        *(ReadRight(kind, _LIST, "which nodes can take a pod that waits for one") for kind in _FOR_NODES),
+        *_nodes("which nodes can take a pod that waits for one"),
     ),
     "quota": (
         *_ANY_POD,
@@ -84,6 +89,8 @@ COMMANDS: dict[str, tuple[ReadRight, ...]] = {
         ReadRight("Service", _LIST),
         *_DEVICES,
         _AUTOSCALERS,
+        ReadRight("Node", _LIST, "which nodes can take pods that fit (--fit)"),
+        *_nodes("which nodes can take pods that fit (--fit)"),
     ),
     **{name: (*_rights_of_systems(name), *_over_pods(name)) for name in _OWN_COMMANDS},
     "diff": _ANY_POD,
@@ -101,6 +108,8 @@ COMMANDS["simulate"] = (
         for kind in ("PriorityClass", "RuntimeClass", "StorageClass")
     ),
     _AUTOSCALERS,
+    ReadRight("Node", _LIST, "which nodes can take new pods"),
+    *_nodes("which nodes can take new pods"),
     *_rights_of_systems("pods"),
     ReadRight("Namespace", _BOTH, "which pools, policies and standards of Pod Security apply"),
     *(right for name in _OWN_COMMANDS for right in _rights_of_systems(name)),
