@@ -29,7 +29,7 @@ from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import ClusterError, Exit, UsageError
-from kubectl_kres.model.kinds import named_kind
+from kubectl_kres.model.kinds import is_view, named_kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import sanitize_text, truncate_text
 from kubectl_kres.reports.common.explanation import Subject
@@ -288,8 +288,9 @@ class _Loop:
             return out
         if self._options.output in DOCUMENTS:
             return f"---\n{out}"
-        # An event is seldom the cause, and seldom missing among what changed.
-        refs = sorted((ref for ref in self._causes if ref.name), key=lambda ref: ref.kind == "Event")
+        # An event is seldom the cause, and seldom missing among what changed; so are pods on nodes of others.
+        named = [ref for ref in self._causes if ref.name]
+        refs = sorted([ref for ref in named if not is_view(ref.kind)] or named, key=lambda ref: ref.kind == "Event")
         names = [sanitize_text(f"{named_kind(ref.kind)}/{ref.name}") + " (gone)" * self._causes[ref] for ref in refs]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         cause = f" after a change of {', '.join(names[:_NAMED])}{more}" if names else ""
