@@ -198,7 +198,11 @@ def may_i(message: str, access: str) -> str:
 
 
 def _tell_usage(error: click.UsageError) -> None:
-    print_stderr(f"error: {error.message}")
+    # What was typed has no line of its own; the suggestion is ours, in kubectl's lines.
+    typed, mark, commands = error.message.partition("\n\nDid you mean this?")
+    print_stderr(f"error: {typed}")
+    if mark:
+        _write(sanitize_text(f"{mark}{commands}".removeprefix("\n"), keep_newlines=True))
     if error.ctx is not None:
         print_stderr(f"See '{error.ctx.command_path} --help' for usage.")
 
