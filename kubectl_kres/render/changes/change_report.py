@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from kubectl_kres.admission.base.versions import CHANGES
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.scheduling.nodes import why_lines
@@ -508,10 +510,11 @@ def eviction_lines(eviction: Eviction, width: int, name: str = "") -> Iterator[L
     """Yield the sentence, the requests that are outside, and the refusals. ``name``: of the autoscaler, before it."""
     tone, text = evicted(eviction)
     yield from _wrapped_lines(tone, f"{name}: {text}" if name else text, width)
-    for value in eviction.outside[:_MOST_OUTSIDE]:
+    outside = _join_pods(eviction.outside)
+    for value in outside[:_MOST_OUTSIDE]:
         yield from tone_lines("quiet", wrap_text(outside_text(value), width, first="    ", rest="      "))
-    if len(eviction.outside) > _MOST_OUTSIDE:
-        yield [("quiet", f"    and {len(eviction.outside) - _MOST_OUTSIDE} more (-o json names all)")]
+    if len(outside) > _MOST_OUTSIDE:
+        yield [("quiet", f"    and {len(outside) - _MOST_OUTSIDE} more (-o json names all)")]
     if eviction.in_place:
         which = "the resize of further pods in place" if eviction.resized else "the resize in place"
         yield from _wrapped_lines("warn", f"{which} is refused: {eviction.in_place}", width)
@@ -524,6 +527,14 @@ def eviction_lines(eviction: Eviction, width: int, name: str = "") -> Iterator[L
 
 def _wrapped_lines(tone: Tone, text: str, width: int) -> Iterator[Line]:
     yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
+
+
+def _join_pods(values: Sequence[OutsideValue]) -> list[OutsideValue]:
+    """Return the values, those that differ in the pod alone as one, with the number of pods in place of a name."""
+    pods: dict[OutsideValue, list[str]] = {}
+    for value in values:
+        pods.setdefault(replace(value, pod=""), []).append(value.pod)
+    return [replace(value, pod=names[0] if len(names) == 1 else f"{len(names)} pods:") for value, names in pods.items()]
 
 
 def outside_text(value: OutsideValue) -> str:
