@@ -121,11 +121,14 @@ COMMANDS["check"] = (
     ReadRight("Tenant", _LIST, "whether a Tenant uses more than its quota"),
     ReadRight("Namespace", _LIST, "which namespaces a pool selects"),
 )
-COMMANDS["overview"] = tuple(
-    right._replace(verbs=_GET if right.names else _LIST)
-    for name in ("explain", "quota", *_OWN_COMMANDS)
-    for right in COMMANDS[name]
-    if "list" in right.verbs or right.names
+COMMANDS["overview"] = (
+    *(
+        right._replace(verbs=_GET if right.names else _LIST)
+        for name in ("explain", "quota", *_OWN_COMMANDS)
+        for right in COMMANDS[name]
+        if "list" in right.verbs or right.names
+    ),
+    ReadRight("Pod", _GET, "which nodes can take a pod that waits for one"),
 )
 COMMANDS["timeline"] = (
     *(ReadRight(kind, _LIST) for kind in ("LimitRange", "ResourceQuota", "Pod", "Deployment", "ReplicaSet")),
