@@ -47,11 +47,6 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-def one_line(name: str) -> str:
-    """``name`` without line breaks, as it has to stand in a hint, which is split at them."""
-    return "\ufffd".join(name.splitlines())
-
-
 class KresError(Exception):
     """An error with one clear line for the user; ``hint`` says what to do next, or is empty.
 

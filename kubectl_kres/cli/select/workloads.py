@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
@@ -10,7 +11,7 @@ from msgspec import structs
 from kubectl_kres.cli.args.arguments import NamedObjects, parse_named_objects, refuse_selectors
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError, one_line
+from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError, on_one_line
 from kubectl_kres.model.admitting import is_parameter
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known, is_view
 from kubectl_kres.model.objects import ObjectRef, mapping, text
@@ -20,7 +21,7 @@ from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_un
 from kubectl_kres.reports.common.system import answers_about, kinds_of, makes_one_pod, require_answers
 from kubectl_kres.reports.pod.manifest_source import is_there, missing_error
 from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, list_read_requests, origin_of, origin_of_workload
-from kubectl_kres.store.store import ReadRequest, Store
+from kubectl_kres.store.store import ReadRequest, Store, fill_all
 
 if TYPE_CHECKING:
     from kubectl_kres.manifests.manifest import Manifest
@@ -167,7 +168,7 @@ def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
         except ClusterError:
             continue
         names += [item.metadata.name for item in source.store.all(kind.kind, space)]
-    return [f"{kind.names[1]}/{one_line(close)}" for close in get_close_matches(name, dict.fromkeys(names), 3, 0.6)]
+    return [f"{kind.names[1]}/{on_one_line(close)}" for close in get_close_matches(name, dict.fromkeys(names), 3, 0.6)]
 
 
 def _from_files(
@@ -418,7 +419,7 @@ def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
         similar = f"did you mean {' or '.join(close)}?" if close else ""
         suggestion = _find_other_namespaces(source, group[0]) or similar
         cluster_error.hint = (
-            f'there is no namespace "{one_line(space)}" (--namespace)' if absent is not None else suggestion
+            f'there is no namespace "{on_one_line(space)}" (--namespace)' if absent is not None else suggestion
         )
     return cluster_error
 
@@ -435,7 +436,7 @@ def _find_other_namespaces(source: ObjectSource, subject: Subject) -> str:
     spaces = [item.metadata.namespace for item in source.store.all(kind.kind) if item.metadata.name == ref.name]
     if not spaces:
         return ""
-    shown = " or ".join(f"-n {one_line(space)}" for space in spaces[:_SPACES])
+    shown = " or ".join(f"-n {on_one_line(space)}" for space in spaces[:_SPACES])
     more = f", and in {len(spaces) - _SPACES} more namespaces" if len(spaces) > _SPACES else ""
     return f"it exists in {'another namespace' if len(spaces) == 1 else 'other namespaces'}: {shown}{more}"
 
@@ -465,8 +466,7 @@ def _select_pages(
             )
             complete(source, subjects, wants, space, listed=True, along=kind.kind in _READ_ALONG and not space)
             source.fill(state_needs(source.store, subjects))
-            for _ in range(4):  # drivers are known once pods are
-                source.fill(more(source.store, subjects))
+            fill_all(source, partial(more, source.store, subjects))  # drivers are known once pods are
             yield Selection(subjects, listed=True, unseen=unseen)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from kubectl_kres.errors import ClusterError, UsageError, one_line
+from kubectl_kres.errors import ClusterError, UsageError, on_one_line
 from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, ResourceValue
 
 _SIDES = {"limit": "limits", "limits": "limits", "request": "requests", "requests": "requests"}
@@ -96,4 +96,4 @@ def _split_question(question: str, explanation: Explanation, container: str) -> 
 
 
 def _join_names(values_of_containers: Sequence[ContainerValues]) -> str:
-    return ", ".join(one_line(container_values.name) or "pod" for container_values in values_of_containers)
+    return ", ".join(on_one_line(container_values.name) or "pod" for container_values in values_of_containers)
