@@ -233,11 +233,11 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     """Return the workloads and TaskRuns of a namespace whose pods are being refused now, and what would get them
     admitted.
     """
-    from kubectl_kres.api.asking import ask_of, fill_all
+    from kubectl_kres.api.asking import ask_of
     from kubectl_kres.render.quota import fit as render
     from kubectl_kres.reports.pod.needs import list_read_requests
     from kubectl_kres.reports.quota import denied as denying
-    from kubectl_kres.store.store import ReadRequest
+    from kubectl_kres.store.store import ReadRequest, fill_all
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     reading.fill(denying.denied_needs(space))

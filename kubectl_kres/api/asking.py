@@ -203,14 +203,6 @@ def complete(reading: ReadObjects, over: Store, subject: Subject, wants: Wants) 
         reading.store.lay_over(over)
 
 
-def fill_all(reading: ReadObjects, wants: Callable[[], Iterable[ReadRequest]]) -> None:
-    """Read all that is wanted, which may be more once it is read."""
-    tried: set[ReadRequest] = set()
-    while new := [need for need in dict.fromkeys(wants()) if need not in tried]:
-        tried.update(new)
-        reading.fill(new)
-
-
 class ObjectName(str):
     """TYPE/NAME, whatever it looks like: it is never a file."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubectl_kres.api.asking import AnswerScope, Others, ask_of, fill_all, manifests_of, prepare_answers
+from kubectl_kres.api.asking import AnswerScope, Others, ask_of, manifests_of, prepare_answers
 from kubectl_kres.api.clusters import Cluster, ReadObjects
 from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed import decode_manifest, kind_of
@@ -39,7 +39,7 @@ from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
 from kubectl_kres.simulate.cluster import Placed, carried_out
-from kubectl_kres.store.store import Origin
+from kubectl_kres.store.store import Origin, fill_all
 
 
 def simulate_change(
@@ -72,8 +72,7 @@ def simulate_change(
     ask = ask_of(reading.store, "")
     outcome = carried_out(reading.store, steps, ask.server, spaces, seen=True)
     change = report_with_pods(outcome, steps, Rollouts(at_once if given else 0, at_once))
-    for _ in range(4):
-        reading.fill(change_node_needs(reading.store, change.pods, steps))
+    fill_all(reading, lambda: change_node_needs(reading.store, change.pods, steps))
     change_report = with_nodes(change.report, reading.store, change.pods, steps, ask.server.version[1])
     needs = [need for need in namespace_needs(spaces) if need.required]
     needs += [replace(need, required=True) for need in autoscaler_needs(reading.store, spaces)]

@@ -6,7 +6,7 @@ A ``ReadRequest`` says what an answer needs, and ``Changes`` what became of a st
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -339,3 +339,19 @@ class Changes:
             del self.added[ref]
         else:
             self.gone[ref] = None
+
+
+class Fillable(Protocol):
+    """Something that reads into a store."""
+
+    def fill(self, needs: Iterable[ReadRequest]) -> None:
+        """Read what is not in the store yet."""
+        ...
+
+
+def fill_all(reading: Fillable, wants: Callable[[], Iterable[ReadRequest]]) -> None:
+    """Read all that is wanted, which may be more once it is read."""
+    tried: set[ReadRequest] = set()
+    while new := [need for need in dict.fromkeys(wants()) if need not in tried]:
+        tried.update(new)
+        reading.fill(new)

@@ -43,6 +43,7 @@ from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.pod.scheduling_needs import list_node_needs
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums, SumCollector
 from kubectl_kres.reports.quota.denied import needs_of_systems, subjects_of
+from kubectl_kres.store.store import ReadRequest, Store, fill_all
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -50,6 +51,11 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     if words:
         raise UsageError(f'overview takes no names, not "{words[0]}"', hint="-n NAMESPACE and -A say of what")
     return Query(partial(OverviewPage, options), words)
+
+
+def _node_needs(store: Store, states: PodStates) -> tuple[ReadRequest, ...]:
+    """Return what the scheduler looks at for pods that wait for a node, as far as that is known by now."""
+    return list_node_needs(store, states.waiting())
 
 
 class OverviewPage(Page):
@@ -74,8 +80,7 @@ class OverviewPage(Page):
             sums = self._sum_pods(source, space, SumCollector(server), states, run_summary)
             # Only now: of pods that are read page by page none stays.
             complete(source, subjects_of(source.store, space), list_read_requests, scope=space, listed=True)
-            for _ in range(4):
-                source.fill(list_node_needs(source.store, states.waiting()))
+            fill_all(source, partial(_node_needs, source.store, states))
             result = overview(source.store, space, ask, sums, states)
             whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
             if options.output == "brief":

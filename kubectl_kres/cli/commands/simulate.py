@@ -57,7 +57,7 @@ from kubectl_kres.simulate.change import key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ClusterChange, Placed, at_rest
 from kubectl_kres.simulate.live import OF_CLUSTER, lean_converters
 from kubectl_kres.simulate.plugins import parameters_of
-from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store, fill_all
 
 _RUNS = ("TaskRun", "Task", "StepAction")
 _AUTOSCALER = "HorizontalPodAutoscaler"
@@ -182,8 +182,7 @@ def _with_nodes(
         return change.report
     from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 
-    for _ in range(4):  # what the scheduler looks at is known once templates, pods and drivers are
-        source.fill(change_node_needs(source.store, change.pods, steps))
+    fill_all(source, lambda: change_node_needs(source.store, change.pods, steps))
     return with_nodes(change.report, source.store, change.pods, steps, ask.server.version[1])
 
 
