@@ -36,9 +36,7 @@ _UNKNOWN = "whether new pods find a node is not known: "
 
 def change_node_needs(store: Store, pods: PodsOfChange, steps: Sequence[Placed]) -> tuple[ReadRequest, ...]:
     """Return the reads, as far as they are known by now; none where no pod is created. None of them is required."""
-    created = [each for each in pods.created if each.number]
-    if not created or store.origin.kind in {"files", "file"}:
-        return ()
+    created = _created_pods(store, pods)
     wanted: dict[tuple[str, str], list[str]] = {}
     for each in created:
         if each.raw is None:
@@ -47,11 +45,16 @@ def change_node_needs(store: Store, pods: PodsOfChange, steps: Sequence[Placed])
     for (view, space), names in wanted.items():
         listed = names if len(names) <= _BY_NAME else [""]
         needs += [ReadRequest(view, space, name, required=False) for name in listed]
-    needs += [NODES, BOUND_PODS]
+    needs += [NODES, BOUND_PODS] if created else []
     for each in created:
         new = _new_pod(store, each, steps)
         needs += spec_needs(store, new.pod) if new is not None else ()
     return tuple(dict.fromkeys(needs))
+
+
+def _created_pods(store: Store, pods: PodsOfChange) -> list[CreatedPods]:
+    """Return what nodes have to take; nothing where the answer is about files alone."""
+    return [] if store.origin.kind in {"files", "file"} else [each for each in pods.created if each.number]
 
 
 def with_nodes(
@@ -61,8 +64,8 @@ def with_nodes(
 
     Without nodes a note says that they were not looked at. ``minor``: the version of Kubernetes, 1.N.
     """
-    needs = change_node_needs(store, pods, steps)
-    if not needs:
+    pending = _created_pods(store, pods)
+    if not pending:
         return report
     why, unseen = _unlooked(store)
     if why:
@@ -70,7 +73,7 @@ def with_nodes(
     placing = _Placing(store, minor)
     for gone in pods.gone:
         placing.let_go(gone.ref, gone.selector)
-    news = [(created, _new_pod(store, created, steps)) for created in pods.created if created.number]
+    news = [(created, _new_pod(store, created, steps)) for created in pending]
     placements = [placing.place(created, new) for created, new in news if new is not None]
     notes = [f"{_UNKNOWN}the template of {each.ref.full} was not read" for each, new in news if new is None]
     if placing.unread:

@@ -65,9 +65,10 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
     """
     if analysis.made is not None:
         return ()
+    lacks_class = _without_class(analysis)
     # Computed before a class that is missing is taken to exist.
-    remaining = remaining_outcomes(analysis)
-    analysis = _with_classes(analysis)
+    remaining = list(_remaining(analysis, lacks_class))
+    analysis = _with_classes(analysis, lacks_class)
     try:
         place = workplace(store, subject, analysis, server)
         if place is None:
@@ -96,14 +97,16 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
 
 def remaining_outcomes(analysis: Analysis) -> tuple[Outcome, ...]:
     """Return the refusals for which no edit is found; also of pods that come once their template is valid."""
-    result = []
+    return tuple(_remaining(analysis, _without_class(analysis)))
+
+
+def _remaining(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Iterator[Outcome]:
     known = dict.fromkeys(finding.text for outcome in analysis.outcomes for finding in findings_of(outcome))
-    pods = (it for it in _without_class(analysis) if not known.keys() >= {finding.text for finding in findings_of(it)})
+    pods = (it for it in lacks_class if not known.keys() >= {finding.text for finding in findings_of(it)})
     for outcome in (*analysis.outcomes, *analysis.then, *pods):
         others = tuple(it for it in findings_of(outcome) if it.rule not in TRIED)
         if others and outcome.refusal is not None:
-            result.append(structs.replace(outcome, refusal=structs.replace(outcome.refusal, findings=others)))
-    return tuple(result)
+            yield structs.replace(outcome, refusal=structs.replace(outcome.refusal, findings=others))
 
 
 def _without_class(analysis: Analysis) -> tuple[Outcome, ...]:
@@ -115,9 +118,9 @@ def _without_class(analysis: Analysis) -> tuple[Outcome, ...]:
     return tuple(it for it in outcomes if any(finding.rule in _OF_CLASSES for finding in findings_of(it)))
 
 
-def _with_classes(analysis: Analysis) -> Analysis:
+def _with_classes(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Analysis:
     """Return the analysis where a missing class that the pod names is taken to exist, so that all else is tried."""
-    refusals = (finding for outcome in _without_class(analysis) for finding in findings_of(outcome))
+    refusals = (finding for outcome in lacks_class for finding in findings_of(outcome))
     fields = {_OF_CLASSES[finding.rule] for finding in refusals if finding.rule in _OF_CLASSES}
     if not fields:
         return analysis

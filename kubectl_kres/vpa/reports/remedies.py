@@ -113,7 +113,7 @@ def eviction_remedies(
         result += _registered(store)
     else:
         result += _raise_remedies(trial, eviction)
-        result += _capped(trial, eviction)
+        result += _capped(trial)
         result += _requests_only(trial)
     if eviction.result in BAD:
         result += _field(trial, ("updatePolicy", "updateMode"), "Initial", "nothing is evicted then")
@@ -196,11 +196,10 @@ def _raise_remedies(trial: _Trial, eviction: Eviction) -> Iterator[Remedy]:
     )  # fmt: skip
 
 
-def _capped(trial: _Trial, eviction: Eviction) -> Iterator[Remedy]:
+def _capped(trial: _Trial) -> Iterator[Remedy]:
     """Yield the remedy that bounds what the autoscaler sets: by less minAllowed where that is what refuses, else by
     maxAllowed.
     """
-    del eviction
     raw, edits = deepcopy(trial.raw), []
     for _ in range(_MOST_CAPPED):
         names = dict.fromkeys(_resource(finding) for finding in trial.refusal(raw))
