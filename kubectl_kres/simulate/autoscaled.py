@@ -238,14 +238,8 @@ class _Run:
         except WebhookFault as fault:
             self.in_place = str(fault)
             return None
-        sides = {
-            each.slot.name: {
-                side: {name: str(amount.quantity) for name, amount in amounts.items()}
-                for side, amounts in (("requests", each.requests), ("limits", each.limits))
-            }
-            for each in changes
-        }
-        new = decode_object(_with_resources(pod_of(template.raw, template.owner[1]), stored, sides), Pod)
+        resources = {each.slot.name: each.resources() for each in changes}
+        new = decode_object(_with_resources(pod_of(template.raw, template.owner[1]), stored, resources), Pod)
         # By what the quotas have left by now.
         outcome = resize(old, new, self.look_up(self.state), self.tables.server, journal=False)[0]
         if not outcome.allowed or outcome.object is None:

@@ -147,7 +147,7 @@ class ExplainPage(Page):
         self._plain: set[str] = set()
         self._together: CombinedAnswer | None = None
         #: The server's sentences of the refusals that are shown.
-        self._told: list[str] = []
+        self._refusals: list[str] = []
         self._given: Input | None = None
 
     def run(
@@ -377,7 +377,7 @@ class ExplainPage(Page):
         gap = [""] * (self._blocks > 0)
         self._blocks = 1
         if policy_explanation.verdict is not None and policy_explanation.verdict.message:
-            self._told.append(policy_explanation.verdict.message)
+            self._refusals.append(policy_explanation.verdict.message)
         plain = not speaks_unicode()
         whole: Callable[[], Iterable[str]] = partial(
             drawn.lines, policy_explanation, now=batch.ask.now, ascii_only=plain, color=self.color, width=self.width
@@ -402,7 +402,7 @@ class ExplainPage(Page):
         self._blocks = 0 if many else 1
         self._words.append(verdict_word(explanation.verdict)[0])
         if explanation.verdict.message:
-            self._told.append(explanation.verdict.message)
+            self._refusals.append(explanation.verdict.message)
         whole = partial(
             render.lines,
             explanation,
@@ -422,18 +422,22 @@ class ExplainPage(Page):
 
         return explain_command(self.options, subject.ref, subject.file)
 
-    def _is_told(self, together: CombinedAnswer) -> bool:
+    def _repeats_refusals(self, together: CombinedAnswer) -> bool:
         """Whether the files together say no more than what was shown of their objects."""
         if together.workloads or together.lacks or not together.refused:
             return False
-        return all(any(text in refusal for text in self._told) for refusal in together.refused)
+        return all(any(text in refusal for text in self._refusals) for refusal in together.refused)
 
     def closing(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts, and what of the files nothing looks at."""
         del run_summary
         if self._lined:
             yield render.count_line(self._words)
-        if self._together is not None and self.options.output in {"text", "wide"} and not self._is_told(self._together):
+        if (
+            self._together is not None
+            and self.options.output in {"text", "wide"}
+            and not self._repeats_refusals(self._together)
+        ):
             from kubectl_kres.render.changes import change_report as together
 
             yield from together.altered_lines(self._together, color=self.color, width=self.width)

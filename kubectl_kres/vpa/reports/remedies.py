@@ -19,7 +19,8 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Admits, RaiseQuota, Remedy, SetField
-from kubectl_kres.reports.remedies.commands import commands, directed_command, keeper_of
+from kubectl_kres.reports.remedies.commands import directed_command, keeper_of
+from kubectl_kres.reports.remedies.words import compose_remedy, edit_file
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import KIND, WEBHOOK, VerticalPodAutoscaler
 from kubectl_kres.vpa.registration import is_registered
@@ -155,7 +156,7 @@ def _remedy(trial: _Trial, text: str, edits: tuple[SetField, ...], patch: Mappin
     ref = trial.ref
     kept = keeper_of(ref, trial.vpa.metadata)
     if ref in trial.store.files:
-        kept = "make the edit in the file"
+        kept = edit_file(trial.store.files[ref])
     wire = shlex.quote(json.dumps(patch, separators=(",", ":")))
     words = f"patch vpa {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)} --type merge -p {wire}"
     command = () if kept else (directed_command(trial.store.origin, words),)
@@ -180,20 +181,8 @@ def _raise_remedies(trial: _Trial, eviction: Eviction) -> Iterator[Remedy]:
         quotas.append(Quota(quota.name, quota.source, quota.scopes, hard, quota.used, quota.words, quota.hard_at))
     if not edits or not trial.helps(quotas=tuple(quotas)):
         return
-    kept = {}
-    for edit in edits:
-        stored = trial.store.get("ResourceQuota", edit.object.name, edit.object.namespace)
-        owner = keeper_of(edit.object, stored.metadata) if stored is not None else ""
-        if edit.object in trial.store.files:
-            owner = "make the edit in the file"
-        if owner:
-            kept[edit.object] = owner
-    texts = [f"{edit.resource} of quota {edit.object.name} to {edit.to}" for edit in edits]
     pods = eviction.kept + eviction.come + eviction.missing
-    yield Remedy(
-        f"raise {', '.join(texts)}", tuple(edits), commands(trial.store.origin, edits, kept),
-        "; ".join(dict.fromkeys(kept.values())), Admits(pods, pods), proven=True,
-    )  # fmt: skip
+    yield compose_remedy(trial.store, trial.target, edits, Admits(pods, pods), eviction.kept + eviction.come)
 
 
 def _capped(trial: _Trial) -> Iterator[Remedy]:

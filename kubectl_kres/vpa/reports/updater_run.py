@@ -210,16 +210,7 @@ class UpdaterRun:
         """Return a pod with what the updater would send to its resize subresource."""
         changes = scaled_containers(self.autoscaler, _slots(pod, self), self.policies.limits)
         containers = [
-            {
-                "name": each.slot.name,
-                "resources": {
-                    side: {name: str(amount.quantity) for name, amount in amounts.items()}
-                    for side, amounts in (("requests", each.requests), ("limits", each.limits))
-                    if amounts
-                },
-            }
-            for each in changes
-            if each.requests or each.limits
+            {"name": each.slot.name, "resources": resources} for each in changes if (resources := each.resources())
         ]
         return patch_pod(pod, {"spec": {"containers": containers}})[0]
 

@@ -50,6 +50,11 @@ class Scaled(Struct, frozen=True):
     requests: Amounts
     limits: Amounts
 
+    def resources(self) -> dict[str, dict[str, str]]:
+        """Return what is set as ``resources`` of the container have it; a side of which nothing is set is not there."""
+        sides = (("requests", self.requests), ("limits", self.limits))
+        return {side: {name: str(it.quantity) for name, it in amounts.items()} for side, amounts in sides if amounts}
+
 
 class VpaWebhook(Struct, frozen=True):
     """The autoscalers of a namespace by the controller that they are about.

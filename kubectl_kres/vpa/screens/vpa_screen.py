@@ -220,13 +220,13 @@ def _wrap_lines(text: str, width: int) -> Iterable[Line]:
 
 def _ends(eviction: Eviction) -> Iterator[OutlineItem]:
     counts = (
-        ("run", eviction.pods), ("evicted", eviction.evicted), ("let alone", eviction.kept),
-        ("come back", eviction.come), ("do not come back", eviction.missing),
+        ("run", eviction.pods), ("evicted", eviction.evicted), ("not evicted", eviction.kept),
+        ("replaced", eviction.come), ("not replaced", eviction.missing),
         ("kept by evictionRequirements", eviction.held),
     )  # fmt: skip
     for label, number in counts:
         if number:
-            missing = label == "do not come back"
+            missing = label == "not replaced"
             text = eviction.message if missing else f"{number} {label}"
             yield OutlineItem(
                 (), label, (str(number),), eviction.message if missing else "", "x" if missing else "",

@@ -42,12 +42,14 @@ def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
     if effects.eviction is not None:
         yield from eviction_lines(effects.eviction, width)
     yield from remedy_lines(effects.remedies, "", width)
+    tone, words = webhook_words(effects)
     if values := list(_values(effects, width)):
+        head = "the next pod gets" if effects.registered is False else f"the next pod gets ({words})"
         yield []
-        yield [("", "the next pod gets")]
+        yield from tone_lines("", wrap_text(head, width, rest="  "))
         yield from values
-    if effects.registered is not False:
-        yield from _wrap_text(*webhook_words(effects), width)
+    elif effects.registered is not False:
+        yield from _wrap_text(tone, words, width)
     for unseen in effects.unseen:
         if unseen.required:
             yield [("warn", f"not read: {unseen.kind}: {unseen.message or unseen.state}")]
