@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 Raw = dict[str, Any]
@@ -246,20 +247,31 @@ class World:
         self._add("CronJob", "batch/v1", _metadata(name, generation=1), spec=spec, status={})
 
     def _quotas(self) -> None:
-        for number in range(self.random.randint(1, 2)):
-            hard: dict[str, str] = {}
-            used: dict[str, str] = {}
-            for name in sorted(self.random.sample(_NAMES, self.random.randint(1, 4))):
-                amount = self._used.get(name, 0)
-                hard[name] = _shown(name, amount + self.random.choice([0, 0, 1, 2, 4, 9]))
-                if name not in {"count/events", "count/widgets.example.org"}:
-                    used[name] = _shown(name, amount)
-            self._add(
-                "ResourceQuota", "v1", _metadata(f"q{number}"), spec={"hard": hard}, status={"hard": hard, "used": used}
-            )
+        uncounted = {"count/events", "count/widgets.example.org"}
+        for number, spec, status in drawn_quotas(self.random, _NAMES, self._used, uncounted, _shown):
+            self._add("ResourceQuota", "v1", _metadata(f"q{number}"), spec=spec, status=status)
         if self.random.random() < 0.3:
             item = {"type": "PersistentVolumeClaim", "max": {"storage": self.random.choice(["1Gi", "4Gi"])}}
             self._add("LimitRange", "v1", _metadata("disks"), spec={"limits": [item]})
+
+
+def drawn_quotas(
+    source: random.Random,
+    names: Sequence[str],
+    used: Mapping[str, int],
+    uncounted: Container[str],
+    shown: Callable[[str, int], str],
+) -> Iterator[tuple[int, Raw, Raw]]:
+    """One or two quotas, each with its number, spec and status. ``used``: what is charged; ``shown``: an amount."""
+    for number in range(source.randint(1, 2)):
+        hard: dict[str, str] = {}
+        counted: dict[str, str] = {}
+        for name in sorted(source.sample(names, source.randint(1, 4))):
+            amount = used.get(name, 0)
+            hard[name] = shown(name, amount + source.choice([0, 0, 1, 2, 4, 9]))
+            if name not in uncounted:
+                counted[name] = shown(name, amount)
+        yield number, {"hard": hard}, {"hard": hard, "used": counted}
 
 
 def _shown(name: str, amount: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from cli.account_worlds import drawn_quotas
 from cli.test_cli_tekton import INFO
 
 Raw = dict[str, Any]
@@ -126,17 +127,10 @@ class RunWorld:
         self._charge(count__pipelineruns_tekton_dev=1)
 
     def _policies(self) -> None:
-        for number in range(self.random.randint(1, 2)):
-            hard: dict[str, str] = {}
-            used: dict[str, str] = {}
-            for name in sorted(self.random.sample(_NAMES, self.random.randint(1, 4))):
-                amount = self._used.get(name, 0)
-                hard[name] = _shown(name, amount + self.random.choice([0, 0, 1, 2, 4, 9]))
-                if name != "count/widgets.example.org":
-                    used[name] = _shown(name, amount)
-            self._add(
-                "ResourceQuota", "v1", f"q{number}", {"spec": {"hard": hard}, "status": {"hard": hard, "used": used}}
-            )
+        for number, spec, status in drawn_quotas(
+            self.random, _NAMES, self._used, {"count/widgets.example.org"}, _shown
+        ):
+            self._add("ResourceQuota", "v1", f"q{number}", {"spec": spec, "status": status})
         if self.random.random() < 0.3:
             item = {"type": "PersistentVolumeClaim", "max": {"storage": self.random.choice(["1Gi", "4Gi"])}}
             self._add("LimitRange", "v1", "disks", {"spec": {"limits": [item]}})
