@@ -7,7 +7,8 @@ import random
 import shlex
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,23 @@ from e2e.seed import COUNTS, SEED
 WORLDS = 40
 
 
+@contextmanager
+def scheduler_plane(
+    assets: Path, folder: Path, spaces: Mapping[str, Mapping[str, str]], *controllers: str
+) -> Iterator[ControlPlane]:
+    """A control plane with a scheduler and namespaces with labels. ``controllers``: those besides the usual ones."""
+    every = (*BASIC_CONTROLLERS, *WORKLOAD_CONTROLLERS, *controllers)
+    with watched(assets, folder, controllers=every, scheduler=True, disable_admission=worlds.OFF) as plane:
+        for name, labels in spaces.items():
+            status, answer = plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
+            assert status == 201, answer
+        yield plane
+
+
 @pytest.fixture(scope="module")
 def scheduling(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with a scheduler; nodes are written, and no kubelet runs."""
-    folder = tmp_path_factory.mktemp("scheduling")
-    controllers = (*BASIC_CONTROLLERS, *WORKLOAD_CONTROLLERS)
-    with watched(assets, folder, controllers=controllers, scheduler=True, disable_admission=worlds.OFF) as plane:
-        for name, labels in worlds.SPACES.items():
-            status, answer = plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
-            assert status == 201, answer
+    with scheduler_plane(assets, tmp_path_factory.mktemp("scheduling"), worlds.SPACES) as plane:
         yield plane
 
 

@@ -10,11 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane
+from controlplane import ControlPlane
 from e2e import scheduling_worlds as worlds
-from e2e.conftest import watched
 from e2e.plugin import environment, plugin
-from e2e.test_scheduling_plane import container, deployment, is_bound, is_waiting, node, pods, put, wait
+from e2e.test_scheduling_plane import (
+    container,
+    deployment,
+    is_bound,
+    is_waiting,
+    node,
+    pods,
+    put,
+    scheduler_plane,
+    wait,
+)
 
 _ZONE, _HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 _CLAIMS, _VOLUMES = "/api/v1/namespaces/here/persistentvolumeclaims", "/api/v1/persistentvolumes"
@@ -25,10 +34,7 @@ _DEPLOYMENTS = "/apis/apps/v1/namespaces/here/deployments"
 def binding(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with a scheduler that binds claims to volumes; no driver makes any."""
     folder = tmp_path_factory.mktemp("binding")
-    controllers = (*BASIC_CONTROLLERS, *WORKLOAD_CONTROLLERS, "persistentvolume-binder-controller")
-    with watched(assets, folder, controllers=controllers, scheduler=True, disable_admission=worlds.OFF) as plane:
-        status, answer = plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": "here"}})
-        assert status == 201, answer
+    with scheduler_plane(assets, folder, {"here": {}}, "persistentvolume-binder-controller") as plane:
         yield plane
 
 
