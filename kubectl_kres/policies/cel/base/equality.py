@@ -5,7 +5,7 @@ Source: cel-go common/types, apiserver pkg/cel/common/valuesschemalesstyped.go, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kubectl_kres.policies.cel.base.typed import TYPED, TypedList, TypedMap, TypedStruct
@@ -64,9 +64,7 @@ def _equal_to(value: Any, other: Any) -> bool:
     if isinstance(value, list | tuple) and isinstance(other, list | tuple) and not _is_struct(value, other):
         return len(value) == len(other) and all(map(_not_different, value, other))
     if isinstance(value, Mapping) and isinstance(other, Mapping):
-        return len(value) == len(other) and all(
-            key in other and _not_different(item, other[key]) for key, item in value.items()
-        )
+        return _maps_equal(value, other, _not_different)
     if kind is not type(other):
         numbers = isinstance(value, int | float) and isinstance(other, int | float)
         return numbers and equal(value, other)
@@ -77,6 +75,10 @@ def _equal_to(value: Any, other: Any) -> bool:
     if isinstance(value, LibraryValue):
         return bool(value.kind == other.kind and value.key == other.key)
     return bool(value == other)
+
+
+def _maps_equal(value: Mapping[Any, Any], other: Mapping[Any, Any], same: Callable[[Any, Any], bool]) -> bool:
+    return len(value) == len(other) and all(key in other and same(item, other[key]) for key, item in value.items())
 
 
 def _not_different(value: Any, other: Any) -> bool:
@@ -95,9 +97,7 @@ def _typed_equal(value: Any, other: Any) -> bool:
     if not isinstance(other, Mapping):
         raise EvalError(_NO_OVERLOAD)
     if type(value) is TypedMap:
-        return len(value) == len(other) and all(
-            key in other and are_equal(item, other[key]) for key, item in value.items()
-        )
+        return _maps_equal(value, other, are_equal)
     if type(other) is TypedStruct:
         return deeply_equal(value, other)
     return _like_a_map(value, other)
