@@ -83,7 +83,7 @@ def problem_said(problem: Problem, now: str) -> str:
         texts = [f"{problem.state}: {because}" if because else problem.state]
         texts.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
     if problem.run_state is not None:
-        texts = [_format_run_state(problem.run_state), *_nearest_node_lines(problem)]
+        texts = [*filter(None, (_format_run_state(problem.run_state), nearest_in_short(problem.nodes)))]
     if problem.lacks:
         texts.append(f"lacks {', '.join(f'{brief_name(name)} {lack}' for name, lack in problem.lacks.items())}")
     if problem.behind:
@@ -97,13 +97,6 @@ def problem_said(problem: Problem, now: str) -> str:
     if ago := age_text(problem.since, now):
         texts.append(f"since {ago}")
     return "; ".join(texts)
-
-
-def _nearest_node_lines(problem: Problem) -> list[str]:
-    """Return what the nearest node lacks, where a pod waits for one."""
-    if problem.nodes is None:
-        return []
-    return list(filter(None, [nearest_in_short(problem.nodes)]))
 
 
 def _refused_because(verdict: Verdict, now: str) -> str:

@@ -49,7 +49,7 @@ def _row(outline: Outline, because: str) -> Row:
     state, tone = short(run_state)
     fares = outline.state
     if word_of(verdict) in CALM and is_held_up(run_state) and run_state is not None:
-        fares = f"{reason_of(run_state)}{_nearest_node_text(outline)}"
+        fares = "; ".join(filter(None, (reason_of(run_state), nearest_in_short(outline.nodes))))
     text = f"{fares}; {because}" if fares and because else fares or because
     return Row(
         outline.subject,
@@ -62,14 +62,6 @@ def _row(outline: Outline, because: str) -> Row:
         outline.quality,
         outline.remedy,
     )
-
-
-def _nearest_node_text(outline: Outline) -> str:
-    """Return what the nearest node lacks for a pod that waits; empty where nodes were not looked at."""
-    if outline.nodes is None:
-        return ""
-    text = nearest_in_short(outline.nodes)
-    return f"; {text}" if text else ""
 
 
 _LAST, _OUTCOME, _STATE = len(HEADS) - 1, HEADS.index("OUTCOME"), HEADS.index("STATE")

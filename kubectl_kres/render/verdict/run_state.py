@@ -100,10 +100,12 @@ def state_suffix(state: RunState | None) -> str:
     return f", {'but ' * (state.word in NEGATIVE)}{state.word}"
 
 
-def nearest_in_short(report: NodeReport) -> str:
+def nearest_in_short(report: NodeReport | None) -> str:
     """Return ``nearest: n3 lacks memory 2Gi``, how many nodes can take the pod, or that there is none; empty where none
-    is nearest.
+    is nearest, and without a report.
     """
+    if report is None:
+        return ""
     if report.is_read and not report.nodes:
         return NO_NODE
     if report.fitting:
