@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
+from kubectl_kres.admission.quota.usage import ALIASES, IN_EVERY_NAMESPACE
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedMetadata, Metadata, OwnerReference, Raw, ResourceQuota, mapping, on_wire
 from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, DetailedTemplate, Pod, PodSpec, PodStatus
@@ -52,6 +53,10 @@ IN_NAMESPACE = (
     "HorizontalPodAutoscaler", "ResourceClaimTemplate",
 )  # fmt: skip
 OF_CLUSTER = ("PriorityClass", "RuntimeClass", "StorageClass", "DeviceClass", *POLICIES)
+#: Resources whose objects are read wherever a quota counts them.
+_COUNTED = frozenset(
+    BY_KIND[kind].qualified_name for kind in (*IN_NAMESPACE, "Pod", "ReplicaSet", "Job", "ControllerRevision")
+)
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
 _REVISION_NOTE = "deployment.kubernetes.io/revision"
@@ -219,6 +224,8 @@ class _Reading:
         for _, item in workloads:
             state = state.with_charge(self.tables.revision_cost(item), revisions_of(item))
         state = state.with_charge(self.tables.count_cost(CONTROLLER_REVISION[1]), self._of_daemon_sets())
+        for resource in {name.removeprefix("count/") for name in IN_EVERY_NAMESPACE}:
+            state = state.with_charge(self.tables.count_cost(resource))
         return self._as_told(state._replace(workloads=workloads, claims=frozenset(self._claims())))
 
     def _told_alone(self, pod: Pod, cost: Cost) -> None:
@@ -244,12 +251,23 @@ class _Reading:
     def _as_told(self, state: State) -> State:
         """With what the quotas' status says, and held against what it says."""
         used, limits = list(state.used), list(state.limits)
-        for quota in self.store.all("ResourceQuota", self.name):
+        quotas = [*self.store.all("ResourceQuota", self.name)]
+        for quota in quotas:
             for number, amount in self._amounts(quota, quota.status.used):
                 used[number] = amount
             for number, amount in self._amounts(quota, quota.spec.hard):
                 limits[number] = amount
+        self._note_unread_counts({number for quota in quotas for number, _ in self._amounts(quota, quota.status.used)})
         return state._replace(used=tuple(used), limits=tuple(limits))
+
+    def _note_unread_counts(self, known: Container[int]) -> None:
+        """Note which names of a new quota count objects that are not read, so that more may be used than is known."""
+        for number, measure in enumerate(self.tables.measures.items):
+            resource = measure.resource.removeprefix("count/")
+            counts_alone = measure.resource != resource or resource in ALIASES
+            if number not in known and counts_alone and resource not in _COUNTED and self.store.origin.kind != "files":
+                text = f"which {resource} exist is not read: more of {measure.resource} may be used"
+                self.tables.gaps[f"quota {measure.quota}: {text}"] = None
 
     def _amounts(self, quota: ResourceQuota, values: Mapping[str, Any] | None) -> Iterable[tuple[int, int]]:
         try:

@@ -36,6 +36,12 @@ IGNORED = frozenset({
 })  # fmt: skip
 #: Names of old for counting objects of a kind.
 ALIASES = {"configmaps", "secrets", "replicationcontrollers", "resourcequotas"}
+#: What there is one of in every namespace, by the names that count it.
+#: Source: controller/certificates/rootcacertpublisher, controller/serviceaccount/serviceaccounts_controller.go.
+IN_EVERY_NAMESPACE = {
+    **dict.fromkeys(("configmaps", "count/configmaps"), "ConfigMap kube-root-ca.crt"),
+    "count/serviceaccounts": "ServiceAccount default",
+}
 
 
 def pod_names(hard: Iterable[str]) -> list[str]:

@@ -426,7 +426,7 @@ class ExplainPage(Page):
         """Whether the files together say no more than what was shown of their objects."""
         if together.workloads or together.lacks or not together.refused:
             return False
-        return all(any(text in refusal for text in self._refusals) for refusal in together.refused)
+        return all(any(text in refused.message for text in self._refusals) for refused in together.refused)
 
     def closing(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts, and what of the files nothing looks at."""

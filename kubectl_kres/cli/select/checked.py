@@ -9,7 +9,13 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.reports.simulate import build_prediction
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.select.workloads import asked_for, complete, counted_in_files, in_files
+from kubectl_kres.cli.select.workloads import (
+    asked_for,
+    complete,
+    counted_in_files,
+    in_files,
+    refs_that_quotas_count,
+)
 from kubectl_kres.cli.simulation.steps import files_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import Forbidden, StatusError, UsageError
@@ -79,7 +85,9 @@ def _of_files(
     }
     source.fill(need for needs_ in wanted.values() for need in needs_)
     source.fill(() if options.offline else _rollout_read_requests(source.store, subjects))
-    store, side_by_side = _apply_file_quotas(source, files_of(given), options, ask)
+    store, side_by_side = _apply_file_quotas(
+        source, files_of(given, refs_that_quotas_count(source, given)), options, ask
+    )
     for space in spaces:
         here = [subject for subject in subjects if subject.ref.namespace == space]
         lacks = missing_reads(source.store, wanted[space])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -95,13 +96,13 @@ def select_subjects(
         yield _after_change(source, given, parse_named_objects(words, program=program, listing=False), wants, takes)
         return
     if options.filenames:
-        yield _from_files(source, given, options, words, wants, takes)
-        several = len(given.workloads) > 1
-        asked_too = _policies_in_files(given, options.selector, beside or takes) if given.workloads else ()
-        counted = tuple(subject for subject in asked_too if answers_about(subject.kind).counted)
-        if counted and not single:
+        selection = _from_files(source, given, options, words, wants, beside or takes)
+        answered = (beside or takes) is not makes_one_pod and not single and given.workloads
+        counted = tuple(_counted_beside_workloads(source, given, options.selector)) if answered else ()
+        yield selection._replace(left_out=_without_kinds(selection.left_out, counted))
+        if counted:
             complete(source, counted, wants)
-            yield Selection(counted, listed=several)
+            yield Selection(counted, listed=len(given.workloads) > 1)
         return
     result = parse_named_objects(words, program=program, listing=not single)
     if any(named_objects.names for named_objects in result):
@@ -214,25 +215,46 @@ def _with_counted(
     """Return the objects that quotas merely count, those beside policies only if a quota counts them; else None."""
     from kubectl_kres.reports.namespace.counted_object import is_counted
 
-    others = _counted_in_files(source, given, options.selector)
+    others = _count_only_objects(source, given, options.selector)
     if subjects:
         others = [other for other in others if is_counted(source.store, other)]
     if not others:
         return None
     complete(source, [*subjects, *others], wants)
-    left = [*_left_out(given, options.selector)]
-    for kind in (other.ref.kind for other in others if other.ref.kind in left):
-        left.remove(kind)
-    return Selection((*subjects, *others), left_out=tuple(left))
+    return Selection((*subjects, *others), left_out=_without_kinds(_left_out(given, options.selector), others))
+
+
+def _counted_beside_workloads(source: ObjectSource, given: Input, selector: str) -> Iterator[Subject]:
+    """Yield claims and Services of files, and of what quotas merely count the objects that a quota does count."""
+    from kubectl_kres.reports.namespace.counted_object import is_counted, is_counted_object
+
+    for subject in counted_in_files(source, given, selector):
+        if not is_counted_object(subject.kind) or is_counted(source.store, subject):
+            yield subject
+
+
+def _without_kinds(left_out: Sequence[str], answered: Iterable[Subject]) -> tuple[str, ...]:
+    """Return the kinds of what nothing looks at without those that are answered, each as often as it is there."""
+    left = Counter(left_out)
+    left.subtract(Counter(subject.ref.kind for subject in answered))
+    return tuple((+left).elements())
 
 
 def counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
     """Return the objects of files that quotas count and that make no pods."""
     policies = _policies_in_files(given, selector, lambda kind: answers_about(kind).counted)
-    return [*{it.ref: it for it in (*_counted_in_files(source, given, selector), *policies)}.values()]
+    return [*{it.ref: it for it in (*_count_only_objects(source, given, selector), *policies)}.values()]
 
 
-def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
+def refs_that_quotas_count(source: ObjectSource, given: Input) -> frozenset[ObjectRef]:
+    """Return the objects of files that a quota counts, and of which nothing else is looked at."""
+    from kubectl_kres.reports.namespace.counted_object import is_counted
+
+    others = _count_only_objects(source, given)
+    return frozenset(other.ref for other in others if is_counted(source.store, other))
+
+
+def _count_only_objects(source: ObjectSource, given: Input, selector: str = "") -> list[Subject]:
     """Return the objects of files that quotas merely count: always counted ones, and those a quota names."""
     from kubectl_kres.cli.args.arguments import labels_match
     from kubectl_kres.manifests.overlay import counted_kind, is_always_counted

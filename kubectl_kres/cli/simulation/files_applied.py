@@ -31,9 +31,10 @@ class FilesApplied:
         alone = len(given.manifests) == 1 and given.manifests[0].kind != "ResourceQuota"
         if alone and not self.after_change:
             return
+        from kubectl_kres.cli.select.workloads import refs_that_quotas_count
         from kubectl_kres.cli.simulation.steps import files_of
 
-        files = files_of(given)
+        files = files_of(given, refs_that_quotas_count(source, given))
         if files.needs_cluster_counts or self.after_change:
             source.fill(() if self.options.offline else files.needs())
             self.files = files

@@ -6,7 +6,7 @@ The kinds of objects that admission policies take parameters from, of which only
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import structs
@@ -22,6 +22,7 @@ from kubectl_kres.manifests.read import LISTED, raise_faults, read
 from kubectl_kres.manifests.typed import decode_manifest, kind_of
 from kubectl_kres.model.admitting import kind_name, parameter_kind
 from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod_places import is_followed, unique_kind_name
 from kubectl_kres.reports.changes.followed import FIRST, GivenStep, is_helm_test, policies_of
 from kubectl_kres.reports.changes.together import Files, steps_of
@@ -313,19 +314,24 @@ def _namespace_of_step(wanted: GivenStep, store: Store, spaces: Sequence[str], d
     return where[0] if where else default
 
 
-def files_of(given: Input) -> Files:
-    """Return the objects that a simulation knows, in the order of kinds; one that has no name is left out."""
-    return steps_of(_objects(given))
+def files_of(given: Input, counted: Collection[ObjectRef] = ()) -> Files:
+    """Return the objects that a simulation knows, in the order of kinds; one that has no name is left out.
+
+    ``counted``: objects of other kinds that a quota counts.
+    """
+    return steps_of(_objects(given, counted))
 
 
-def _objects(given: Input) -> Iterator[tuple[Any, str, str]]:
+def _objects(given: Input, counted: Collection[ObjectRef]) -> Iterator[tuple[Any, str, str]]:
     manifests = sort_by_kind(given.manifests)
     for manifest, line in zip(manifests, first_lines(manifests), strict=True):
         kind = kind_of(manifest)
+        space = manifest.namespace or given.namespace
         known = (kind is not None and manifest.kind in FIRST) or is_followed(manifest.raw)
+        known = known or ObjectRef(manifest.kind, manifest.ref.name, space) in counted
         if known and manifest.metadata.get("name") and _fits(manifest, kind) and not is_helm_test(manifest.raw):
             raw = {**manifest.raw, "kind": unique_kind_name(manifest.raw)}
-            yield raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"
+            yield raw, space, f"{manifest.file}:{line}"
 
 
 def _fits(manifest: Manifest, kind: Kind | None) -> bool:

@@ -354,8 +354,9 @@ def _lines(together: CombinedAnswer, width: int) -> Iterator[Line]:
     for lack in together.lacks:
         text = f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
         yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
-    for refusal in together.refused:
-        yield from tone_lines("bad", wrap_text(f"refused: {refusal}", width, first="  ", rest="    "))
+    for refused in together.refused:
+        text = f"refused: {refused.subject}: {refused.message}"
+        yield from tone_lines("bad", wrap_text(text, width, first="  ", rest="    "))
     if together.ends > 1:
         lucky = together.in_some_order
         which = "all fits if they come in the right order" if lucky else "counted in the order of the files"

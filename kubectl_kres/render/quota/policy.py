@@ -26,7 +26,7 @@ from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, cause, lacks_limit_ranges, unread_caveat, verdict_word
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
-from kubectl_kres.reports.common.explanation import Demand, Explanation
+from kubectl_kres.reports.common.explanation import Demand, Explanation, Verdict
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.namespace.policy_explanation import Band, Default, PolicyExplanation
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
@@ -64,9 +64,8 @@ def row_of(policy_explanation: PolicyExplanation) -> Row:
 def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
     words, tone = policy_word(policy_explanation)
-    summary = "" if policy_explanation.remedies else _summary(policy_explanation)
-    if policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True:
-        summary = policy_explanation.verdict.message
+    refused = policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True
+    summary = _summary(policy_explanation) if refused or not policy_explanation.remedies else ""
     seen = "" if policy_explanation.complete else PARTLY
     text = f": {policy_explanation.subject.full}{f': {summary}' if summary else ''}"
     return with_remedies(Brief(tone, f"{words}{seen}", text, next=more), policy_explanation.remedies)
@@ -84,10 +83,14 @@ def policy_word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
     return ("full", "warn") if any((use.percent or 0) >= _FULL for use in uses) else ("ok", "good")
 
 
+def _refusal(verdict: Verdict) -> str:
+    """Return why the object is refused, in words where they are known, else as the server says it."""
+    return cause(verdict.findings) or verdict.message
+
+
 def _summary(policy_explanation: PolicyExplanation) -> str:
     if policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True:
-        first, *others = [remedy.text for remedy in policy_explanation.remedies] or [policy_explanation.verdict.message]
-        return f"{first} (and {len(others)} more)" if others else first
+        return _refusal(policy_explanation.verdict)
     if policy_explanation.contradictions and not any(
         use.over for report in policy_explanation.quotas for use in report.uses
     ):
@@ -162,7 +165,7 @@ def head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Li
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)
     else:
-        because = cause(verdict.findings) or verdict.message
+        because = _refusal(verdict)
         first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full}: {because}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)

@@ -13,8 +13,7 @@ from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.model.pod_places import KINDS, parts_of
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.changes.followed import MADE, controller_of, namespace_needs, pool_needs, taking_needs
-from kubectl_kres.reports.common.effective_policies import EVERYWHERE
+from kubectl_kres.reports.changes.followed import FIRST, MADE, controller_of, namespace_needs, pool_needs, taking_needs
 from kubectl_kres.reports.common.explanation import FailedRead, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
@@ -60,20 +59,27 @@ class QuotaLack(Record, frozen=True):
     amount: str
 
 
+class RefusedObject(Record, frozen=True):
+    """An object of the files that the server does not take, with its words."""
+
+    subject: ObjectRef
+    message: str
+
+
 class CombinedAnswer(Record, frozen=True):
     """The answer whether the objects of the files, which ``subject`` stands for, fit together.
 
     outcome: admitted, partly or refused, and whether all that the answer needs could be read. ends: how many final
     states the race for room can have; the workloads are those of the end in which the first came first, or where all
     fit there, of the worst. exhaustive: no order was left out; otherwise there may be more ends. in_some_order: in
-    other ends nothing is missing. refused: objects that the server does not take, with its words.
+    other ends nothing is missing. refused: objects that the server does not take.
     """
 
     subject: ObjectRef
     outcome: str
     workloads: tuple[ReachablePods, ...]
     lacks: tuple[QuotaLack, ...] = ()
-    refused: tuple[str, ...] = ()
+    refused: tuple[RefusedObject, ...] = ()
     ends: int = 1
     in_some_order: bool = False
     unseen: tuple[FailedRead, ...] = ()
@@ -100,10 +106,10 @@ class Files(Struct, frozen=True):
 
     @property
     def several(self) -> bool:
-        """Whether one object can take the room of another: of a workload and one Service neither does."""
+        """Whether one object can take the room of another: of a workload and one Service or ConfigMap neither does."""
         kinds = self._kinds
         claiming = sum(kind in JUDGED or kind == "PersistentVolumeClaim" for kind in kinds)
-        return claiming > 1 or kinds.count("Service") > 1
+        return claiming > 1 or any(kinds.count(kind) > 1 for kind in {*kinds} if _only_takes(kind))
 
     @property
     def _kinds(self) -> list[str]:
@@ -121,6 +127,11 @@ class Files(Struct, frozen=True):
         yield from namespace_needs(self.spaces) if makes_pods else taking_needs(self.spaces)
         if any(key_of_step(placed.step)[0] in POOLED for placed in self.steps):
             yield from pool_needs()
+
+
+def _only_takes(kind: str) -> bool:
+    """Return whether objects of the kind make no pods and limit none, but take of quotas."""
+    return kind in _TAKING or kind not in {*FIRST, *JUDGED}
 
 
 def without_files(store: Store) -> Store:
@@ -144,8 +155,8 @@ def with_policies(store: Store, files: Files, server: Server) -> Store:
 
     The workloads of the files are not there yet: each is evaluated by what is left.
     """
-    policies = [placed for placed in files.steps if key_of_step(placed.step)[0] not in JUDGED | {"Service", "Job"}]
-    policies = [placed for placed in policies if key_of_step(placed.step)[0] != "PersistentVolumeClaim"]
+    others = [(key_of_step(placed.step)[0], placed) for placed in files.steps]
+    policies = [placed for kind, placed in others if kind not in JUDGED | {"Job"} and not _only_takes(kind)]
     kinds = {key_of_step(placed.step)[0] for placed in policies}
     if not kinds & COUNTING or (store.origin.kind == "files" and not kinds & {*POOLED}):
         return store
@@ -189,9 +200,7 @@ def _quotas(side: ClusterStates, space: str) -> Iterator[ResourceQuota]:
     for end in namespace.reader.quotas(state):
         quota = stored[end.name]
         metadata = replace(quota.metadata, namespace=space)
-        # Simulations count none of these objects.
-        used = {name: "1" if name in EVERYWHERE and count == "0" else count for name, count in end.used.items()}
-        yield replace(quota, metadata=metadata, status=ResourceQuotaStatus(end.hard, used))
+        yield replace(quota, metadata=metadata, status=ResourceQuotaStatus(end.hard, end.used))
 
 
 def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bool = False) -> CombinedAnswer:
@@ -225,11 +234,11 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
             final_states *= max(1, outcome.after.spaces[space][1].usual)
             exhaustive = exhaustive and outcome.after.spaces[space][1].complete
         lacks += _quota_shortages(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
-    refused = _refusal_messages(outcome)
+    refused = _refused_objects(outcome)
     # Without a cluster there is nothing but the files.
     wanted = [need for need in files.needs() if need.required] if store.origin.kind != "files" else []
     unseen = tuple(find_unread(store, wanted))
-    came = any(sent.kind in _TAKING and sent.answers[0].allowed for sent in outcome.sent)
+    came = any(_only_takes(sent.kind) and sent.answers[0].allowed for sent in outcome.sent)
     come = came or any(reach.pods for reach in reaches)
     short = any(reach.pods < reach.wanted for reach in reaches) or bool(refused)
     word = "admitted" if not short else "partly" if come else "refused"
@@ -254,7 +263,7 @@ def refused_edits(store: Store, files: Files, server: Server) -> CombinedAnswer 
     """
     bare = without_files(store)
     steps = [placed for placed in files.steps if _is_edit(bare, placed)]
-    refused = _refusal_messages(carried_out(bare, steps, server, files.spaces)) if steps else ()
+    refused = _refused_objects(carried_out(bare, steps, server, files.spaces)) if steps else ()
     return CombinedAnswer(ObjectRef("Files", store.origin.name), "refused", (), (), refused) if refused else None
 
 
@@ -272,9 +281,9 @@ def _is_made(store: Store, placed: Placed) -> bool:
     return stored is not None and (kind == "Pod" or controller_of(stored) is not None)
 
 
-def _refusal_messages(outcome: ChangeOutcome) -> tuple[str, ...]:
+def _refused_objects(outcome: ChangeOutcome) -> tuple[RefusedObject, ...]:
     return tuple(
-        f"{sent.kind}/{sent.name}: {answer.message}"
+        RefusedObject(ObjectRef(sent.kind, sent.name, sent.namespace), answer.message)
         for sent in outcome.sent
         for answer in sent.answers[:1]
         if not answer.allowed

@@ -13,7 +13,7 @@ from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Quota, QuotaRequest, matching_quotas
-from kubectl_kres.admission.quota.usage import counts_by_class, requirements
+from kubectl_kres.admission.quota.usage import IN_EVERY_NAMESPACE, counts_by_class, requirements
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.model.objects import (
     LimitRange,
@@ -205,21 +205,13 @@ def _drop_invalid_overhead(runtime: RuntimeClass, assumed: list[Assumption]) -> 
     return runtime
 
 
-#: What there is one of in every namespace, by the names that count it.
-#: Source: controller/certificates/rootcacertpublisher, controller/serviceaccount/serviceaccounts_controller.go.
-EVERYWHERE = {
-    **dict.fromkeys(("configmaps", "count/configmaps"), "ConfigMap kube-root-ca.crt"),
-    "count/serviceaccounts": "ServiceAccount default",
-}
-
-
 def with_assumed_status(quota: ResourceQuota, store: Store) -> ResourceQuota:
     """Return the quota with a status: a quota from a file counts as settled, with no more used than every namespace
     has.
     """
     if quota.status.hard or not quota.spec.hard or not from_file(quota, store):
         return quota
-    used = {name: "1" if name in EVERYWHERE else "0" for name in quota.spec.hard}
+    used = {name: "1" if name in IN_EVERY_NAMESPACE else "0" for name in quota.spec.hard}
     return structs.replace(quota, status=ResourceQuotaStatus(quota.spec.hard, used))
 
 
@@ -234,7 +226,7 @@ def _state(quota: ResourceQuota, store: Store) -> Iterator[Assumption]:
         return
     path = f"ResourceQuota/{quota.metadata.name}"
     if from_file(quota, store):
-        there = sorted({EVERYWHERE[name] for name in quota.spec.hard if name in EVERYWHERE})
+        there = sorted({IN_EVERY_NAMESPACE[name] for name in quota.spec.hard if name in IN_EVERY_NAMESPACE})
         beside = f" but {' and '.join(there)}, which every namespace has" if there else ""
         text = f"{path} comes from a file: taken as enforced, with nothing used yet{beside}"
         yield Assumption(path, "quota/from-file", text)

@@ -30,6 +30,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.reports.changes.together import RefusedObject
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.check.refused.runs import never_fits
@@ -266,7 +267,7 @@ def find_side_by_side(context: CheckContext) -> Iterator[Diagnostic]:
         if reach.pods < reach.wanted and reach.subject not in alone and reach.subject.namespace == context.namespace:
             words = next(iter(reach.messages), "the others take the room")
             # An object that the server does not take lacks no room for pods.
-            why = words if f"{reach.subject}: {words}" in together.refused else " and ".join(lacks) or words
+            why = words if RefusedObject(reach.subject, words) in together.refused else " and ".join(lacks) or words
             yield Diagnostic(reach.subject, {"pods": str(reach.pods), "wanted": str(reach.wanted), "why": why})
 
 
@@ -429,6 +430,7 @@ def find_object_refused(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the objects of files that the server would refuse, as their explanations say; what exists was admitted."""
     if not context.counted:
         return
+    beside = {refused.subject: refused.message for refused in context.together.refused} if context.together else {}
     from kubectl_kres.reports.namespace.explain_policy import explain_policy  # noqa: PLC0415 - files alone need it
 
     for subject in context.counted:
@@ -443,6 +445,9 @@ def find_object_refused(context: CheckContext) -> Iterator[Diagnostic]:
             first = next(iter(answer.remedies), None)
             text, commands = (first.text, first.commands) if first is not None else ("", ())
             yield Diagnostic(subject.ref, {"outcome": verdict.outcome, "why": why}, remedy=text, commands=commands)
+        elif subject.ref in beside:
+            values = {"outcome": "refused beside the others", "why": beside[subject.ref]}
+            yield Diagnostic(subject.ref, values, remedy="raise the quota for all of them together, or apply fewer")
 
 
 OBJECT_REFUSED = Rule(
