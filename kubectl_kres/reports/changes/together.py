@@ -59,7 +59,7 @@ class QuotaLack(Record, frozen=True):
     amount: str
 
 
-class RefusedObject(Record, frozen=True):
+class RefusedManifest(Record, frozen=True):
     """An object of the files that the server does not take, with its words."""
 
     subject: ObjectRef
@@ -79,7 +79,7 @@ class CombinedAnswer(Record, frozen=True):
     outcome: str
     workloads: tuple[ReachablePods, ...]
     lacks: tuple[QuotaLack, ...] = ()
-    refused: tuple[RefusedObject, ...] = ()
+    refused: tuple[RefusedManifest, ...] = ()
     ends: int = 1
     in_some_order: bool = False
     unseen: tuple[FailedRead, ...] = ()
@@ -281,9 +281,9 @@ def _is_made(store: Store, placed: Placed) -> bool:
     return stored is not None and (kind == "Pod" or controller_of(stored) is not None)
 
 
-def _refused_objects(outcome: ChangeOutcome) -> tuple[RefusedObject, ...]:
+def _refused_objects(outcome: ChangeOutcome) -> tuple[RefusedManifest, ...]:
     return tuple(
-        RefusedObject(ObjectRef(sent.kind, sent.name, sent.namespace), answer.message)
+        RefusedManifest(ObjectRef(sent.kind, sent.name, sent.namespace), answer.message)
         for sent in outcome.sent
         for answer in sent.answers[:1]
         if not answer.allowed

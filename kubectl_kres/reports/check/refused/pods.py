@@ -30,7 +30,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.changes.together import RefusedObject
+from kubectl_kres.reports.changes.together import RefusedManifest
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.check.refused.runs import never_fits
@@ -267,7 +267,7 @@ def find_side_by_side(context: CheckContext) -> Iterator[Diagnostic]:
         if reach.pods < reach.wanted and reach.subject not in alone and reach.subject.namespace == context.namespace:
             words = next(iter(reach.messages), "the others take the room")
             # An object that the server does not take lacks no room for pods.
-            why = words if RefusedObject(reach.subject, words) in together.refused else " and ".join(lacks) or words
+            why = words if RefusedManifest(reach.subject, words) in together.refused else " and ".join(lacks) or words
             yield Diagnostic(reach.subject, {"pods": str(reach.pods), "wanted": str(reach.wanted), "why": why})
 
 
