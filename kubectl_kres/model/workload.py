@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import Base, Condition, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import DetailedTemplate
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
@@ -30,6 +32,34 @@ class RollingUpdate(Base, frozen=True):
 
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
+
+
+_PERCENT = re.compile(r"[0-9]{1,6}%")
+
+
+def resolve_count(value: object, total: int, *, up: bool) -> int:
+    """Return a count, or a percentage of ``total`` rounded up or down. Source: util/intstr
+    GetScaledValueFromIntOrPercent.
+
+    Raises UsageError for what is neither.
+    """
+    if isinstance(value, int):
+        return max(0, value)
+    if not isinstance(value, str) or _PERCENT.fullmatch(value) is None:
+        raise UsageError(f'"{value}" is neither a count nor a percentage', hint="maxSurge is written as 2 or 25%")
+    part = int(value[:-1]) * total
+    return -(-part // 100) if up else part // 100
+
+
+def fenceposts(surge: object, unavailable: object, replicas: int) -> tuple[int, int]:
+    """Return how many pods more and fewer than ``replicas`` a Deployment has meanwhile; None is the server's 25 %.
+
+    Surge is rounded up, unavailability down, and not both are zero. Raises what ``resolve_count`` raises. Source:
+    deployment_util.go ResolveFenceposts, MaxUnavailable.
+    """
+    more = resolve_count("25%" if surge is None else surge, replicas, up=True)
+    fewer = resolve_count("25%" if unavailable is None else unavailable, replicas, up=False)
+    return more, min(fewer if more or fewer else 1, replicas)
 
 
 class PartitionedUpdate(RollingUpdate, frozen=True):

@@ -17,30 +17,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
-from kubectl_kres.simulate.state import DeploymentState, Pods, Replica, ReplicaSetState, StatefulSetState, count, ready
+from kubectl_kres.simulate.state import (
+    DaemonSetState,
+    DeploymentState,
+    Pods,
+    Replica,
+    ReplicaSetState,
+    StatefulSetState,
+    count,
+    ready,
+)
 
 Sets = tuple[ReplicaSetState, ...]
-
-
-def fenceposts(surge: object, unavailable: object, replicas: int) -> tuple[int, int]:
-    """Surge and unavailability as numbers: surge is rounded up, unavailability down, and both are never zero.
-
-    Source: deployment_util.go ResolveFenceposts, MaxUnavailable.
-    """
-    more, fewer = _resolve_share(surge, replicas, up=True), _resolve_share(unavailable, replicas, up=False)
-    if more == 0 and fewer == 0:
-        fewer = 1
-    return more, min(fewer, replicas)
-
-
-def _resolve_share(value: object, total: int, *, up: bool) -> int:
-    if value is None:
-        value = "25%"
-    if isinstance(value, str) and value.endswith("%") and value[:-1].isdigit():
-        share = int(value[:-1]) * total
-        return -(-share // 100) if up else share // 100
-    return int(value) if isinstance(value, int | str) and str(value).isdigit() else 0
 
 
 def sync_deployment(state: DeploymentState, *, may_create: Callable[[], bool]) -> DeploymentState | None:
@@ -48,6 +38,8 @@ def sync_deployment(state: DeploymentState, *, may_create: Callable[[], bool]) -
 
     ``may_create``: whether the quota lets one more ReplicaSet in; it is asked only if one is needed.
     """
+    if isinstance(state, DaemonSetState):
+        return _sync_daemon_set(state)
     active = [item for item in state.sets if item.wanted > 0]
     if state.paused or any(item.desired != state.replicas for item in active):
         sets = _scale_sets(state)
@@ -198,6 +190,28 @@ def _recreate(state: DeploymentState, may_create: Callable[[], bool]) -> Deploym
     return state._replace(sets=_replace_set(state.sets, new, _set_replica_annotations(state, new, state.replicas)))
 
 
+def _sync_daemon_set(state: DaemonSetState) -> DaemonSetState | None:
+    """Return the DaemonSet after its next move. Without a surge an old pod ends first, with one once its node has a new
+    one, too. Source: controller/daemon update.go rollingUpdate, where all pods are available.
+    """
+    new = state.newest or ReplicaSetState(state.template, 0)
+    old = [item for item in state.sets if item.template != state.template]
+    before = sum(count(item.pods) for item in old)
+    there = count(new.pods)
+    if state.surge:
+        wanted, left = min(state.replicas, state.replicas - before + state.surge), min(before, state.replicas - there)
+    else:
+        left = before - max(0, min(before, state.unavailable - (state.replicas - before - there)))
+        wanted = state.replicas - left
+    sets = []
+    for item in old:
+        keeps = min(left, count(item.pods))
+        left -= keeps
+        sets.append(item._replace(wanted=keeps))
+    after = state._replace(sets=(*sets, new._replace(wanted=max(wanted, there))))
+    return after if after.sets != state.sets else None
+
+
 def kept_sets(state: DeploymentState) -> Sets:
     """Return the ReplicaSets that the history limit lets stay, once the rollout is complete or while it is paused.
 
@@ -216,17 +230,19 @@ def kept_sets(state: DeploymentState) -> Sets:
     return tuple(item for item in state.sets if id(item) not in gone) if gone else state.sets
 
 
-def remaining_pods(pods: Pods, wanted: int) -> tuple[Pods, ...]:
-    """Return every way to be left with ``wanted`` pods: pods that are not ready go first, among equals any can go."""
+def remaining_pods(pods: Pods, wanted: int) -> Iterator[Pods]:
+    """Yield every way to be left with ``wanted`` pods: pods that are not ready go first, among equals any can go."""
     surplus = count(pods) - wanted
     if surplus <= 0:
-        return (pods,)
+        yield pods
+        return
     waiting = tuple(item for item in pods if not item[1])
     running = tuple(item for item in pods if item[1])
     unready = count(waiting)
     if surplus <= unready:
-        return tuple(tuple(sorted((*left, *running))) for left in _list_remaining_pods(waiting, unready - surplus))
-    return tuple(_list_remaining_pods(running, count(running) - (surplus - unready)))
+        yield from (tuple(sorted((*left, *running))) for left in _list_remaining_pods(waiting, unready - surplus))
+    else:
+        yield from _list_remaining_pods(running, count(running) - (surplus - unready))
 
 
 def _list_remaining_pods(pods: Pods, number: int) -> Iterator[Pods]:
@@ -248,16 +264,17 @@ def missing_ordinals(state: StatefulSetState) -> tuple[int, ...]:
     In order: the first that is not there, once all before it are ready. In parallel: those of one batch; batches of 1,
     2, 4, ... ordinals follow each other, and one that was refused ends the round.
     """
-    pods = {replica.ordinal: replica for replica in state.pods}
     if not state.parallel:
-        for ordinal in state.ordinals:
-            if ordinal not in pods:
+        due = iter(state.ordinals)
+        for replica, ordinal in zip(state.own_pods, due, strict=False):
+            if replica.ordinal != ordinal:
                 return (ordinal,)
-            if not pods[ordinal].ready:
+            if not replica.ready:
                 return ()
-        return ()
+        return tuple(islice(due, 1))
+    there = {replica.ordinal for replica in state.pods}
     for batch in _batches(state.ordinals):
-        absent = tuple(ordinal for ordinal in batch if ordinal not in pods)
+        absent = tuple(ordinal for ordinal in batch if ordinal not in there)
         if absent:
             return absent
     return ()
@@ -285,58 +302,51 @@ def taken_down(state: StatefulSetState) -> StatefulSetState | None:
 
     Nothing is deleted while an ordinal is missing.
     """
-    ordinals = state.ordinals
-    present = {replica.ordinal: replica for replica in state.pods}
-    if any(ordinal not in present for ordinal in ordinals):
+    own = state.own_pods
+    if len(own) < len(state.ordinals):
         return None
-    ready = all(present[ordinal].ready for ordinal in ordinals)
-    if not ready and not state.parallel:
+    if not state.parallel and not all(replica.ready for replica in own):
         return None
-    excess = [replica for replica in state.pods if replica.ordinal not in ordinals]
-    if excess:
-        gone = set(excess) if state.parallel else {max(excess)}
+    if len(own) < len(state.pods):
+        excess = set(state.pods) - set(own)
+        gone = excess if state.parallel else {max(excess)}
         return state._replace(pods=tuple(replica for replica in state.pods if replica not in gone))
-    if state.on_delete:
-        return None
-    return _update_stateful_set(state, present)
+    return None if state.on_delete else _update_stateful_set(state)
 
 
-def _update_stateful_set(state: StatefulSetState, present: dict[int, Replica]) -> StatefulSetState | None:
-    gone = _one_replaced(state, present) if state.unavailable is None else _several_replaced(state, present)
+def _update_stateful_set(state: StatefulSetState) -> StatefulSetState | None:
+    """Return the set, all of whose pods are there, after the next step of an update; None: there is none."""
+    gone = _one_replaced(state) if state.unavailable is None else _several_replaced(state)
     if gone:
         return state._replace(pods=tuple(replica for replica in state.pods if replica.ordinal not in gone))
-    finished = all(present[ordinal].template == state.template and present[ordinal].ready for ordinal in state.ordinals)
+    finished = all(replica.template == state.template and replica.ready for replica in state.pods)
     if finished and state.current != state.template:
         return state._replace(current=state.template)
     return None
 
 
-def _one_replaced(state: StatefulSetState, present: dict[int, Replica]) -> set[int]:
+def _one_replaced(state: StatefulSetState) -> set[int]:
     """Return the highest old ordinal, unless one above it is not ready. Source: updateStatefulSet without the gate."""
-    for ordinal in reversed(state.ordinals):
-        if ordinal < state.start + state.partition:
+    for replica in reversed(state.pods):
+        if replica.ordinal < state.start + state.partition:
             break
-        if present[ordinal].template != state.template:
-            return {ordinal}
-        if not present[ordinal].ready:
+        if replica.template != state.template:
+            return {replica.ordinal}
+        if not replica.ready:
             break
     return set()
 
 
-def _several_replaced(state: StatefulSetState, present: dict[int, Replica]) -> set[int]:
+def _several_replaced(state: StatefulSetState) -> set[int]:
     """As many as may be away; in parallel also each old one that is not ready, as nothing is lost with it.
 
     Source: updateStatefulSetAfterInvariantEstablished.
     """
-    waiting = [ordinal for ordinal in state.ordinals if not present[ordinal].ready]
-    old = [
-        ordinal
-        for ordinal in reversed(state.ordinals)
-        if ordinal >= state.start + state.partition and present[ordinal].template != state.template
-    ]
-    room = max(0, (state.unavailable or 1) - len(waiting))
-    gone = set(old) & set(waiting) if state.parallel else set()
-    return gone | set([ordinal for ordinal in old if present[ordinal].ready or not state.parallel][:room])
+    first = state.start + state.partition
+    old = [item for item in reversed(state.pods) if item.ordinal >= first and item.template != state.template]
+    room = max(0, (state.unavailable or 1) - sum(not replica.ready for replica in state.pods))
+    gone = {item.ordinal for item in old if state.parallel and not item.ready}
+    return gone | set([item.ordinal for item in old if item.ready or not state.parallel][:room])
 
 
 def kept_revisions(state: StatefulSetState) -> tuple[int, ...]:

@@ -19,9 +19,11 @@ from kubectl_kres.admission.quota.quota_admission import Quota, resource_of
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
+from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object, on_wire
 from kubectl_kres.model.pod_places import PodPart, is_followed, parts_of
+from kubectl_kres.model.workload import fenceposts, resolve_count
 from kubectl_kres.policies.rules.objects import with_defaults
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
@@ -37,7 +39,6 @@ from kubectl_kres.simulate.change import (
     apply_step,
     key_of_step,
 )
-from kubectl_kres.simulate.controllers import fenceposts
 from kubectl_kres.simulate.moves import State, deletes_claims, without_claims
 from kubectl_kres.simulate.plugins import POLICIES, after_changes, parameter_key, plugins_of, stored_parameter
 from kubectl_kres.simulate.state import (
@@ -91,11 +92,15 @@ def initial_state(raw: Raw, template: int, server: Server) -> WorkloadState:
 
 
 def _fenceposts(spec: Raw, replicas: int) -> tuple[int, int]:
+    """Return surge and unavailability as numbers; of what the server refuses, one pod after the other."""
     strategy = _map(spec, "strategy")
     if strategy.get("type") == "Recreate":
         return 0, 0
     rolling = _map(strategy, "rollingUpdate")
-    return fenceposts(rolling.get("maxSurge"), rolling.get("maxUnavailable"), replicas)
+    try:
+        return fenceposts(rolling.get("maxSurge"), rolling.get("maxUnavailable"), replicas)
+    except UsageError:
+        return 0, 1
 
 
 def _stateful_set(raw: Raw, spec: Raw, template: int, server: Server) -> StatefulSetState:
@@ -120,7 +125,10 @@ def _stateful_set(raw: Raw, spec: Raw, template: int, server: Server) -> Statefu
 
 def _at_once(share: Any, replicas: int) -> int:
     """Return how many pods may be away at once. Source: stateful_set_utils.go getStatefulSetMaxUnavailable."""
-    return 1 if share is None else max(1, share if isinstance(share, int) else fenceposts(0, share, replicas)[1])
+    try:
+        return 1 if share is None else max(1, resolve_count(share, replicas, up=False))
+    except UsageError:
+        return 1
 
 
 def updated_state(state: WorkloadState, raw: Raw, template: int, server: Server) -> WorkloadState:

@@ -266,6 +266,10 @@ class DeploymentState(NamedTuple):
         return None
 
 
+class DaemonSetState(DeploymentState):
+    """A DaemonSet: ``replicas`` are its nodes, ``sets`` its pods by template."""
+
+
 class Replica(NamedTuple):
     """One pod of a StatefulSet."""
 
@@ -299,6 +303,12 @@ class StatefulSetState(NamedTuple):
     @property
     def ordinals(self) -> range:
         return range(self.start, self.start + self.replicas)
+
+    @property
+    def own_pods(self) -> list[Replica]:
+        """The pods of its ordinals, the lowest first."""
+        ordinals = self.ordinals
+        return [replica for replica in self.pods if replica.ordinal in ordinals]
 
     def claim_names(self, ordinal: int) -> tuple[str, ...]:
         """Names of the PersistentVolumeClaims of one pod."""

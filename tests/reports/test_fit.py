@@ -13,8 +13,8 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota, decode_object
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
+from kubectl_kres.model.workload import resolve_count
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.replicas import resolve_count
 from kubectl_kres.reports.quota.fit import Fit, fit
 
 SHOP = {"namespace": "shop"}

@@ -1,4 +1,6 @@
-"""Rollouts of StatefulSets: what remedies count with is what ``simulate`` finds, and a partition needs no more room."""
+"""Rollouts: where one comes to rest is one of the ends that ``simulate`` explores, the worst among them, and a
+partition needs no more room.
+"""
 
 from __future__ import annotations
 
@@ -6,43 +8,77 @@ import random
 
 import pytest
 from reports.stored import made, store_of, subject
+from simulate.samples import play, quota, workload
 
+from kubectl_kres.model.workload import fenceposts
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.remedies.rollout import Group, RolloutPlan, at_rest
-from kubectl_kres.simulate.rollout import PodCosts, stateful_set_rests
-from kubectl_kres.simulate.state import Replica, StatefulSetState
+from kubectl_kres.simulate.change import Apply, Patch, WaitForControllers
+from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, at_rest
+from kubectl_kres.simulate.state import DeploymentState, Replica, ReplicaSetState, StatefulSetState
 
 _OLD, _NEW = 0, 1
 _KEY = ("q", "requests.cpu")
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_both_come_to_the_same_rest(seed: int) -> None:
+def draw_rollout(draw: random.Random) -> tuple[dict[str, object], DeploymentState | StatefulSetState]:
+    """Fields of a workload, and the workload as its controller sees it once its template has changed."""
+    wanted = draw.randint(1, 5)
+    if draw.random() < 0.5:
+        partition, parallel = draw.choice([0, 0, 1, 2]), draw.random() < 0.4
+        update = {"type": "RollingUpdate", "rollingUpdate": {"partition": partition}}
+        fields = {"replicas": wanted, "updateStrategy": update}
+        fields["podManagementPolicy"] = "Parallel" if parallel else "OrderedReady"
+        replicas = tuple(Replica(at, _OLD, _OLD) for at in range(wanted))
+        return fields, StatefulSetState("w", _NEW, _OLD, wanted, 0, parallel, partition, pods=replicas)
+    sets = (ReplicaSetState(_OLD, wanted, ((_OLD, True, wanted),), wanted),)
+    if draw.random() < 0.2:
+        return {"replicas": wanted, "strategy": {"type": "Recreate"}}, DeploymentState(
+            _NEW, wanted, 0, 0, recreate=True, sets=sets
+        )
+    more = draw.choice([0, 1, 2, "25%"])
+    rolling = {"maxSurge": more, "maxUnavailable": draw.choice([1, 2, "50%"] if more == 0 else [0, 1, 2, "50%"])}
+    surge, unavailable = fenceposts(rolling["maxSurge"], rolling["maxUnavailable"], wanted)
+    strategy = {"type": "RollingUpdate", "rollingUpdate": rolling}
+    return {"replicas": wanted, "strategy": strategy}, DeploymentState(_NEW, wanted, surge, unavailable, sets=sets)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_it_comes_to_a_rest_that_is_explored(seed: int) -> None:
     draw = random.Random(seed)
     stalled = 0
-    for _ in range(200):
-        wanted, partition = draw.randint(1, 6), draw.randint(0, 6)
-        there = draw.randint(min(partition, wanted), wanted)
-        old = draw.randint(min(partition, there), there)
-        price = {_OLD: draw.randint(0, 4), _NEW: draw.randint(0, 4)}
-        used = price[_OLD] * old + price[_NEW] * (there - old)
-        hard = used + draw.randint(-1, 6)
-        replicas = tuple(Replica(at, _OLD if at < old else _NEW, _OLD if at < old else _NEW) for at in range(there))
-        state = StatefulSetState("s", _NEW, _OLD, wanted, partition=partition, pods=replicas)
-        prices = PodCosts({shape: ((0, amount),) if amount else () for shape, amount in price.items()}, {0: 0, 1: 1})
-        (rest,) = stateful_set_rests(state, prices, {0: hard - used})
-        groups = [Group(old, old, {_KEY: price[_OLD]}, {_KEY: price[_OLD]})] if old else []
-        newest = {_KEY: price[_NEW]}
-        groups.append(Group(max(there - old, wanted - old), there - old, newest, newest))
-        plan = RolloutPlan(wanted, groups, "Ordered", kept=min(partition, wanted))
-        found = at_rest(plan, {_KEY: used}, {_KEY: hard})
-        case = f"{wanted=} {partition=} {there=} {old=} {price=} {hard=} {used=}"
-        assert found.pods == rest.updated, case
-        done = rest.updated == wanted - min(partition, rest.old, wanted) and rest.old <= partition
-        assert found.complete == done, case
-        stalled += not done
-    assert 0 < stalled < 200
+    for _ in range(100):
+        fields, state = draw_rollout(draw)
+        price = {_OLD: draw.randint(1, 4), _NEW: draw.randint(1, 4)}
+        used = price[_OLD] * state.replicas
+        hard = max(1, used + draw.randint(-2, 8))
+        kind = "StatefulSet" if isinstance(state, StatefulSetState) else "Deployment"
+        old = workload(kind, "w", f"{price[_OLD]}", **fields)
+        template = workload(kind, "w", f"{price[_NEW]}")["spec"]["template"]
+        template["spec"]["containers"][0]["image"] = "example.test/y"
+        steps = [
+            Apply(quota(requests_cpu=f"{hard}")),
+            WaitForControllers(),
+            Patch(kind, "w", {"spec": {"template": template}}),
+        ]
+        given = (Apply(quota(requests_cpu="100")), WaitForControllers(), Apply(old))
+        ends = [end.workloads[0] for end in play(steps, given=given)[2]]
+        explored = {(end.updated, end.pods - (end.updated or 0)) for end in ends}
+        costs = PodCosts({shape: {_KEY: amount} for shape, amount in price.items()}, {_OLD: _OLD, _NEW: _NEW})
+        plan = RolloutPlan(state, costs)
+        rests = [at_rest(plan, {_KEY: used}, {_KEY: hard}, order) for order in plan.orders]
+        case = f"{fields=} {price=} {hard=} {used=} {explored=}"
+        found = {(rest.updated, rest.old) for rest in rests}
+        assert found <= explored, case
+        assert min(found) == min(explored), case
+        assert all(rest.complete for rest in rests) == all(
+            not (end.behind or end.pods < state.replicas) for end in ends
+        ), case
+        stalled += not all(rest.complete for rest in rests)
+        raised = at_rest(plan, {_KEY: used}, {_KEY: hard}, raising=True)
+        assert raised.complete, case
+        assert at_rest(plan, {_KEY: used}, raised.hard).complete, case
+    assert 0 < stalled < 100
 
 
 @pytest.mark.parametrize(("partition", "hard"), [(0, "900m"), (1, "700m"), (2, "500m")])

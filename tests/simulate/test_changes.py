@@ -9,9 +9,8 @@ from simulate.samples import limit_range, play, pods, quota, workload
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.objects import decode_object
-from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload import Workload, fenceposts
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, WaitForControllers
-from kubectl_kres.simulate.controllers import fenceposts
 from kubectl_kres.simulate.explore import MOST_STATES
 from kubectl_kres.simulate.live import state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet

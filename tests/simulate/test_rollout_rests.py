@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from kubectl_kres.admission.quota.quota_admission import Key, Price
+from kubectl_kres.model.workload import fenceposts
 from kubectl_kres.quantity import parse
-from kubectl_kres.simulate.controllers import fenceposts
-from kubectl_kres.simulate.rollout import PodCosts, SettledRollout, deployment_rests, stateful_set_rests
-from kubectl_kres.simulate.state import Cost, DeploymentState, Replica, ReplicaSetState, StatefulSetState
+from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, at_rest
+from kubectl_kres.simulate.state import DaemonSetState, DeploymentState, Replica, ReplicaSetState, StatefulSetState
 
 RECORDED = Path(__file__).parents[1] / "vectors" / "changes"
 #: Cases of another kind: several steps, replicas and template at once, and pods that never get ready.
@@ -43,15 +44,24 @@ def merged(old: Any, patch: Mapping[str, Any]) -> Any:
     return new
 
 
-def cost(template: Any, names: list[str]) -> Cost:
+def cost(template: Any) -> Price:
     cpu = sum(parse(one["resources"]["requests"]["cpu"]).nano for one in template["spec"]["containers"])
-    return tuple((number, cpu) for number, name in enumerate(names) if name == "requests.cpu")
+    return {("q", "requests.cpu"): cpu}
 
 
-def claims(spec: Any, names: list[str]) -> Cost:
+def claims(spec: Any, before: Any) -> dict[int, Price | None]:
     sizes = [one["spec"]["resources"]["requests"]["storage"] for one in spec.get("volumeClaimTemplates") or ()]
-    amounts = {"requests.storage": sum(parse(size).nano for size in sizes)}
-    return tuple((number, amounts[name]) for number, name in enumerate(names) if name in amounts)
+    have = {int(pod.rpartition("-")[2]) for pod in before.get("names") or ()}
+    amount = {("q", "requests.storage"): sum(parse(size).nano for size in sizes)}
+    return {ordinal: amount for ordinal in range(spec["replicas"]) if ordinal not in have}
+
+
+def rests(state: Any, costs: PodCosts, used: Mapping[Key, int], hard: Mapping[Key, int]) -> set[tuple[int, int]]:
+    """Pods of the newest template, and of older ones, at each rest."""
+    plan = RolloutPlan(state, costs)
+    ends = [at_rest(plan, used, hard, order) for order in plan.orders]
+    assert all(end.wanted == state.replicas and {**end.hard} == {**hard} for end in ends)
+    return {(end.updated, end.old) for end in ends}
 
 
 @pytest.mark.parametrize("case", cases())
@@ -65,58 +75,73 @@ def test_the_recorded_rest_is_among_those_foretold(case: Any):
     patch = change["set"]["patch"] if "set" in change else {"spec": {"replicas": change["scale"]["replicas"]}}
     spec = merged(old, patch)["spec"]
     [quota] = case["before"]["quotas"].values()
-    names = list(quota["hard"])
-    free = {at: parse(quota["hard"][one]).nano - parse(quota["used"][one]).nano for at, one in enumerate(names)}
+    used, hard = ({("q", name): parse(text).nano for name, text in quota[side].items()} for side in ("used", "hard"))
     template = int(spec["template"] != old["spec"]["template"])
-    shapes = {0: cost(old["spec"]["template"], names), 1: cost(spec["template"], names)}
-    prices = PodCosts(shapes, {0: 0, 1: 1}, claims(spec, names))
     before = case["before"]["workloads"][f"{kind}/{name}"]
-    rests = (deployment if kind == "Deployment" else stateful_set)(old, spec, template, before, prices, free)
+    shapes = {0: cost(old["spec"]["template"]), 1: cost(spec["template"])}
+    costs = PodCosts(shapes, {0: 0, 1: 1}, claims(spec, before))
+    state = (deployment if kind == "Deployment" else stateful_set)(old, spec, template, before)
+    found = rests(state, costs, used, hard)
     for end in (case["expect"], *(one["expect"] for one in case.get("variants", ()))):
         seen = end["workloads"][f"{kind}/{name}"]
-        assert SettledRollout(spec["replicas"], seen["updated"], seen["pods"] - seen["updated"]) in rests
+        assert (seen["updated"], seen["pods"] - seen["updated"]) in found
 
 
-def deployment(
-    old: Any, spec: Any, template: int, before: Any, prices: PodCosts, free: Any
-) -> tuple[SettledRollout, ...]:
+def deployment(old: Any, spec: Any, template: int, before: Any) -> DeploymentState:
     strategy = spec.get("strategy") or {}
     recreate, rolling = strategy.get("type") == "Recreate", strategy.get("rollingUpdate") or {}
     surge, unavailable = fenceposts(rolling.get("maxSurge"), rolling.get("maxUnavailable"), spec["replicas"])
     wanted = old["spec"]["replicas"]
     pods = ((0, True, before["pods"]),) if before["pods"] else ()
     sets = (ReplicaSetState(0, wanted, pods, wanted, wanted + surge),)
-    state = DeploymentState(template, spec["replicas"], surge, unavailable, recreate, sets=sets)
-    return deployment_rests(state, prices, free)
+    return DeploymentState(template, spec["replicas"], surge, unavailable, recreate, sets=sets)
 
 
-def stateful_set(
-    old: Any, spec: Any, template: int, before: Any, prices: PodCosts, free: Any
-) -> tuple[SettledRollout, ...]:
+def stateful_set(old: Any, spec: Any, template: int, before: Any) -> StatefulSetState:
+    del old
     strategy = spec.get("updateStrategy") or {}
-    state = StatefulSetState(
+    return StatefulSetState(
         "s", template, 0, spec["replicas"], 0, spec.get("podManagementPolicy") == "Parallel",
         (strategy.get("rollingUpdate") or {}).get("partition") or 0, strategy.get("type") == "OnDelete",
         pods=tuple(Replica(int(pod.rpartition("-")[2]), 0, 0) for pod in before["names"]),
     )  # fmt: skip
-    del old
-    return stateful_set_rests(state, prices, free, claims=frozenset(pod.ordinal for pod in state.pods))
+
+
+KEY = ("q", "pods")
+ONE_EACH = PodCosts({0: {KEY: 1}, 1: {KEY: 1}}, {0: 0, 1: 1})
 
 
 @pytest.mark.parametrize(
-    ("free", "rest"),
+    ("hard", "rest"),
     [
-        pytest.param(0, SettledRollout(4, 4, 0), id="a quota just full"),
-        pytest.param(-3, SettledRollout(4, 0, 3), id="used over hard: one pod is given up, none comes"),
-        pytest.param(1, SettledRollout(4, 4, 0), id="room for one"),
+        pytest.param(4, (4, 0), id="a quota just full"),
+        pytest.param(1, (0, 3), id="used over hard: one pod is given up, none comes"),
+        pytest.param(5, (4, 0), id="room for one"),
     ],
 )
-def test_used_over_hard_stalls_a_rollout(free: int, rest: SettledRollout):
+def test_used_over_hard_stalls_a_rollout(hard: int, rest: tuple[int, int]):
     state = DeploymentState(1, 4, 1, 1, sets=(ReplicaSetState(0, 4, ((0, True, 4),), 4, 5),))
-    prices = PodCosts({0: ((0, 1),), 1: ((0, 1),)}, {0: 0, 1: 1})
-    assert deployment_rests(state, prices, {0: free}) == (rest,)
+    assert rests(state, ONE_EACH, {KEY: 4}, {KEY: hard}) == {rest}
 
 
 def test_what_is_refused_whatever_room_there_is_never_comes():
     state = DeploymentState(1, 4, 1, 1, sets=(ReplicaSetState(0, 4, ((0, True, 4),), 4, 5),))
-    assert deployment_rests(state, PodCosts({0: ()}, {0: 0}), {}) == (SettledRollout(4, 0, 3),)
+    assert rests(state, PodCosts({0: {}}, {0: 0}), {}, {}) == {(0, 3)}
+
+
+@pytest.mark.parametrize(
+    ("surge", "unavailable", "hard", "rest"),
+    [
+        pytest.param(0, 1, 4, (4, 0), id="one node after the other"),
+        pytest.param(0, 1, 2, (0, 3), id="one node is left without a pod"),
+        pytest.param(0, 3, 1, (0, 1), id="three nodes are"),
+        pytest.param(1, 0, 4, (0, 4), id="a surge needs room for one more"),
+        pytest.param(1, 0, 5, (4, 0), id="and has it"),
+    ],
+)
+def test_a_daemon_set_replaces_its_pods_node_by_node(surge: int, unavailable: int, hard: int, rest: tuple[int, int]):
+    state = DaemonSetState(1, 4, surge, unavailable, sets=(ReplicaSetState(0, 4, ((0, True, 4),), 4),))
+    assert rests(state, ONE_EACH, {KEY: 4}, {KEY: hard}) == {rest}
+    if rest != (4, 0):
+        end = at_rest(RolloutPlan(state, ONE_EACH), {KEY: 4}, {KEY: hard}, raising=True)
+        assert (end.complete, end.updated, end.hard[KEY]) == (True, 4, 4 + surge)

@@ -535,3 +535,26 @@ def request_of(
 
 def _name(metadata: Metadata) -> str:
     return given_name(metadata.name, metadata.generate_name)
+
+
+#: A quota and one of its names.
+Key = tuple[str, str]
+#: Amounts in billionths.
+Price = Mapping[Key, int]
+
+
+def price_of(costs: Iterable[QuotaCharge]) -> dict[Key, int]:
+    """Return the charges as amounts by quota and name."""
+    return {(cost.quota, name): parse(text).nano for cost in costs for name, text in cost.requested.items()}
+
+
+def with_price(price: Price, other: Price) -> dict[Key, int]:
+    """Return the sum of both prices."""
+    return {key: price.get(key, 0) + other.get(key, 0) for key in (*price, *(key for key in other if key not in price))}
+
+
+def amounts(quotas: Iterable[Quota]) -> tuple[dict[Key, int], dict[Key, int]]:
+    """Return ``used`` and ``hard`` by quota and name."""
+    used = {(quota.name, name): value.nano for quota in quotas for name, value in quota.used.items()}
+    hard = {(quota.name, name): value.nano for quota in quotas for name, value in quota.hard.items()}
+    return used, hard

@@ -5,7 +5,6 @@ It also holds look-ups by owner: the controller of an object, the objects that i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -13,10 +12,9 @@ from weakref import WeakKeyDictionary
 import msgspec
 from msgspec import structs
 
-from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import LabelSelector
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
-from kubectl_kres.model.workload import ControllerRevision, Event, Strategy, Workload
+from kubectl_kres.model.workload import ControllerRevision, Event, Strategy, Workload, fenceposts, resolve_count
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -111,8 +109,6 @@ def selector_text(selector: Any) -> str:
     return ",".join(parts)
 
 
-_PERCENT = re.compile(r"[0-9]{1,6}%")
-_DEFAULT = "25%"
 #: Statuses that end a job.
 _ENDED = {"Complete", "Failed", "Suspended"}
 
@@ -225,17 +221,12 @@ def reason_for_no_pods(workload: Workload) -> str:
 
 
 def _deployment(wanted: int, existing: int, strategy: Strategy | None) -> Replicas:
-    """Return the replicas of a Deployment.
-
-    Source: deployment/util ResolveFenceposts: surge is rounded up, unavailable down, and not both are zero.
-    """
+    """Return the replicas of a Deployment."""
     if strategy is not None and strategy.type == "Recreate":
         return Replicas(wanted, existing, "Recreate", 0, wanted)
     rolling = strategy.rolling_update if strategy is not None else None
     surge, unavailable = (rolling.max_surge, rolling.max_unavailable) if rolling is not None else (None, None)
-    most = resolve_count(_DEFAULT if surge is None else surge, wanted, up=True)
-    fewest = resolve_count(_DEFAULT if unavailable is None else unavailable, wanted, up=False)
-    return Replicas(wanted, existing, "RollingUpdate", most, fewest if most or fewest else 1)
+    return Replicas(wanted, existing, "RollingUpdate", *fenceposts(surge, unavailable, wanted))
 
 
 def _count_updated_pods(workload: Workload, count: int) -> int | None:
@@ -261,15 +252,20 @@ def _stateful_set(wanted: int, workload: Workload) -> Replicas:
 
 
 def _daemon_set(workload: Workload) -> Replicas:
-    """Return the replicas of a DaemonSet. Without a surge old pods end first. Source: daemon/util SurgeCount."""
+    """Return the replicas of a DaemonSet. Without a surge old pods end first. Source: daemon/util SurgeCount,
+    UnavailableCount, which both round up.
+    """
     status, strategy = workload.status, workload.spec.update_strategy
     kind = (strategy.type if strategy else "") or "RollingUpdate"
     rolling = strategy.rolling_update if strategy is not None else None
     surge = rolling.max_surge if rolling is not None else None
     wanted = status.desired_number_scheduled
-    most = resolve_count(surge, wanted, up=True) if surge is not None and kind == "RollingUpdate" else 0
     updated = _count_updated_pods(workload, status.updated_number_scheduled) if kind == "RollingUpdate" else None
-    fewest = 0 if most or kind != "RollingUpdate" else 1
+    most, fewest = 0, 0
+    if kind == "RollingUpdate":
+        surge, unavailable = (rolling.max_surge, rolling.max_unavailable) if rolling is not None else (None, None)
+        most = resolve_count(surge, wanted, up=True) if surge is not None else 0
+        fewest = 0 if most else max(1, resolve_count(1 if unavailable is None else unavailable, wanted, up=True))
     return Replicas(wanted, status.current_number_scheduled, kind, most, fewest, updated=updated)
 
 
@@ -283,20 +279,6 @@ def _parallel(job: Workload) -> int:
     if spec.completions is None:
         return min(parallelism, status.running_pods) if status.succeeded else parallelism
     return max(0, min(parallelism, spec.completions - status.succeeded))
-
-
-def resolve_count(text: int | str, total: int, *, up: bool) -> int:
-    """Return a count, or a percentage of ``total`` rounded up or down. Source: util/intstr
-    GetScaledValueFromIntOrPercent.
-
-    Raises UsageError for a text that is neither.
-    """
-    if isinstance(text, int):
-        return max(0, text)
-    if _PERCENT.fullmatch(text) is None:
-        raise UsageError(f'"{text}" is neither a count nor a percentage', hint="maxSurge is written as 2 or 25%")
-    part = int(text[:-1]) * total
-    return -(-part // 100) if up else part // 100
 
 
 _REVISION = "deployment.kubernetes.io/revision"

@@ -11,6 +11,7 @@ from typing import Protocol
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.quota.quota_admission import Key, amounts
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.pod_objects import Creation
 from kubectl_kres.model.objects import ObjectRef
@@ -22,8 +23,8 @@ from kubectl_kres.reports.common.objects import REVISIONS, unused_revisions
 from kubectl_kres.reports.common.parts import DeleteObject, Edit, Scale
 from kubectl_kres.reports.common.replicas import owned_by
 from kubectl_kres.reports.remedies.candidates import fewest_enough
-from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults, amounts, plan_of
-from kubectl_kres.reports.remedies.rollout import Key
+from kubectl_kres.reports.remedies.plans import plan_of
+from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults
 from kubectl_kres.reports.remedies.room import worst_outcome
 from kubectl_kres.store.store import Store
 

@@ -8,21 +8,27 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Outcome, QuotaCharge, Server
-from kubectl_kres.admission.quota.quota_admission import Quota, charges, claim_request, count_request, pod_request
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
+from kubectl_kres.admission.quota.quota_admission import (
+    Key,
+    Price,
+    Quota,
+    charges,
+    pod_request,
+    price_of,
+    with_price,
+)
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.replicas import Replicas, controller, owned_by, pods_of_one_job, replicas_of
 from kubectl_kres.reports.pod.needs import makes_objects
 from kubectl_kres.reports.pod.pod_claims import has_account, missing_claims
-from kubectl_kres.reports.remedies.rollout import Group, Key, Price, RolloutPlan
 from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
@@ -81,12 +87,6 @@ class Rival(Struct):
     pod: Pod
     place: OwnedPods
     last_faults: tuple[Policies, PodFaults] | None = None
-
-    def plan(self, policies: Policies, server: Server) -> RolloutPlan:
-        """Return the plan of its controller. Raises Unparsable. Raises Unparsable."""
-        if self.last_faults is None or self.last_faults[0] is not policies:
-            self.last_faults = policies, judge(self.pod, policies, server)
-        return plan_of(self.place, self.pod, self.last_faults[1], policies, server)[0]
 
 
 def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
@@ -241,11 +241,6 @@ def _price(pod: Pod, quotas: Sequence[Quota], server: Server) -> Price | None:
         return None
 
 
-def price_of(costs: Iterable[QuotaCharge]) -> dict[Key, int]:
-    """Return the charges as amounts by quota and name."""
-    return {(cost.quota, name): parse(text).nano for cost in costs for name, text in cost.requested.items()}
-
-
 def largest_amounts(prices: Iterable[Price]) -> dict[Key, int]:
     """Return the largest amount by name among several prices."""
     result: dict[Key, int] = {}
@@ -274,11 +269,11 @@ def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
         for outcome in outcomes
         if outcome.draft is not None
     ]
-    objects = _made_for(pod, policies, server)
+    objects = cost_beside(pod, policies, server)
     return PodFaults(outcomes, faults, with_price(largest_amounts(prices), objects))
 
 
-def _made_for(pod: Pod, policies: Policies, server: Server) -> dict[Key, int]:
+def cost_beside(pod: Pod, policies: Policies, server: Server) -> dict[Key, int]:
     """Return the cost of the objects that are made for a pod."""
     if not makes_objects(pod.spec):
         return {}
@@ -299,11 +294,6 @@ def objects_price(creations: Sequence[Creation], policies: Policies) -> dict[Key
     return total
 
 
-def with_price(price: Price, other: Price) -> dict[Key, int]:
-    """Return the sum of both prices."""
-    return {key: price.get(key, 0) + other.get(key, 0) for key in (*price, *(key for key in other if key not in price))}
-
-
 def findings_of(outcome: Outcome) -> Sequence[Finding]:
     """Return the findings that refuse; empty: nothing does."""
     return outcome.refusal.findings if outcome.refusal is not None else ()
@@ -313,102 +303,3 @@ def lacks_only_room(outcome: Outcome) -> bool:
     """Return whether only a lack of room refuses."""
     findings = findings_of(outcome)
     return bool(findings) and all(finding.rule == _QUOTA_EXCEEDED for finding in findings)
-
-
-def amounts(quotas: Iterable[Quota]) -> tuple[dict[Key, int], dict[Key, int]]:
-    """Return ``used`` and ``hard`` by quota and name."""
-    used = {(quota.name, name): value.nano for quota in quotas for name, value in quota.used.items()}
-    hard = {(quota.name, name): value.nano for quota in quotas for name, value in quota.hard.items()}
-    return used, hard
-
-
-def claim_prices(
-    claims: Sequence[Sequence[PersistentVolumeClaim]], policies: Policies, server: Server
-) -> tuple[Price, ...]:
-    """Return the costs of the claims of each missing pod. Raises Unparsable. Raises Unparsable."""
-    result = []
-    for of_pod in claims:
-        total: dict[Key, int] = {}
-        for claim in of_pod:
-            for key, amount in price_of(charges(claim_request(claim, server), policies.quotas)).items():
-                total[key] = total.get(key, 0) + amount
-        result.append(total)
-    return tuple(result)
-
-
-def plan_of(
-    place: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
-) -> tuple[RolloutPlan, dict[Key, int]]:
-    """Return the controller's plan where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
-    Raises Unparsable.
-
-    An edit that restores an older template is taken as one that makes a new one, which needs no less room.
-    """
-    used, _ = amounts(policies.quotas)
-    claims = claim_prices(place.claims, policies, server)
-    once = price_of(charges(count_request(place.counted, "new"), policies.quotas)) if place.counted else {}
-    once = with_price(once, objects_price((*place.first, *place.lacking), policies))
-    price = dict(evaluated.price)
-    beside = _made_for(pod, policies, server)
-    same = [existing for existing in place.existing if existing.newest and same_template(existing.pod, pod)]
-    others = [existing for existing in place.existing if existing not in same]
-    have = sum(existing.pods for existing in same)
-    back = next((with_price(existing.back, beside) for existing in same if existing.back is not None), price)
-    if place.fresh:
-        for other in others:
-            for key, amount in (other.back or price).items():
-                used[key] = used.get(key, 0) - amount * other.pods
-        plan = RolloutPlan(place.wanted, [Group(place.wanted, have, price, back, not evaluated.faults)], once=once)
-        return _add_rivals(place, plan, policies, server), used
-    strategy = _STRATEGIES.get(place.kind, "")
-    if place.replicas is not None and place.replicas.strategy == "OnDelete":
-        strategy = ""
-    if strategy == "Deployment" and place.replicas is not None:
-        strategy = place.replicas.strategy
-    groups = [_old_group(other, policies, server, price) for other in others if other.pods or other.wanted]
-    rest = sum(group.pods for group in groups)
-    wanted = place.wanted
-    if strategy == "Ordered":
-        wanted = max(have, place.wanted - rest)
-    elif strategy and groups:
-        wanted = min(place.wanted, max(have, *(existing.wanted for existing in same))) if same else 0
-    elif not strategy:
-        # Pods of an older template stay and count for what is wanted.
-        wanted = max(have, place.wanted - rest)
-    groups.append(Group(wanted, have, price, back, not evaluated.faults))
-    surge = place.replicas.surge if place.replicas is not None else 0
-    unavailable = place.replicas.unavailable if place.replicas is not None else 0
-    plan = RolloutPlan(place.wanted, groups, strategy, surge, unavailable, claims, once)
-    if strategy == "Ordered" and place.replicas is not None:
-        plan.kept = place.replicas.kept
-    return _add_rivals(place, plan, policies, server), used
-
-
-def _add_rivals(place: OwnedPods, plan: RolloutPlan, policies: Policies, server: Server) -> RolloutPlan:
-    """Return the plan with the rivals that need the same room."""
-    if place.rivals:
-        own = {key for price in (plan.groups[-1].price, *plan.claims, plan.once) for key in price}
-        others = (rival.plan(policies, server) for rival in place.rivals)
-        plan.rivals = [other for other in others if own.intersection(needed_room(other))]
-    return plan
-
-
-def needed_room(plan: RolloutPlan) -> Iterator[Key]:
-    """Yield the costs of further pods of the newest template, and of what comes before them; nothing where something
-    other than room refuses them.
-    """
-    newest = plan.groups[-1]
-    if newest.open:
-        yield from (key for price in (newest.price, plan.once) for key, amount in price.items() if amount > 0)
-
-
-_STRATEGIES = {"Deployment": "Deployment", "StatefulSet": "Ordered", "DaemonSet": "Ordered"}
-
-
-def _old_group(existing: ExistingPods, policies: Policies, server: Server, price: Price) -> Group:
-    evaluated = judge(existing.pod, policies, server)
-    own = evaluated.price or existing.back or price
-    beside = _made_for(existing.pod, policies, server)
-    back = with_price(existing.back, beside) if existing.back else own
-    # Where only some orders of LimitRanges refuse, more of its pods may come meanwhile.
-    return Group(existing.wanted, existing.pods, own, back, open=len(evaluated.faults) < len(evaluated.outcomes))

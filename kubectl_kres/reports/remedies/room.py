@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Side
 from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.quota.quota_admission import Key, amounts
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults, amounts, judge, plan_of
-from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome, RolloutPlan, at_rest
+from kubectl_kres.reports.remedies.plans import NEW, plan_of
+from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults, judge
 from kubectl_kres.reports.remedies.shape import (
     ResourceField,
     Values,
@@ -22,6 +23,7 @@ from kubectl_kres.reports.remedies.shape import (
     write,
     written_value,
 )
+from kubectl_kres.simulate.rollout import RolloutPlan, SettledRollout, at_rest
 
 _ROUNDS = 6
 #: So often room is made for one more pod beside those that others take, and so many of them are tried as the first.
@@ -37,7 +39,7 @@ class RaisedHard(Struct, frozen=True):
     hard: Mapping[Key, int]
     first: Mapping[Key, int]
     complete: bool
-    rest: RolloutOutcome
+    rest: SettledRollout
 
 
 def smallest_raise(place: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server) -> RaisedHard:
@@ -52,10 +54,11 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
     now = worst_outcome(plan, used, hard)
     if now.complete:
         return RaisedHard({}, {}, complete=True, rest=now)
-    run = at_rest(plan, used, hard, raising=True, old_first=True)
+    rest, alone = now, plan.alone()
+    for order in reversed(plan.orders):
+        rest = at_rest(alone, used, rest.hard, order, raising=True)
     if plan.rivals:
-        run = at_rest(plan.alone(), used, run.hard, raising=True)
-    rest = at_rest(plan, used, run.hard, raising=True)
+        rest = at_rest(plan, used, rest.hard, raising=True)
     for _ in range(_ROUNDS_OF_RIVALS):
         if not rest.complete or not plan.rivals:
             break
@@ -73,15 +76,16 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
     return RaisedHard(least, first, complete=True, rest=now)
 
 
-def worst_outcome(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> RolloutOutcome:
+def worst_outcome(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> SettledRollout:
     """Return the worst final state of the orders that are tried; what others would give back is not counted on."""
+    alone = plan.alone()
     rest = at_rest(plan, used, hard)
-    if rest.complete and plan.rivals:
-        rest = at_rest(plan.alone(), used, hard)
-    if rest.complete:
-        rest = at_rest(plan, used, hard, old_first=True)
-    for order in _orders(plan) if rest.complete else ():
-        rest = _after_rivals(order, used, hard)
+    for order in plan.orders[0 if plan.rivals else 1 :]:
+        if not rest.complete:
+            return rest
+        rest = at_rest(alone, used, hard, order)
+    for first in _orders(plan) if rest.complete else ():
+        rest = _after_rivals(first, used, hard)
         if not rest.complete:
             break
     return rest
@@ -90,12 +94,10 @@ def worst_outcome(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key,
 def _orders(plan: RolloutPlan) -> Iterator[RolloutPlan]:
     """Yield the plan with each of the rivals as the first one, if they are few."""
     for at in range(min(len(plan.rivals), _MOST_ORDERS)):
-        rollout_plan = plan.copy()
-        rollout_plan.rivals = (*plan.rivals[at:], *plan.rivals[:at])
-        yield rollout_plan
+        yield structs.replace(plan, rivals=(*plan.rivals[at:], *plan.rivals[:at]))
 
 
-def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> RolloutOutcome:
+def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> SettledRollout:
     return at_rest(plan, used, hard, rivals_first=True)
 
 
@@ -211,9 +213,8 @@ def _find_largest_price(
     """Return the largest cost of a pod by ``keys`` with which all pods come; 0: there is none."""
 
     def comes(amount: int) -> bool:
-        trial = plan.copy()
-        trial.groups[-1].price = {**trial.groups[-1].price, **dict.fromkeys(keys, amount)}
-        trial.groups[-1].back = trial.groups[-1].price
+        pods = {**plan.costs.pods, NEW: {**plan.costs.pods[NEW], **dict.fromkeys(keys, amount)}}
+        trial = structs.replace(plan, costs=structs.replace(plan.costs, pods=pods))
         return worst_outcome(trial, used, hard).complete
 
     low, high = 0, most // step + 1

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.draft import Draft, Unparsable, parse_list
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
 from kubectl_kres.admission.limitrange import Limits, ParsedItem
+from kubectl_kres.admission.quota.quota_admission import amounts
 from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
@@ -24,14 +25,12 @@ from kubectl_kres.reports.common.explanation import Subject, manifest_workload
 from kubectl_kres.reports.common.parts import Admits, Basis, Edit, EditClaim, Remedy, Scale, SetBound, SetValue
 from kubectl_kres.reports.remedies import words
 from kubectl_kres.reports.remedies.candidates import Candidate, remedies_of
+from kubectl_kres.reports.remedies.plans import needed_room, plan_of, plan_of_rival
 from kubectl_kres.reports.remedies.pods import (
     TRIED,
     OwnedPods,
-    amounts,
     findings_of,
     judge,
-    needed_room,
-    plan_of,
     workplace,
 )
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
@@ -152,7 +151,7 @@ class _PodSearch:
             if not edits:
                 return
             finish = partial(self._with_sharing, trial)
-            yield Candidate(edits, trial.place.wanted, trial.need.rest.pods, finish)
+            yield Candidate(edits, trial.place.wanted, trial.need.rest.updated, finish)
         if not self.counted:
             yield from self._freeing_remedies()
 
@@ -178,7 +177,11 @@ class _PodSearch:
         place = structs.replace(trial.place, rivals=())
         alone = self._build_trial(trial.values, trial.policies, place, trial.bounds, trial.claims).need.hard
         more = {key for key, amount in trial.need.hard.items() if amount != alone.get(key)}
-        plans = {rival.ref: rival.plan(trial.policies, self.server) for rival in trial.place.rivals} if more else {}
+        plans = (
+            {rival.ref: plan_of_rival(rival, trial.policies, self.server) for rival in trial.place.rivals}
+            if more
+            else {}
+        )
         return tuple(ref for ref, plan in plans.items() if not more.isdisjoint(needed_room(plan)))
 
     def _has_all_pods(self) -> bool:
@@ -249,7 +252,7 @@ class _PodSearch:
     def _lower_replicas(self, trial: TrialEdits) -> Iterator[TrialEdits]:
         """Yield as many pods as there is room for, where a field has their number and no rollout is under way."""
         place = trial.place
-        count = trial.need.rest.pods
+        count = trial.need.rest.updated
         others = [existing for existing in place.existing if not existing.newest and (existing.pods or existing.wanted)]
         if self._replicas_field() is None or others or trial.values or not 0 < count < place.wanted:
             return

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from kubectl_kres.admission.quota.quota_admission import amounts
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.provenance.journal import Source
@@ -27,9 +29,10 @@ from kubectl_kres.reports.common.parts import (
 )
 from kubectl_kres.reports.common.system import MoreRoom, quota_keepers
 from kubectl_kres.reports.remedies.commands import commands, keeper, named_owner, unchangeable, usage_command
-from kubectl_kres.reports.remedies.pods import amounts
-from kubectl_kres.reports.remedies.room import RaisedHard
 from kubectl_kres.store.store import Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.reports.remedies.room import RaisedHard
 
 
 def sentence(edits: Sequence[Edit]) -> str:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
-from kubectl_kres.admission.quota.quota_admission import Quota, charges, pod_request
+from kubectl_kres.admission.quota.quota_admission import Key, Price, amounts, charges, pod_request, price_of
 from kubectl_kres.admission.request.new_pod import admit, quota_request
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import Replicas, newest_set, owned_by, revision_of
 from kubectl_kres.reports.pod.needs import makes_objects
 from kubectl_kres.reports.pod.pod_claims import add_charges, has_account, ordinals_with_claims
-from kubectl_kres.simulate.rollout import PodCosts, SettledRollout, deployment_rests
+from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, SettledRollout, at_rest
 from kubectl_kres.simulate.state import (
-    Cost,
+    DaemonSetState,
     DeploymentState,
     Pods,
     Replica,
@@ -76,38 +75,6 @@ def if_started(store: Store, subject: Subject, analysis: Analysis, pods: Replica
     return _Rollout(store, subject, owner, analysis, pods).end(restart=True)
 
 
-class _Measures:
-    """Indexes of what quotas limit, and of each way in which a pod is charged."""
-
-    def __init__(self, quotas: Iterable[Quota]) -> None:
-        self._numbers: dict[tuple[str, str], int] = {}
-        self._shapes: dict[Cost, int] = {}
-        self.free: dict[int, int] = {}
-        for quota in quotas:
-            for name, hard in quota.hard.items():
-                used = quota.used.get(name)
-                self.free[self._number(quota.name, name)] = hard.nano - (used.nano if used is not None else 0)
-
-    def _number(self, quota: str, name: str) -> int:
-        return self._numbers.setdefault((quota, name), len(self._numbers))
-
-    def cost(self, charged: Iterable[QuotaCharge]) -> Cost:
-        """Return the amounts of charges, in billionths."""
-        return tuple(
-            (self._number(charge.quota, name), parse(text).nano)
-            for charge in charged
-            for name, text in charge.requested.items()
-        )
-
-    def shape(self, charged: Iterable[QuotaCharge]) -> int:
-        """Return the index of pods that cost this."""
-        return self._shapes.setdefault(self.cost(charged), len(self._shapes))
-
-    @property
-    def pod_costs(self) -> Mapping[int, Cost]:
-        return {number: cost for cost, number in self._shapes.items()}
-
-
 Charges = tuple[QuotaCharge, ...]
 
 
@@ -125,6 +92,13 @@ class _Rollout:
         self.name, self.namespace = subject.ref.name, subject.ref.namespace
         stored = store.get(subject.ref.kind, self.name, self.namespace)
         self.stored = stored if isinstance(stored, Workload) else None
+        self.used, self.hard = amounts(self.policies.quotas)
+        #: The index of each way in which a pod is charged.
+        self.shapes: dict[tuple[tuple[Key, int], ...], int] = {}
+
+    def _shape(self, charged: Charges) -> int:
+        """Return the index of pods that cost this."""
+        return self.shapes.setdefault(tuple(price_of(charged).items()), len(self.shapes))
 
     def end(self, *, restart: bool) -> RolloutResult:
         """Return the worst final state that any order of LimitRanges and of the controllers' moves can lead to."""
@@ -170,51 +144,58 @@ class _Rollout:
     def _find_final_states(
         self, new: Charges | None, old: Sequence[_Set], newest: _Set | None
     ) -> tuple[SettledRollout, ...]:
-        measures = _Measures(self.policies.quotas)
-        shape_of = {
-            place: measures.shape(item.costs[0] if item.costs else new or ()) for place, item in enumerate(old, 1)
-        }
-        sets = [self._set(measures, place, item) for place, item in enumerate(old, 1)]
+        """Return every rest that the workload can come to."""
+        shape_of = {place: self._shape(item.costs[0] if item.costs else new or ()) for place, item in enumerate(old, 1)}
+        sets = [self._set(place, item) for place, item in enumerate(old, 1)]
         if newest is not None:
-            sets.append(self._set(measures, _NEW, newest))
+            sets.append(self._set(_NEW, newest))
         if new is not None:
-            shape_of[_NEW] = measures.shape(new)
-        if self.subject.ref.kind == "StatefulSet":
-            return self._stateful_set(measures, shape_of, sets, restart=newest is None)
+            shape_of[_NEW] = self._shape(new)
         pods = self.pods
-        recreate = pods.strategy == "Recreate"
-        state = DeploymentState(_NEW, pods.wanted, pods.surge, pods.unavailable, recreate, sets=tuple(sets))
-        return deployment_rests(state, PodCosts(measures.pod_costs, shape_of), measures.free)
+        claims: dict[int, Price | None] = {}
+        state: DeploymentState | StatefulSetState
+        if self.subject.ref.kind == "StatefulSet":
+            state = self._stateful_set(sets, restart=newest is None)
+            claims = dict.fromkeys(self._without_claims(state), self._price_of_claims())
+        else:
+            kind = DaemonSetState if self.subject.ref.kind == "DaemonSet" else DeploymentState
+            recreate = pods.strategy == "Recreate"
+            state = kind(_NEW, pods.wanted, pods.surge, pods.unavailable, recreate, sets=tuple(sets))
+        costs = PodCosts({shape: dict(cost) for cost, shape in self.shapes.items()}, shape_of, claims)
+        plan = RolloutPlan(state, costs)
+        return tuple(at_rest(plan, self.used, self.hard, order) for order in plan.orders)
 
-    def _set(self, measures: _Measures, template: int, item: _Set) -> ReplicaSetState:
+    def _set(self, template: int, item: _Set) -> ReplicaSetState:
         pods: Pods = ()
         for charged in item.costs:
-            pods = with_pod(pods, measures.shape(charged))
+            pods = with_pod(pods, self._shape(charged))
         return ReplicaSetState(template, item.wanted, pods, self.pods.wanted, self.pods.wanted + self.pods.surge)
 
-    def _stateful_set(
-        self, measures: _Measures, shape_of: Mapping[int, int], sets: Sequence[ReplicaSetState], *, restart: bool
-    ) -> tuple[SettledRollout, ...]:
+    def _price_of_claims(self) -> Price | None:
+        """Return the cost of the claims of one pod; None: they are refused whatever room there is."""
+        made = self.analysis.claims
+        if made is None:
+            return {}
+        findings = (finding for refusal in made.refusals for finding in refusal.findings)
+        return None if any(finding.rule != "quota/exceeded" for finding in findings) else price_of(made.charges)
+
+    def _without_claims(self, state: StatefulSetState) -> Iterator[int]:
+        """Yield the ordinals whose claims are not there."""
+        have = {replica.ordinal for replica in state.pods}
+        have.update(ordinals_with_claims(self.store, self.subject, self.owner))
+        yield from (ordinal for ordinal in state.ordinals if ordinal not in have)
+
+    def _stateful_set(self, sets: Sequence[ReplicaSetState], *, restart: bool) -> StatefulSetState:
         spec = self.owner.spec
         start = spec.ordinals.start if spec.ordinals is not None else 0
-        replicas = tuple(self._read_replicas(measures, restart=restart)) or tuple(self._assumed_replicas(sets, start))
-        made = self.analysis.claims
-        claims: Cost | None = ()
-        if made is not None:
-            refused = any(finding.rule != "quota/exceeded" for refusal in made.refusals for finding in refusal.findings)
-            claims = None if refused else measures.cost(made.charges)
+        replicas = tuple(self._read_replicas(restart=restart)) or tuple(self._assumed_replicas(sets, start))
         current = 1 if any(replica.template for replica in replicas) else _NEW
-        state = StatefulSetState(
+        return StatefulSetState(
             self.name, _NEW, current, self.pods.wanted, start, spec.pod_management_policy == "Parallel",
-            self.pods.kept, pods=replicas,
+            self.pods.kept, pods=tuple(sorted(replicas)),
         )  # fmt: skip
-        with_claims = ordinals_with_claims(self.store, self.subject, self.owner)
-        have = frozenset({replica.ordinal for replica in replicas} | set(with_claims))
-        from kubectl_kres.simulate.rollout import stateful_set_rests
 
-        return stateful_set_rests(state, PodCosts(measures.pod_costs, shape_of, claims), measures.free, claims=have)
-
-    def _read_replicas(self, measures: _Measures, *, restart: bool) -> Iterator[Replica]:
+    def _read_replicas(self, *, restart: bool) -> Iterator[Replica]:
         """Yield the pods of a StatefulSet that were read."""
         newest = self.stored.status.update_revision if self.stored is not None else ""
         for pod in self._pods((self.subject.ref.kind, self.name)):
@@ -222,8 +203,7 @@ class _Rollout:
             revision = (pod.metadata.labels or {}).get("controller-revision-hash", "")
             older = restart or (bool(newest) and revision != newest)
             if ordinal.isdecimal() and len(ordinal) < 10:
-                charged = self._of_pod(pod)
-                yield Replica(int(ordinal), 1 if older else _NEW, measures.shape(charged))
+                yield Replica(int(ordinal), 1 if older else _NEW, self._shape(self._of_pod(pod)))
 
     def _assumed_replicas(self, sets: Sequence[ReplicaSetState], start: int) -> Iterator[Replica]:
         """Yield pods that were not read: an update goes from the highest ordinal down."""

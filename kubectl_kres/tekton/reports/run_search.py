@@ -15,7 +15,7 @@ from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.limitrange import Limits, ParsedItem
 from kubectl_kres.admission.limitrange import parse as parsed_range
 from kubectl_kres.admission.pod.aggregate import of_containers
-from kubectl_kres.admission.quota.quota_admission import charges
+from kubectl_kres.admission.quota.quota_admission import Key, amounts, charges, price_of
 from kubectl_kres.admission.request.new_pod import Policies, quota_request
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import LimitRange, ObjectRef
@@ -38,17 +38,15 @@ from kubectl_kres.reports.remedies.pods import (
     OF_VALUES,
     TRIED,
     PodFaults,
-    amounts,
     findings_of,
     lacks_only_room,
     largest_amounts,
-    price_of,
 )
 from kubectl_kres.reports.remedies.resource_values import Resource
-from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
 from kubectl_kres.reports.remedies.room import LEAST, RaisedHard, measured_resource
 from kubectl_kres.reports.remedies.shape import Direction, needed_sides, resource_of, scale_down, units
 from kubectl_kres.reports.remedies.words import for_new_run, raises
+from kubectl_kres.simulate.rollout import SettledRollout
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.run_objects import existing_claims
 from kubectl_kres.tekton.reports.ways.admitted_remedies import admitted_remedies
@@ -424,7 +422,7 @@ class _RunSearch:
         return None
 
     def _edits(self, trial: RunTrial) -> Iterator[Edit]:
-        need = RaisedHard(trial.hard, {}, complete=True, rest=RolloutOutcome(0, False, {}, {}))
+        need = RaisedHard(trial.hard, {}, complete=True, rest=SettledRollout(0, 0, 0))
         yield from raises(self.policies, need)
         yield from self._of_defaults(trial.defaults)
         yield from self._of_values(trial.values)

@@ -7,16 +7,15 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome
-from kubectl_kres.admission.quota.quota_admission import charges
+from kubectl_kres.admission.quota.quota_admission import Key, amounts, charges
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.reports.common.parts import Admits, Edit, Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
-from kubectl_kres.reports.remedies.pods import amounts
-from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
 from kubectl_kres.reports.remedies.room import RaisedHard
 from kubectl_kres.reports.remedies.words import compose_remedy, join_words, raises
+from kubectl_kres.simulate.rollout import SettledRollout
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun
 from kubectl_kres.tekton.reports.ways.changed_policies import changed_policies
@@ -122,4 +121,4 @@ def _raise_quota_edits(lacking: Sequence[Assistant], world: RunNamespace) -> Ite
                 key = charge.quota, name
                 need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
     more = {key: amount for key, amount in need.items() if amount > hard[key]}
-    yield from raises(world.policies, RaisedHard(more, {}, complete=True, rest=RolloutOutcome(0, False, {}, {})))
+    yield from raises(world.policies, RaisedHard(more, {}, complete=True, rest=SettledRollout(0, 0, 0)))

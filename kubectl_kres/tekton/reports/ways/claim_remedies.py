@@ -9,7 +9,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Server
-from kubectl_kres.admission.quota.quota_admission import charges, claim_request
+from kubectl_kres.admission.quota.quota_admission import Key, amounts, charges, claim_request
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import with_default_class
 from kubectl_kres.model.objects import ObjectRef
@@ -19,10 +19,9 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import Edit, EditClaim, Remedy, SetBound
 from kubectl_kres.reports.remedies.candidates import Candidate, remedies_of
-from kubectl_kres.reports.remedies.pods import amounts
-from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
 from kubectl_kres.reports.remedies.room import RaisedHard
 from kubectl_kres.reports.remedies.words import join_words, raises
+from kubectl_kres.simulate.rollout import SettledRollout
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.ways.changed_policies import changed_policies
@@ -163,7 +162,7 @@ def _raise_quota_edits(claims: Sequence[WorkspaceClaim], policies: Policies, ser
                 key = charge.quota, name
                 need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
     more = {key: amount for key, amount in need.items() if amount > hard[key]}
-    yield from raises(policies, RaisedHard(more, {}, complete=True, rest=RolloutOutcome(0, False, {}, {})))
+    yield from raises(policies, RaisedHard(more, {}, complete=True, rest=SettledRollout(0, 0, 0)))
 
 
 def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Iterator[Remedy]:

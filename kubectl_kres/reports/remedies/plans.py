@@ -1,0 +1,146 @@
+"""A workload as its controller sees it: what it has and wants, with what that costs quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.quota.quota_admission import (
+    Key,
+    Price,
+    amounts,
+    charges,
+    claim_request,
+    count_request,
+    price_of,
+    with_price,
+)
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim
+from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.remedies.pods import (
+    ExistingPods,
+    OwnedPods,
+    PodFaults,
+    Rival,
+    cost_beside,
+    judge,
+    objects_price,
+    same_template,
+)
+from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan
+from kubectl_kres.simulate.state import DaemonSetState, DeploymentState, Replica, ReplicaSetState, StatefulSetState
+
+
+def claim_prices(
+    claims: Sequence[Sequence[PersistentVolumeClaim]], policies: Policies, server: Server
+) -> tuple[Price, ...]:
+    """Return the costs of the claims of each missing pod. Raises Unparsable. Raises Unparsable."""
+    result = []
+    for of_pod in claims:
+        total: dict[Key, int] = {}
+        for claim in of_pod:
+            for key, amount in price_of(charges(claim_request(claim, server), policies.quotas)).items():
+                total[key] = total.get(key, 0) + amount
+        result.append(total)
+    return tuple(result)
+
+
+def plan_of(
+    place: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
+) -> tuple[RolloutPlan, dict[Key, int]]:
+    """Return the controller's plan where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
+    Raises Unparsable.
+
+    An edit that restores an older template is taken as one that makes a new one, which needs no less room.
+    """
+    used, _ = amounts(policies.quotas)
+    once = price_of(charges(count_request(place.counted, "new"), policies.quotas)) if place.counted else {}
+    once = with_price(once, objects_price((*place.first, *place.lacking), policies))
+    price = dict(evaluated.price)
+    beside = cost_beside(pod, policies, server)
+    same = [existing for existing in place.existing if existing.newest and same_template(existing.pod, pod)]
+    others = [existing for existing in place.existing if existing not in same]
+    back = next((with_price(existing.back, beside) for existing in same if existing.back is not None), price)
+    if place.fresh:
+        for other in others:
+            for key, amount in (other.back or price).items():
+                used[key] = used.get(key, 0) - amount * other.pods
+        others = []
+    # Where only some orders of LimitRanges refuse, more pods of an older template may come meanwhile.
+    costs = PodCosts({NEW: price, _THERE: back}, {} if evaluated.faults else {NEW: NEW})
+    for template, other in enumerate(others, 1):
+        older = judge(other.pod, policies, server)
+        own = older.price or other.back or price
+        gone = with_price(other.back, cost_beside(other.pod, policies, server)) if other.back else own
+        made = {template: 2 * template} if len(older.faults) < len(older.outcomes) else {}
+        pods = {**costs.pods, 2 * template: own, 2 * template + 1: gone}
+        costs = PodCosts(pods, {**costs.shape_of, **made})
+    have = sum(existing.pods for existing in same)
+    state = _state(place, others, have, max((existing.wanted for existing in same), default=0))
+    if isinstance(state, StatefulSetState):
+        missing = (ordinal for ordinal in state.ordinals if ordinal >= len(state.pods))
+        claims = dict(zip(missing, claim_prices(place.claims, policies, server), strict=False))
+        costs = structs.replace(costs, claims=claims)
+    plan = RolloutPlan(state, costs, once)
+    return _add_rivals(place, plan, policies, server), used
+
+
+#: The template of new pods, and the shapes of those to come and of those that are there. Older ones follow in pairs.
+NEW, _THERE = 0, 1
+
+
+def _state(
+    place: OwnedPods, others: Sequence[ExistingPods], have: int, wanted_of_newest: int
+) -> DeploymentState | StatefulSetState | ReplicaSetState:
+    """Return the workload as its controller sees it, with ``have`` pods of the newest template."""
+    replicas = place.replicas or Replicas(place.wanted, have)
+    shapes = [(2 * template + 1, other.pods) for template, other in enumerate(others, 1)]
+    shapes += [(_THERE, have)] if have else []
+    if place.kind == "StatefulSet":
+        templates = [shape // 2 for shape, number in shapes for _ in range(number)]
+        pods = (Replica(ordinal, template, 2 * template + 1) for ordinal, template in enumerate(templates))
+        current = 1 if others else NEW
+        return StatefulSetState(
+            "", NEW, current, place.wanted, partition=replicas.kept, on_delete=replicas.strategy == "OnDelete",
+            pods=tuple(pods),
+        )  # fmt: skip
+    if place.kind not in {"Deployment", "DaemonSet"} or replicas.strategy == "OnDelete":
+        # Pods of an older template stay and count for what is wanted.
+        return ReplicaSetState(NEW, place.wanted, tuple((shape, True, number) for shape, number in shapes if number))
+    sets = [
+        ReplicaSetState(shape // 2, wanted, ((shape, True, number),) if number else (), place.wanted)
+        for (shape, number), wanted in zip(
+            shapes, [*(other.wanted for other in others), wanted_of_newest], strict=False
+        )
+    ]
+    kind = DaemonSetState if place.kind == "DaemonSet" else DeploymentState
+    surge, unavailable, recreate = replicas.surge, replicas.unavailable, replicas.strategy == "Recreate"
+    return kind(NEW, place.wanted, surge, unavailable, recreate, sets=tuple(sets))
+
+
+def _add_rivals(place: OwnedPods, plan: RolloutPlan, policies: Policies, server: Server) -> RolloutPlan:
+    """Return the plan with the rivals that need the same room."""
+    if not place.rivals:
+        return plan
+    own = {key for price in (plan.costs.pods[NEW], *plan.costs.claims.values(), plan.once) for key in price or ()}
+    others = (plan_of_rival(rival, policies, server) for rival in place.rivals)
+    return structs.replace(plan, rivals=[other for other in others if own.intersection(needed_room(other))])
+
+
+def needed_room(plan: RolloutPlan) -> Iterator[Key]:
+    """Yield the costs of further pods of the newest template, and of what comes before them; nothing where something
+    other than room refuses them.
+    """
+    if plan.price is not None:
+        yield from (key for price in (plan.price, plan.once) for key, amount in price.items() if amount > 0)
+
+
+def plan_of_rival(rival: Rival, policies: Policies, server: Server) -> RolloutPlan:
+    """Return the plan of another workload's controller. Raises Unparsable."""
+    if rival.last_faults is None or rival.last_faults[0] is not policies:
+        rival.last_faults = policies, judge(rival.pod, policies, server)
+    return plan_of(rival.place, rival.pod, rival.last_faults[1], policies, server)[0]
