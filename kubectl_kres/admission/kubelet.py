@@ -176,7 +176,7 @@ def as_shipped(machine: KubeletNode, server: Server) -> KubeletNode:
     """
     recent = server.has_change("cgroup/no-throttling-factor")
     factor = machine.throttling if machine.throttling is not None or recent else _FACTOR
-    on = server.on("MemoryQoS") if machine.memory_qos is None else machine.memory_qos
+    on = server.is_enabled("MemoryQoS") if machine.memory_qos is None else machine.memory_qos
     return structs.replace(machine, memory_qos=on, throttling=factor, recent=recent)
 
 
@@ -422,7 +422,7 @@ def _container(draft: Draft, slot: Slot, qos_class: str, machine: KubeletNode, p
     """Source: kuberuntime_container_linux.go generateLinuxContainerResources, calculateLinuxResources."""
     cpu, memory = _limit(draft, slot, "cpu"), _limit(draft, slot, "memory")
     request = slot.requests.get("cpu")
-    asked, ceiling = (slot.side(side).get("memory", ZERO).value() for side in ("requests", "limits"))
+    asked, ceiling = (slot.amounts_of(side).get("memory", ZERO).value() for side in ("requests", "limits"))
     level = draft.pod.limits if draft.pod is not None else {}
     extra = (
         *container_memory(asked, ceiling, qos_class, machine, bounded=bool(level.get("memory"))),
@@ -434,7 +434,11 @@ def _container(draft: Draft, slot: Slot, qos_class: str, machine: KubeletNode, p
         (memory[0] or ZERO).value() or None,
         {**dict.fromkeys(machine.pages, 0), **_pages(level), **_pages(slot.limits)},
         extra,
-        {"shares": cpu[1] if request is None else slot.at("requests", "cpu"), "quota": cpu[1], "memory": memory[1]},
+        {
+            "shares": cpu[1] if request is None else slot.path_of("requests", "cpu"),
+            "quota": cpu[1],
+            "memory": memory[1],
+        },
     )
     score = oom_score(draft, slot, qos_class, machine.memory)
     return Cgroup(
@@ -472,8 +476,8 @@ def _limit(draft: Draft, slot: Slot, name: str) -> tuple[Quantity | None, str]:
     """Return a container's limit, or the pod level's if it has none, and the path of it."""
     own = slot.limits.get(name)
     if not own and draft.pod is not None and draft.pod.limits.get(name) is not None:
-        return draft.pod.limits[name], draft.pod.at("limits", name)
-    return own, slot.at("limits", name) if own else ""
+        return draft.pod.limits[name], draft.pod.path_of("limits", name)
+    return own, slot.path_of("limits", name) if own else ""
 
 
 def _milli(quantity: Quantity | None) -> int:

@@ -57,7 +57,7 @@ class Limits:
     def origin(self, item: ParsedItem, field: str, resource: str) -> Source:
         """Return the field that a default really came from: ``max`` where ``max`` filled it."""
         path = f"{item.path}.{field}[{resource}]"
-        return self.source.at(item.origin.get(path, path))
+        return self.source.at_path(item.origin.get(path, path))
 
     def _defaults(self, field: str) -> dict[str, tuple[Quantity, Source]]:
         """Of all Container items; a later item wins, though normally there is one."""
@@ -106,7 +106,7 @@ def _fill_defaults(item: ParsedItem, source: Source, journal: list[Entry] | None
             path, first = f"{item.path}.{field}[{name}]", f"{item.path}.{origin}[{name}]"
             item.origin[path] = item.origin.get(first, first)
             if journal is not None:
-                journal.append(Set(path, rule, str(quantity), source=source.at(first)))
+                journal.append(Set(path, rule, str(quantity), source=source.at_path(first)))
 
 
 def stored_spec(limits: Limits) -> dict[str, Any]:
@@ -178,24 +178,24 @@ def _order_errors(
     low, high = item.min.get(name), item.max.get(name)
     rule = "limitrange/object-order"
 
-    def over(a: Quantity | None, b: Quantity | None) -> bool:
+    def exceeds(a: Quantity | None, b: Quantity | None) -> bool:
         return a is not None and b is not None and a > b
 
     at = {field: f"{item.path}.{field}[{name}]" for field in ("min", "default", "defaultRequest")}
-    if over(low, high):
+    if exceeds(low, high):
         yield invalid(at["min"], low, f"min value {low} is greater than max value {high}", rule)
-    if over(low, default_request):
+    if exceeds(low, default_request):
         text = f"min value {low} is greater than default request value {default_request}"
         yield invalid(at["defaultRequest"], default_request, text, rule)
-    if over(default_request, high):
+    if exceeds(default_request, high):
         text = f"default request value {default_request} is greater than max value {high}"
         yield invalid(at["defaultRequest"], default_request, text, rule)
-    if over(default_request, default):
+    if exceeds(default_request, default):
         text = f"default request value {default_request} is greater than default limit value {default}"
         yield invalid(at["defaultRequest"], default_request, text, rule)
-    if over(low, default):
+    if exceeds(low, default):
         yield invalid(at["default"], low, f"min value {low} is greater than default value {default}", rule)
-    if over(default, high):
+    if exceeds(default, high):
         yield invalid(at["default"], high, f"default value {default} is greater than max value {high}", rule)
     if default is not None and default_request is not None and default != default_request and not may_overcommit(name):
         text = f"default value {default} must equal to defaultRequest value {default_request} in {name}"
@@ -270,7 +270,7 @@ def _list_default_values(
     slot: Slot, side: Side, defaults: Mapping[str, tuple[Quantity, Source]]
 ) -> Iterator[ValueChange]:
     rule = "limitrange/default" if side == "limits" else "limitrange/default-request"
-    have = slot.side(side)
+    have = slot.amounts_of(side)
     for name, (quantity, source) in defaults.items():
         if name not in have:
             yield ValueChange(slot, side, name, quantity, rule, source)
@@ -327,7 +327,7 @@ def pod_sums(draft: Draft, side: Side) -> Quantities:
     """
     sums = of_containers(draft.containers, draft.inits, side)
     if draft.pod is not None:
-        sums.update({name: value for name, value in draft.pod.side(side).items() if name in {"cpu", "memory"}})
+        sums.update({name: value for name, value in draft.pod.amounts_of(side).items() if name in {"cpu", "memory"}})
     return sums
 
 
@@ -353,7 +353,7 @@ def _build_limit_findings(
             continue
         rule = "limitrange/ratio" if field == "maxLimitRequestRatio" else f"limitrange/{field}"
         observed = f"request {values.requests.get(name, '-')}, limit {values.limits.get(name, '-')}"
-        source = limits.source.at(f"{item.path}.{field}[{name}]")
+        source = limits.source.at_path(f"{item.path}.{field}[{name}]")
         if sentence:
             findings.append(
                 Finding(

@@ -300,7 +300,7 @@ def _list(reading: Any, need: Any) -> None:
     from kubectl_kres.reports.pod.manifest_source import missing_error
 
     reading.fill([need])
-    if not reading.store.covered(need).known:
+    if not reading.store.covered(need).is_known:
         raise missing_error(reading.store, Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind]))
 
 

@@ -260,5 +260,5 @@ def _of_manifest(manifest: Manifest) -> Subject:
         name = manifest.kind.lower()
         kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
     decode_manifest(manifest, kind)
-    locate = None if manifest.file == _PASSED else manifest.place
+    locate = None if manifest.file == _PASSED else manifest.position_text
     return Subject(manifest.ref, kind, manifest.raw, manifest.file, locate)

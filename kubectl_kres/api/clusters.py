@@ -75,7 +75,7 @@ class CopiedStore:
         for kind in store.kinds():
             for item in store.all(kind):
                 self.store.add(kind, item)
-        for need, coverage in store.needs().items():
+        for need, coverage in store.coverages().items():
             self.store.cover(need, coverage)
 
     def fill(self, needs: Iterable[ReadRequest]) -> None:

@@ -32,7 +32,7 @@ class LiveReading:
         self.store = Store(Origin("cluster", connection.server, fill_store.version(connection), now, context))
 
     def fill(self, needs: Iterable[ReadRequest]) -> None:
-        wanted = [need for need in dict.fromkeys(needs) if self.store.wants(need)]
+        wanted = [need for need in dict.fromkeys(needs) if self.store.should_read(need)]
         if wanted:
             fill_store.fill(self._connection, self.store, wanted, kinds=self._kinds)
 
@@ -90,7 +90,7 @@ class ClientConnection(Connection):
     def close(self) -> None:
         """The client is closed by whoever opened it."""
 
-    def ask(self, path: str, query: Query = (), accept: str = "application/json") -> Response:
+    def request(self, path: str, query: Query = (), accept: str = "application/json") -> Response:
         pairs, headers = tuple(query), {"Accept": accept}
         with self._faults():
             # Version 37 and later prepares a request first; before, one call did both.

@@ -46,11 +46,11 @@ class ClaimsSummary:
     def add(self, report: ClaimReport) -> Iterator[ClaimRow]:
         """Yield a row for each resource that it asks for."""
         self._claims += 1
-        if report.waits:
+        if report.is_waiting:
             self._waiting += 1
             if self._first is None or _age_sort_key(report) < _age_sort_key(self._first):
                 self._first = report
-        lacks, place = report.lacks, report.place
+        lacks, place = report.missing_amounts, report.place
         for name, text in (report.asks or {"": ""}).items():
             number, unit = _number(name, text)
             yield ClaimRow(
@@ -59,7 +59,7 @@ class ClaimsSummary:
                 report.subject.name,
                 report.pool or report.wanted_pool,
                 report.state,
-                report.waits,
+                report.is_waiting,
                 None if place is None else place.place,
                 None if place is None else place.of,
                 report.created,

@@ -102,9 +102,9 @@ class _FleetTally(RunSummary):
 
     first: KresError | None = None
 
-    def missed(self, error: KresError) -> None:
+    def add_error(self, error: KresError) -> None:
         self.first = self.first or error
-        super().missed(error)
+        super().add_error(error)
 
 
 def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:

@@ -113,14 +113,14 @@ def at_moment(options: Options, at: SnapshotView | None = None, *, ascii_only: b
     now = origin.time or current_time()
     feed = ReadOnce(source)
 
-    def places(kind: Kind, name: str) -> tuple[str, ...]:
-        return tuple(filter(None, feed.look(lambda: source.places(kind, name))))
+    def replacements(kind: Kind, name: str) -> tuple[str, ...]:
+        return tuple(filter(None, feed.look(lambda: source.candidate_namespaces(kind, name))))
 
     setting = Setting(
         server_from_flags(options),
         lambda: now,
         labels_match,
-        places=places,
+        places=replacements,
         supposed=source.supposed,
         flags=same_source(options),
         read_yaml=read_yaml,

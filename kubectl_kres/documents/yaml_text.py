@@ -52,7 +52,7 @@ class Build:
             case yaml.ScalarEvent():
                 self._scalar(event)
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
-                self._start(event)
+                self._begin_collection(event)
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
                 frame = self.stack.pop()
                 self.put(event, frame.value, frame.size, frame.depth, frame.anchor)
@@ -70,7 +70,7 @@ class Build:
             raise self._fault(event, str(error)) from error
         self.put(event, value, 1, 0, event.anchor)
 
-    def _start(self, event: Any) -> None:
+    def _begin_collection(self, event: Any) -> None:
         if self._expects_key():
             raise self._fault(event, "a key must be text, not a map or a list")
         if len(self.stack) >= DEPTH:

@@ -58,7 +58,7 @@ class Results:
         file = self.file(cluster)
         return file.with_name(f".{file.name[:_LONGEST]}.{uuid.uuid4().hex[:8]}.part")
 
-    def kept(self, cluster: FleetCluster) -> ClusterStatus | None:
+    def saved_status(self, cluster: FleetCluster) -> ClusterStatus | None:
         """Return what an earlier run found, if nothing has changed since and it has an answer."""
         try:
             result = decode(self._status(cluster).read_bytes(), _DECODER)
@@ -77,7 +77,7 @@ class Results:
             why = (error.strerror or str(error)).lower()
             raise UsageError(f"--out {self.folder.parent}: what is there cannot be replaced: {why}") from error
 
-    def keep(self, cluster: FleetCluster, status: ClusterStatus) -> None:
+    def save_status(self, cluster: FleetCluster, status: ClusterStatus) -> None:
         """Write the status, whole or not at all. Raises OSError."""
         path, part = self._status(cluster), self.part(cluster)
         try:

@@ -82,7 +82,7 @@ class ClusterStatus(Record, frozen=True):
     notes: tuple[str, ...] = ()
 
     @property
-    def answered(self) -> bool:
+    def has_answered(self) -> bool:
         """Whether there are figures."""
         return self.state in ANSWERED
 
@@ -119,7 +119,7 @@ def total(cluster_statuses: Iterable[ClusterStatus], summed: Sequence[str]) -> M
 
 def exit_code(cluster_statuses: Sequence[ClusterStatus], *, allow_partial: bool, negative: bool) -> int:
     """3 if no cluster has an answer, 4 if one lacks some of it or all, 1 if one is negative and that is asked for."""
-    if cluster_statuses and not any(cluster_status.answered for cluster_status in cluster_statuses):
+    if cluster_statuses and not any(cluster_status.has_answered for cluster_status in cluster_statuses):
         return Exit.UNREAD
     if not allow_partial and any(cluster_status.state != "answered" for cluster_status in cluster_statuses):
         return Exit.PARTIAL

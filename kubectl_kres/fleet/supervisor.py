@@ -108,7 +108,7 @@ class _Slot:
             return ClusterStatus(task.cluster, "stopped", task.source)
         watch = _Watch(process, task.seconds)
         line = _stream(process.stdout).readline()
-        late = watch.ended()
+        late = watch.has_ended()
         if line.endswith(b"\n") and not late:
             try:
                 return status_of(line)
@@ -180,7 +180,7 @@ class _Watch:
                 self._late = True
                 _kill(self._process)
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """It answered or ended: whether it was killed before that."""
         if self._timer is not None:
             self._timer.cancel()

@@ -55,7 +55,7 @@ class Manifest(Struct, frozen=True):
         name = self.metadata.get("name") or self.metadata.get("generateName") or ""
         return ObjectRef(self.kind, name, self.namespace)
 
-    def place(self, path: str) -> str:
+    def position_text(self, path: str) -> str:
         """Return where the field at a path of the server stands: ``web.yaml:14:19``; the file alone without a text."""
         line, column = self.position_of(path)
         return f"{self.file}:{line}:{column}" if line else self.file

@@ -21,7 +21,7 @@ class ManifestSystem:
     #: The API group of its kinds, whose objects are kept as they were written, too.
     group = ""
 
-    def stored(self, raw: Raw) -> Raw:
+    def to_stored_version(self, raw: Raw) -> Raw:
         """Return the object in the version that is stored."""
         return raw
 

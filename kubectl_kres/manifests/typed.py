@@ -43,7 +43,7 @@ def decode_manifest(manifest: Manifest, kind: Kind) -> Any:
         field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
         text = f'unknown field "{field}": {manifest.api_version} calls it {name}'
         raise manifest.fault(f"{manifest.ref}: {text}", path)
-    raw: Any = of.stored(manifest.raw)
+    raw: Any = of.to_stored_version(manifest.raw)
     while True:
         try:
             msgspec.convert(_numbers_as(float, raw), kind.struct)

@@ -214,7 +214,7 @@ def _overview(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any
             key=_fullest,
         ),
         "waitingClaims": lambda: [
-            _build_waiting_claim(claim) for claim in read(api.claims(cluster, **asked)) if claim.report.waits
+            _build_waiting_claim(claim) for claim in read(api.claims(cluster, **asked)) if claim.report.is_waiting
         ],
     }
     for name, part in parts.items():
@@ -227,7 +227,7 @@ def _overview(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any
 
 def _fewest_pods(answer: api.Answer[Any]) -> int:
     replicas = answer.report.replicas
-    return -replicas.missing if replicas is not None else -1
+    return -replicas.missing_pods if replicas is not None else -1
 
 
 def _fullest(use: Mapping[str, Any]) -> tuple[bool, int]:

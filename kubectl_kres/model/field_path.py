@@ -53,7 +53,7 @@ class FieldPath(NamedTuple):
         return FieldPath(self.steps[: self.steps.index("resources")]) if "resources" in self.steps else self
 
     @property
-    def side(self) -> str:
+    def requests_or_limits(self) -> str:
         """``requests`` or ``limits``; empty for a path that leads to neither."""
         if "resources" not in self.steps:
             return ""
@@ -64,7 +64,7 @@ class FieldPath(NamedTuple):
     def resource(self) -> str:
         """The resource that the path ends in; empty for a path that leads to no quantity."""
         keys = [step for step in self.steps if isinstance(step, MapKey)]
-        return str(keys[-1]) if keys and self.side else ""
+        return str(keys[-1]) if keys and self.requests_or_limits else ""
 
     @property
     def container(self) -> int | None:

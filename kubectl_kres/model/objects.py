@@ -114,7 +114,7 @@ class ObjectRef(Struct, frozen=True, omit_defaults=True, gc=False):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
     @property
-    def full(self) -> str:
+    def full_name(self) -> str:
         """``shop/Deployment/web``."""
         return f"{self.namespace}/{self}" if self.namespace else str(self)
 

@@ -29,7 +29,7 @@ class Source(Struct, frozen=True, omit_defaults=True, rename="camel"):
     def ref(self) -> ObjectRef:
         return ObjectRef(self.kind, self.name, self.namespace)
 
-    def at(self, field: str) -> Source:
+    def at_path(self, field: str) -> Source:
         """Return the same object, another field."""
         return Source(self.kind, self.name, self.namespace, field)
 

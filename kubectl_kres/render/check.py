@@ -33,7 +33,7 @@ def lines(
             yield from block(check_finding, color=color, width=width)
     for check_finding in check_findings:
         if check_finding.ignored:
-            text = f"ignored: {check_finding.code} {check_finding.object.full}: {check_finding.ignored}"
+            text = f"ignored: {check_finding.code} {check_finding.object.full_name}: {check_finding.ignored}"
             yield from (draw([("quiet", line)], color=color) for line in wrap_text(text, width, rest=_INDENT))
     for line in wrap_text(count_line(check_findings, looked_at, excess), width, rest=_INDENT):
         yield draw([("strong", line)], color=color)
@@ -57,7 +57,7 @@ def brief(check_finding: CheckFinding) -> Brief:
     return Brief(
         _TONES[check_finding.severity],
         f"{check_finding.severity} {check_finding.code}",
-        f": {place}{check_finding.object.full}: {check_finding.message}",
+        f": {place}{check_finding.object.full_name}: {check_finding.message}",
         remedy=_remedy(check_finding),
         run=" && ".join(theirs),
         next=ours[0] if ours else "",
@@ -86,7 +86,7 @@ def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
     yield [
         ("", place),
         (_TONES[check_finding.severity], f"{check_finding.severity} {check_finding.code}"),
-        ("strong", f" {check_finding.object.full}"),
+        ("strong", f" {check_finding.object.full_name}"),
     ]
     yield from tone_lines("", wrap_text(check_finding.message, width, first=_INDENT, rest=_INDENT))
     ours, theirs = _commands(check_finding)
@@ -152,7 +152,9 @@ def _result(check_finding: CheckFinding) -> dict[str, Any]:
         "ruleIndex": _INDEX[check_finding.code],
         "level": check_finding.severity,
         "message": {
-            "text": sanitize_text(f"{check_finding.object.full}: {check_finding.message}; fix: {check_finding.remedy}")
+            "text": sanitize_text(
+                f"{check_finding.object.full_name}: {check_finding.message}; fix: {check_finding.remedy}"
+            )
         },
         "locations": [_location(check_finding)],
         "partialFingerprints": {"kres/v1": key},
@@ -166,7 +168,7 @@ def _result(check_finding: CheckFinding) -> dict[str, Any]:
 
 def _location(check_finding: CheckFinding) -> Mapping[str, Any]:
     result: dict[str, Any] = {
-        "logicalLocations": [{"fullyQualifiedName": sanitize_text(check_finding.object.full), "kind": "resource"}],
+        "logicalLocations": [{"fullyQualifiedName": sanitize_text(check_finding.object.full_name), "kind": "resource"}],
     }
     if check_finding.file:
         place: dict[str, Any] = {"artifactLocation": {"uri": _uri(check_finding.file)}}

@@ -79,7 +79,7 @@ def _lines(cluster_statuses: Sequence[ClusterStatus], total: Mapping[str, int | 
         for cluster_status in cluster_statuses
     ]
     sums = (
-        (f"all {sum(cluster_status.answered for cluster_status in cluster_statuses)}", "", *_cells(total, heads))
+        (f"all {sum(cluster_status.has_answered for cluster_status in cluster_statuses)}", "", *_cells(total, heads))
         if total
         else None
     )
@@ -92,7 +92,7 @@ def _lines(cluster_statuses: Sequence[ClusterStatus], total: Mapping[str, int | 
     # A message runs over the columns of figures, and widens none.
     sized = [
         shown,
-        *(row for row, cluster_status in zip(rows, cluster_statuses, strict=True) if cluster_status.answered),
+        *(row for row, cluster_status in zip(rows, cluster_statuses, strict=True) if cluster_status.has_answered),
         *([sums] if sums else []),
     ]
     widths = [max(size(row[at]) for row in sized) for at in range(len(shown))]
@@ -101,7 +101,7 @@ def _lines(cluster_statuses: Sequence[ClusterStatus], total: Mapping[str, int | 
     yield [("strong", _row(shown, widths, right))]
     for row, cluster_status in zip(rows, cluster_statuses, strict=True):
         tone = _TONES.get(cluster_status.state, "bad")
-        if cluster_status.answered:
+        if cluster_status.has_answered:
             name, state, *figures = row
             tail = _row(figures, widths[2:], {at - 2 for at in right})
             yield [("", f"{pad_text(name, widths[0])}  "), (tone, pad_text(state, widths[1])), ("", f"  {tail}")]

@@ -83,7 +83,7 @@ def _entry(row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width
 
 
 def _row(entry: TimelineEntry, now: str, namespace: str) -> tuple[str, str, str]:
-    return age_text(entry.time, now), entry.reason, str(entry.object) if namespace else entry.object.full
+    return age_text(entry.time, now), entry.reason, str(entry.object) if namespace else entry.object.full_name
 
 
 def _unseen_lines(unseen: FailedRead, width: int) -> Iterator[Line]:

@@ -159,7 +159,7 @@ QUOTA_STATES: Mapping[str, Severity] = {
 def tightest_use(report: QuotaReport) -> QuotaUse | None:
     """Return the name with the least left in proportion; what is over comes before what is full."""
     used = [use for use in report.uses if use.used is not None]
-    return max(used, key=lambda use: (use.over, -1 if use.percent is None else use.percent), default=None)
+    return max(used, key=lambda use: (use.is_exceeded, -1 if use.percent is None else use.percent), default=None)
 
 
 def quota_state(report: QuotaReport | str) -> str:
@@ -171,7 +171,7 @@ def quota_state(report: QuotaReport | str) -> str:
     tight = tightest_use(report)
     if tight is None:
         return "empty"
-    if tight.over:
+    if tight.is_exceeded:
         return "over"
     percent = tight.percent or 0
     return "full" if percent >= 100 else "near" if percent >= NEARLY_FULL else "ok"
@@ -220,7 +220,7 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     if problem.state != "over" or quota is None:
         return ()
     report = context.quota(quota)
-    over = [use for use in report.uses if use.over] if isinstance(report, QuotaReport) else []
+    over = [use for use in report.uses if use.is_exceeded] if isinstance(report, QuotaReport) else []
     edits = tuple(
         RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
     )
@@ -286,7 +286,7 @@ def refused_area(refusals: Iterable[Denied | None]) -> OverviewArea:
 
 def _refusal(denied: Denied) -> Problem:
     pods, verdict = denied.replicas, denied.verdict
-    missing, wanted = (pods.missing, pods.wanted) if pods is not None else (max(1, verdict.missing),) * 2
+    missing, wanted = (pods.missing_pods, pods.wanted) if pods is not None else (max(1, verdict.missing),) * 2
     word = word_of(denied.verdict)
     # Refused before and not any more: the controller tries again by itself.
     again = word in {"admitted", "full"}
@@ -411,7 +411,7 @@ def overview(
         else problem
         for at, problem in enumerate(problem for problem in problems_found if not problem.elsewhere)
     ]
-    waiting = {(pod.metadata.namespace, pod.metadata.name): pod for pod in states.waiting()}
+    waiting = {(pod.metadata.namespace, pod.metadata.name): pod for pod in states.pods_without_node()}
     problems = [_with_nodes(store, problem, waiting, ask) for problem in problems]
     unseen = tuple(find_unread(store, needs))
     whole = sums is not None and not any(unseen.required for unseen in unseen)

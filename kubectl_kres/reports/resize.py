@@ -297,9 +297,9 @@ def _changes(old: Pod, outcome: Outcome, server: Server) -> Iterator[Change]:
     level = after or before
     for side in reversed(SIDES):
         for resource in RESIZABLE:
-            texts = [_text(slot.side(side) if slot is not None else {}, resource) for slot in (before, after)]
+            texts = [_text(slot.amounts_of(side) if slot is not None else {}, resource) for slot in (before, after)]
             if level is not None and texts[0] != texts[1]:
-                yield Change(level.at(side, resource), "", resource, side, texts[0], texts[1])
+                yield Change(level.path_of(side, resource), "", resource, side, texts[0], texts[1])
     yield from changes(old, outcome, server)
 
 

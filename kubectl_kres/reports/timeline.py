@@ -225,7 +225,7 @@ def timeline(store: Store, namespace: str, news: PodNews | None, after: str = ""
 
 def _newest_last(entry: TimelineEntry) -> tuple[str, str, str, str]:
     # Fractions of a second are left out: only some times have them.
-    return entry.time[:19], entry.object.full, entry.reason, entry.text
+    return entry.time[:19], entry.object.full_name, entry.reason, entry.text
 
 
 def _edits(store: Store, namespace: str) -> Iterator[TimelineEntry]:

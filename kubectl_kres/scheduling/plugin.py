@@ -32,7 +32,7 @@ class Shortage(Struct, frozen=True, omit_defaults=True):
     capacity: int
 
     @property
-    def lacking(self) -> int:
+    def missing_amount(self) -> int:
         """How much more would have to be free."""
         return self.requested - (self.capacity - self.used)
 

@@ -99,7 +99,7 @@ def updater_pass(
     target = "/".join(autoscaler.target)
     if autoscaler.mode not in EVICTING or autoscaler.recommended is None:
         return state, UpdaterPass(target, "off" if autoscaler.mode not in EVICTING else "no-recommendation")
-    place = state.workloads.place(autoscaler.target)
+    place = state.workloads.index_of(autoscaler.target)
     workload = state.workloads[place][1] if place is not None else None
     groups = [group for group in _groups(workload) if group.pods] if workload is not None else []
     if place is None or workload is None or not groups:
@@ -175,9 +175,10 @@ class _Run:
         """Evict what is outside of the recommendation, as far as it may; what can be resized instead is."""
         running = sum(group.pods.values())
         self.running += running
-        by_shape = {shape: checked for shape in group.pods if (checked := self._judged(shape)) is not None}
+        by_shape = {shape: checked for shape in group.pods if (checked := self._judge_pods(shape)) is not None}
         moved = sorted(
-            (shape for shape, checked in by_shape.items() if checked.evicted), key=lambda shape: by_shape[shape].place
+            (shape for shape, checked in by_shape.items() if checked.evicted),
+            key=lambda shape: by_shape[shape].sort_key,
         )
         for shape, checked in by_shape.items():
             self.outside += group.pods[shape] if checked.outside else 0
@@ -249,7 +250,7 @@ class _Run:
             decode_object({**outcome.object, "kind": "Pod"}, Pod), shape_fields(outcome.object), world
         )
 
-    def _judged(self, shape: int) -> JudgedPod | None:
+    def _judge_pods(self, shape: int) -> JudgedPod | None:
         """Return what the updater finds of pods of a shape; None: it stops at them."""
         try:
             return judged_pod(self.autoscaler, _slots(self.tables.shapes[shape].stored), self.limits)

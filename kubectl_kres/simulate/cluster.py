@@ -80,7 +80,7 @@ class SentStep(Struct, frozen=True):
     answers: tuple[StepAnswer, ...]
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         return any(not answer.allowed for answer in self.answers)
 
 
@@ -98,7 +98,7 @@ class ClusterStates(Struct, frozen=True):
 
     def words(self, space: str, states: Iterable[State]) -> tuple[FinalState, ...]:
         """Some of its states in words."""
-        return tuple(self.spaces[space][0].end(state) for state in states)
+        return tuple(self.spaces[space][0].describe_final_state(state) for state in states)
 
     def states(self, space: str) -> tuple[State, ...]:
         """The states behind ``ends``."""
@@ -111,7 +111,7 @@ class ClusterStates(Struct, frozen=True):
         first = usual[0].workloads
         kept = {0: None}
         # Most workloads are the same in all states.
-        for place in sorted({place for state in usual for place in first.places(state.workloads)}):
+        for place in sorted({place for state in usual for place in first.differing_indexes(state.workloads)}):
             counts = [pods_of(state.workloads[place][1]) if place < len(state.workloads) else 0 for state in usual]
             kept |= dict.fromkeys((counts.index(min(counts)), counts.index(max(counts))))
         return tuple(usual[number] for number in kept)
@@ -135,7 +135,7 @@ class ChangeOutcome(Struct, frozen=True):
         return tuple(dict.fromkeys(gaps))
 
     @property
-    def expected(self) -> tuple[str, ...]:
+    def expected_values(self) -> tuple[str, ...]:
         """What next pods are expected to get since live pods have it."""
         return tuple(
             _expected_container_lines(
@@ -187,7 +187,7 @@ class ClusterChange:
         self._expected: dict[str, dict[Key, str]] = {}
 
     @property
-    def sent(self) -> tuple[SentStep, ...]:
+    def sent_steps(self) -> tuple[SentStep, ...]:
         return tuple(self._sent[number] for number in sorted(self._sent))
 
     @property
@@ -196,7 +196,7 @@ class ClusterChange:
         return tuple(self._gaps)
 
     @property
-    def expected(self) -> tuple[str, ...]:
+    def expected_values(self) -> tuple[str, ...]:
         """What next pods are expected to get since live pods have it."""
         return tuple(_expected_container_lines(self._expected))
 
@@ -237,7 +237,7 @@ class ClusterChange:
     def _concerns_all(self, local: _Local) -> bool:
         if self.parameters.is_parameter_step(local.step):
             sent = self._sent.get(local.number)
-            return sent is None or not sent.refused
+            return sent is None or not sent.is_refused
         return not local.namespace and key_of_step(local.step)[0] in OF_CLUSTER
 
     def _seen_from(self, space: str, local: _Local) -> tuple[int, Step]:
@@ -265,7 +265,10 @@ def carried_out(
         before.update(old.spaces)
         after.update(new.spaces)
     return ChangeOutcome(
-        ClusterStates(before, course.pools_before), ClusterStates(after, course.pools), course.sent, course.several
+        ClusterStates(before, course.pools_before),
+        ClusterStates(after, course.pools),
+        course.sent_steps,
+        course.several,
     )
 
 

@@ -116,7 +116,7 @@ class Explorer:
         workloads = state.workloads
         first = self._first.setdefault(len(workloads), workloads)
         marks = []
-        for place in workloads.places(first):
+        for place in workloads.differing_indexes(first):
             item = workloads[place]
             known = self._numbered.get(id(item))
             if known is None:
@@ -137,7 +137,7 @@ class Explorer:
             if limits != state.limits:
                 return [state._replace(limits=limits)]
             if pending is not None and not isinstance(pending, WaitForControllers):
-                return list(self.requests.sent(state, pending))
+                return list(self.requests.apply_step(state, pending))
         moves = list(
             self._controller_moves(state, one_by_one=pending is None or isinstance(pending, WaitForControllers))
         )
@@ -146,7 +146,7 @@ class Explorer:
         if isinstance(pending, WaitForControllers) and (between or not moves):
             moves.append(state._replace(step=state.step + 1))
         elif pending is not None and not isinstance(pending, WaitForControllers):
-            sent = list(self.requests.sent(state, pending))
+            sent = list(self.requests.apply_step(state, pending))
             moves.extend(sent)
             if between and isinstance(pending, Delete):
                 moves.extend(after for answered in sent for after in self.controllers.under_way(state, answered))

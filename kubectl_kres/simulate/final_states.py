@@ -116,7 +116,7 @@ class StateReader:
         self._whole: dict[int, tuple[WorkloadState, FinalWorkload]] = {}
         self._looks: dict[int, str] = {}
 
-    def end(self, state: State) -> FinalState:
+    def describe_final_state(self, state: State) -> FinalState:
         """Return the state, with the server's words to what is refused in it."""
         world = self.tables.worlds[state.world]
         policies = self.requests.policies(state)

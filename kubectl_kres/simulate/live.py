@@ -106,7 +106,7 @@ def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None)
     labels = {"kubernetes.io/metadata.name": namespace}
     bare: Raw = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}}
     result.append(raw_of(own) if own is not None else bare)
-    return World.of(result)
+    return World.from_objects(result)
 
 
 def autoscaling_of(store: Store, namespace: str) -> Iterator[Raw]:
@@ -117,7 +117,7 @@ def autoscaling_of(store: Store, namespace: str) -> Iterator[Raw]:
     registered = [
         raw_of(item) for item in store.all(HOOKS) if any(hook.name == WEBHOOK for hook in item.webhooks or ())
     ]
-    if not registered and (store.origin.kind == "files" or not store.covered(ReadRequest(HOOKS)).known):
+    if not registered and (store.origin.kind == "files" or not store.covered(ReadRequest(HOOKS)).is_known):
         hook = {"name": WEBHOOK, "failurePolicy": "Ignore"}
         registered = [{"kind": HOOKS, "metadata": {"name": CONFIGURATION}, "webhooks": [hook]}]
     yield from registered
@@ -167,7 +167,7 @@ class _Reading:
         self._latest: dict[Key, list[Pod]] = {}
         revisions = store.all(CONTROLLER_REVISION[0], name)
         self._controller_revisions = sorted(revisions, key=lambda item: (item.revision, item.metadata.name))
-        self._read_revisions = store.covered(ReadRequest(CONTROLLER_REVISION[0], name)).known
+        self._read_revisions = store.covered(ReadRequest(CONTROLLER_REVISION[0], name)).is_known
 
     def expect(self, state: State) -> None:
         """Of values that were rewritten nothing is expected: too little is kept of pods to tell them from a resize."""
@@ -219,7 +219,7 @@ class _Reading:
             state = state.with_charge(self.tables.shapes[shape].cost, number)
         for shape, number in ended.items():
             state = state.with_charge(self.tables.finished_cost(shape), number)
-        workloads = Workloads.of(self._workloads())
+        workloads = Workloads.from_items(self._workloads())
         self._told_whose({key for key, _ in workloads})
         for _, item in workloads:
             state = state.with_charge(self.tables.revision_cost(item), revisions_of(item))

@@ -98,7 +98,7 @@ def circumstances(namespace: NamespaceSimulation, state: State, keys: Iterable[K
     short = {number for workload in busy for number, _ in restarts.growth(workload)}
     others = tuple((workload, costs(workload)) for workload in busy)
     for key in keys:
-        place = state.workloads.place(key)
+        place = state.workloads.index_of(key)
         if place is None:
             continue
         workload = state.workloads[place][1]
@@ -239,14 +239,14 @@ class _Restarts:
     def _count_updated_pods(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> list[int]:
         """Return how many pods are updated, in each end."""
         final_states = self._simulate_restart({restart.key, *beside}, most)
-        place = final_states[0].workloads.place(restart.key) or 0
+        place = final_states[0].workloads.index_of(restart.key) or 0
         return [updated_of(end.workloads[place][1]) for end in final_states]
 
     def _messages(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> tuple[str, ...]:
         """Return the server's words to the next pod in the worst end."""
         counts = self._count_updated_pods(restart, beside, most)
         end = self._simulate_restart({restart.key, *beside}, most)[counts.index(min(counts))]
-        worst = self.namespace.reader.workload(end, end.workloads.place(restart.key) or 0)
+        worst = self.namespace.reader.workload(end, end.workloads.index_of(restart.key) or 0)
         return tuple(dict.fromkeys(text for refused in worst.refused for text in refused.messages))
 
     def _simulate_restart(self, keys: set[Key], most: int) -> tuple[State, ...]:
@@ -256,12 +256,12 @@ class _Restarts:
         """
         together = frozenset(keys)
         if together not in self._ends:
-            restarted = [self.state.workloads[self.state.workloads.place(key) or 0] for key in sorted(together)]
+            restarted = [self.state.workloads[self.state.workloads.index_of(key) or 0] for key in sorted(together)]
             waiting = [item for item in self.busy if item[0] not in together]
             items = [
                 (key, item._replace(template=self._restart_template(key, item.template))) for key, item in restarted
             ]
-            state = self.state._replace(workloads=Workloads.of([*items, *waiting]))
+            state = self.state._replace(workloads=Workloads.from_items([*items, *waiting]))
             orders = self._find_final_state(state), self._find_final_state(state, others_first=True)
             if orders[0].workloads == orders[1].workloads or most < _LEAST:
                 self._ends[together] = orders

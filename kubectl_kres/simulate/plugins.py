@@ -145,7 +145,7 @@ class Plugins:
             return outcomes
         try:
             sent = creation(raw, self.name)
-            request = sent.of(chain.fill_metadata(canonical_object(raw, self.server), self.name))
+            request = sent.with_object(chain.fill_metadata(canonical_object(raw, self.server), self.name))
             deciding = self._select_computable_policies(unread_fields(whole=whole, additions=bool(additions)), request)
             deciding = msgspec.structs.replace(deciding, added=additions) if additions else deciding
             if self._select_matching(deciding.mutating, request):
@@ -162,7 +162,9 @@ class Plugins:
         if outcome.draft is None or not (outcome.allowed or _by_quota(outcome)):
             yield outcome
             return
-        yield from self._review_outcome(run, request.of(chain.object_to_validate(request, outcome.draft)), outcome)
+        yield from self._review_outcome(
+            run, request.with_object(chain.object_to_validate(request, outcome.draft)), outcome
+        )
 
     def object(self, raw: Raw, old: Raw | None, policies: Policies, outcome: Outcome) -> Iterator[Outcome]:
         """Yield the answer to an object that is no pod, or what policies refuse it with."""
@@ -171,7 +173,7 @@ class Plugins:
             return
         try:
             request = creation(raw, self.name)
-            request = request.of(chain.fill_metadata(canonical_object(raw, self.server), self.name))
+            request = request.with_object(chain.fill_metadata(canonical_object(raw, self.server), self.name))
             if old is not None:
                 before = chain.fill_metadata(canonical_object(old, self.server), self.name)
                 request = msgspec.structs.replace(request, operation="UPDATE", old=before)
@@ -192,7 +194,7 @@ class Plugins:
             return ObjectReview(raw)
         try:
             sent = creation(raw, self.name)
-            request = sent.of(chain.fill_metadata(canonical_object(raw, server), self.name))
+            request = sent.with_object(chain.fill_metadata(canonical_object(raw, server), self.name))
         except (Unparsable, msgspec.ValidationError):
             return ObjectReview(raw)
         deciding = self._select_computable_policies(unread_of(request.kind, whole=whole), request)

@@ -117,7 +117,7 @@ def _stateful_set(raw: Raw, spec: Raw, template: int, server: Server) -> Statefu
         spec.get("podManagementPolicy") == "Parallel",
         _number(rolling.get("partition"), 0),
         strategy.get("type") == "OnDelete",
-        _at_once(rolling.get("maxUnavailable"), replicas) if server.on("MaxUnavailableStatefulSet") else None,
+        _at_once(rolling.get("maxUnavailable"), replicas) if server.is_enabled("MaxUnavailableStatefulSet") else None,
         claims,
         history=_number(spec.get("revisionHistoryLimit"), HISTORY),
     )
@@ -230,7 +230,7 @@ class Requests:
     def _hard(self, quota: ResourceQuota) -> Mapping[str, Quantity]:
         return parse_list(quota.spec.hard, "spec.hard")
 
-    def sent(self, state: State, step: Step) -> Iterator[State]:
+    def apply_step(self, state: State, step: Step) -> Iterator[State]:
         """Yield the namespace after each answer that the server can give to a step."""
         if isinstance(step, ParameterStep):
             yield from self._parameter(state, step)
@@ -394,7 +394,7 @@ class Requests:
 
     def _control_workload(self, state: State, key: Key, raw: Raw, *, whole: bool) -> State:
         template = self.tables.template_of(raw, whole=whole)
-        place = state.workloads.place(key)
+        place = state.workloads.index_of(key)
         if place is None:
             return state._replace(
                 workloads=state.workloads.with_new(key, initial_state(raw, template, self.tables.server))
@@ -415,19 +415,19 @@ class Requests:
         answer = StepAnswer(allowed=True, code=200)
         if used_by_pod:
             return self._add_answer(state, answer)
-        number = self._find_world_number(state, lambda: world.lacking(key))
+        number = self._find_world_number(state, lambda: world.without_entry(key))
         then = self._add_answer(state, answer)._replace(world=number)
         then = then.with_charge(self._cost(stored, world), -1)
         if key[0] == "PersistentVolumeClaim":
             return then._replace(claims=then.claims - {key[1]})
-        place = state.workloads.place(key)
+        place = state.workloads.index_of(key)
         if place is None:
             return then
         workload = state.workloads[place][1]
         then = self._free_workload(then, workload)
         if isinstance(workload, StatefulSetState) and deletes_claims(stored, "whenDeleted"):
             then = without_claims(then, self.tables, stored, workload, workload.pods)
-        return then._replace(workloads=state.workloads.without(place))
+        return then._replace(workloads=state.workloads.without_index(place))
 
     def _free_workload(self, state: State, workload: WorkloadState, times: int = 1) -> State:
         """Without what the objects of a workload cost; with -1 times the same is charged."""

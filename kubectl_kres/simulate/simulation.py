@@ -52,7 +52,7 @@ class NamespaceSimulation:
     def empty(self, world: World) -> State:
         """Return the state of a world in which no controller has made anything yet."""
         size = len(self.tables.measures.items)
-        state = State(self.tables.world(world), 0, (0,) * size, (None,) * size, Workloads.of(), frozenset())
+        state = State(self.tables.world(world), 0, (0,) * size, (None,) * size, Workloads.from_items(), frozenset())
         for raw in world.objects.values():
             state = state.with_charge(self.tables.object_cost(raw, world))
         return state
@@ -79,9 +79,9 @@ class NamespaceSimulation:
             self._controllers[kubelet] = Controllers(self.tables, kubelet)
         return self._controllers[kubelet]
 
-    def end(self, state: State) -> FinalState:
+    def describe_final_state(self, state: State) -> FinalState:
         """Return a rest in words."""
-        return self.reader.end(state)
+        return self.reader.describe_final_state(state)
 
 
 def _quotas(steps: Iterable[Step], world: World) -> Iterable[ResourceQuota]:

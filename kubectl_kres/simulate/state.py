@@ -72,7 +72,7 @@ class World:
         self._admitting: bytes | None = None
 
     @classmethod
-    def of(cls, objects: Iterable[Raw]) -> World:
+    def from_objects(cls, objects: Iterable[Raw]) -> World:
         """Return a world of objects as read."""
         return cls({key_of(raw): raw for raw in objects})
 
@@ -92,7 +92,7 @@ class World:
             world._deciding = self._deciding
         return world
 
-    def lacking(self, key: Key) -> World:
+    def without_entry(self, key: Key) -> World:
         """Return the world without an object."""
         objects = {other: raw for other, raw in self.objects.items() if other != key}
         return World(objects, {other: True for other in self.whole if other != key}, self.parameters)
@@ -368,7 +368,7 @@ class Common:
         self._fewer: dict[int, Common] = {}
         self.places: dict[Key, int] | None = None
 
-    def place(self, key: Key) -> int | None:
+    def index_of(self, key: Key) -> int | None:
         """Return where a workload stands: looked for among the newest, then in a table that those before have."""
         common: Common = self
         for _ in range(_MOST_CHANGED):
@@ -389,7 +389,7 @@ class Common:
             self._more[item] = Common((*self.items, item), self)
         return self._more[item]
 
-    def without(self, place: int) -> Common:
+    def without_index(self, place: int) -> Common:
         if place not in self._fewer:
             self._fewer[place] = Common((*self.items[:place], *self.items[place + 1 :]))
         return self._fewer[place]
@@ -407,7 +407,7 @@ class Workloads:
         self.common, self.changed = common, changed
 
     @classmethod
-    def of(cls, items: Iterable[Item] = ()) -> Workloads:
+    def from_items(cls, items: Iterable[Item] = ()) -> Workloads:
         return cls(Common(items))
 
     def __len__(self) -> int:
@@ -428,9 +428,9 @@ class Workloads:
     def __hash__(self) -> int:
         return hash(tuple(self))
 
-    def place(self, key: Key) -> int | None:
+    def index_of(self, key: Key) -> int | None:
         """Return where a workload stands; None: there is none of this key."""
-        return self.common.place(key)
+        return self.common.index_of(key)
 
     def with_entry(self, place: int, workload: WorkloadState) -> Workloads:
         """With another workload in one place."""
@@ -451,12 +451,12 @@ class Workloads:
             return Workloads(Common((*self, (key, workload))))
         return Workloads(self.common.with_new((key, workload)), self.changed)
 
-    def without(self, place: int) -> Workloads:
+    def without_index(self, place: int) -> Workloads:
         """With one less."""
         kept = {other - (other > place): item for other, item in self.changed.items() if other != place}
-        return Workloads(self.common.without(place), kept)
+        return Workloads(self.common.without_index(place), kept)
 
-    def places(self, other: Workloads) -> Collection[int]:
+    def differing_indexes(self, other: Workloads) -> Collection[int]:
         """Return the places in which they may differ from others."""
         if self.common is other.common:
             return {*self.changed, *other.changed}

@@ -96,7 +96,7 @@ def header(store: Store) -> Header:
         time=origin.time,
         server=origin.version,
         context=origin.context,
-        coverage=coverage_entries(store.needs()),
+        coverage=coverage_entries(store.coverages()),
         counts={kind: sum(1 for _ in store.all(kind)) for kind in store.kinds()},
     )
 

@@ -59,7 +59,7 @@ def without_texts(item: T) -> T:
         )
         data = structs.replace(item.data, **{name: _hide_text(getattr(item.data, name)) for name in texts})
         return structs.replace(item, data=data)
-    return _Hush().of(item) if isinstance(item, KINDS) else item
+    return _Hush().replacement_for(item) if isinstance(item, KINDS) else item
 
 
 def claim_template(template: Any) -> Any:
@@ -98,7 +98,7 @@ class _Hush:
     def __init__(self) -> None:
         self.numbers: dict[str, str] = {}
 
-    def of(self, item: T) -> T:
+    def replacement_for(self, item: T) -> T:
         """Return the struct with everything in it hushed; itself if there is nothing to hide."""
         changes: dict[str, Any] = {}
         for field in item.__struct_fields__:
@@ -142,7 +142,7 @@ class _Hush:
     def _redact_value(self, value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(self._redact_value(item) for item in value)
-        return self.of(value) if isinstance(value, Struct) else value
+        return self.replacement_for(value) if isinstance(value, Struct) else value
 
     def _values(self, value: Any) -> Any:
         """Texts as numbers, but for what they refer to, and the root that a working directory may have."""

@@ -53,7 +53,7 @@ def parameters(
         asked = store.covered(kind_need(api_version, kind)).state
         if asked != "unread":
             return [], "failed" if asked == "denied" else asked
-        states = [store.covered(need).state for need in store.asked(name)]
+        states = [store.covered(need).state for need in store.reads_of_kind(name)]
         return [], next((item for item in ("absent", "read", "denied", "failed") if item in states), "unread")
     need = parameter_need(api_version, kind, namespace, reference)
     contents = [item.content for space in dict.fromkeys((need.namespace, "")) for item in store.all(name, space)]

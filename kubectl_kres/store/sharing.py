@@ -72,7 +72,7 @@ class _Recent:
         self._new: dict[Any, Any] = {}
         self._old: dict[Any, Any] = {}
 
-    def kept(self, key: Any, value: Any) -> Any:
+    def remember(self, key: Any, value: Any) -> Any:
         """Return what is remembered for the key, else the value from now on."""
         kept = self._new.get(key)
         if kept is None:
@@ -107,14 +107,14 @@ class Sharing:
                 force_setattr(holder, name, intern(text))
         for name in names.texts:
             if text := getattr(holder, name):
-                force_setattr(holder, name, self._texts.kept(text, text))
+                force_setattr(holder, name, self._texts.remember(text, text))
         for name in names.parts:
             part = getattr(holder, name)
             if part is None:
                 continue
             # A container of a pod can look like one of a template, of which more is known.
             what = type(part[0]).__name__ if isinstance(part, tuple) and part else ""
-            kept = self._parts.kept(self._encode((name, what, part)), part)
+            kept = self._parts.remember(self._encode((name, what, part)), part)
             if kept is part:
                 self._share_parts(part)
             else:
@@ -124,7 +124,7 @@ class Sharing:
         """The same for what a part that is new consists of."""
         if isinstance(part, dict):
             pairs = [
-                (intern(name), self._texts.kept(value, value) if isinstance(value, str) else value)
+                (intern(name), self._texts.remember(value, value) if isinstance(value, str) else value)
                 for name, value in part.items()
             ]
             part.clear()
@@ -146,12 +146,12 @@ class Siblings:
         if other is not None and type(other) is type(item):
             share_with(other, item)
 
-    def came(self, item: Any) -> None:
+    def add_object(self, item: Any) -> None:
         """It is the last one now."""
         if item.metadata.generate_name:
             self._last[item.metadata.generate_name] = item
 
-    def gone(self, item: Any) -> None:
+    def remove_object(self, item: Any) -> None:
         """It is not kept for the sake of others."""
         maker = item.metadata.generate_name
         if self._last.get(maker) is item:

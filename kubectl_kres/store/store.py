@@ -46,7 +46,7 @@ class Coverage(Struct, frozen=True, omit_defaults=True):
     hint: str = ""
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether what is not in the store is known not to exist."""
         return self.state in {"read", "absent"}
 
@@ -260,7 +260,7 @@ class Store:
         wider: dict[ReadRequest, Coverage] = {}
         for other in self._find_wider_requests(need):
             coverage = wider[other] = self._coverage[other]
-            if coverage.known:
+            if coverage.is_known:
                 return coverage
         if len(wider) <= 1:
             return next(iter(wider.values()), UNREAD)
@@ -273,22 +273,22 @@ class Store:
                     if _is_covered_by(other, need):
                         yield other
 
-    def wants(self, need: ReadRequest) -> bool:
+    def should_read(self, need: ReadRequest) -> bool:
         """Return whether it is worth reading: nobody asked, or only for more than that, which a tenant may not read."""
         coverage = self.covered(need)
         if coverage.state == "unread":
             return True
-        return not coverage.known and need.kind in _OWN and need not in self._coverage
+        return not coverage.is_known and need.kind in _OWN and need not in self._coverage
 
     def gaps(self) -> dict[ReadRequest, Coverage]:
         """Return what was asked for and is not known, in the order of asking."""
-        return {need: coverage for need, coverage in self._coverage.items() if not coverage.known}
+        return {need: coverage for need, coverage in self._coverage.items() if not coverage.is_known}
 
-    def asked(self, kind: str) -> Iterator[ReadRequest]:
+    def reads_of_kind(self, kind: str) -> Iterator[ReadRequest]:
         """The reads of a kind that were tried."""
         return (need for (name, _, _), needs in self._by_place.items() if name == kind for need in needs)
 
-    def needs(self) -> dict[ReadRequest, Coverage]:
+    def coverages(self) -> dict[ReadRequest, Coverage]:
         return dict(self._coverage)
 
 

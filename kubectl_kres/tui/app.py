@@ -150,7 +150,7 @@ class Kres(WhatIfKeys):
 
     def show(self) -> None:
         """The screen of where the history stands."""
-        place, body = self.history.here, self.screen.query_one("#body")
+        place, body = self.history.current, self.screen.query_one("#body")
         if not body.is_attached:
             # The program is ending: what was asked for before has nowhere to go.
             return
@@ -189,7 +189,7 @@ class Kres(WhatIfKeys):
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
         tried = whatif.list_read_requests(self.session.store, self.tries) if self.tries else ()
         sought = self.searched() if self._searching else ()
-        needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs()), *tried, *sought))
+        needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.reads()), *tried, *sought))
         if needs != self.wanted:
             self.wanted = needs
             self.session.request_reads(needs)
@@ -204,7 +204,7 @@ class Kres(WhatIfKeys):
         if changes:
             for pane in self.panes.values():
                 if pane is not self.pane:
-                    pane.missed(changes)
+                    pane.apply_hidden_changes(changes)
         adder = self.session.adder
         summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
         fresh = adder.step(self.session.server, summing) if self.pane.sums and adder.busy else set[str]()
@@ -213,7 +213,7 @@ class Kres(WhatIfKeys):
             return
         if fresh:
             self.pane.refresh_sums()
-        self.pane.changed(changes)
+        self.pane.apply_changes(changes)
         if changes:
             self.request_reads()
         if self.tries:
@@ -254,7 +254,7 @@ class Kres(WhatIfKeys):
     def _bar(self, name: str) -> Bar:
         return self.screen_stack[0].query_one(f"#{name}", Bar)
 
-    def say(self, text: str, tone: Tone = "") -> None:
+    def show_remark(self, text: str, tone: Tone = "") -> None:
         """A remark, for a while."""
         self._said = [(tone or "strong", text)]
         if self._remark is not None:
@@ -284,7 +284,7 @@ class Kres(WhatIfKeys):
 
     def on_status_remark(self, event: StatusRemark) -> None:
         if event.text:
-            self.say(event.text, event.tone)
+            self.show_remark(event.text, event.tone)
         else:
             self._clear_remark()
 
@@ -305,7 +305,7 @@ class Kres(WhatIfKeys):
     def copy(self, text: str, what: str) -> None:
         """To the terminal's clipboard; not every terminal takes it."""
         self.copy_to_clipboard(safe_text(text) if "\n" not in text else text)
-        self.say(f"copied {what}: {text}" if "\n" not in text else f"copied {what}")
+        self.show_remark(f"copied {what}: {text}" if "\n" not in text else f"copied {what}")
 
     # Keys
 
@@ -325,7 +325,7 @@ class Kres(WhatIfKeys):
             return
         typing, target = self.typing and event.key not in ENDING, self.focused
         await super().on_event(event)
-        self._ahead.sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
+        self._ahead.note_sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
 
     def searched(self) -> tuple[ReadRequest, ...]:
         """Return what the palette looks for names in: the objects of every list."""
@@ -372,22 +372,22 @@ class Kres(WhatIfKeys):
             elif action == "up" and is_connecting(self.session):
                 self.ask_for("command", "ctx ", words=True)
             else:
-                self.say("no further" if action == "forward" else "this is the start (q quits)")
+                self.show_remark("no further" if action == "forward" else "this is the start (q quits)")
         elif (handler := getattr(self, f"do_{action.replace('-', '_')}", None)) is not None:
             handler()
         else:
-            self.say(f"{BY_ID[action].shown if action in BY_ID else action} means nothing on this screen")
+            self.show_remark(f"{BY_ID[action].shown if action in BY_ID else action} means nothing on this screen")
 
     def action_changing(self, key: str) -> None:
         if key in CHANGING:
             shown, what = CHANGING[key]
-            self.say(f"{shown} {what} in k9s; this is read-only", "warn")
+            self.show_remark(f"{shown} {what} in k9s; this is read-only", "warn")
             return
         shown, what, instead = ELSEWHERE[key]
         ref = self.pane.ref_of_row() if self.pane is not None else None
         name = f"{ref.kind.lower()}/{ref.name}{f' -n {ref.namespace}' if ref.namespace else ''}" if ref else ""
         instead = instead.replace("$", name) if name or "$" not in instead else ""
-        self.say(f"{shown} {what} in k9s{f'; here: {instead}' if instead else ''}")
+        self.show_remark(f"{shown} {what} in k9s{f'; here: {instead}' if instead else ''}")
 
     def on_bar_clicked(self, event: Bar.Clicked) -> None:
         """A digit, a step of the way here, or a key of the footer."""
@@ -413,15 +413,15 @@ class Kres(WhatIfKeys):
     def _namespace(self, digit: str) -> None:
         spaces = self.session.digits()
         if digit != "all" and int(digit) > len(spaces):
-            self.say(f"there is no namespace {digit}")
+            self.show_remark(f"there is no namespace {digit}")
             return
         namespace = "" if digit == "all" else spaces[int(digit) - 1]
         self.session.visit(namespace)
-        place = self.history.here
+        place = self.history.current
         if place.view in LISTINGS and LISTINGS[place.view].scoped:
             self.history.change(Location(place.view, namespace))
         self.show()
-        self.say(f"namespace {namespace or 'all'}")
+        self.show_remark(f"namespace {namespace or 'all'}")
 
     def do_command(self) -> None:
         self.ask_for("command", words=True)
@@ -430,14 +430,14 @@ class Kres(WhatIfKeys):
         if self.pane is not None and self.pane.filters:
             self.ask_for("filter", self.pane.filter_summary)
         else:
-            self.say("there is nothing to filter on this screen")
+            self.show_remark("there is nothing to filter on this screen")
 
     def do_save(self) -> None:
         if self.pane:
             self.ask_for("save", save.name(self.pane.breadcrumb(), table=self.pane.has_table))
 
     def do_help(self) -> None:
-        self.go(Location("help", tab=self.history.here.view))
+        self.go(Location("help", tab=self.history.current.view))
 
     def do_kinds(self) -> None:
         self.go(Location("kinds"))
@@ -455,7 +455,7 @@ class Kres(WhatIfKeys):
         if place is not None:
             self.go(place)
         else:
-            self.say("u shows who uses a quota or a pool: there is none here")
+            self.show_remark("u shows who uses a quota or a pool: there is none here")
 
     def do_pause(self) -> None:
         self.paused = not self.paused
@@ -463,16 +463,16 @@ class Kres(WhatIfKeys):
             self._missed = False
             self.pane.mark_withheld()
             self.pane.enter(self.pane.place)
-        self.say("paused: what arrives is kept" if self.paused else "goes on")
+        self.show_remark("paused: what arrives is kept" if self.paused else "goes on")
 
     def do_reload(self) -> None:
         if self.session.setting.live:
             self.session.feed.stop()
             self.wanted = None
             self.request_reads()
-            self.say("reading again")
+            self.show_remark("reading again")
         else:
-            self.say("a snapshot does not change: there is nothing to read again")
+            self.show_remark("a snapshot does not change: there is nothing to read again")
 
     def replace_session(self, session: Session, history: History) -> None:
         """Other objects under the same app."""
@@ -488,13 +488,13 @@ class Kres(WhatIfKeys):
         try:
             session = step()
         except KresError as error:
-            self.say(safe_text(error.message), "warn")
+            self.show_remark(safe_text(error.message), "warn")
             return
         (change.real if change else self.session).feed.close()
         session.visit(self.session.namespace)
         self.replace_session(session, History(self._without_trying() or (HOME,)))
         assert session.setting.at is not None
-        self.say(safe_text(session.setting.at.words))
+        self.show_remark(safe_text(session.setting.at.words))
 
     def do_copy_command(self) -> None:
         if self.pane is not None:
@@ -509,7 +509,7 @@ class Kres(WhatIfKeys):
         bar.display = not bar.display
 
     def do_quit_or_up(self) -> None:
-        if self.history.up():
+        if self.history.go_up():
             self.show()
         else:
             self.exit()
@@ -529,7 +529,7 @@ class Kres(WhatIfKeys):
         self._purpose = purpose
         show_prompt(self.screen_stack[0], shown=True)
         complete = (lambda so_far: list(commands.completions(so_far, self.session))) if words else None
-        self.screen.query_one(Prompt).ask(purpose, text, complete)
+        self.screen.query_one(Prompt).open_for(purpose, text, complete)
         self.tell()
 
     def _close_prompt(self) -> None:
@@ -563,7 +563,7 @@ class Kres(WhatIfKeys):
         elif result.place is not None:
             self.go(result.place, fresh=True)
         elif result.fault:
-            self.say(safe_text(result.fault), "warn")
+            self.show_remark(safe_text(result.fault), "warn")
 
     def switch(self, context: str) -> None:
         """The same screen on another cluster; nothing of this one is kept."""
@@ -571,14 +571,14 @@ class Kres(WhatIfKeys):
         try:
             session = self.session.setting.switch(context)
         except KresError as error:
-            self.say(safe_text(error.message), "bad")
+            self.show_remark(safe_text(error.message), "bad")
             return
         self.session.feed.close()
-        view = self.history.here.view
+        view = self.history.current.view
         self.replace_session(
             session, History((HOME, Location(view, session.namespace)) if view in LISTINGS else (HOME,))
         )
-        self.say(f"context {safe_text(context)}")
+        self.show_remark(f"context {safe_text(context)}")
 
     def on_prompt_left(self, event: Prompt.Left) -> None:
         if event.purpose == "filter" and self.pane is not None:
@@ -587,7 +587,7 @@ class Kres(WhatIfKeys):
 
     def _save(self, path: str) -> None:
         fault = save.screen(self, self.pane.table_csv() if self.pane and not path.endswith(".svg") else None, path)
-        self.say(fault or f"saved {path}", "bad" if fault else "good")
+        self.show_remark(fault or f"saved {path}", "bad" if fault else "good")
 
 
 _STEPS: Mapping[str, str] = {"back": "earlier", "forward": "later"}

@@ -146,7 +146,7 @@ class ReadOnce:
         result = self._source.store.get(need.kind, need.name, need.namespace)
         if result is not None:
             yield [result]
-        elif not coverage.known:
+        elif not coverage.is_known:
             raise coverage.error()
 
 

@@ -46,12 +46,12 @@ class History:
         return self._trails[self._at]
 
     @property
-    def here(self) -> Location:
+    def current(self) -> Location:
         return self.trail[-1]
 
     def go(self, place: Location, *, fresh: bool = False) -> None:
         """One step further; ``fresh``: from the start."""
-        if place == self.here:
+        if place == self.current:
             return
         base: Trail = (HOME,) if fresh else self.trail
         if place in base:
@@ -60,17 +60,17 @@ class History:
 
     def change(self, place: Location) -> None:
         """The same screen, somewhere else."""
-        if place != self.here:
+        if place != self.current:
             self._add_trail((*self.trail[:-1], place))
 
-    def up(self) -> bool:
+    def go_up(self) -> bool:
         """Return one step back on the trail; False at the start."""
         if len(self.trail) < 2:
             return False
         self._add_trail(self.trail[:-1])
         return True
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         return self._move(self._at - 1)
 
     def forward(self) -> bool:
@@ -80,7 +80,7 @@ class History:
         """Yield where the user was before, the latest first."""
         return (trail[-1] for trail in reversed(self._trails[: self._at]))
 
-    def last(self) -> bool:
+    def return_to_last(self) -> bool:
         """To where the user was before, wherever that is."""
         if self._last == self.trail:
             return False

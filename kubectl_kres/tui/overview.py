@@ -69,7 +69,7 @@ class Areas:
         self._fared: Stamp = ()
         self._fared_until = 0.0
 
-    def needs(self) -> tuple[ReadRequest, ...]:
+    def reads(self) -> tuple[ReadRequest, ...]:
         """Return what the areas are made from; once that is there, what tells which workloads are refused."""
         space = self._session.namespace
         first = area_needs(space)
@@ -94,7 +94,7 @@ class Areas:
 
     def area(self, maker: AreaMaker) -> OverviewArea:
         """An area with its counts, or with why there are none."""
-        return without_problems(self._session.store, self.needs(), self._build_area(maker).area)
+        return without_problems(self._session.store, self.reads(), self._build_area(maker).area)
 
     def problems(self) -> list[Problem]:
         """Return what is wrong in all areas, the worst first, with the remedies that are known by now."""
@@ -106,7 +106,7 @@ class Areas:
             for problem in problems
         ]
 
-    def refused(self) -> OverviewArea:
+    def refused_workloads(self) -> OverviewArea:
         """Return the workloads whose pods are refused, as of the last look; ``state`` unread before the first one."""
         return self._refused
 
@@ -152,7 +152,7 @@ class Areas:
         stamp, result = self._stamp(maker.kinds), self._held.get(maker.name)
         if result is None or result[0] != stamp:
             session = self._session
-            context = AreaInput(session.store, session.namespace, session.ask, self._quota)
+            context = AreaInput(session.store, session.namespace, session.evaluation_options, self._quota)
             result = self._held[maker.name] = (stamp, maker.make(context))
         return result[1]
 
@@ -171,7 +171,7 @@ class Areas:
         session = self._session
         self._looked = self._stamp(tuple(dict.fromkeys(need.kind for need in self._refusal_read_requests())))
         self._found, self._took = [], 0.0
-        self._work = list_refusals(session.store, session.namespace, session.ask)
+        self._work = list_refusals(session.store, session.namespace, session.evaluation_options)
 
     def _finish_search(self) -> bool:
         before = self._refused
@@ -185,7 +185,7 @@ class Areas:
     def _is_stale(self) -> bool:
         """Return whether pods, or what makes them, are not as they were looked at last."""
         session, kinds = self._session, (*ASKED, "Pod")
-        known = session.store.covered(ReadRequest("Pod", session.namespace)).known
+        known = session.store.covered(ReadRequest("Pod", session.namespace)).is_known
         unread = any(
             session.store.covered(need).state == "unread" for need in self._refusal_read_requests() if need.required
         )
@@ -208,7 +208,7 @@ class Areas:
     def _looked_at(self) -> Iterator[None]:
         """Yield one pod, then one object that makes pods, after the other."""
         session = self._session
-        states = PodStates(session.store, session.ask.now)
+        states = PodStates(session.store, session.evaluation_options.now)
         for pod in list(session.store.all("Pod", session.namespace or None)):
             states.add(pod)
             yield

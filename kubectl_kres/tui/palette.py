@@ -161,12 +161,12 @@ class Objects(Provider):
                 break
             if look < _LOOKS - 1:
                 await sleep(_LOOK)
-        unread = dict.fromkeys(need.kind for need in app.searched() if not app.session.store.covered(need).known)
+        unread = dict.fromkeys(need.kind for need in app.searched() if not app.session.store.covered(need).is_known)
         if names := ", ".join(BY_KIND[kind].plural for kind in unread):
             yield Hit(0.01, f"not read: {names}", partial(app.go, Location("kinds")), help="ctrl-a says why")
 
     def _hits(self, matcher: Matcher, wanted: str, seen: set[ObjectRef]) -> Iterator[Hit]:
-        for ref in islice(self._named(wanted), _MOST):
+        for ref in islice(self._object_named(wanted), _MOST):
             if ref in seen:
                 continue
             seen.add(ref)
@@ -187,7 +187,7 @@ class Objects(Provider):
         about = f"{ref.kind}  {clip_text(safe_text('  '.join(filter(None, states))), _ABOUT)}".rstrip()
         return Offer(f"{BY_KIND[ref.kind].names[-1]} {safe_text(where + ref.name)}", about, partial(app.go, place))
 
-    def _named(self, part: str) -> Iterator[ObjectRef]:
+    def _object_named(self, part: str) -> Iterator[ObjectRef]:
         app: Any = self.app
         store = app.session.store
         for kind in store.kinds():

@@ -19,7 +19,7 @@ def gap_lines(session: Session, needs: Iterable[ReadRequest], width: int) -> Ite
     for need in needs:
         coverage = session.store.covered(need)
         state = states.get(read_as(need))
-        if coverage.known or (coverage.state == "unread" and (state is None or not state.has_objects)):
+        if coverage.is_known or (coverage.state == "unread" and (state is None or not state.has_objects)):
             continue
         kind = BY_KIND[need.kind]
         where = f" in {need.namespace}" if need.namespace else ""

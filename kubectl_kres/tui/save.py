@@ -56,7 +56,7 @@ def as_csv(table: Table) -> str:
     """Return what a table shows, as CSV."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow([column.head for column in table.shown])
+    writer.writerow([column.head for column in table.visible_columns])
     for row in filter(None, map(table.view.rows.get, table.view.keys)):
-        writer.writerow([safe_text(column.text(row)) for column in table.shown])
+        writer.writerow([safe_text(column.text(row)) for column in table.visible_columns])
     return out.getvalue()

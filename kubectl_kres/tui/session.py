@@ -124,7 +124,7 @@ class Trends:
             return ""
         step = KEPT / cells
         return "".join(
-            _format_sample(self._at(samples, now - step * back), ascii_only=ascii_only)
+            _format_sample(self._index_at(samples, now - step * back), ascii_only=ascii_only)
             for back in reversed(range(cells))
         )
 
@@ -138,7 +138,7 @@ class Trends:
                     yield now - after.at, name, old.get(name, ""), new.get(name, "")
 
     @staticmethod
-    def _at(samples: deque[Sample], time: float) -> Sample | None:
+    def _index_at(samples: deque[Sample], time: float) -> Sample | None:
         """Return the last sample up to a moment; None: nothing had been seen yet."""
         return next((sample for sample in reversed(samples) if sample.at <= time), None)
 
@@ -223,12 +223,12 @@ class Session:
         return self._find_server()[1]
 
     @property
-    def supposed(self) -> tuple[str, ...]:
+    def assumptions(self) -> tuple[str, ...]:
         """What is supposed about the server: that its version has the rules of another one."""
         return self._find_server()[2]
 
     @property
-    def ask(self) -> EvaluationOptions:
+    def evaluation_options(self) -> EvaluationOptions:
         """The frame of every question, at this moment."""
         _, server, assumptions = self._find_server()
         now = self.setting.now()
@@ -247,7 +247,7 @@ class Session:
     def brief(self) -> QosAnswers:
         """Answers for many pods, as of the policies that are known now."""
         if self._brief is None:
-            self._brief = QosAnswers(self.store, self.ask)
+            self._brief = QosAnswers(self.store, self.evaluation_options)
         return self._brief
 
     @property
@@ -266,7 +266,7 @@ class Session:
         result: T = outcome[1]
         return result
 
-    def once(self, ref: ObjectRef, item: Any, make: Callable[[], T]) -> T:
+    def cached(self, ref: ObjectRef, item: Any, make: Callable[[], T]) -> T:
         """Return what is made of an object alone, made anew only once it is another one."""
         outcome = self._kept.get(ref)
         if outcome is None or outcome[0] is not item:

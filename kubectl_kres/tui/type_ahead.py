@@ -55,7 +55,7 @@ class TypeAhead:
             return True
         return False
 
-    def sent(self, event: Key, target: MessagePump | None, *, typing: bool) -> None:
+    def note_sent(self, event: Key, target: MessagePump | None, *, typing: bool) -> None:
         """A key went its way to ``target``: have the next ones wait where it may lead to another screen."""
         if event.key in ENDING or not (typing or event.key in MOVING_KEYS):
             self._wait_for_target(target or self._app)

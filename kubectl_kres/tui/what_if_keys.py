@@ -29,7 +29,7 @@ class WhatIfKeys(App[None]):
     _aim: ObjectRef | None
     _aimed: str
 
-    def say(self, text: str, tone: Tone = "") -> None:
+    def show_remark(self, text: str, tone: Tone = "") -> None:
         """Show a remark for a while."""
         raise NotImplementedError
 
@@ -53,7 +53,9 @@ class WhatIfKeys(App[None]):
         ref, name, now = self.pane.value_here() if self.pane is not None else (None, "", "")
         proposal = whatif.proposal(self.session.store, ref, name, now)
         if proposal is None:
-            self.say("no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits")
+            self.show_remark(
+                "no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits"
+            )
             return
         self._aim, self._aimed = proposal.ref, proposal.text.partition("=")[0]
         self.ask_for("suppose", proposal.text)
@@ -69,19 +71,19 @@ class WhatIfKeys(App[None]):
         try:
             typed_number = whatif.parse_step((change.real if change else self.session).store, self._aim, text)
         except KresError as error:
-            self.say(safe_text(error.message), "warn")
+            self.show_remark(safe_text(error.message), "warn")
             return
         if change is not None and any(
             other.placed.namespace != typed_number.placed.namespace for other in change.tries
         ):
-            self.say("numbers are tried together in one namespace: shift-u leaves the other one", "warn")
+            self.show_remark("numbers are tried together in one namespace: shift-u leaves the other one", "warn")
             return
         # A number that is tried again takes the place of the one before.
         others = tuple(other for other in (change.tries if change else ()) if other.value != typed_number.value)
         self.tries = (*others, typed_number)
         self.wanted = None
         self.request_reads()
-        self.say("looking what becomes of it")
+        self.show_remark("looking what becomes of it")
 
     def try_numbers(self) -> None:
         """Once all is there: the screens on the state that the numbers lead to."""
@@ -93,10 +95,10 @@ class WhatIfKeys(App[None]):
         try:
             change_report, after = whatif.simulate_change(real, tries)
         except KresError as error:
-            self.say(safe_text(error.message), "bad")
+            self.show_remark(safe_text(error.message), "bad")
             return
         if refused := next((step for step in change_report.steps if not step.allowed), None):
-            self.say(safe_text(f"refused: {refused.message}"), "bad")
+            self.show_remark(safe_text(f"refused: {refused.message}"), "bad")
             return
         self.replace_session(
             whatif.build_session(real, tries, change_report, after),
@@ -110,7 +112,7 @@ class WhatIfKeys(App[None]):
     def do_unsuppose(self) -> None:
         change = self.session.what_if
         if change is None:
-            self.say("nothing is tried: s on a value does")
+            self.show_remark("nothing is tried: s on a value does")
             return
         self.replace_session(change.real, History(self._without_trying() or (HOME,)))
         owners = dict.fromkeys(typed_number.owner for typed_number in change.tries if typed_number.owner)

@@ -234,7 +234,7 @@ def simulate_change(session: Session, tries: Sequence[TypedNumber]) -> tuple[Cha
     unseen = tuple(find_unread(store, (need for need in namespace_needs(spaces) if need.required)))
     change = report_with_pods(outcome, steps)
     change_report = with_nodes(change.report, store, change.pods, steps, session.server.version[1])
-    notes = (*change_report.notes, *session.supposed)
+    notes = (*change_report.notes, *session.assumptions)
     change_report = replace(change_report, notes=notes, unseen=(*unseen, *change_report.unseen), complete=not unseen)
     return change_report, altered_objects(store, steps, outcome, change_report)
 
@@ -244,7 +244,7 @@ def build_session(
 ) -> Session:
     """Return a session on the state that the change leads to. What else arrives from the cluster is in it, too."""
     store = real.store.copied()
-    after.applied(store)
+    after.apply_to(store)
     session = Session(store, _Mirror(real, after.refs), real.setting, real.namespace)
     session.recent = list(real.recent)
     session.what_if = WhatIf(real, tuple(tries), change_report, after.refs)

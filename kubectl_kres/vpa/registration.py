@@ -31,7 +31,7 @@ def webhook_of(registered: tuple[str, Webhook], deciding: Mapping[Owner, Autosca
     """Return the webhook as admission asks it. ``registered``: its configuration's name, and how it stands there."""
     name, hook = registered
     again, fails = hook.reinvocation_policy == "IfNeeded", hook.failure_policy != "Ignore"
-    return VpaWebhook(deciding, (), name, again=again, fails=fails, maker=maker)
+    return VpaWebhook(deciding, (), name, reinvoked=again, fails=fails, maker=maker)
 
 
 def maker_of(store: ReferenceType[Store], namespace: str, owner: Owner) -> Owner | None:
@@ -49,7 +49,7 @@ def is_registered(store: Store) -> bool | None:
     if registered_webhook(store) is not None:
         return True
     coverage = store.covered(ReadRequest(HOOKS))
-    return False if store.origin.kind != "files" and coverage.known else None
+    return False if store.origin.kind != "files" and coverage.is_known else None
 
 
 def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[Assumption, ...]]:

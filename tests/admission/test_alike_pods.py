@@ -49,7 +49,7 @@ PODS = (
 def test_each_counts_as_it_would_by_itself():
     alike = PodRequests(SERVER, NOW)
     for one in (*PODS, *reversed(PODS)):
-        found, alone = alike.of(one), pod_request(one, SERVER, now=NOW)
+        found, alone = alike.request_of(one), pod_request(one, SERVER, now=NOW)
         assert (found.name, found.usage, found.containers) == (alone.name, alone.usage, alone.containers)
         for scope in SCOPES:
             for operator in ("Exists", "DoesNotExist"):
@@ -59,11 +59,11 @@ def test_each_counts_as_it_would_by_itself():
 
 def test_a_name_that_is_no_text_has_its_sum_too():
     odd = pod("x", spec={"containers": [{"name": "\ud800", "resources": _CPU}]})
-    assert PodRequests(SERVER).of(odd).usage == pod_request(PODS[0], SERVER).usage
+    assert PodRequests(SERVER).request_of(odd).usage == pod_request(PODS[0], SERVER).usage
 
 
 def test_what_no_server_would_have_stored_is_said_each_time():
     broken, alike = pod("x", spec={"overhead": {"cpu": "many"}}), PodRequests(SERVER)
     for _ in range(2):
         with pytest.raises(Unparsable):
-            alike.of(broken)
+            alike.request_of(broken)

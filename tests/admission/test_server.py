@@ -72,18 +72,18 @@ def test_a_pod_level_that_is_dropped_is_recorded():
 @pytest.mark.parametrize("gate", GATES)
 def test_a_gate_is_off_before_it_exists_and_has_a_default_later(gate):
     known = GATES[gate]
-    assert not Server((1, known.exists - 1), {gate: True}).on(gate)
-    assert Server((1, known.exists), {gate: True}).on(gate)
-    assert Server((1, known.on)).on(gate)
-    assert known.exists == known.on or not Server((1, known.on - 1)).on(gate)
+    assert not Server((1, known.exists - 1), {gate: True}).is_enabled(gate)
+    assert Server((1, known.exists), {gate: True}).is_enabled(gate)
+    assert Server((1, known.on)).is_enabled(gate)
+    assert known.exists == known.on or not Server((1, known.on - 1)).is_enabled(gate)
     if known.locked is not None:
-        assert Server((1, known.locked), {gate: False}).on(gate)
-    assert known.locked is None or not Server((1, known.locked - 1), {gate: False}).on(gate)
+        assert Server((1, known.locked), {gate: False}).is_enabled(gate)
+    assert known.locked is None or not Server((1, known.locked - 1), {gate: False}).is_enabled(gate)
 
 
 def test_a_gate_is_off_without_what_it_needs():
     server = Server((1, 37), {"PodLevelResources": False, "PodLevelResourcesFixDefaulting": True})
-    assert not server.on("PodLevelResourcesFixDefaulting")
+    assert not server.is_enabled("PodLevelResourcesFixDefaulting")
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ def test_pods_that_are_alike_are_told_alike(which: str, folder: Path) -> None:
     for pod in store.all("Pod"):
         ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
         alone = diff(store, Subject(ref, BY_KIND["Pod"]), ask)
-        found = many.of(pod)
-        assert many.changed(pod) == alone.changed == (found is not None), ref
+        found = many.difference_of(pod)
+        assert many.differs(pod) == alone.changed == (found is not None), ref
         if found is None:
             continue
         shared += many.pattern is not None and many.pattern is not found

@@ -48,8 +48,8 @@ def test_the_pods_of_runs_have_what_their_tasks_say(folder: Path) -> None:
     pods, sums = keyed(objects(folder, "pods")), Counter[str]()
     found = answers(folder, quotas=False)
     for run, result in found.values():
-        assert result.stored is not None
-        computed = containers(result.stored)
+        assert result.stored_run is not None
+        computed = containers(result.stored_run)
         live = pods.get(f"ci-runs/{run.status.pod_name}")
         assert live is None or containers(live) == computed
         for one in computed.values():

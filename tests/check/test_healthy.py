@@ -13,7 +13,7 @@ from check.samples import of_objects
 def test_a_healthy_cluster_has_no_findings(start: int):
     for seed in range(start, start + 20):
         found = of_objects(cluster(seed))
-        assert found == [], (seed, [(one.code, one.object.full, one.message) for one in found])
+        assert found == [], (seed, [(one.code, one.object.full_name, one.message) for one in found])
 
 
 def test_what_is_broken_in_a_healthy_cluster_is_found():

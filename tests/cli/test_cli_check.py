@@ -421,8 +421,8 @@ def test_fifty_manifests_that_compete_are_tried_once_each(kres: Kres, tmp_path: 
         manifests.append(raw)
     (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(manifests))
     sent = []
-    own = Requests.sent
-    monkeypatch.setattr(Requests, "sent", lambda self, state, step: sent.append(step) or own(self, state, step))
+    own = Requests.apply_step
+    monkeypatch.setattr(Requests, "apply_step", lambda self, state, step: sent.append(step) or own(self, state, step))
     found = items(kres("check -f all.yaml --offline --allow-partial --select KRES109 -o json").out)
     assert [one["object"]["name"] for one in found] == [f"web-{number:02}" for number in range(20, 50)]
     # Each of them once, and the quota.

@@ -43,7 +43,7 @@ def test_what_a_container_lacks(container: Any, spec: Any, missing: Any):
     found = OpenContainers()
     found.add(pod("db-0", container, **spec))
     found.add(pod("db-1", container, phase="Succeeded", **spec))
-    assert [*found.found()] == ([Open("ns", "StatefulSet/db", "a", missing, 1)] if missing else [])
+    assert [*found.containers()] == ([Open("ns", "StatefulSet/db", "a", missing, 1)] if missing else [])
 
 
 def test_pods_of_a_workload_are_counted_together_and_sidecars_are_looked_at():
@@ -51,7 +51,7 @@ def test_pods_of_a_workload_are_counted_together_and_sidecars_are_looked_at():
     for number in range(3):
         side, init = box("side", restartPolicy="Always"), box("init")
         found.add(pod(f"db-{number}", box("a", BOTH, BOTH), initContainers=[side, init]))
-    assert [(one.container, one.pods) for one in found.found()] == [("side", 3)]
+    assert [(one.container, one.pods) for one in found.containers()] == [("side", 3)]
 
 
 def test_the_demo_lists_and_counts_them(kres: Kres):

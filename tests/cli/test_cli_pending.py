@@ -226,7 +226,7 @@ def test_an_older_snapshot_says_that_a_new_one_is_needed(kres: Kres, waiting: Ap
     for kind in new.kinds():
         for item in new.all(kind):
             store.add(kind, item)
-    for need, coverage in new.needs().items():
+    for need, coverage in new.coverages().items():
         if not is_view(need.kind):
             store.cover(need, coverage)
     write(store, str(tmp_path / "old.kres"))

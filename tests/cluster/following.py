@@ -43,7 +43,7 @@ class Follower:
             self.drain()
             if holds():
                 return
-            assert time.monotonic() < deadline, (self.feed.states(), self.store.needs(), self.keys())
+            assert time.monotonic() < deadline, (self.feed.states(), self.store.coverages(), self.keys())
             time.sleep(0.002)
 
     def state(self, need: ReadRequest) -> FeedState:
@@ -70,7 +70,7 @@ class Follower:
             store = self.fresh(*needs)
         except ClusterError:
             return False
-        return contents(store) == contents(self.store) and store.needs() == self.store.needs()
+        return contents(store) == contents(self.store) and store.coverages() == self.store.coverages()
 
 
 def contents(store: Store) -> dict[str, list[Any]]:

@@ -32,7 +32,7 @@ class Fast(Clock):
     def wait(self, over: threading.Event, seconds: float) -> bool:
         return over.wait(seconds / 1000)
 
-    def spread(self) -> float:
+    def random_fraction(self) -> float:
         return 0.0
 
 

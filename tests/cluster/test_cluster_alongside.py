@@ -45,7 +45,7 @@ def test_no_more_is_read_than_was_asked_for(server, along, store):
     along.fill([need("a-b")])
     assert held(store) == set(KEYS[:2])
     assert store.covered(ReadRequest("ReplicaSet", "a-b", "other", required=False)) == READ
-    assert store.wants(need("a"))
+    assert store.should_read(need("a"))
     along.fill([need("a")])
     # A namespace is whole when an object of the next one has come.
     assert held(store) == set(KEYS[:6])
@@ -58,8 +58,8 @@ def test_namespaces_that_were_left_are_dropped(server, along, store):
     along.fill([need("a")])
     along.fill([need("c")])
     assert held(store) == set(KEYS[2:])
-    assert store.wants(need("a-b"))
-    assert not store.wants(need("a"))
+    assert store.should_read(need("a-b"))
+    assert not store.should_read(need("a"))
     assert len(server.requests) == 3
 
 
@@ -70,7 +70,7 @@ def test_what_was_left_is_read_again_by_itself(server, along, store):
         along.fill([need(namespace)])
     along.fill([need("a-b")])
     assert KEYS[0] in held(store)
-    assert not store.wants(need("a-b"))
+    assert not store.should_read(need("a-b"))
 
 
 def test_of_a_list_in_another_order_no_namespace_is_whole_before_its_end(server, along, store):

@@ -257,8 +257,8 @@ def test_needs_are_read_into_the_store_and_covered(server, connection):
         ),
     }
     store = filled(connection, *expected, *expected, kinds=kinds)
-    assert store.needs() == expected
-    assert list(store.needs()) == list(expected)
+    assert store.coverages() == expected
+    assert list(store.coverages()) == list(expected)
     assert [item.metadata.name for item in store.all("Pod")] == ["db", "web"]
     assert type(store.get("Pod", "web", "a")) is ManagedPod
     assert store.get("Service", "s", "a") is not None
@@ -275,7 +275,7 @@ def test_needs_are_read_side_by_side(server, connection):
             {"kind": "PodList", "items": []},
             before=lambda: together.wait(10),
         )
-    assert set(filled(connection, *needs).needs().values()) == {Coverage("read")}
+    assert set(filled(connection, *needs).coverages().values()) == {Coverage("read")}
 
 
 def test_progress_counts_the_objects(server, connection):
@@ -311,7 +311,7 @@ def test_what_concerns_the_whole_server_is_raised(server, opened, options, kind,
 
 
 def test_nothing_is_asked_for_no_needs(server, connection):
-    assert filled(connection).needs() == {}
+    assert filled(connection).coverages() == {}
     assert server.requests == []
 
 

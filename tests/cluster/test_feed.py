@@ -46,7 +46,7 @@ def test_a_list_then_what_changes(cluster: Cluster):
     with following(cluster, PODS) as follower:
         follower.until(lambda: follower.phases() == {"watching"})
         assert len(names(follower)) == 7
-        assert follower.store.needs() == {PODS: READ}
+        assert follower.store.coverages() == {PODS: READ}
         follower.drained.clear()
         cluster.put("pods", "a", "p1")
         cluster.put("pods", "a", "new")
@@ -108,14 +108,14 @@ def test_what_nobody_wants_any_more_leaves(cluster: Cluster):
         assert len(names(follower)) == 4
         follower.feed.request_reads([LABELLED])
         follower.until(lambda: len(names(follower)) == 1)
-        assert follower.store.needs() == {LABELLED: READ}
+        assert follower.store.coverages() == {LABELLED: READ}
         cluster.put("pods", "a", "web")
         # Without its label it leaves the selection: for this need it is gone.
         cluster.delete("pods", "a", "web")
         follower.until(lambda: not names(follower))
         follower.feed.request_reads([])
         follower.until(lambda: not follower.feed.states())
-        assert follower.store.needs() == {}
+        assert follower.store.coverages() == {}
 
 
 def test_a_list_that_was_just_left_is_not_read_again(cluster: Cluster):
@@ -139,7 +139,7 @@ def test_a_list_that_was_just_left_is_not_read_again(cluster: Cluster):
         assert names(follower) == ["new", "web"]
         now += 2
         follower.until(lambda: not names(follower))
-        assert follower.store.needs() == {THERE: READ}
+        assert follower.store.coverages() == {THERE: READ}
         assert lists(cluster) == before
 
 
@@ -149,7 +149,7 @@ def test_what_is_to_be_read_again_does_not_linger(cluster: Cluster):
         follower.until(lambda: follower.phases() == {"watching"})
         follower.feed.stop()
         follower.until(lambda: not names(follower))
-        assert follower.store.needs() == {}
+        assert follower.store.coverages() == {}
 
 
 def test_needs_may_overlap(cluster: Cluster):
@@ -159,7 +159,7 @@ def test_needs_may_overlap(cluster: Cluster):
         assert type(follower.store.get("Pod", "web", "a")) is ManagedPod
         follower.feed.request_reads([PODS])
         # What is left has less detail once it changes.
-        follower.until(lambda: set(follower.store.needs()) == {PODS})
+        follower.until(lambda: set(follower.store.coverages()) == {PODS})
         cluster.put("pods", "a", "web")
         follower.until(lambda: type(follower.store.get("Pod", "web", "a")) is Pod)
         cluster.delete("pods", "a", "web")
@@ -200,7 +200,7 @@ def test_every_combination_of_rights(cluster: Cluster, rights):
         if right == "forbidden":
             cluster.denied |= {("list", plural, ""), ("watch", plural, "")}
     with following(cluster, *needs) as follower:
-        follower.until(lambda: len(follower.store.needs()) == 3)
+        follower.until(lambda: len(follower.store.coverages()) == 3)
         follower.until(lambda: [follower.state(need).phase for need in needs] == phases)
         assert follower.as_fresh(needs)
         for need, phase in zip(needs, phases, strict=True):
@@ -216,7 +216,7 @@ def test_single_namespaces_are_read_if_all_may_not(cluster: Cluster, allowed):
     verbs = ("list", "watch")
     cluster.denied = {(verb, "pods", one) for verb in verbs for one in ("", *({"a", "b"} - set(allowed)))}
     with following(cluster, PODS, namespaces=("a", "b")) as follower:
-        follower.until(lambda: len(follower.store.needs()) == 3)
+        follower.until(lambda: len(follower.store.coverages()) == 3)
         assert [one.metadata.namespace for one in follower.store.all("Pod")] == list(allowed)
         assert follower.store.covered(PODS).state == "denied"
         for one in "ab":
@@ -224,7 +224,7 @@ def test_single_namespaces_are_read_if_all_may_not(cluster: Cluster, allowed):
         # Rights that come later are found out, and then all are read again.
         with cluster.news:
             cluster.denied.clear()
-        follower.until(lambda: len(names(follower)) == 3 and follower.store.needs() == {PODS: READ})
+        follower.until(lambda: len(names(follower)) == 3 and follower.store.coverages() == {PODS: READ})
         assert follower.as_fresh([PODS])
 
 

@@ -89,7 +89,7 @@ def test_the_second_page_breaks(server, opened, reply, outcome):
     assert names == [*NAMES, *("d" * whole)]
     covered = store.covered(ReadRequest("Pod"))
     assert covered == READ if outcome == "read" else covered.message.startswith(outcome)
-    assert covered.known == (outcome == "read")
+    assert covered.is_known == (outcome == "read")
 
 
 def test_an_extension_that_goes_in_the_middle_of_its_list(server, connection):

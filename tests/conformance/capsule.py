@@ -88,10 +88,10 @@ def complete(case: Data, _file: Data) -> bool:
 def loose(_case: Data, _file: Data) -> Loose:
     """What is used is summed over namespaces in random order, which decides the notation."""
 
-    def used(path: Path) -> bool:
+    def used_amounts(path: Path) -> bool:
         return "used" in path and "allocation" in path
 
-    return used
+    return used_amounts
 
 
 def answers(case: Data) -> list[Data]:

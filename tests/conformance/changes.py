@@ -55,17 +55,21 @@ def play(case: Data, file: Data) -> list[dict[str, Any]]:
     for item in case["given"]:
         given += [Apply(item), WaitForControllers()]
     steps = [step_of(item) for item in case["change"]]
-    world = World.of(CLUSTER)
+    world = World.from_objects(CLUSTER)
     namespace = NamespaceSimulation(server, world, [*given, *steps])
     jobs = case.get("jobs", "run")
     before = namespace.after([namespace.empty(world)], given, Kubelet(), between=False)
-    starts = [state for state in before.states if _is_before(case, namespace.end(state))]
+    starts = [state for state in before.states if _is_before(case, namespace.describe_final_state(state))]
     if not starts:
-        return [{**shown, "before": _before(namespace.end(state))} for state in before.states for shown in [{}]]
+        return [
+            {**shown, "before": _before(namespace.describe_final_state(state))}
+            for state in before.states
+            for shown in [{}]
+        ]
     kubelet = Kubelet(ready=case.get("kubelet") != "given only", jobs=jobs)
     # The recorder's wait was seen to end before the controllers were done: each step may overtake them.
     found = namespace.after(starts, steps, kubelet, between=True)
-    shown = (_shown(namespace.end(state)) for state in found.states)
+    shown = (_shown(namespace.describe_final_state(state)) for state in found.states)
     return [{**end, "before": case["before"]} for ends in shown for end in ends]
 
 

@@ -227,7 +227,7 @@ def _shown(result: RunResult) -> dict[str, Any]:
     if result.outcome is not None and result.outcome.unordered:
         condition["unordered"] = True
     again = result.problem is not None and not result.problem.final
-    return {"condition": condition, "pod": _pod(result.stored, result.submitted), "started": not again}
+    return {"condition": condition, "pod": _pod(result.stored_run, result.submitted), "started": not again}
 
 
 def _condition(problem: Problem) -> dict[str, str]:

@@ -76,11 +76,11 @@ def test_small_enough_to_ship_and_read(text: str):
 
 def test_everything_was_read(store: Store):
     assert store.gaps() == {}
-    named = {need.name for need in store.needs() if need.namespace}
+    named = {need.name for need in store.coverages() if need.namespace}
     assert named == {config.DEFAULTS, config.FLAGS, config.INFO}
     listed = {kind for kind, known in BY_KIND.items() if known.listed} - {*DECIDING, "ServiceAccount"}
     views = {scheduling.POD, scheduling.NODES, BOUND_PODS}
-    assert {need.kind for need in store.needs() if not need.namespace} == listed | views
+    assert {need.kind for need in store.coverages() if not need.namespace} == listed | views
     assert 40 <= len(pods(store)) <= 70
 
 

@@ -69,7 +69,7 @@ def test_the_engine_says_what_the_server_did(store: Store, key: str):
 
 def values(result: RunResult) -> dict[str, Any]:
     """Requests and limits of the pod's containers by name."""
-    spec = result.stored["spec"]
+    spec = result.stored_run["spec"]
     held = (*spec.get("initContainers", ()), *spec["containers"])
     return {one["name"]: one.get("resources", {}) for one in held}
 

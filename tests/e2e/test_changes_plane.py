@@ -110,17 +110,23 @@ def _played(watching: Watching, index: int) -> tuple[str, int]:
             codes.append(space.send(step))
     space.settle()
     after, heard = space.state(), space.refusals()
-    world = World.of(_CLASSES)
+    world = World.from_objects(_CLASSES)
     begun = [step for item in given for step in (Apply(item), WaitForControllers())]
     steps = [_step(item) for item in change]
     namespace = NamespaceSimulation(SERVER, world, [*begun, *steps])
     starts = namespace.after([namespace.empty(world)], begun, Kubelet(), between=True).states
     real = {**before, "quotas": _numbers(before["quotas"])}
-    kept = [state for state in starts if _shown(namespace.end(state)) == real]
+    kept = [state for state in starts if _shown(namespace.describe_final_state(state)) == real]
     if not kept:
-        return _told(f"{family} {index}", given, [], before, [_shown(namespace.end(state)) for state in starts[:3]]), 0
+        return _told(
+            f"{family} {index}",
+            given,
+            [],
+            before,
+            [_shown(namespace.describe_final_state(state)) for state in starts[:3]],
+        ), 0
     reached = namespace.after(kept, steps, Kubelet(ready, jobs), between=True)
-    ends = [namespace.end(state) for state in reached.states]
+    ends = [namespace.describe_final_state(state) for state in reached.states]
     found = {**after, "quotas": _numbers(after["quotas"])}
     fitting = [end for end in ends if _shown(end) == found]
     over = bool(_over(found) - {key for end in ends for key in _over(_shown(end))})
@@ -164,7 +170,7 @@ def _from_what_was_read(store: Store, space: str, steps: list[Step]) -> list[dic
     """The ends of the same steps from there; of pods that nobody made only those of the steps are known."""
     outcome = carried_out(store, [Placed(step, space) for step in steps], SERVER, [space])
     namespace, ends = outcome.after.spaces[space]
-    return [_unowned(_shown(namespace.end(state))) for state in ends.states[: ends.usual]]
+    return [_unowned(_shown(namespace.describe_final_state(state))) for state in ends.states[: ends.usual]]
 
 
 def _applied_again(store: Store, space: str, given: list[dict[str, Any]]) -> list[str]:

@@ -52,14 +52,14 @@ def test_what_a_webhook_adds(
         [item] = found["items"]
         return dict(item)
 
-    def used() -> dict[str, str]:
+    def used_amounts() -> dict[str, str]:
         return dict(asking.get("ResourceQuota", namespace, "team").get("status", {}).get("used", {}))
 
     def scaled(replicas: int) -> None:
         path = f"/apis/apps/v1/namespaces/{namespace}/deployments/web"
         found = dict(asking.get("Deployment", namespace, "web"))
         assert asking.send("PUT", path, {**found, "spec": {**found["spec"], "replicas": replicas}}).status == 200
-        until(lambda: used().get("pods") == str(replicas))
+        until(lambda: used_amounts().get("pods") == str(replicas))
         until(lambda: _settled(asking, namespace, replicas))
 
     asking.create({"kind": "ResourceQuota", "metadata": {"name": "team"}, "spec": {"hard": HARD}}, namespace)
@@ -83,7 +83,7 @@ def test_what_a_webhook_adds(
             [cost] = [one for one in after["quotas"] if one["quota"] == "team"]
             predicted = cost["charge"]["after"]
             scaled(2)
-            assert {key: used()[key] for key in predicted} == dict(predicted)
+            assert {key: used_amounts()[key] for key in predicted} == dict(predicted)
         # Nobody answers any more.
         refused = asking.create(pod(), namespace, dry=True)
         assert refused.status == 500

@@ -57,7 +57,7 @@ def test_killed_stopped_and_ended_workers_cost_one_cluster_each(width: int, tmp_
     assert found["killed"].ended == -signal.SIGKILL
     assert found["exits"].ended == 7
     assert found["stopped"].seconds == 1.0
-    assert {name: one.figures for name, one in found.items() if one.answered} == dict.fromkeys(
+    assert {name: one.figures for name, one in found.items() if one.has_answered} == dict.fromkeys(
         names, found["a"].figures
     )
     assert list(tmp_path.iterdir()) == []
@@ -87,14 +87,14 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(
     snapshots("a", "b", "stopped", "z")
     monkeypatch.setattr(command, "_command", lambda: ODD)
     words = "fleet quota --snapshots snapshots --out out --timeout 0 --workers 1 -o json"
-    kept = command.Results.keep
+    kept = command.Results.save_status
 
     def keep(self, cluster, status):
         kept(self, cluster, status)
         if cluster.name == "b":
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(command.Results, "keep", keep)
+    monkeypatch.setattr(command.Results, "save_status", keep)
     result = kres(words)
     assert result.code == 130
     assert "interrupted: 2 of 4 clusters are done; --resume goes on from here" in result.err

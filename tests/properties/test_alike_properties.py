@@ -105,7 +105,7 @@ def test_pods_that_differ_alike(data_, ranges, quotas, unread, existing):
     store = stored(objects(sent, lived, existing), [*ranges, *quotas], unread)
     many = Differences(store, ASK)
     for pod in store.all("Pod"):
-        found, wanted = many.of(pod), diff(store, subject(f"Pod/{pod.metadata.name}"), ASK)
+        found, wanted = many.difference_of(pod), diff(store, subject(f"Pod/{pod.metadata.name}"), ASK)
         event("differs" if wanted.changed else "is the same")
         assert (found is not None) == wanted.changed
         assert found is None or data.to_json(found) == data.to_json(wanted)
@@ -124,21 +124,21 @@ def learned(*answers: tuple[Any, str]) -> TextOnlyDifference[str]:
 
 def test_the_second_one_proves_it():
     alike = learned((like("web-1"), "web-1 is not web-2"))
-    assert alike.known(like("web-3")) is None
+    assert alike.previous_text(like("web-3")) is None
     alike.record_answer(like("web-4"), "another", data.Item("web-4 is not web-2"))
-    assert alike.known(like("web-3")) == ("the report", data.Item("web-3 is not web-2"))
-    assert alike.known(like("web-3", key=b"other")) is None
+    assert alike.previous_text(like("web-3")) == ("the report", data.Item("web-3 is not web-2"))
+    assert alike.previous_text(like("web-3", key=b"other")) is None
 
 
 def test_two_that_differ_in_more_are_made_each():
     alike = learned((like("web-1"), "web-1: 5"), (like("web-4"), "web-4: 6"), (like("web-1"), "web-1: 5"))
-    assert alike.known(like("web-3")) is None
+    assert alike.previous_text(like("web-3")) is None
 
 
 @pytest.mark.parametrize("texts", [('x", "evil": "y',), ("",), ("12", "1"), ("same", "same")])
 def test_texts_that_cannot_be_put_in_place(texts):
     alike = learned((like(*texts), " ".join(texts)), (like(*texts), " ".join(texts)))
-    assert alike.known(like(*(f"other-{at}" for at, _ in enumerate(texts)))) is None
+    assert alike.previous_text(like(*(f"other-{at}" for at, _ in enumerate(texts)))) is None
     sound = ("web", "cpu")[: len(texts)]
     alike = learned((like(*sound), " ".join(sound)), (like(*sound), " ".join(sound)))
-    assert alike.known(like(*texts)) is None
+    assert alike.previous_text(like(*texts)) is None

@@ -44,13 +44,13 @@ def timeline(draft: Draft, side: str) -> Iterator[dict[str, int]]:
     """What runs at each moment of the pod's life, added up: each init step with the sidecars so far, then the rest."""
     started: list[dict[str, int]] = []
     for slot in draft.inits:
-        own = amounts(slot.side(side))
+        own = amounts(slot.amounts_of(side))
         if slot.role == "sidecar":
             started.append(own)
             yield added(started)
         else:
             yield added([*started, own])
-    yield added([*started, *(amounts(slot.side(side)) for slot in draft.containers)])
+    yield added([*started, *(amounts(slot.amounts_of(side)) for slot in draft.containers)])
 
 
 def added(parts: list[dict[str, int]]) -> dict[str, int]:
@@ -66,7 +66,7 @@ def test_the_effective_figure_is_the_highest_moment(raw, held):
             most = {name: max(moment.get(name, 0) for moment in moments) for moment in moments for name in moment}
             if draft.pod is not None:
                 kept = {"cpu", "memory", "hugepages-2Mi"}
-                most |= {name: q.nano for name, q in draft.pod.side(side).items() if name in kept}
+                most |= {name: q.nano for name, q in draft.pod.amounts_of(side).items() if name in kept}
             for name, quantity in draft.overhead.items():
                 if side == "requests" or most.get(name):
                     most[name] = most.get(name, 0) + quantity.nano

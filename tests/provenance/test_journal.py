@@ -70,5 +70,5 @@ def test_as_json(entry: Entry, written: str):
 
 def test_a_source_names_its_object():
     assert AT.ref == ObjectRef("LimitRange", "lr", "ns")
-    assert AT.at("spec") == Source("LimitRange", "lr", "ns", "spec")
+    assert AT.at_path("spec") == Source("LimitRange", "lr", "ns", "spec")
     assert str(AT.ref) == "LimitRange/lr"

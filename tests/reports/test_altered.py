@@ -55,7 +55,7 @@ def after(store: Store, step: Step, space: str) -> tuple[AlteredObjects, ChangeO
 def test_what_is_left_is_at_rest_where_the_change_ended(held: Store, name: str):
     found, outcome = after(held, *STEPS[name])
     store = held.copied()
-    found.applied(store)
+    found.apply_to(store)
     again = compare_sides(outcome.after, at_rest(store, Server(), outcome.after.spaces))
     assert (again.workloads, again.quotas, again.claims) == ((), (), ())
     assert found.refs
@@ -68,9 +68,9 @@ def names(store: Store, space: str, start: str) -> list[str]:
 def test_pods_come_and_go_and_the_store_that_was_read_stays(held: Store):
     before = names(held, "checkout", "pricing")
     store = held.copied()
-    after(held, ScaleStep("Deployment", "pricing", 5), "checkout")[0].applied(store)
+    after(held, ScaleStep("Deployment", "pricing", 5), "checkout")[0].apply_to(store)
     assert names(store, "checkout", "pricing") == [*before, "pricing-54fc59fd48-what-if-1"]
-    after(held, ScaleStep("Deployment", "cart", 1), "shop")[0].applied(store)
+    after(held, ScaleStep("Deployment", "cart", 1), "shop")[0].apply_to(store)
     assert len(names(store, "shop", "cart")) == 1
     assert names(held, "checkout", "pricing") == before
     new: Any = store.get("Pod", "pricing-54fc59fd48-what-if-1", "checkout")
@@ -84,5 +84,5 @@ def test_a_step_that_is_refused_alters_nothing(held: Store):
     wrong = {"containers": [{"name": "app", "resources": {"requests": {"memory": "9Gi"}, "limits": {"memory": "1Gi"}}}]}
     step = Patch("Deployment", "cart", {"spec": {"template": {"spec": wrong}}})
     found, outcome = after(held, step, "shop")
-    assert outcome.sent[0].refused
+    assert outcome.sent[0].is_refused
     assert ObjectRef("Deployment", "cart", "shop") not in found.refs

@@ -77,7 +77,7 @@ def text(report: ChangeReport) -> str:
 def test_some_pods_of_a_scale_fit_no_node():
     report = after(world(workload(), pods=[pod_on("one", "web-1-a")]), ScaleStep("Deployment", "web", 5))
     (found,) = report.nodes
-    assert (found.new, found.fits, found.lacking, found.effect, report.outcome) == (4, 2, 2, "worse", "worse")
+    assert (found.new, found.fits, found.unplaced, found.effect, report.outcome) == (4, 2, 2, "worse", "worse")
     assert found.first is not None and found.first.nearest is not None
     assert (found.first.nearest.node, found.first.nearest.shortages[0].lacking) == ("one", "2Gi")
     said = text(report)

@@ -162,7 +162,7 @@ def test_versions_before_013_have_one_condition(old: Raw, state: str):
 def test_a_tenant_gets_an_answer_from_the_claim_alone():
     report = report_of("c", claim("c", READY, SHORT), unread=("ResourcePool", "Namespace"))
     assert report.complete
-    assert (report.state, report.lacks) == ("exhausted", {CPU: "2"})
+    assert (report.state, report.missing_amounts) == ("exhausted", {CPU: "2"})
     assert [one.kind for one in report.unseen] == ["ResourcePool"]
     assert [(way.kind, way.amounts, way.proven) for way in report.ways] == [("less", {CPU: "1"}, False)]
     assert report.place is None
@@ -272,7 +272,7 @@ def test_an_overdraft_and_pods_beyond_the_pool_are_warned_of():
              "spec": {"hard": {CPU: "6"}}, "status": {"hard": {CPU: "6"}, "used": {CPU: "5"}}}  # fmt: skip
     store = store_of(pool(claims={"ns": [entry]}), quota, space("ns", t="x"))
     found = pool_report(PoolIndex(store), store.get("ResourcePool", "green"))
-    assert (found.uses[0].available, found.uses[0].over, found.uses[0].used) == ("-2", True, "5")
+    assert (found.uses[0].available, found.uses[0].is_exceeded, found.uses[0].used) == ("-2", True, "5")
     assert any(f"claims hold {CPU} 2 more than it has" in one for one in found.warnings)
     assert any(f"{CPU} 5 in use is more than it has" in one for one in found.warnings)
     assert any("lists claims that do not exist: ns/c" in one for one in found.warnings)

@@ -44,7 +44,7 @@ def test_more_than_the_tenant_has_is_told():
     quotas = [_quota("one", {"cpu": "1"}, {"cpu": "1500m"}), _quota("two", {"cpu": "500m"}, {"cpu": "600m"})]
     found = explain_tenant(_store(hard={"cpu": "2"}, quotas=quotas), OIL)
     (use,) = found.items[0].uses
-    assert found.over and (use.over, use.may, use.excess) == ("100m", "2100m", "100m")
+    assert found.is_exceeded and (use.over, use.may, use.excess) == ("100m", "2100m", "100m")
     assert "uses cpu 2100m of 2" in tenant_row(found).why
     assert "kubectl kres migrate tenant/oil" in " ".join(tenant_lines(found))
 
@@ -53,7 +53,7 @@ def test_with_scope_namespace_each_has_all_of_it():
     quotas = [_quota(space, {"pods": "4"}, {"pods": "3"}) for space in ("one", "two")]
     found = explain_tenant(_store("Namespace", {"pods": "4"}, quotas), OIL)
     (use,) = found.items[0].uses
-    assert not found.over and (use.used, use.over, use.excess) == ("6", "", "")
+    assert not found.is_exceeded and (use.used, use.over, use.excess) == ("6", "", "")
 
 
 def test_a_namespace_without_the_quota_is_named():

@@ -162,7 +162,7 @@ def test_rolling_updates(room, replicas, existing, spec, lacking, surge_fits, wo
 def test_kinds_that_keep_a_number_of_pods(kind, one, wanted, missing, enough):
     answer = found([{**one, "kind": kind}, quota("q", {"pods": "1"}, {})], kind)
     assert answer.replicas is not None
-    assert (answer.replicas.wanted, answer.replicas.missing, answer.enough) == (wanted, missing, enough)
+    assert (answer.replicas.wanted, answer.replicas.missing_pods, answer.enough) == (wanted, missing, enough)
 
 
 def test_without_a_quota_any_number_fits():

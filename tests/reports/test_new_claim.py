@@ -42,7 +42,7 @@ def test_a_new_claim_waits_if_and_only_if_it_is_said(world: PoolWorld, space: st
     green = scene.pools["green"]
     met = claim_prospect(scene, green, space, {CPU: parse(str(amount))})
     for after in replay_all(world, [Create(claim("z", space, {CPU: amount}, 59))]):
-        assert (standing(after.claims[space, "z"]).state not in HELD) == met.waits
+        assert (standing(after.claims[space, "z"]).state not in HELD) == met.is_waiting
     assert bool(met.closed) == bool(met.behind)
 
 
@@ -132,7 +132,7 @@ def test_a_place_deep_in_a_long_queue_costs_few_passes(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(pool_run, "allocate", counted)
     scene = PoolIndex(store)
-    one = scene.waiting("green")[-1]
+    one = scene.waiting_claims("green")[-1]
     assert scene.place_of(one.claim) == 10_000
     assert "raise" in {way.kind for way in unblock_options(scene, one.claim, one.standing)}
     assert len(passes) <= 20

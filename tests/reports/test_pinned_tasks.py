@@ -114,7 +114,7 @@ def test_the_node_and_its_pods_are_read_only_while_the_run_is_open(ended: bool):
     run = pipeline_run("p", task("b"), workspaces=SPACES, status=status)
     store = store_of(run, made("Pod", ASSISTANT, spec={"nodeName": "n1", "containers": []}))
     assert store.origin == Origin("cluster", "here")
-    needs = PipelineExplainer.needs(store, subject("PipelineRun/p"))
+    needs = PipelineExplainer.reads(store, subject("PipelineRun/p"))
     assert (PODS in needs, any(need.kind == scheduling.NODES for need in needs)) == (not ended, not ended)
 
 
@@ -123,6 +123,6 @@ def test_of_a_list_few_nodes_are_read():
     store = store_of(run, made("Pod", ASSISTANT, spec={"nodeName": "n1", "containers": []}))
     for number in range(10):
         store.add(scheduling.NODES, msgspec.convert({"metadata": {"name": f"other-{number}"}}, SchedulingNode))
-    assert PODS not in PipelineExplainer.needs(store, subject("PipelineRun/p"))
+    assert PODS not in PipelineExplainer.reads(store, subject("PipelineRun/p"))
     found = assistant(store)
     assert (found.node, found.unread_node) == ("n1", False)  # nobody asked

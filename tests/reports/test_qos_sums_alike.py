@@ -67,6 +67,8 @@ def test_what_copies_count_for_is_what_each_counts_for(most: int, found: list[Po
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(qos_sums, "_MOST", most)
         alike = qos_sums.AlikeAmounts(Server())
-        assert [alike.of(pod) for pod in found] == [qos_sums.amounts(pod, Server()) for pod in found]
+        assert [alike.amounts_of(pod) for pod in found] == [qos_sums.amounts(pod, Server()) for pod in found]
         if found:
-            assert alike.of(found[-1]) is alike.of(msgspec.json.decode(msgspec.json.encode(found[-1]), type=Pod))
+            assert alike.amounts_of(found[-1]) is alike.amounts_of(
+                msgspec.json.decode(msgspec.json.encode(found[-1]), type=Pod)
+            )

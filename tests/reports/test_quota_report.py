@@ -65,7 +65,7 @@ def test_used_and_left_are_hard(values):
         hard, used = map(parse, values[use.name])
         assert parse(use.used or "") == used
         assert parse(use.used or "") + parse(use.left or "") == hard == parse(use.hard)
-        assert use.over == (used > hard)
+        assert use.is_exceeded == (used > hard)
         if hard:
             assert (use.percent or 0) * hard.nano <= used.nano * 100 < ((use.percent or 0) + 1) * hard.nano
 

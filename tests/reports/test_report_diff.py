@@ -45,7 +45,7 @@ OWNER = made("ReplicaSet", "r", spec=template(app(CPU)))
 def test_one_and_many_agree(objects, containers, changed):
     store = store_of(OWNER, pod("p", *containers), *objects)
     single = diff(store, subject("Pod/p"), EvaluationOptions())
-    [many] = map(Differences(store, EvaluationOptions()).of, store.all("Pod"))
+    [many] = map(Differences(store, EvaluationOptions()).difference_of, store.all("Pod"))
     assert single.changed is changed
     assert (many is None) is not changed
     if many is not None:
@@ -64,7 +64,7 @@ def test_pods_that_are_alike_are_looked_at_once(monkeypatch):
     pods = [pod(f"p{n}", app(CPU)) for n in range(5)]
     pods[2] = pod("p2", app({**CPU, "limits": {"cpu": "3"}}))
     store = store_of(OWNER, *pods)
-    found = [*map(Differences(store, EvaluationOptions()).of, store.all("Pod"))]
+    found = [*map(Differences(store, EvaluationOptions()).difference_of, store.all("Pod"))]
     assert [one is None for one in found] == [True, True, False, True, True]
     assert looked == ["p0", "p2", "p2"], "the last one again, for why it differs"
 

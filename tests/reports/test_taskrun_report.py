@@ -379,7 +379,7 @@ def test_lists_of_pods_say_the_same():
     assert whole is not None
     assert brief is not None
     assert (brief.qos, brief.refused) == (whole.qos, whole.refused)
-    listed = Differences(store, ASK).of(store.get("Pod", "r-pod", "ns"))
+    listed = Differences(store, ASK).difference_of(store.get("Pod", "r-pod", "ns"))
     assert listed == diff(store, subject("Pod/r-pod"), ASK)
 
 

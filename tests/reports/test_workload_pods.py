@@ -54,4 +54,4 @@ def test_missing_pods_need_no_condition():
     row = find_refusal(store, subject("Deployment/web"), EvaluationOptions())
     assert row is not None
     assert row.replicas is not None
-    assert (row.replicas.missing, row.replicas.failing) == (1, False)
+    assert (row.replicas.missing_pods, row.replicas.failing) == (1, False)

@@ -131,7 +131,7 @@ def test_resources_that_are_short():
     )
     assert status.code == "UnschedulableAndUnresolvable"
     cpu = status.shortages[1]
-    assert (cpu.requested, cpu.used, cpu.capacity, cpu.lacking) == (3000, 1500, 4000, 500)
+    assert (cpu.requested, cpu.used, cpu.capacity, cpu.missing_amount) == (3000, 1500, 4000, 500)
 
 
 def test_what_a_pod_requests_in_all():

@@ -54,12 +54,12 @@ def play(
     steps: Sequence[Step], *, given: Sequence[Step] = (), kubelet: Kubelet = RUNNING, between: bool = False
 ) -> tuple[NamespaceSimulation, tuple[State, ...], list[FinalState]]:
     """The ends of some steps after others that were given time to settle."""
-    world = World.of(())
+    world = World.from_objects(())
     namespace = NamespaceSimulation(Server(), world, [*given, *steps])
     settled = [step for one in given for step in (one, WaitForControllers())]
     starts = namespace.after([namespace.empty(world)], settled, Kubelet(), between=False).states
     ends = namespace.after(starts, steps, kubelet, between=between)
-    return namespace, ends.states, [namespace.end(state) for state in ends.states]
+    return namespace, ends.states, [namespace.describe_final_state(state) for state in ends.states]
 
 
 def pods(end: FinalState) -> dict[str, int]:

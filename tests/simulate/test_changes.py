@@ -28,7 +28,9 @@ GIVEN = (
 def test_nothing_changes_nothing():
     namespace, states, _ = play([WaitForControllers()], given=GIVEN)
     again = namespace.after(states, [], Kubelet(), between=False)
-    assert [namespace.end(state) for state in again.states] == [namespace.end(state) for state in states]
+    assert [namespace.describe_final_state(state) for state in again.states] == [
+        namespace.describe_final_state(state) for state in states
+    ]
 
 
 @pytest.mark.parametrize(
@@ -160,13 +162,13 @@ def test_a_set_of_the_same_look_is_not_taken_for_the_newest():
 
 def test_steps_that_follow_others_lead_to_worlds_of_their_own():
     """A step is known by its place, so that one of a second change is not taken for the one of the first."""
-    world = World.of(())
+    world = World.from_objects(())
     taken, other = Apply(workload("Deployment", "a", "100m")), Apply(workload("Deployment", "b", "100m"))
     namespace = NamespaceSimulation(Server(), world, [taken, other])
     start = namespace.empty(world)
     first = namespace.after([start], [taken], Kubelet(), between=False).states[0]
     second = namespace.after([start], [other], Kubelet(), between=False).states[0]
-    assert [pods(namespace.end(state)) for state in (first, second)] == [{"a": 1}, {"b": 1}]
+    assert [pods(namespace.describe_final_state(state)) for state in (first, second)] == [{"a": 1}, {"b": 1}]
     assert [sorted(namespace.tables.worlds[state.world].objects) for state in (first, second)] == [
         [("Deployment", "a")], [("Deployment", "b")]
     ]  # fmt: skip

@@ -21,7 +21,7 @@ def _worlds():
     for number, limits in enumerate(_LIMITS):
         name = {"name": f"of-{number}"}
         own = {"apiVersion": "v1", "kind": "LimitRange", "metadata": name, "spec": {"limits": limits}}
-        yield World.of([{"kind": "Namespace", "metadata": {"name": "a"}}, *([own] if limits else [])])
+        yield World.from_objects([{"kind": "Namespace", "metadata": {"name": "a"}}, *([own] if limits else [])])
 
 
 def _deployment(name, main, side):

@@ -12,8 +12,8 @@ def test_few_tables_are_made_of_many_workloads() -> None:
     for number in range(1000):
         item: Any = (("Deployment", f"d{number}"), None)
         common = common.with_new(item)
-        assert common.place(("Deployment", f"d{number // 2}")) == number // 2
-        assert common.place(("Deployment", "none")) is None
+        assert common.index_of(("Deployment", f"d{number // 2}")) == number // 2
+        assert common.index_of(("Deployment", "none")) is None
         before, length = common, 0
         while before is not None:
             length += 1

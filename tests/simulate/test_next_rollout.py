@@ -117,7 +117,7 @@ def test_paused_and_on_delete_do_not_roll():
 def _brute(namespace: NamespaceSimulation, state: State, key: Key, of: int) -> bool:
     """Whether a restart, sent to the API server as any other change, does not complete in one of its ends."""
     ends = namespace.after([state], [Patch(*key, RESTART)], Kubelet(), between=False).states
-    found = [end for each in ends for end in namespace.end(each).workloads if end.key == key]
+    found = [end for each in ends for end in namespace.describe_final_state(each).workloads if end.key == key]
     return any((end.updated or 0) < of for end in found)
 
 
@@ -146,9 +146,9 @@ def test_what_is_not_asked_would_say_nothing(seed: int, monkeypatch: pytest.Monk
     rng = random.Random(seed)
     given = [any_quota(rng), *(any_workload(rng, name) for name in "abcd"[: rng.randint(2, 4)])]
     step = Apply(rng.choice((any_quota, any_limit_range))(rng))
-    namespace = NamespaceSimulation(Server(), World.of(()), [*map(Apply, given), step])
+    namespace = NamespaceSimulation(Server(), World.from_objects(()), [*map(Apply, given), step])
     settled = [each for item in given for each in (Apply(item), WaitForControllers())]
-    rest = namespace.after([namespace.empty(World.of(()))], settled, Kubelet(), between=False)
+    rest = namespace.after([namespace.empty(World.from_objects(()))], settled, Kubelet(), between=False)
     ends = namespace.after(rest.states[: rest.usual], [step], Kubelet(), between=False)
     sides = [ClusterStates({"space": (namespace, each)}, PoolWorld()) for each in (rest, ends)]
     report = compare_sides(*sides)

@@ -38,7 +38,7 @@ def stateful_set(replicas: int, **policy: str) -> dict[str, Any]:
 
 
 def after(*steps: Step) -> tuple[NamespaceSimulation, State]:
-    world = World.of([QUOTA])
+    world = World.from_objects([QUOTA])
     namespace = NamespaceSimulation(Server(), world, steps)
     ends = namespace.after([namespace.empty(world)], steps, Kubelet(), between=False)
     (state,) = ends.states
@@ -60,7 +60,7 @@ def test_claims_go_as_the_retention_policy_says(policy: dict[str, str], scaled: 
     for last, claims in ((ScaleStep("StatefulSet", "s", 1), scaled), (Delete("StatefulSet", "s"), deleted)):
         namespace, state = after(made, WaitForControllers(), last)
         assert state.claims == claims
-        (quota,) = namespace.end(state).quotas
+        (quota,) = namespace.describe_final_state(state).quotas
         assert quota.used["persistentvolumeclaims"] == str(len(claims))
         assert quota.used["requests.storage"] in {f"{len(claims)}Gi", "0"}
 

@@ -21,44 +21,44 @@ def _moved(workloads, plain, moves):
 
 @given(_MOVES, _MOVES)
 def test_each_move_changes_one_place(first, second):
-    start = Workloads.of(_ITEMS)
+    start = Workloads.from_items(_ITEMS)
     one, plain_one = _moved(start, _ITEMS, first)
     other, plain_other = _moved(start, _ITEMS, second)
     assert list(start) == _ITEMS
     assert list(one) == plain_one
     assert [one[place] for place in range(len(one))] == plain_one
     assert (one == other) == (plain_one == plain_other)
-    assert one == Workloads.of(plain_one)
-    assert hash(one) == hash(Workloads.of(plain_one))
+    assert one == Workloads.from_items(plain_one)
+    assert hash(one) == hash(Workloads.from_items(plain_one))
 
 
 @given(_MOVES, _MOVES)
 def test_what_differs_stands_in_the_places(first, second):
-    one, plain_one = _moved(Workloads.of(_ITEMS), _ITEMS, first)
-    for start in (Workloads(one.common), Workloads.of(_ITEMS)):
+    one, plain_one = _moved(Workloads.from_items(_ITEMS), _ITEMS, first)
+    for start in (Workloads(one.common), Workloads.from_items(_ITEMS)):
         other, plain_other = _moved(start, _ITEMS, second)
         differing = {place for place in range(5) if plain_one[place] != plain_other[place]}
-        assert differing <= {*one.places(other)}
-        assert differing <= {*other.places(one)}
+        assert differing <= {*one.differing_indexes(other)}
+        assert differing <= {*other.differing_indexes(one)}
 
 
 @given(_MOVES, st.integers(0, 4))
 def test_one_more_and_one_less(moves, place):
-    workloads, plain = _moved(Workloads.of(_ITEMS), _ITEMS, moves)
+    workloads, plain = _moved(Workloads.from_items(_ITEMS), _ITEMS, moves)
     key, new = ("ReplicaSet", "new"), ReplicaSetState(9, 9)
-    more, less = workloads.with_new(key, new), workloads.without(place)
+    more, less = workloads.with_new(key, new), workloads.without_index(place)
     assert list(more) == [*plain, (key, new)]
     assert list(less) == [*plain[:place], *plain[place + 1 :]]
-    assert [less.place(item) for item, _ in plain] == [*range(place), None, *range(place, 4)]
-    assert (more.place(key), less.place(key)) == (5, None)
-    assert 5 in more.places(workloads)
-    assert 4 in workloads.places(less)
+    assert [less.index_of(item) for item, _ in plain] == [*range(place), None, *range(place, 4)]
+    assert (more.index_of(key), less.index_of(key)) == (5, None)
+    assert 5 in more.differing_indexes(workloads)
+    assert 4 in workloads.differing_indexes(less)
 
 
 def test_states_still_have_in_common_what_the_same_was_done_to():
-    start = Workloads.of(_ITEMS)
+    start = Workloads.from_items(_ITEMS)
     other = start.with_entry(2, ReplicaSetState(2, 5))
-    assert start.without(1).common is other.without(1).common
-    assert start.with_new(("Job", "j"), ReplicaSetState(7, 7)).places(
+    assert start.without_index(1).common is other.without_index(1).common
+    assert start.with_new(("Job", "j"), ReplicaSetState(7, 7)).differing_indexes(
         other.with_new(("Job", "j"), ReplicaSetState(7, 7))
     ) == {2}

@@ -102,7 +102,7 @@ def test_a_store_survives(tmp_path_factory, store):
         assert write(store, path) == sum(map(len, held(store).values()))
         back = read(path)
         assert held(back) == held(store)
-        assert back.needs() == store.needs()
+        assert back.coverages() == store.coverages()
         assert back.origin == Origin(
             "snapshot", path, ORIGIN.version, ORIGIN.time, ORIGIN.context, reading=f"--snapshot {path}"
         )
@@ -169,7 +169,7 @@ def test_pages_are_written_as_they_come(tmp_path):
 
     assert write_stream(Header(coverage=()), come(), path, coverage=lambda: seen) == 252
     assert [len(page) for page in pages(path, "Pod")] == [100, 100, 50, 1]
-    assert read(path).needs() == {ReadRequest("Pod"): READ, ReadRequest("Namespace"): READ}
+    assert read(path).coverages() == {ReadRequest("Pod"): READ, ReadRequest("Namespace"): READ}
     assert list(pages(path, "Service")) == []
 
 

@@ -81,7 +81,7 @@ def written(tmp_path, made: Store) -> Store:
 def test_nodes_and_pods_come_out_when_they_are_asked_for(tmp_path):
     back = written(tmp_path, store())
     assert scheduling.NODES not in back.kinds()
-    assert back.covered(ReadRequest(scheduling.NODES)).known
+    assert back.covered(ReadRequest(scheduling.NODES)).is_known
     (node,) = back.all(scheduling.NODES)
     assert (node.spec, node.status, node.metadata.labels) == (NODE.spec, NODE.status, NODE.metadata.labels)
     (pods,) = back.all(BOUND_PODS)

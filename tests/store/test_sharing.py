@@ -154,14 +154,14 @@ def test_a_new_pod_is_like_the_last_one_of_its_maker_however_late_it_comes():
     first, second, third = (pod(name) for name in ("web-1", "web-2", "web-3"))
     siblings = Siblings()
     siblings.share(first)
-    siblings.came(first)
+    siblings.add_object(first)
     siblings.share(second)
-    siblings.came(second)
+    siblings.add_object(second)
     assert second.spec.containers is first.spec.containers
     assert second.metadata.generate_name is first.metadata.generate_name
     assert second.metadata.name == "web-2"
-    siblings.gone(first)
-    siblings.gone(second)
+    siblings.remove_object(first)
+    siblings.remove_object(second)
     siblings.share(third)
     assert third.spec.containers is not first.spec.containers
 

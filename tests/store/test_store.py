@@ -87,7 +87,7 @@ def test_what_is_covered(asked, coverage):
     ):
         held.cover(need, state)
     assert held.covered(asked) == coverage
-    assert held.covered(asked).known is (coverage.state in {"read", "absent"})
+    assert held.covered(asked).is_known is (coverage.state in {"read", "absent"})
 
 
 def test_gaps_are_what_is_not_known():
@@ -100,4 +100,4 @@ def test_gaps_are_what_is_not_known():
     ):
         held.cover(need, state)
     assert held.gaps() == {ReadRequest("Event"): DENIED, ReadRequest("Job"): FAILED}
-    assert list(held.needs()) == [ReadRequest("Pod"), ReadRequest("Event"), ReadRequest("Job"), ReadRequest("Pool")]
+    assert list(held.coverages()) == [ReadRequest("Pod"), ReadRequest("Event"), ReadRequest("Job"), ReadRequest("Pool")]

@@ -91,7 +91,7 @@ def test_one_journal_goes_on_to_what_the_server_stores():
         entry.rule for entry in one.journal if isinstance(entry, Set) and entry.path.startswith("spec.containers[0]")
     ]
     assert rules == ["tekton/limitrange-share", "limitrange/default"]
-    assert one.stored["spec"]["containers"][0]["resources"] == {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}
+    assert one.stored_run["spec"]["containers"][0]["resources"] == {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}
     assert one.condition == ("Unknown", "Pending", "Pending")
 
 
@@ -99,7 +99,7 @@ def test_competing_prefixes_are_all_tried():
     entries = {"prefix-step": resources({"cpu": "1"}), "prefix-step-a": resources({"cpu": "2"})}
     run = taskrun([step("a-b"), step("c")])
     found = {
-        one.stored["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+        one.stored_run["spec"]["containers"][0]["resources"]["requests"]["cpu"]
         for one in results(run, world(settings=config(entries)))
     }
     assert found == {"1", "2"}
@@ -117,7 +117,7 @@ def test_hundreds_of_steps():
     (one,) = results(
         taskrun(steps), world(limit_range("a", defaultRequest={"cpu": "1"}), quota("q", {"requests.cpu": "9"}))
     )
-    assert one.stored["spec"]["containers"][499]["resources"] == {"requests": {"cpu": "2m", "memory": "1Mi"}}
+    assert one.stored_run["spec"]["containers"][499]["resources"] == {"requests": {"cpu": "2m", "memory": "1Mi"}}
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_nothing_that_a_terminal_obeys_reaches_it_and_lines_keep_their_width(wor
         for place in places(word):
             app.go(place)
             await calm(pilot)
-            app.say(word)
+            app.show_remark(word)
             assert not app.return_code, place
             for strip in drawn(app):
                 assert sum(segment.cell_length for segment in strip) == size[0], place

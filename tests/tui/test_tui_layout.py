@@ -24,7 +24,7 @@ def test_more_width_never_shows_fewer_columns(words, file):
     shown: list[set[str]] = []
 
     def collect(app):
-        shown.append({column.id for column in app.pane.table.shown})
+        shown.append({column.id for column in app.pane.table.visible_columns})
 
     for width in WIDTHS:
         drive(demo(words, file=file), [], collect, size=(width, 30))
@@ -36,7 +36,7 @@ def test_the_detail_stands_beside_the_table_only_where_every_column_fits():
 
     def collect(app):
         pane = app.pane
-        seen[app.size.width] = pane.has_class("beside"), len(pane.table.shown) == len(pane.table.columns)
+        seen[app.size.width] = pane.has_class("beside"), len(pane.table.visible_columns) == len(pane.table.columns)
 
     for width in WIDTHS:
         drive(demo("claims", file=ML), [], collect, size=(width, 30))
@@ -95,7 +95,7 @@ def test_where_nothing_is_wrong_f_says_so():
 def test_an_object_opens_on_its_first_fault(words):
     def check(app):
         pane = app.pane
-        assert pane.sign(pane.table.row)[0] == "x"
+        assert pane.row_mark(pane.table.row)[0] == "x"
 
     app = demo(file=ML if words.startswith("taskrun") else SHOP)
     drive(
@@ -229,10 +229,10 @@ def test_the_footer_the_way_here_and_the_digits_can_be_clicked():
         await pilot.click("#keys", offset=(line.index("? help") + 1, 0))
         await calm(pilot)
         await settled(pilot)
-        assert app.history.here.view == "help"
+        assert app.history.current.view == "help"
         await pilot.click("#crumbs", offset=(app._bar("crumbs").text.index("claims") + 1, 0))
         await calm(pilot)
-        assert app.history.here.view == "claims"
+        assert app.history.current.view == "claims"
         line = app._bar("where").text
         await pilot.click("#where", offset=(line.index("2 ") + 1, 0))
         await settled(pilot)
@@ -263,7 +263,7 @@ def test_a_quota_that_is_over_comes_before_full_ones():
     def check(app):
         table = app.pane.table
         first = table.view.rows[table.view.keys[0]]
-        assert first.tight.over
+        assert first.tight.is_exceeded
 
     drive(demo("quotas", file=ML), [], check)
 
@@ -291,7 +291,7 @@ def test_the_overview_breaks_what_is_worst_where_there_is_room():
 def test_the_users_of_a_quota_stand_beside_it_only_where_all_their_columns_fit(width: int):
     def check(app):
         pane = app.pane
-        assert len(pane.table.shown) == len(pane.table.columns) or not pane.has_class("beside")
+        assert len(pane.table.visible_columns) == len(pane.table.columns) or not pane.has_class("beside")
         assert pane.has_class("beside") == (width >= 180)
         assert "…" not in text(app).partition("\n─")[0]
 

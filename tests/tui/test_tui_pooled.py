@@ -172,7 +172,7 @@ def test_the_pool_shows_its_report():
 def test_a_taskrun_shows_written_computed_and_live():
     def compare(app):
         session, pane = app.session, app.pane
-        found = explain(session.store, pane.subject, session.ask)
+        found = explain(session.store, pane.subject, session.evaluation_options)
         rows = [row for row in pane.table.view.rows.values() if row.question]
         texts = {column.id: column.text for column in pane.table.columns}
         held = {f"{one.name}.{value.side}.{value.resource}": value for one in found.containers for value in one.values}
@@ -201,7 +201,7 @@ def test_runs_lead_to_each_other():
 def test_the_pipelinerun_shows_its_report():
     def compare(app):
         session = app.session
-        found = explain_pipeline(session.store, app.pane.subject, session.ask)
+        found = explain_pipeline(session.store, app.pane.subject, session.evaluation_options)
         shown = cells(app)
         for one in found.tasks:
             totals = {(total.side, total.resource): total.value for total in one.explanation.totals}

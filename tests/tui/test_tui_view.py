@@ -59,7 +59,7 @@ def _held_against_the_definition(history):
     shown = []
     for step in history:
         # Nothing moves before it is settled.
-        assert [view.place(key) for key in shown] == list(range(len(shown)))
+        assert [view.line_of(key) for key in shown] == list(range(len(shown)))
         # What is known of the rows follows at once.
         assert (dict(view.rows), len(view.rows)) == (held, len(held))
         assert [view.rows.get(key) for key in (("a", "w"), ("b", "z"))] == [
@@ -89,8 +89,8 @@ def _held_against_the_definition(history):
     view.settle()
     shown = list(view.keys)
     assert shown == expected(held, filtered, faults, rank, reverse)
-    assert {key: view.place(key) for key in shown} == {key: line for line, key in enumerate(shown)}
-    assert [view.place(key) for key in held if key not in shown] == [None] * (len(held) - len(shown))
+    assert {key: view.line_of(key) for key in shown} == {key: line for line, key in enumerate(shown)}
+    assert [view.line_of(key) for key in held if key not in shown] == [None] * (len(held) - len(shown))
     assert (view.keys[1:3], len(view.keys), view.keys[-1:]) == (shown[1:3], len(shown), shown[-1:])
     assert all(view.keys[line] == key for line, key in enumerate(shown))
 
@@ -117,13 +117,13 @@ def test_texts_and_ranks_are_made_ready_a_part_at_a_time():
     view.replace({("a", str(number)): (f"X{number}", None) for number in range(5)})
     view.settle()
     rounds = 0
-    while not view.whole:
+    while not view.texts_current:
         view.read(2)
         rounds += 1
     assert (rounds, len(asked)) == (6, 5)
     view.update({("a", "1"): ("Y", None)})
     view.settle()
-    assert (view.whole, asked[5:]) == (False, [("Y", None)])
+    assert (view.texts_current, asked[5:]) == (False, [("Y", None)])
     view.filter(matcher("y"))
     view.settle()
     assert list(view.keys) == [("a", "1")]

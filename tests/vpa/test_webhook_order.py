@@ -24,10 +24,10 @@ class Hook:
     """Sets a request once, to a value that tells how often it was asked."""
 
     def __init__(
-        self, configuration: str, resource: str, calls: list[str], *, again: bool, changes: bool = True
+        self, configuration: str, resource: str, calls: list[str], *, reinvoked: bool, changes: bool = True
     ) -> None:
         self.configuration, self.resource, self.calls = configuration, resource, calls
-        self.again, self.changes, self.title = again, changes, ""
+        self.reinvoked, self.changes, self.title = reinvoked, changes, ""
 
     def within(self, limits: Any) -> Hook:
         del limits
@@ -56,7 +56,7 @@ def called(*hooks: Hook, known: Policies | None = None) -> None:
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
-        # again, changes: of each
+        # reinvoked, changes: of each
         ((False, True), (False, True), ["a", "b"]),
         ((True, True), (False, True), ["a", "b", "a"]),
         ((True, False), (False, True), ["a", "b", "a"]),
@@ -69,8 +69,8 @@ def called(*hooks: Hook, known: Policies | None = None) -> None:
 def test_a_webhook_is_asked_again_after_a_later_one(first: Any, second: Any, expected: list[str]) -> None:
     calls: list[str] = []
     called(
-        Hook("a", "cpu", calls, again=first[0], changes=first[1]),
-        Hook("b", "memory", calls, again=second[0], changes=second[1]),
+        Hook("a", "cpu", calls, reinvoked=first[0], changes=first[1]),
+        Hook("b", "memory", calls, reinvoked=second[0], changes=second[1]),
     )
     assert calls == expected
 
@@ -90,9 +90,9 @@ def test_all_that_want_it_are_asked_again_where_limitranger_changed_the_pod() ->
             return True
 
     called(
-        Hook("a", "cpu", calls, again=True, changes=False),
-        Dropping("b", "", calls, again=True),
-        Hook("c", "cpu", calls, again=False, changes=False),
+        Hook("a", "cpu", calls, reinvoked=True, changes=False),
+        Dropping("b", "", calls, reinvoked=True),
+        Hook("c", "cpu", calls, reinvoked=False, changes=False),
         known=policies_of([limits], []),
     )
     assert calls == ["a", "b", "c", "a", "b"]
@@ -111,7 +111,7 @@ def test_capsule_and_the_autoscaler_are_sorted_by_configuration() -> None:
     ):  # fmt: skip
         store.add(raw["kind"], decode_object(raw, BY_KIND[raw["kind"]].struct))
     webhooks = policies(store, "shop").policies.webhooks
-    assert [(webhook.configuration, webhook.again) for webhook in webhooks] == [
+    assert [(webhook.configuration, webhook.reinvoked) for webhook in webhooks] == [
         ("capsule-mutating-webhook-configuration", True),
         ("vpa-webhook-config", False),
     ]

@@ -54,10 +54,10 @@ class Slot:
             return "the pod level"
         return f"{'init container' if self.role == 'init' else self.role} {self.name}"
 
-    def side(self, side: Side) -> Quantities:
+    def amounts_of(self, side: Side) -> Quantities:
         return self.limits if side == "limits" else self.requests
 
-    def at(self, side: Side, resource: str) -> str:
+    def path_of(self, side: Side, resource: str) -> str:
         """Return the path of one value, as the server writes it."""
         return f"{self.path}.resources.{side}[{resource}]"
 
@@ -110,10 +110,10 @@ class Draft:
     def values(self) -> dict[str, Quantity]:
         """Return every request, limit and overhead by its path."""
         quantities = {
-            slot.at(side, name): quantity
+            slot.path_of(side, name): quantity
             for slot in self.slots()
             for side in SIDES
-            for name, quantity in slot.side(side).items()
+            for name, quantity in slot.amounts_of(side).items()
         }
         quantities.update({f"spec.overhead[{name}]": quantity for name, quantity in self.overhead.items()})
         return quantities
@@ -133,11 +133,11 @@ class ValueChange(NamedTuple):
 def change(puts: Iterable[ValueChange], journal: list[Entry] | None) -> None:
     """Apply what a rule yields. ``journal`` None: keep the numbers only (lists of many pods)."""
     for put in tuple(puts):
-        values = put.slot.side(put.side)
+        values = put.slot.amounts_of(put.side)
         before = values.get(put.resource)
         values[put.resource] = put.quantity
         if journal is not None:
-            path = put.slot.at(put.side, put.resource)
+            path = put.slot.path_of(put.side, put.resource)
             after = str(put.quantity.round_up())
             journal.append(Set(path, put.rule, after, None if before is None else str(before), put.source))
 
@@ -170,7 +170,7 @@ def parse_list(
 
 def round_up(draft: Draft) -> None:
     """Round every value up to thousandths, which the server does only after it has filled in requests."""
-    for values in (*(slot.side(side) for slot in draft.slots() for side in SIDES), draft.overhead):
+    for values in (*(slot.amounts_of(side) for slot in draft.slots() for side in SIDES), draft.overhead):
         for name, quantity in values.items():
             if quantity.nano % _MILLI:
                 values[name] = quantity.round_up()
@@ -178,7 +178,7 @@ def round_up(draft: Draft) -> None:
 
 def reread(draft: Draft) -> None:
     """Every value as it is once the stored pod is read again."""
-    for values in (*(slot.side(side) for slot in draft.slots() for side in SIDES), draft.overhead):
+    for values in (*(slot.amounts_of(side) for slot in draft.slots() for side in SIDES), draft.overhead):
         values.update({name: read_back(quantity.round_up()) for name, quantity in values.items()})
 
 
@@ -203,7 +203,7 @@ def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> D
     draft = Draft(spec, containers, inits, level, overhead, server)
     owners = pod.metadata.owner_references or ()
     draft.owner = next(((owner.kind, owner.name) for owner in owners if owner.controller), None)
-    if not server.on("PodLevelResources"):
+    if not server.is_enabled("PodLevelResources"):
         drop_pod_level(draft, journal)
     _decode_status(pod.status)
     return draft
@@ -224,12 +224,12 @@ def drop_pod_level(draft: Draft, journal: list[Entry] | None) -> None:
     if journal is None or slot is None:
         return
     for side in SIDES:
-        for name, quantity in slot.side(side).items():
-            journal.append(Set(slot.at(side, name), "pod-level/dropped", before=str(quantity.round_up())))
+        for name, quantity in slot.amounts_of(side).items():
+            journal.append(Set(slot.path_of(side, name), "pod-level/dropped", before=str(quantity.round_up())))
 
 
 def _role(container: Container, server: Server) -> SlotRole:
-    if container.restart_policy == "Always" and server.on("SidecarContainers"):
+    if container.restart_policy == "Always" and server.is_enabled("SidecarContainers"):
         return "sidecar"
     return "init"
 
@@ -259,8 +259,8 @@ def pod_warnings(draft: Draft) -> Iterator[str]:
     for slot in (*draft.inits, *draft.containers):
         for name in _BYTES:
             for side in SIDES:
-                if name in slot.side(side):
-                    yield from fraction(slot.at(side, name), slot.side(side)[name])
+                if name in slot.amounts_of(side):
+                    yield from fraction(slot.path_of(side, name), slot.amounts_of(side)[name])
 
 
 def fraction(path: str, quantity: Quantity) -> Iterator[str]:

@@ -44,10 +44,10 @@ class Server(Struct, frozen=True):
     binary: Version | None = None
     without: frozenset[str] = frozenset()
 
-    def on(self, gate: str) -> bool:
+    def is_enabled(self, gate: str) -> bool:
         """Return whether a gate is on: as configured if the version knows it, else the version's default."""
         known, minor = GATES[gate], self.version[1]
-        if minor < known.exists or not all(self.on(other) for other in known.needs):
+        if minor < known.exists or not all(self.is_enabled(other) for other in known.needs):
             return False
         if known.locked is not None and minor >= known.locked:
             return True
@@ -61,7 +61,7 @@ class Server(Struct, frozen=True):
         if change in self.without:
             return False
         if known.gate:
-            return self.on(known.gate)
+            return self.is_enabled(known.gate)
         return (self.version if known.emulated else self.binary or self.version)[1] >= known.minor
 
 
@@ -211,7 +211,7 @@ class Finding(Struct, frozen=True, omit_defaults=True, rename="camel"):
     source: Source | None = None
 
     @property
-    def at(self) -> FieldPath:
+    def field_path(self) -> FieldPath:
         """The path as a value."""
         return FieldPath.parse(self.path)
 

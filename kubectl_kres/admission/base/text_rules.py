@@ -21,7 +21,7 @@ _LONGEST_KEY = 253
 
 def variable_faults(name: str, server: Server) -> Iterator[str]:
     """Source: apimachinery util/validation IsRelaxedEnvVarName, IsEnvVarName."""
-    if server.on("RelaxedEnvironmentVariableValidation"):
+    if server.is_enabled("RelaxedEnvironmentVariableValidation"):
         if any(not " " <= char <= "~" or char == "=" for char in name):
             yield "a valid environment variable name must consist only of printable ASCII characters other than '='"
         return
@@ -73,7 +73,7 @@ def address_faults(address: str, server: Server) -> Iterator[str]:
         result = None
     if result is None or "%" in address:
         yield "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-    elif server.on("StrictIPCIDRValidation"):
+    elif server.is_enabled("StrictIPCIDRValidation"):
         if isinstance(result, ipaddress.IPv4Address) and str(result) != address:
             yield "must not have leading 0s"
         elif isinstance(result, ipaddress.IPv6Address) and result.ipv4_mapped is not None:

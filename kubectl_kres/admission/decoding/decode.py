@@ -134,7 +134,7 @@ def without_gated(raw: Raw, server: Server) -> Raw:
     The very same where the server knows all. Source: api/pod/util.go dropDisabledFields.
     """
     raw = with_known_volumes(raw, server)
-    claims, rules = server.on("DynamicResourceAllocation"), server.on("ContainerRestartRules")
+    claims, rules = server.is_enabled("DynamicResourceAllocation"), server.is_enabled("ContainerRestartRules")
     if claims and rules:
         return raw
     kept = dict(mapping(raw, "spec"))
@@ -166,7 +166,7 @@ def with_known_volumes(raw: Raw, server: Server) -> Raw:
     raw = _with_known_sources(raw, server)
     spec = mapping(raw, "spec")
     names = {text(item, "name") for item in items(spec, "volumes") if pointer(item, "image") is not None}
-    if server.on("ImageVolume") or not names:
+    if server.is_enabled("ImageVolume") or not names:
         return raw
     kept = {**spec, "volumes": [item for item in items(spec, "volumes") if pointer(item, "image") is None]}
     for key in ("containers", "initContainers", "ephemeralContainers"):

@@ -140,7 +140,7 @@ class ValuePlace(Struct, frozen=True):
     go_path: str
     path: str
 
-    def within(self, place: str) -> ValuePlace:
+    def nested(self, place: str) -> ValuePlace:
         """Of an item of the list or map that stands here."""
         return ValuePlace(self.struct, self.go_path, f"{self.path}{place}")
 
@@ -214,7 +214,7 @@ def _of_structs(value: Any, inner: str, at: ValuePlace) -> Iterator[TypeMismatch
     elif json_type(value) == "array":
         for index, item in enumerate(value):
             if item is not None:
-                yield from _of_structs(item, name, at.within(f"[{index}]"))
+                yield from _of_structs(item, name, at.nested(f"[{index}]"))
     else:
         yield _fault(at, value, f"[]v1.{name}", "list")
 
@@ -230,7 +230,7 @@ def _of_leaf(value: Any, leaf: str, at: ValuePlace) -> Iterator[TypeMismatch]:
             return
         for place, item in enumerate(value) if form == "array" else sorted(value.items()):
             if item is not None:
-                yield from _of_leaf(item, inner, at.within(f"[{place}]"))
+                yield from _of_leaf(item, inner, at.nested(f"[{place}]"))
         return
     yield from _of_scalar(value, kind, shown or kind, at)
 

@@ -37,18 +37,18 @@ def of_containers(containers: Iterable[Slot], inits: Sequence[Slot], side: Side)
     """
     sums: Quantities = {}
     for slot in containers:
-        add_into(sums, slot.side(side))
+        add_into(sums, slot.amounts_of(side))
     if not inits:
         return sums
     sidecars: Quantities = {}
     peak: Quantities = {}
     for slot in inits:
         if slot.role == "sidecar":
-            add_into(sums, slot.side(side))
-            add_into(sidecars, slot.side(side))
+            add_into(sums, slot.amounts_of(side))
+            add_into(sidecars, slot.amounts_of(side))
             _raise_to(peak, sidecars)
         else:
-            time = dict(slot.side(side))
+            time = dict(slot.amounts_of(side))
             add_into(time, sidecars)
             _raise_to(peak, time)
     _raise_to(sums, peak)
@@ -63,7 +63,7 @@ def of_pod(draft: Draft, side: Side, *, overhead: bool = True) -> Quantities:
     """
     sums = of_containers(draft.containers, draft.inits, side)
     if draft.pod is not None:
-        sums.update({name: value for name, value in draft.pod.side(side).items() if is_pod_level(name)})
+        sums.update({name: value for name, value in draft.pod.amounts_of(side).items() if is_pod_level(name)})
     if overhead and draft.overhead:
         if side == "requests":
             add_into(sums, draft.overhead)
@@ -79,7 +79,7 @@ def of_stored_pod(draft: Draft, status: PodStatus, side: Side) -> Quantities:
     each container's. After an infeasible resize the spec does not count.
     Source: component-helpers resource AggregateContainerRequests, AggregateContainerLimits.
     """
-    if not draft.server.on("InPlacePodVerticalScaling"):
+    if not draft.server.is_enabled("InPlacePodVerticalScaling"):
         return of_pod(draft, side)
     reported = reported_sizes(status)
     if not reported:
@@ -173,17 +173,17 @@ def explain_total(
     """
     path = f"pod.{side}[{resource}]"
     terms: list[Term] = []
-    level = draft.pod.side(side).get(resource) if draft.pod is not None and is_pod_level(resource) else None
+    level = draft.pod.amounts_of(side).get(resource) if draft.pod is not None and is_pod_level(resource) else None
     running = [slot for slot in (*draft.containers, *draft.inits) if slot.role != "init"]
     beside, whole = sums or both_sums(draft, side)
     peak = whole.get(resource)
     init_wins = peak is not None and (beside.get(resource) is None or peak > beside[resource])
     if level is not None and draft.pod is not None:
-        terms.append(Term(draft.pod.at(side, resource), str(level)))
+        terms.append(Term(draft.pod.path_of(side, resource), str(level)))
     for slot in running:
-        quantity = slot.side(side).get(resource)
+        quantity = slot.amounts_of(side).get(resource)
         if quantity is not None:
-            terms.append(Term(slot.at(side, resource), str(quantity), level is None and not init_wins))
+            terms.append(Term(slot.path_of(side, resource), str(quantity), level is None and not init_wins))
     terms += _init_terms(draft, side, resource, peak if init_wins and level is None else None)
     extra = draft.overhead.get(resource)
     if extra is not None and (side == "requests" or value > extra):
@@ -197,15 +197,15 @@ def _init_terms(draft: Draft, side: Side, resource: str, peak: Quantity | None) 
     terms: list[Term] = []
     started: list[tuple[str, Quantity]] = []
     for slot in draft.inits:
-        own = slot.side(side).get(resource)
+        own = slot.amounts_of(side).get(resource)
         if own is None:
             continue
         if slot.role == "sidecar":
-            started.append((slot.at(side, resource), own))
+            started.append((slot.path_of(side, resource), own))
             continue
         time = sum((quantity.nano for _, quantity in started), own.nano)
         kept = peak is not None and time == peak.nano
-        terms.append(Term(slot.at(side, resource), str(own), kept))
+        terms.append(Term(slot.path_of(side, resource), str(own), kept))
         if kept:
             peak = None
             terms += [Term(path, str(quantity)) for path, quantity in started]
@@ -230,7 +230,7 @@ def _positive(values: Quantities) -> Quantities:
 def _sum_slots(slots: Iterable[Slot], side: Side) -> Quantities:
     sums: Quantities = {}
     for slot in slots:
-        for name, value in _positive(slot.side(side)).items():
+        for name, value in _positive(slot.amounts_of(side)).items():
             sums[name] = sums[name] + value if name in sums else value
     return sums
 
@@ -302,7 +302,7 @@ def _short_of_guaranteed(slot: Slot) -> Iterator[tuple[str, str]]:
     limits, requests = _positive(slot.limits), _positive(slot.requests)
     for name in CONSIDERED:
         if name not in limits:
-            yield slot.at("limits", name), f"{who} has no {name} limit"
+            yield slot.path_of("limits", name), f"{who} has no {name} limit"
         elif requests.get(name) != limits[name]:
             shown = requests.get(name, 0)
-            yield slot.at("requests", name), f"{who} requests {name} {shown}, not its limit {limits[name]}"
+            yield slot.path_of("requests", name), f"{who} requests {name} {shown}, not its limit {limits[name]}"

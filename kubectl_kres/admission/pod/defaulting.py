@@ -68,7 +68,7 @@ def _requests_from_limits(draft: Draft, at: Source) -> Iterator[ValueChange]:
     for slot in (*draft.containers, *draft.inits):
         for name, limit in slot.limits.items():
             if name not in slot.requests:
-                source = at.at(slot.at("limits", name))
+                source = at.at_path(slot.path_of("limits", name))
                 yield ValueChange(slot, "requests", name, limit, "defaulting/request-from-limit", source)
 
 
@@ -78,7 +78,7 @@ def _huge_page_limits(draft: Draft, at: Source) -> Iterator[ValueChange]:
         return
     for name, total in of_containers(draft.containers, draft.inits, "limits").items():
         if is_huge_page(name) and name not in pod.requests and name not in pod.limits:
-            source = at.at(f"sum of the containers' limits[{name}]")
+            source = at.at_path(f"sum of the containers' limits[{name}]")
             yield ValueChange(pod, "limits", name, total, "pod-level/hugepages-limit", source)
 
 
@@ -88,7 +88,7 @@ def _pod_requests_from_containers(draft: Draft, at: Source) -> Iterator[ValueCha
         return
     for name, total in of_containers(draft.containers, draft.inits, "requests").items():
         if name not in pod.requests and is_pod_level(name) and may_overcommit(name):
-            source = at.at(f"sum of the containers' requests[{name}]")
+            source = at.at_path(f"sum of the containers' requests[{name}]")
             yield ValueChange(pod, "requests", name, total, "pod-level/request-from-containers", source)
 
 
@@ -99,7 +99,7 @@ def _pod_requests_from_limits(draft: Draft, at: Source) -> Iterator[ValueChange]
     for name, limit in pod.limits.items():
         if name not in pod.requests and is_pod_level(name):
             yield ValueChange(
-                pod, "requests", name, limit, "pod-level/request-from-limit", at.at(pod.at("limits", name))
+                pod, "requests", name, limit, "pod-level/request-from-limit", at.at_path(pod.path_of("limits", name))
             )
 
 
@@ -118,10 +118,10 @@ def _pod_limits_from_containers(draft: Draft, at: Source) -> Iterator[ValueChang
         if name not in sums:
             continue
         if request > sums[name]:
-            source = at.at(pod.at("requests", name))
+            source = at.at_path(pod.path_of("requests", name))
             yield ValueChange(pod, "limits", name, request, "pod-level/limit-from-request", source)
         else:
-            source = at.at(f"sum of the containers' limits[{name}]")
+            source = at.at_path(f"sum of the containers' limits[{name}]")
             yield ValueChange(pod, "limits", name, sums[name], "pod-level/limit-from-containers", source)
 
 
@@ -133,7 +133,7 @@ def without_unknown(pod: Pod, server: Server) -> Pod:
     Pod-level resources are dropped with the draft, which records it. An update keeps what the stored pod has; that a
     gate was switched off since is not looked at. Source: api/pod/util.go dropDisabledFields.
     """
-    claims, rules = server.on("DynamicResourceAllocation"), server.on("ContainerRestartRules")
+    claims, rules = server.is_enabled("DynamicResourceAllocation"), server.is_enabled("ContainerRestartRules")
     if claims and rules:
         return pod
     spec = pod.spec
@@ -282,5 +282,5 @@ def _put_overhead(draft: Draft, fixed: Quantities, source: Source, journal: list
         before = draft.overhead.get(name)
         draft.overhead[name] = quantity
         if journal is not None and before is None:
-            at = source.at(f"overhead.podFixed[{name}]")
+            at = source.at_path(f"overhead.podFixed[{name}]")
             journal.append(Set(f"spec.overhead[{name}]", "runtime-class/overhead", str(quantity), source=at))

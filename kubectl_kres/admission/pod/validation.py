@@ -85,8 +85,8 @@ def requirement_errors(slot: Slot, name_errors: NameErrors) -> Iterator[FieldErr
 
 
 def _list_errors(slot: Slot, side: Side, name_errors: NameErrors) -> Iterator[FieldError]:
-    for name, quantity in slot.side(side).items():
-        path = slot.at(side, name)
+    for name, quantity in slot.amounts_of(side).items():
+        path = slot.path_of(side, name)
         yield from name_errors(name, path)
         yield from value_errors(name, quantity, path)
         if is_huge_page(name) and not _divisible(name, quantity):
@@ -178,7 +178,7 @@ def _resize_policy_errors(
 ) -> Iterator[FieldError]:
     """Source: validation.go validateResizePolicy, validateInitContainers."""
     policies = container.resize_policy or ()
-    if not policies or not server.on("InPlacePodVerticalScaling"):
+    if not policies or not server.is_enabled("InPlacePodVerticalScaling"):
         return
     path = f"{slot.path}.resizePolicy"
     yield from _policy_list_errors(policies, path, never=pod_restart_policy == "Never")
@@ -234,12 +234,16 @@ def _against_containers(draft: Draft, pod: Slot) -> Iterator[FieldError]:
         level = pod.requests.get(name)
         if level is not None and total > level:
             text = f"must be greater than or equal to aggregate container requests of {total}"
-            yield invalid(pod.at("requests", name), level, text, "pod-level/request-below-containers", bound=str(total))
+            yield invalid(
+                pod.path_of("requests", name), level, text, "pod-level/request-below-containers", bound=str(total)
+            )
     for name, total in of_containers(draft.containers, draft.inits, "limits").items():
         level = pod.limits.get(name)
         if is_huge_page(name) and level is not None and total > level:
             text = f"must be greater than or equal to aggregate container limits of {total}"
-            yield invalid(pod.at("limits", name), level, text, "pod-level/hugepages-below-containers", bound=str(total))
+            yield invalid(
+                pod.path_of("limits", name), level, text, "pod-level/hugepages-below-containers", bound=str(total)
+            )
     for index, slot in enumerate(draft.containers):
         for name, limit in slot.limits.items():
             level = pod.limits.get(name)

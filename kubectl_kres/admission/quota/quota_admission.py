@@ -277,7 +277,7 @@ def _must_specify(request: QuotaRequest, quota: Quota, journal: list[Entry] | No
     if quota.words is not None:
         text = quota.words.must_specify(quota, "; ".join(texts))
     findings = [
-        Finding(text, "quota/must-specify", container, name, source=quota.source.at(f"status.hard[{name}]"))
+        Finding(text, "quota/must-specify", container, name, source=quota.source.at_path(f"status.hard[{name}]"))
         for name, containers in missing.items()
         for container in containers
     ]
@@ -327,12 +327,12 @@ def _format_amounts(values: Mapping[str, Quantity], names: Sequence[str]) -> dic
 
 
 def _build_exceeded_refusal(request: QuotaRequest, quota: Quota, delta: Quantities, names: Sequence[str]) -> Refusal:
-    def shown(values: Mapping[str, Quantity]) -> str:
+    def amount_text(values: Mapping[str, Quantity]) -> str:
         return ",".join(f"{name}={values.get(name, ZERO)}" for name in names)
 
     text = (
-        f"exceeded quota: {quota.name}, requested: {shown(delta)}, used: {shown(quota.used)}, "
-        f"limited: {shown(quota.hard)}"
+        f"exceeded quota: {quota.name}, requested: {amount_text(delta)}, used: {amount_text(quota.used)}, "
+        f"limited: {amount_text(quota.hard)}"
     )
     return _refused_by(quota, delta, names, text, request)
 
@@ -346,7 +346,7 @@ def _refused_by(quota: Quota, delta: Quantities, names: Sequence[str], text: str
             used=str(quota.used.get(name, ZERO)),
             asked=str(delta.get(name, ZERO)),
             limit=str(quota.hard[name]),
-            source=quota.source.at(f"status.hard[{name}]"),
+            source=quota.source.at_path(f"status.hard[{name}]"),
         )
         for name in names
     ]
@@ -360,7 +360,7 @@ def _record(
         observed = f"used {quota.used.get(name, ZERO)} + {delta[name]}"
         passed = name not in exceeded
         message = "" if passed else f"exceeded quota: {quota.name}"
-        source = quota.source.at(f"status.hard[{name}]")
+        source = quota.source.at_path(f"status.hard[{name}]")
         entry = Check(request.resource, "quota/exceeded", passed, observed, str(quota.hard[name]), message, source)
         journal.append(entry)
 
@@ -425,7 +425,7 @@ def resource_of(kind: str, api_version: str) -> str:
 def names_of(resource: str, server: Server, extended: Mapping[str, str] | None = None) -> Names:
     """Picks the names of a quota that objects of a resource count for. ``extended``: see ``device_names``."""
     special: dict[str, Names] = {"pods": pod_names, "persistentvolumeclaims": claim_names, "services": service_names}
-    if resource == RESOURCE_CLAIMS and server.on("DynamicResourceAllocation"):
+    if resource == RESOURCE_CLAIMS and server.is_enabled("DynamicResourceAllocation"):
         from kubectl_kres.admission.quota.usage import device_names
 
         return lambda hard: device_names(hard, server, extended or {})
@@ -449,7 +449,7 @@ def claim_request(claim: PersistentVolumeClaim, server: Server) -> QuotaRequest:
     usage = claim_usage(claim, requests, allocated, server)
 
     def in_scope(scope: ScopedRequirement) -> bool:
-        return server.on("VolumeAttributesClass") and matches_claim(scope, claim)
+        return server.is_enabled("VolumeAttributesClass") and matches_claim(scope, claim)
 
     return QuotaRequest("persistentvolumeclaims", _name(claim.metadata), usage, claim_names, in_scope)
 
@@ -461,7 +461,7 @@ def service_request(service: Service) -> QuotaRequest:
 def device_request(claim: ResourceClaim, server: Server, extended: Mapping[str, str] | None = None) -> QuotaRequest:
     """``extended``: device class to the extended resource that it stands for; None: not known, none does."""
     name = _name(claim.metadata)
-    if not server.on("DynamicResourceAllocation"):
+    if not server.is_enabled("DynamicResourceAllocation"):
         return count_request(RESOURCE_CLAIMS, name)
     from kubectl_kres.admission.quota.usage import device_usage
 
@@ -492,7 +492,7 @@ class PodRequests:
         self._server, self._now = server, now
         self._alike: dict[bytes, tuple[QuotaRequest, str]] = {}
 
-    def of(self, pod: Pod) -> QuotaRequest:
+    def request_of(self, pod: Pod) -> QuotaRequest:
         """As ``pod_request``."""
         spec, status = pod.spec, pod.status
         reported = [

@@ -128,7 +128,7 @@ def claim_usage(
         return usage
     storage = _round_up(storage)
     granted = allocated.get("storage")
-    if granted is not None and granted > storage and server.on("RecoverVolumeExpansionFailure"):
+    if granted is not None and granted > storage and server.is_enabled("RecoverVolumeExpansionFailure"):
         storage = _round_up(granted)
     usage["requests.storage"] = storage
     if storage_class:
@@ -274,7 +274,7 @@ def device_names(hard: Iterable[str], server: Server, extended: Mapping[str, str
     Source: evaluator/core/resource_claims.go MatchingResources.
     """
     texts = [name for name in hard if name == _COUNT or name.endswith(DEVICES)]
-    if server.on("DRAExtendedResource"):
+    if server.is_enabled("DRAExtendedResource"):
         implicit = {f"requests.{DEVICE_CLASS}{device_class}" for device_class in extended}
         texts += [name for name in hard if name in implicit | {f"requests.{name}" for name in extended.values()}]
     return texts
@@ -304,7 +304,7 @@ def device_usage(
     for request in claim.spec.devices.requests or ():
         add_into(devices, _of_request(request))
     usage.update({f"{name}{DEVICES}": quantity for name, quantity in devices.items()})
-    if not server.on("DRAExtendedResource"):
+    if not server.is_enabled("DRAExtendedResource"):
         return usage
     for name, quantity in devices.items():
         aliases = (f"requests.{DEVICE_CLASS}{name}", *([f"requests.{extended[name]}"] if name in extended else ()))

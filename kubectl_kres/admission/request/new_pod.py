@@ -68,14 +68,14 @@ class PodWebhook(Protocol):
     """A webhook whose answers about new pods are computed.
 
     ``configuration``: the name of the MutatingWebhookConfiguration that holds it, by which webhooks are ordered.
-    ``again``: whether its reinvocationPolicy is IfNeeded.
+    ``reinvoked``: whether its reinvocationPolicy is IfNeeded.
     """
 
     @property
     def configuration(self) -> str: ...
 
     @property
-    def again(self) -> bool: ...
+    def reinvoked(self) -> bool: ...
 
     @property
     def simulated(self) -> bool:
@@ -88,7 +88,7 @@ class PodWebhook(Protocol):
     def for_owner(self, owner: tuple[str, str] | None) -> PodWebhook:
         """Return the same for pods that name no controller although this one makes them."""
 
-    def within(self, limits: tuple[Limits, ...]) -> PodWebhook:
+    def with_limits(self, limits: tuple[Limits, ...]) -> PodWebhook:
         """Return the same among these LimitRanges, which it may look at."""
 
     def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
@@ -240,7 +240,7 @@ def _after_webhooks(
     wants it is asked once more, else those whose pod a later one changed.
     Source: apiserver admission/reinvocation.go, plugin/webhook/mutating/dispatcher.go.
     """
-    webhooks = tuple(webhook.within(policies.limits) for webhook in policies.webhooks)
+    webhooks = tuple(webhook.with_limits(policies.limits) for webhook in policies.webhooks)
     for order, once, entries in defaulted_drafts(draft, policies, steps, server):
         changing = [place for place, webhook in enumerate(webhooks) if _call_webhook(webhook, once, ref, entries)]
         if not changing:
@@ -250,9 +250,9 @@ def _after_webhooks(
         for _, twice, more in defaulted_drafts(once.copy(), policies, steps_of_first, server):
             everyone = twice.values() != once.values()
             for place, webhook in enumerate(webhooks):
-                if webhook.again and (everyone or place < changing[-1]):
+                if webhook.reinvoked and (everyone or place < changing[-1]):
                     _call_webhook(webhook, twice, ref, more)
-            if not server.on("PodLevelResources"):
+            if not server.is_enabled("PodLevelResources"):
                 drop_pod_level(twice, more)
             yield order, twice, more
 
@@ -267,7 +267,7 @@ def _call_webhook(webhook: PodWebhook, draft: Draft, ref: ObjectRef, entries: li
 
 def _look(draft: Draft) -> tuple[Any, ...]:
     """Return the same for drafts that nothing later tells apart."""
-    sides = (slot.side(side) for slot in draft.slots() for side in SIDES)
+    sides = (slot.amounts_of(side) for slot in draft.slots() for side in SIDES)
     return draft.annotation, *(tuple((name, id(quantity)) for name, quantity in side.items()) for side in sides)
 
 
@@ -317,35 +317,35 @@ class _Run:
             refusal = check_priority(draft, self.ref.name, self.policies.priorities)
         refusal = refusal or set_overhead(draft, self.ref.name, self.policies.runtimes, entries)
         if refusal is not None:
-            yield self._refused(refusal, draft, order, entries, self.decoded)
+            yield self._build_refusal(refusal, draft, order, entries, self.decoded)
             return
         complete_pod_level(draft, self.ref, entries)
         errors = [*self.faults, *validate_containers(draft, self.server), *validate_pod_level(draft)]
         if errors:
             refusal = invalid_object("Pod", self.ref.name, errors, self.server)
-            yield self._refused(refusal, draft, order, entries, self.decoded)
+            yield self._build_refusal(refusal, draft, order, entries, self.decoded)
             return
         warnings = tuple(sorted({*self.decoded, *self.warnings, *pod_warnings(draft)}))
         bounds = list(self._bounds(draft, entries))
         overhead = check_overhead(draft, self.ref.name, self.policies.runtimes)
         for refusal in bounds or ([overhead] if overhead else []):
-            yield self._refused(refusal, draft, order, entries, warnings)
+            yield self._build_refusal(refusal, draft, order, entries, warnings)
         if bounds or overhead:
             return
         denied = tuple(
             refusal
             for webhook in self.policies.webhooks
-            for refusal in webhook.within(self.policies.limits).review(draft, self.ref.name, entries)
+            for refusal in webhook.with_limits(self.policies.limits).review(draft, self.ref.name, entries)
         )
         if denied:
             # Validating webhooks are asked at the same time, and the first refusal to come back is the answer.
             shared = [quota for quota in self.policies.quotas if quota.words is not None]
             for refusal in (*denied, *self._quota(draft, shared, entries).refusals):
-                yield self._refused(refusal, draft, order, entries, warnings)
+                yield self._build_refusal(refusal, draft, order, entries, warnings)
             return
         verdict = self._quota(draft, self.policies.quotas, entries)
         for refusal in verdict.refusals:
-            yield self._refused(refusal, draft, order, entries, warnings)
+            yield self._build_refusal(refusal, draft, order, entries, warnings)
         if not verdict.refusals:
             yield self._build_admitted_outcome(draft, verdict, order, entries, warnings)
 
@@ -364,7 +364,7 @@ class _Run:
             quotas, limited = [quota for quota in quotas if quota.words is not None], ()
         return evaluate(quota_request(self.pod, draft), quotas, limited, entries, counted=self.counted)
 
-    def _refused(
+    def _build_refusal(
         self,
         refusal: Refusal,
         draft: Draft,

@@ -155,7 +155,7 @@ def _without_class(claim: PersistentVolumeClaim, server: Server) -> PersistentVo
     """Return the claim without its attributes class, if the server does not know the field. Source:
     api/persistentvolumeclaim DropDisabledFields.
     """
-    if server.on("VolumeAttributesClass"):
+    if server.is_enabled("VolumeAttributesClass"):
         return claim
     spec = msgspec.structs.replace(claim.spec, volume_attributes_class_name=None)
     return msgspec.structs.replace(claim, spec=spec)
@@ -230,7 +230,7 @@ def _update_errors(
     size = after.get("storage", ZERO)
     if size < before.get("storage", ZERO):
         yield from _shrink_errors(old, size, server)
-    if attributes[0] != attributes[1] and server.on("VolumeAttributesClass") and not attributes[1]:
+    if attributes[0] != attributes[1] and server.is_enabled("VolumeAttributesClass") and not attributes[1]:
         current = old.status.current_volume_attributes_class_name
         what = "nil" if attributes[1] is None else "empty string"
         text = f"update to {what} is forbidden when status.currentVolumeAttributesClassName is not nil"
@@ -269,7 +269,7 @@ def _class_moves(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> bool
 def _shrink_errors(old: PersistentVolumeClaim, size: Quantity, server: Server) -> Iterator[FieldError]:
     """A size may go back to what the volume has, exclusively, so that a failed expansion can be given up."""
     path, rule = "spec.resources.requests.storage", "claim/shrunk"
-    if not server.on("RecoverVolumeExpansionFailure"):
+    if not server.is_enabled("RecoverVolumeExpansionFailure"):
         yield forbidden(path, "field can not be less than previous value", rule)
     elif size <= parse_list(old.status.capacity, "status.capacity").get("storage", ZERO):
         yield forbidden(path, "field can not be less than status.capacity", rule)

@@ -84,7 +84,7 @@ def _has_emptied_side(slot: Slot, raw: Container, *, bounded: bool) -> bool:
     """
     stanza = raw.resources or ResourceRequirements()
     made = {"limits": stanza.limits is not None, "requests": stanza.limits is not None or stanza.requests is not None}
-    return any(not slot.side(side) and (bounded or made[side]) for side in SIDES)
+    return any(not slot.amounts_of(side) and (bounded or made[side]) for side in SIDES)
 
 
 def _kept_by_node(slot: Slot, raw: Container) -> set[tuple[str, ...]]:
@@ -192,7 +192,7 @@ def resize(
     Source: registry/core/pod/strategy.go podResizeStrategy.
     """
     name = old.metadata.name or patched.metadata.name
-    if not server.on("InPlacePodVerticalScaling"):
+    if not server.is_enabled("InPlacePodVerticalScaling"):
         text = "the server could not find the requested resource"
         return (Outcome(False, 404, Refusal(404, "NotFound", text, (Finding(text, "resize/absent"),))),)
     steps: list[Entry] | None = [] if journal else None
@@ -221,11 +221,11 @@ def _drop_other_updates(old: Pod, patched: Pod, server: Server) -> Pod:
     if not _as_many(old, patched):
         return patched
     spec = replace(old.spec, containers=_copy_container_sizes(old.spec.containers, patched.spec.containers))
-    if server.on("SidecarContainers"):
+    if server.is_enabled("SidecarContainers"):
         spec = replace(
             spec, init_containers=_copy_container_sizes(old.spec.init_containers, patched.spec.init_containers)
         )
-    if server.on("InPlacePodLevelResourcesVerticalScaling"):
+    if server.is_enabled("InPlacePodLevelResourcesVerticalScaling"):
         spec = replace(spec, resources=patched.spec.resources)
     return replace(old, spec=spec)
 
@@ -284,9 +284,9 @@ class _Run:
         draft.annotation = None
         if _as_many(self.old.pod, self.pod):
             kept = draft.pod is None and self.server.has_change("pod-level/kept-by-update")
-            if kept or not self.server.on("InPlacePodLevelResourcesVerticalScaling"):
+            if kept or not self.server.is_enabled("InPlacePodLevelResourcesVerticalScaling"):
                 draft.pod = stored.pod and stored.pod.copy()
-            if not self.server.on("SidecarContainers"):
+            if not self.server.is_enabled("SidecarContainers"):
                 draft.inits = [slot.copy() for slot in stored.inits]
 
     def _refusals(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
@@ -303,7 +303,7 @@ class _Run:
         """Yield what the plugins that look at the node refuse; the first of them answers."""
         disabled, pod = self.server.disabled_plugins, self.old.pod
         refusals: list[Refusal] = []
-        if self.server.on("NodeDeclaredFeatures") and "NodeDeclaredFeatureValidator" not in disabled:
+        if self.server.is_enabled("NodeDeclaredFeatures") and "NodeDeclaredFeatureValidator" not in disabled:
             bounded = bool(self.policies.limits) and "LimitRanger" not in disabled
             refusals += check_features(pod, self.old.draft, draft, self.node, entries, bounded=bounded)
         if not refusals and "PodResizeValidator" not in disabled:

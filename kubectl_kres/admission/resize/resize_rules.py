@@ -35,7 +35,7 @@ class PodVersion:
         self.pod, self.draft = pod, draft
 
     @property
-    def sized(self) -> bool:
+    def has_resources(self) -> bool:
         """Whether the pod level sets anything. An empty stanza does not."""
         return self.draft.pod is not None and bool(self.draft.pod.requests or self.draft.pod.limits)
 
@@ -54,8 +54,8 @@ def resize_errors(old: PodVersion, new: PodVersion, server: Server) -> list[Fiel
     if old.pod.spec.os is not None and old.pod.spec.os.name == "windows":
         return [forbidden(_NO_PATH, "windows pods cannot be resized", "resize/unsupported")]
     errors += _pod_errors(old, new)
-    if old.sized or new.sized:
-        if not server.on("InPlacePodLevelResourcesVerticalScaling"):
+    if old.has_resources or new.has_resources:
+        if not server.is_enabled("InPlacePodLevelResourcesVerticalScaling"):
             text = (
                 "resize of pods with pod-level resources is forbidden when "
                 "InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled"
@@ -66,7 +66,7 @@ def resize_errors(old: PodVersion, new: PodVersion, server: Server) -> list[Fiel
     if moved:
         return [*errors, *moved]
     errors += [*_container_errors(old, new, server), *_init_errors(old, new, server)]
-    if not errors and (old.draft.pod is None) != (new.draft.pod is None) and not new.sized:
+    if not errors and (old.draft.pod is None) != (new.draft.pod is None) and not new.has_resources:
         errors.append(forbidden("spec", _ONLY, "resize/immutable"))
     return errors
 
@@ -87,7 +87,7 @@ def _level_errors(old: PodVersion, new: PodVersion) -> Iterator[FieldError]:
         yield forbidden("spec.resources", "pod-level resources cannot be removed", "resize/removed")
         return
     for side in reversed(SIDES):
-        if before is not None and after is not None and before.side(side).keys() - after.side(side).keys():
+        if before is not None and after is not None and before.amounts_of(side).keys() - after.amounts_of(side).keys():
             text = f"pod-level resource {side} cannot be removed"
             yield forbidden(f"spec.resources.{side}", text, "resize/removed")
     if _other_resources(before) != _other_resources(after):
@@ -127,7 +127,7 @@ def _container_errors(old: PodVersion, new: PodVersion, server: Server) -> Itera
 
 
 def _init_errors(old: PodVersion, new: PodVersion, server: Server) -> Iterator[FieldError]:
-    resizable = server.on("InPlacePodVerticalScalingInitContainers")
+    resizable = server.is_enabled("InPlacePodVerticalScalingInitContainers")
     slots = zip(old.draft.inits, new.draft.inits, strict=True)
     raws = zip(old.pod.spec.init_containers or (), new.pod.spec.init_containers or (), strict=True)
     for (was, is_), raw in zip(slots, raws, strict=True):
@@ -154,7 +154,7 @@ def _init_errors(old: PodVersion, new: PodVersion, server: Server) -> Iterator[F
 
 def _removal_errors(was: Slot, is_: Slot) -> Iterator[FieldError]:
     for side in reversed(SIDES):
-        if was.side(side).keys() - is_.side(side).keys():
+        if was.amounts_of(side).keys() - is_.amounts_of(side).keys():
             text = f"resource {side} cannot be removed"
             yield forbidden(f"{is_.path}.resources.{side}", text, "resize/removed")
 
@@ -163,7 +163,7 @@ def _other_resources(slot: Slot | None) -> list[Quantities]:
     """Return what of a stanza is not cpu or memory; an absent stanza holds nothing."""
     if slot is None:
         return [{}, {}]
-    return [{name: value for name, value in slot.side(side).items() if name not in RESIZABLE} for side in SIDES]
+    return [{name: value for name, value in slot.amounts_of(side).items() if name not in RESIZABLE} for side in SIDES]
 
 
 def _has_other_changes(was: Container, is_: Container, *, claims_lost: bool = True) -> bool:
@@ -205,11 +205,11 @@ def changes(old: Pod, outcome: Outcome, server: Server) -> tuple[Change, ...]:
     }
     slots = zip((*before.containers, *before.inits), (*after.containers, *after.inits), strict=False)
     return tuple(
-        Change(is_.at(side, resource), is_.name, resource, side, _format_amount(values[0]), _format_amount(values[1]),
-               policies.get((is_.name, resource), False))
+        Change(is_.path_of(side, resource), is_.name, resource, side, _format_amount(values[0]),
+               _format_amount(values[1]), policies.get((is_.name, resource), False))
         for was, is_ in slots for resource in RESIZABLE for side in reversed(SIDES)
-        for values in [(_effective(before, was.side(side), side, resource),
-                        _effective(after, is_.side(side), side, resource))]
+        for values in [(_effective(before, was.amounts_of(side), side, resource),
+                        _effective(after, is_.amounts_of(side), side, resource))]
         if values[0] != values[1]
     )  # fmt: skip
 

@@ -108,7 +108,7 @@ def _port_errors(action: Raw, path: str) -> Iterator[FieldError]:
 
 
 def _sleep_errors(seconds: int, path: str, grace: int, server: Server) -> Iterator[FieldError]:
-    zero = server.on("PodLifecycleSleepActionAllowZero")
+    zero = server.is_enabled("PodLifecycleSleepActionAllowZero")
     if (0 if zero else 1) <= seconds <= grace:
         return
     if zero:
@@ -222,7 +222,7 @@ def env_errors(container: Raw, path: str, server: Server) -> Iterator[FieldError
 
 def _source_errors(source: Raw, path: str, server: Server, *, literal: bool) -> Iterator[FieldError]:
     """Source: validation.go validateEnvVarValueFrom."""
-    files = server.on("EnvFiles")
+    files = server.is_enabled("EnvFiles")
     keys = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", *(["fileKeyRef"] if files else [])]
     given = {key: result for key in keys if (result := pointer(source, key)) is not None}
     for key, result in given.items():
@@ -261,7 +261,7 @@ def _from_errors(source: Raw, path: str, index: int, server: Server) -> Iterator
 
 def file_volume_errors(spec: Raw, containers: Mapping[str, Raw], server: Server) -> Iterator[FieldError]:
     """Of the volumes that variables are read from. ``containers`` by path. Source: validateFileKeyRefVolumes."""
-    if not server.on("EnvFiles"):
+    if not server.is_enabled("EnvFiles"):
         return
     volumes = {text(volume, "name"): volume for volume in items(spec, "volumes")}
     for path, container in containers.items():

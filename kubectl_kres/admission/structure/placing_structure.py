@@ -220,7 +220,7 @@ def _spread_errors(constraint: Raw, others: list[Raw], labels: Raw, path: str, s
         policy = constraint.get(name)
         if isinstance(policy, str) and policy not in _POLICIES:
             yield not_supported(f"{path}.{name}", policy, _POLICIES, RULE)
-    if server.on("MatchLabelKeysInPodTopologySpreadSelectorMerge"):
+    if server.is_enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge"):
         yield from _key_errors({**constraint, "mismatchLabelKeys": None}, labels, path)
     else:
         yield from _older_key_errors(constraint, f"{path}.matchLabelKeys")

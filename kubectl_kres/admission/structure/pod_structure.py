@@ -119,7 +119,7 @@ def _dns_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
     for index, address in enumerate(servers):
         at = f"{path}.nameservers[{index}]"
         yield from (invalid(at, address, fault, _RULE) for fault in address_faults(address, server))
-    yield from _search_errors(searches, f"{path}.searches", relaxed=server.on("RelaxedDNSSearchValidation"))
+    yield from _search_errors(searches, f"{path}.searches", relaxed=server.is_enabled("RelaxedDNSSearchValidation"))
     for index, option in enumerate(items(config or {}, "options")):
         if not text(option, "name"):
             yield required(f"{path}.options[{index}]", "must not be empty", _RULE)
@@ -159,7 +159,7 @@ def _name_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
         name = text(spec, key)
         yield from (invalid(f"spec.{key}", name, fault, _NAME) for fault in (label_faults(name) if name else ()))
     override, path = spec.get("hostnameOverride"), "spec.hostnameOverride"
-    if isinstance(override, str) and server.on("HostnameOverride"):
+    if isinstance(override, str) and server.is_enabled("HostnameOverride"):
         if spec.get("setHostnameAsFQDN") is True:
             yield forbidden(path, "may not be specified when setHostnameAsFQDN is true", _NAME)
         if spec.get("hostNetwork") is True:
@@ -318,7 +318,7 @@ def _kind_errors(container: Raw, path: str, spec: Raw, server: Server, *, pod: b
     if kind == "ephemeralContainers":
         yield from _ephemeral_errors(container, path, spec)
         return
-    rules = server.on("ContainerRestartRules")
+    rules = server.is_enabled("ContainerRestartRules")
     if kind == "initContainers" and container.get("restartPolicy") != "Always":
         for key in _LASTING:
             if pointer(container, key) is not None:
@@ -353,7 +353,7 @@ def _init_restart_errors(container: Raw, path: str, server: Server) -> Iterator[
     if policy is None:
         if rules:
             yield required(f"{path}.restartPolicy", _WITHOUT, _POD_CHOICE)
-    elif policy == "Always" and not server.on("RestartAllContainersOnContainerExits"):
+    elif policy == "Always" and not server.is_enabled("RestartAllContainersOnContainerExits"):
         if rules:
             detail = "restartPolicyRules are not allowed for init containers with restart policy Always"
             yield forbidden(f"{path}.restartPolicyRules", detail, _POD_CHOICE)
@@ -372,7 +372,11 @@ def _restart_errors(container: Raw, path: str, server: Server) -> Iterator[Field
         yield not_supported(at, policy, _POLICIES, _POD_CHOICE)
     if len(rules) > _RULES:
         yield too_many(f"{path}.restartPolicyRules", len(rules), _RULES, _POD_CHOICE)
-    actions = ("Restart", "RestartAllContainers") if server.on("RestartAllContainersOnContainerExits") else ("Restart",)
+    actions = (
+        ("Restart", "RestartAllContainers")
+        if server.is_enabled("RestartAllContainersOnContainerExits")
+        else ("Restart",)
+    )
     for index, rule in enumerate(rules):
         at, codes = f"{path}.restartPolicyRules[{index}]", pointer(rule, "exitCodes")
         if text(rule, "action") not in actions:

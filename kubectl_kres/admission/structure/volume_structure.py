@@ -49,7 +49,7 @@ def claim_errors(spec: Raw, server: Server, path: str = "spec") -> Iterator[Fiel
     yield from _data_source_errors(spec, path)
     for key in ("storageClassName", "volumeAttributesClassName"):
         name = spec.get(key)
-        if isinstance(name, str) and name and (key == "storageClassName" or server.on("VolumeAttributesClass")):
+        if isinstance(name, str) and name and (key == "storageClassName" or server.is_enabled("VolumeAttributesClass")):
             yield from (invalid(f"{path}.{key}", name, fault, _RULE) for fault in subdomain_faults(name))
 
 

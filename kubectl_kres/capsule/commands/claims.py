@@ -83,9 +83,9 @@ class ClaimsPage(Page):
             if self.options.output == "brief":
                 whole = self.brief(render_claim.claim_brief(report, self._explain_command(report.subject)))
             yield ObjectAnswer(subject, report, whole)
-            run_summary.meets("allocated", report.state in {"allocated", "in use"})
-            run_summary.answered(
-                report.unseen, complete=report.complete, negative=report.waits and self.options.exit_code
+            run_summary.note_condition("allocated", report.state in {"allocated", "in use"})
+            run_summary.add_answer(
+                report.unseen, complete=report.complete, negative=report.is_waiting and self.options.exit_code
             )
         run_summary.note_unread(gaps := failed_beside(making.scene), complete=not gaps)
         pool = self.options.pool
@@ -106,7 +106,7 @@ class ClaimsPage(Page):
     ) -> Iterator[tuple[Subject, ClaimReport]]:
         """The claims that were chosen, each with its report."""
         made = [(subject, self._report(making, prediction, subject, run_summary)) for subject in turn.found.subjects]
-        kept = [(subject, report) for subject, report in made if report is not None and self._chosen(report)]
+        kept = [(subject, report) for subject, report in made if report is not None and self._is_selected(report)]
         if not self._whole:
             kept.sort(key=lambda subjects: _ORDER.index(subjects[1].state))
         reports = [report for _, report in kept]
@@ -118,30 +118,30 @@ class ClaimsPage(Page):
     ) -> ClaimReport | None:
         """None for one that the server would not take; that is told."""
         if subject.ref in prediction.refused:
-            run_summary.missed(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
+            run_summary.add_error(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
             return None
         ref = subject.ref
         claim: Any = prediction.store.get(ref.kind, ref.name, ref.namespace)
         report = claim_detail(making, claim) if self._whole else making.report(claim)
-        return prediction.noted(ref, report)
+        return prediction.add_prediction(ref, report)
 
-    def _chosen(self, report: ClaimReport) -> bool:
+    def _is_selected(self, report: ClaimReport) -> bool:
         pool = self.options.pool
         if pool and pool not in {report.pool, report.wanted_pool if not report.pool else ""}:
             return False
-        return report.waits or not self.options.waiting
+        return report.is_waiting or not self.options.waiting
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """A row each, below a heading."""
         reports = [answered.report for answered in answers]
         return render.table(reports, color=self.color, width=self.width) if reports else ()
 
-    def closing(self, run_summary: RunSummary) -> Iterator[str]:
+    def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts; the command that goes on from here is noted."""
         if not self._reports or self._whole or self.options.output in {"name", "brief"}:
             return
         yield render.count_line([report.state for report in self._reports], self.width)
-        waiting = sorted((report for report in self._reports if report.waits), key=_queue_sort_key)
+        waiting = sorted((report for report in self._reports if report.is_waiting), key=_queue_sort_key)
         if waiting:
             ref = waiting[0].subject
             run_summary.note(f'The fix of one, with commands: "{self._explain_command(ref)}"')
@@ -223,7 +223,7 @@ class SizingPage(Page):
     def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The one workload."""
         store = build_prediction(turn.store).store
-        for subject, item in run_summary.each(
+        for subject, item in run_summary.answer_each(
             turn.found.subjects, lambda subject: size_claim(store, subject, turn.ask)
         ):
             drawn: Callable[[], Iterable[str]] = partial(text_sizing.lines, item, color=self.color, width=self.width)
@@ -231,7 +231,7 @@ class SizingPage(Page):
                 drawn = self.brief(text_sizing.brief(item, self._sizing_command(subject), self._claim_command))
             yield ObjectAnswer(subject, item, drawn)
             negative = self.options.exit_code and not all(pool.fits for pool in item.pools)
-            run_summary.answered(item.unseen, complete=item.complete, negative=negative)
+            run_summary.add_answer(item.unseen, complete=item.complete, negative=negative)
 
     def _sizing_command(self, subject: Subject) -> str:
         """The command that gives the whole answer."""

@@ -50,7 +50,7 @@ class ClaimOrPoolExplainer(Explainer):
         self._last: tuple[AnswerBatch, Explaining] | None = None
 
     @classmethod
-    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+    def reads(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         """The pool, and who else claims of it; of a Tenant the quotas in its namespaces."""
         if subject.ref.kind == "Tenant":
             return tenant_needs(store, subject)
@@ -85,7 +85,7 @@ class ClaimOrPoolExplainer(Explainer):
         try:
             result = self._find_explaining(turn, run_summary).explain(subject)
         except KresError as error:
-            run_summary.missed(error)
+            run_summary.add_error(error)
             return
         whole: Callable[[], Iterable[str]] = partial(_lines, self.page, result, now=turn.ask.now, many=turn.many)
         if self.page.options.output == "brief":
@@ -94,7 +94,7 @@ class ClaimOrPoolExplainer(Explainer):
         row = render.row_of(result) if self._in_table(turn) else None
         yield ObjectAnswer(subject, result, whole, row=row), None
         unseen = unseen_in(result)
-        run_summary.answered(
+        run_summary.add_answer(
             unseen, complete=is_whole(unseen), negative=self.page.options.exit_code and negative(result)
         )
 
@@ -104,7 +104,7 @@ class ClaimOrPoolExplainer(Explainer):
         try:
             tenant_explanation = explain_tenant(turn.store, subject)
         except KresError as error:
-            run_summary.missed(error)
+            run_summary.add_error(error)
             return
         whole: Callable[[], Iterable[str]] = partial(_tenant_lines, self.page, tenant_explanation)
         if self.page.options.output == "brief":
@@ -113,10 +113,10 @@ class ClaimOrPoolExplainer(Explainer):
             )
         row = tenant_row(tenant_explanation) if self._in_table(turn) else None
         yield ObjectAnswer(subject, tenant_explanation, whole, row=row), None
-        run_summary.answered(
+        run_summary.add_answer(
             tenant_explanation.unseen,
             complete=tenant_explanation.complete,
-            negative=self.page.options.exit_code and tenant_explanation.over,
+            negative=self.page.options.exit_code and tenant_explanation.is_exceeded,
         )
 
     def _in_table(self, turn: AnswerBatch) -> bool:
@@ -131,7 +131,7 @@ class ClaimOrPoolExplainer(Explainer):
         """For all objects of a turn; what is assumed is noted."""
         if self._last is None or self._last[0] is not turn:
             explaining = Explaining(turn.store)
-            run_summary.note_assumption(explaining.supposed)
+            run_summary.note_assumption(explaining.assumptions)
             self._last = turn, explaining
         return self._last[1]
 
@@ -200,10 +200,10 @@ class TenantUsersPage(Page):
             try:
                 result = tenant_users(turn.store, subject, turn.ask)
             except KresError as error:
-                run_summary.missed(error)
+                run_summary.add_error(error)
                 continue
             yield ObjectAnswer(subject, result, partial(self._lines, result))
-            run_summary.answered(result.unseen, complete=result.complete, negative=False)
+            run_summary.add_answer(result.unseen, complete=result.complete, negative=False)
 
     def _lines(self, users: TenantUsers) -> Iterator[str]:
         yield from users_lines(users, color=self.color, width=self.width)

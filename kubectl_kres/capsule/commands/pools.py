@@ -68,7 +68,7 @@ class PoolsPage(Page):
             self._metrics += _metrics(prediction.store, {subject.ref.name for subject in turn.found.subjects})
         for subject in turn.found.subjects:
             if subject.ref in prediction.refused:
-                run_summary.missed(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
+                run_summary.add_error(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
                 continue
             report = self._report(context, subject.ref.name, turn.ask)
             report = structs.replace(report, predicted=subject.ref in prediction.made)
@@ -79,7 +79,7 @@ class PoolsPage(Page):
                 whole = self.brief(render.pool_brief(report, more))
             yield ObjectAnswer(subject, report, whole)
             bad = report.exhausted or bool(report.queue) or report.ready is False
-            run_summary.answered(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
+            run_summary.add_answer(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
         run_summary.note_unread(gaps := failed_beside(context), complete=not gaps)
 
     def _report(self, context: PoolIndex, name: str, ask: EvaluationOptions) -> PoolReport:
@@ -96,7 +96,7 @@ class PoolsPage(Page):
             )
         return structs.replace(pool_report(context, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
 
-    def closing(self, run_summary: RunSummary) -> Iterator[str]:
+    def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
         """The series of Capsule's own endpoint, where these are asked for."""
         del run_summary
         yield from self._metrics

@@ -76,7 +76,7 @@ def _select_named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Sel
     missing: list[KresError] = []
     for name in dict.fromkeys(name_of(kind, word, f"{kind.names[3]}-name") for word in words):
         given = (ref.namespace for ref in source.store.files if (ref.kind, ref.name) == (kind.kind, name))
-        places = dict.fromkeys((*given, *source.places(kind, name)))
+        places = dict.fromkeys((*given, *source.candidate_namespaces(kind, name)))
         group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in places]
         source.fill(ReadRequest(kind.kind, subject.ref.namespace, name) for subject in group)
         there = [subject for subject in group if source.store.get(kind.kind, name, subject.ref.namespace) is not None]
@@ -115,7 +115,7 @@ def _fill_store(source: ObjectSource, needs: Callable[[Store], Iterable[ReadRequ
     tried: set[ReadRequest] = set()
     while new := [need for need in needs(source.store) if need not in tried]:
         tried.update(new)
-        source.fill(need for need in new if source.store.wants(need))
+        source.fill(need for need in new if source.store.should_read(need))
 
 
 def _select_listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], options: Options) -> Selection:
@@ -130,7 +130,7 @@ def _select_listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], opti
         if seen:
             subjects += [Subject(ObjectRef(kind.kind, name), kind) for name in seen]
             continue
-        if not coverage.known:
+        if not coverage.is_known:
             missing.append(_add_hint(fault_of(source, [Subject(ObjectRef(kind.kind, "", space), kind)]), kind))
             continue
         subjects += [

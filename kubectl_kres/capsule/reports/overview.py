@@ -94,21 +94,21 @@ def _claim(claim: ResourcePoolClaim, report: ClaimReport) -> Problem:
         report.subject,
         claim_severity(report),
         report.state,
-        lacks=report.lacks,
+        lacks=report.missing_amounts,
         behind=behind if report.state == "queued" else (),
-        reason=report.because if not report.lacks and report.state != "queued" else "",
-        since=state_since(claim, report) if report.waits else "",
+        reason=report.because if not report.missing_amounts and report.state != "queued" else "",
+        since=state_since(claim, report) if report.is_waiting else "",
     )
 
 
 def tight_use(report: PoolReport) -> PoolUse | None:
     """Return the resource with the least left in proportion."""
-    return max(report.uses, key=lambda use: (use.over, use.wanted is not None, use.percent or 0), default=None)
+    return max(report.uses, key=lambda use: (use.is_exceeded, use.wanted is not None, use.percent or 0), default=None)
 
 
 def pool_state(report: PoolReport) -> str:
     """Return a word of ``POOL_STATES``."""
-    if any(use.over for use in report.uses):
+    if any(use.is_exceeded for use in report.uses):
         return "over-claimed"
     if report.ready is False:
         return "failing"
@@ -178,6 +178,6 @@ def timeline_events(item: ResourcePool | ResourcePoolClaim) -> Iterator[Timeline
     for condition in item.status.conditions or ():
         wanted = condition.status != "True" if condition.type == "Ready" else condition.reason != "Failed"
         if wanted and not (isinstance(item, ResourcePool) and condition.reason == "NoExhaustions"):
-            at = source.at(f"status.conditions[{condition.type}]")
+            at = source.at_path(f"status.conditions[{condition.type}]")
             fact = Fact(condition.reason, condition.message, at, condition.last_transition_time or "")
             yield TimelineEvent(fact, _SEVERITIES.get(condition.reason, "bad"))

@@ -16,21 +16,21 @@ from kubectl_kres.reports.remedies.context import RemedyContext
 def _resources(case: RemedyContext) -> Iterator[str]:
     """Yield the value that the rule asks for, and that its object can be changed instead."""
     finding = case.finding
-    side: Side = "requests" if finding.at.side == "requests" else "limits"
+    side: Side = "requests" if finding.field_path.requests_or_limits == "requests" else "limits"
     slot, name = case.slot(), finding.resource
-    what = f"{side}.{name} of {case.who()}"
+    what = f"{side}.{name} of {case.container_title()}"
     change = f"or change {finding.source}" if finding.source is not None else "or change the rule"
     if finding.expected == "Remove":
         setter = case.last_set("requests") if side == "requests" else None
         if setter is not None and setter.rule == "defaulting/request-from-limit":
-            yield f"take limits.{name} of {case.who()} out, since a limit becomes the request too, {change}"
+            yield f"take limits.{name} of {case.container_title()} out, since a limit becomes the request too, {change}"
             return
         by = case.setter(side)
         yield f"take {what} out{f', which {by} sets' if by else ''}, {change}"
         return
     request = slot.requests.get(name) if slot is not None else None
     if request is None or request.nano <= 0:
-        yield f"set requests.{name} of {case.who()}, {change}"
+        yield f"set requests.{name} of {case.container_title()}, {change}"
         return
     if finding.expected == "MatchRequest":
         yield f"set {what} to {request}, as requests.{name} is, {change}"
@@ -42,16 +42,16 @@ def _within_ratio(case: RemedyContext, slot: Slot | None, name: str, request: Qu
     ratio = _ratio(case)
     limit = slot.limits.get(name) if slot is not None else None
     if ratio is None:
-        yield f"set limits.{name} of {case.who()} as the rule asks, {change}"
+        yield f"set limits.{name} of {case.container_title()} as the rule asks, {change}"
         return
     most = ratio_limit(name, request, ratio)
     if limit is None:
-        yield f"set limits.{name} of {case.who()} to at most {most}, {change}"
+        yield f"set limits.{name} of {case.container_title()} to at most {most}, {change}"
         return
     least = -(-limit.nano * 10**9 // ratio.nano)
     step = 10**6 if name == "cpu" else 10**9
     more = Quantity(-(-least // step) * step, request.format)
-    who = case.who()
+    who = case.container_title()
     yield f"set limits.{name} of {who} to at most {most}, or requests.{name} to at least {more}, {change}"
 
 

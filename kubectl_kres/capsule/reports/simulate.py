@@ -53,7 +53,7 @@ class Prediction(NamedTuple):
     supposed: tuple[str, ...] = ()
     undecided: frozenset[ObjectRef] = frozenset()
 
-    def noted(self, ref: ObjectRef, report: ClaimReport) -> ClaimReport:
+    def add_prediction(self, ref: ObjectRef, report: ClaimReport) -> ClaimReport:
         """Return a claim's report that says whether it is predicted, and for sure."""
         if ref not in self.made:
             return report
@@ -129,7 +129,7 @@ def _build_world(store: Store, made: Iterable[ObjectRef]) -> PoolWorld:
     """Return what there is without the files: of a namespace that was not read the name alone is known."""
     gone = set(made)
 
-    def there(kind: str) -> Iterable[Any]:
+    def existing_objects(kind: str) -> Iterable[Any]:
         for item in store.all(kind):
             ref = ObjectRef(kind, item.metadata.name, item.metadata.namespace)
             if ref not in gone:
@@ -141,7 +141,12 @@ def _build_world(store: Store, made: Iterable[ObjectRef]) -> PoolWorld:
     for ref in made:
         if ref.namespace and ref.namespace not in spaces:
             spaces[ref.namespace] = _add_name_label(Namespace(ManagedMetadata(ref.namespace)))
-    return world_of(spaces.values(), there("ResourcePool"), there("ResourcePoolClaim"), there("ResourceQuota"))
+    return world_of(
+        spaces.values(),
+        existing_objects("ResourcePool"),
+        existing_objects("ResourcePoolClaim"),
+        existing_objects("ResourceQuota"),
+    )
 
 
 def _add_name_label(namespace: Namespace) -> Namespace:
@@ -161,7 +166,7 @@ def _build_store(store: Store, world: PoolWorld) -> Store:
     """Return the objects of a world as a store, with what is known of the old one."""
     result = Store(store.origin)
     result.files.update(store.files)
-    for need, coverage in store.needs().items():
+    for need, coverage in store.coverages().items():
         result.cover(need, coverage)
     for kind in store.kinds():
         if kind not in _KEPT:
@@ -169,7 +174,7 @@ def _build_store(store: Store, world: PoolWorld) -> Store:
                 result.add(kind, item)
     if store.origin.kind == "files":
         # Nothing else is read: the namespaces that were supposed are all there are.
-        for need in (ReadRequest("Namespace"), *(need for need in store.needs() if need.kind == "Namespace")):
+        for need in (ReadRequest("Namespace"), *(need for need in store.coverages() if need.kind == "Namespace")):
             result.cover(need, READ)
     outcome = (world.namespaces.values(), world.pools.values(), world.claims.values(), world.quotas.values())
     for items in outcome:

@@ -251,7 +251,7 @@ def allocate(
     canClaimWithinNamespace.
     """
     run = _Pass(hard, shares, ordered=ordered, lowered=lowered)
-    turns = tuple(map(run.turn, queue))
+    turns = tuple(map(run.turn_of, queue))
     claim_shares = tuple(run.shares.values())
     used = used_of(hard, claim_shares)
     still = len(claim_shares) == len(shares) and not any(turn.result in {"taken", "changed"} for turn in turns)
@@ -305,7 +305,7 @@ class _Pass:
         """Return what is left of hard, in billionths."""
         return self._room[name] + self._used[name]
 
-    def turn(self, candidate: ClaimCandidate) -> ClaimTurn:
+    def turn_of(self, candidate: ClaimCandidate) -> ClaimTurn:
         """Return the next claim's."""
         share = self.shares.get(candidate.uid) if self.shares else None
         if share is not None:

@@ -39,7 +39,12 @@ def refuse_resources(draft: Draft, rules: Sequence[WorkloadRule], journal: list[
     for slot, target in _list_slots(draft):
         for side in _SIDES:
             names = sorted(
-                {name for rule in rules for name, policy in rule.side(side, target).items() if policy.policy in _HELD}
+                {
+                    name
+                    for rule in rules
+                    for name, policy in rule.policies_of(side, target).items()
+                    if policy.policy in _HELD
+                }
             )
             for name in names:
                 finding = _judge(slot, side, name, list(_demands(rules, side, target, name)), journal)
@@ -57,7 +62,7 @@ def _list_slots(draft: Draft) -> Iterator[tuple[Slot, str]]:
 def _demands(rules: Sequence[WorkloadRule], side: Side, target: str, name: str) -> Iterator[_Demand]:
     demands: list[_Demand] = []
     for rule in rules:
-        policy = rule.side(side, target).get(name)
+        policy = rule.policies_of(side, target).get(name)
         if policy is None:
             continue
         if policy.policy in _HELD:
@@ -78,15 +83,15 @@ def _judge(
     for demand in demands:
         met, detail = _check_policy(slot, side, name, demand.policy)
         if journal is not None:
-            shown = slot.side(side).get(name)
+            shown = slot.amounts_of(side).get(name)
             observed = f"{word} {'-' if shown is None else shown}, {demand.action}"
             journal.append(
                 Check(
-                    slot.at(side, name),
+                    slot.path_of(side, name),
                     "capsule/rule-resources",
                     met or demand.action != "deny",
                     observed,
-                    demand.policy.shown,
+                    demand.policy.text,
                     "" if met else detail,
                     demand.policy.source,
                 )
@@ -104,11 +109,11 @@ def _judge(
         text = f'workload resource {word} "{name}" at {path} does not satisfy any allowed resource policy'
     else:
         return None
-    shown = slot.side(side).get(name)
+    shown = slot.amounts_of(side).get(name)
     return Finding(
         text,
         "capsule/rule-resources",
-        slot.at(side, name),
+        slot.path_of(side, name),
         name,
         observed="<undefined>" if shown is None else str(shown),
         expected=demand.policy.policy,
@@ -166,7 +171,7 @@ def refuse_class(qos_class: str, rules: Sequence[WorkloadRule]) -> Finding | Non
 
 
 def _of_class(text: str, qos_class: str, rule: WorkloadRule) -> Finding:
-    source = rule.source.at(f"{rule.source.field}.qosClasses")
+    source = rule.source.at_path(f"{rule.source.field}.qosClasses")
     wanted = ", ".join(rule.qos) if rule.action == "allow" else f"not {qos_class}"
     return Finding(text, "capsule/rule-qos", "status.qosClass", observed=qos_class, expected=wanted, source=source)
 
@@ -183,7 +188,7 @@ class TenantWebhook(Struct, frozen=True):
     rules: tuple[WorkloadRule, ...]
     refuses: bool = True
     configuration: str = "capsule-mutating-webhook-configuration"
-    again: bool = True
+    reinvoked: bool = True
     title: str = "the rules of its Tenant"
     simulated: bool = False
 
@@ -192,7 +197,7 @@ class TenantWebhook(Struct, frozen=True):
         del owner
         return self
 
-    def within(self, limits: tuple[Limits, ...]) -> TenantWebhook:
+    def with_limits(self, limits: tuple[Limits, ...]) -> TenantWebhook:
         """Return the same: it does not look at LimitRanges."""
         del limits
         return self

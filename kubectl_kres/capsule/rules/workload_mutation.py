@@ -35,7 +35,7 @@ def policies_by_resource(rules: Sequence[WorkloadRule], side: Side, target: str)
     """Return the policy of each resource: of several rules the last one's, whatever their actions."""
     policies: dict[str, ResourcePolicy] = {}
     for rule in rules:
-        policies.update(rule.side(side, target))
+        policies.update(rule.policies_of(side, target))
     return policies
 
 
@@ -56,7 +56,7 @@ def _mutate_slot(slot: Slot, rules: Sequence[WorkloadRule], target: str, journal
 
 
 def _apply(slot: Slot, side: Side, name: str, policy: ResourcePolicy, journal: list[Entry] | None) -> bool:
-    values, request = slot.side(side), slot.requests.get(name)
+    values, request = slot.amounts_of(side), slot.requests.get(name)
     present = values.get(name)
     new: Quantity | None = None
     match policy.policy:
@@ -64,7 +64,9 @@ def _apply(slot: Slot, side: Side, name: str, policy: ResourcePolicy, journal: l
             del values[name]
             if journal is not None:
                 rule = "capsule/rule-remove"
-                journal.append(Set(slot.at(side, name), rule, before=str(present.round_up()), source=policy.source))
+                journal.append(
+                    Set(slot.path_of(side, name), rule, before=str(present.round_up()), source=policy.source)
+                )
             return True
         case "Default" if present is None:
             new = policy.value

@@ -46,7 +46,7 @@ class ResourcePolicy(Struct, frozen=True):
     value: Quantity | None = None
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """The policy with its value: ``Ratio 2``."""
         return self.policy if self.value is None else f"{self.policy} {self.value}"
 
@@ -61,7 +61,7 @@ class WorkloadRule(Struct, frozen=True):
     limits: Mapping[str, ResourcePolicy] = {}
     qos: tuple[str, ...] = ()
 
-    def side(self, side: str, target: str) -> Mapping[str, ResourcePolicy]:
+    def policies_of(self, side: str, target: str) -> Mapping[str, ResourcePolicy]:
         """Return the policies of a side that apply at a target, by resource."""
         if target not in self.targets:
             return {}
@@ -88,7 +88,7 @@ def rules_of_tenant(tenant: Tenant, labels: Mapping[str, str] | None) -> Workloa
 
 def rules_of_status(rules: Sequence[NamespaceRule], source: Source) -> WorkloadRules:
     """Return the rules that a RuleStatus lists, all of which apply."""
-    return _parse_rules((rule, source.at(f"status.rules[{place}]")) for place, rule in enumerate(rules))
+    return _parse_rules((rule, source.at_path(f"status.rules[{place}]")) for place, rule in enumerate(rules))
 
 
 def is_selected(rule: TenantRule, labels: Mapping[str, str]) -> bool:
@@ -117,18 +117,18 @@ def _rule(rule: NamespaceRule, source: Source, gap: _Gap) -> WorkloadRule | None
         return None
     if rule.audience and not _about_everybody(rule):
         names = ", ".join(f"{subject.kind} {subject.name}" for subject in rule.audience)
-        gap(source.at(f"{source.field}.audience"), f"it is about requests of {names} only: left out")
+        gap(source.at_path(f"{source.field}.audience"), f"it is about requests of {names} only: left out")
         return None
-    at = source.at(f"{source.field}.enforce.workloads")
+    at = source.at_path(f"{source.field}.enforce.workloads")
     action = rule.enforce.action or "deny"
     if action not in _ACTIONS:
-        gap(source.at(f"{source.field}.enforce.action"), f"{action!r} is not known: the rule is left out")
+        gap(source.at_path(f"{source.field}.enforce.action"), f"{action!r} is not known: the rule is left out")
         return None
     for key in workloads:
         if key in _NOT_COMPUTED and workloads[key]:
-            gap(at.at(f"{at.field}.{key}"), "not computed: taken to let the pod pass")
+            gap(at.at_path(f"{at.field}.{key}"), "not computed: taken to let the pod pass")
         elif key not in _FIELDS:
-            gap(at.at(f"{at.field}.{key}"), "not known: left out")
+            gap(at.at_path(f"{at.field}.{key}"), "not known: left out")
     targets = _targets(workloads.get("targets"), at, gap)
     sides = _parse_sides(workloads.get("resources"), at, gap)
     return WorkloadRule(action, at, targets, *sides, _classes(workloads.get("qosClasses"), at, gap))
@@ -138,7 +138,7 @@ def _parse_sides(written: Any, at: Source, gap: _Gap) -> tuple[dict[str, Resourc
     """Return the policies of requests and of limits."""
     sides: dict[str, dict[str, ResourcePolicy]] = {"requests": {}, "limits": {}}
     for side, policies in written.items() if isinstance(written, Mapping) else ():
-        place = at.at(f"{at.field}.resources.{side}")
+        place = at.at_path(f"{at.field}.resources.{side}")
         if side not in sides or not isinstance(policies, Mapping):
             gap(place, "not known: left out")
             continue
@@ -150,7 +150,7 @@ def _classes(written: Any, at: Source, gap: _Gap) -> tuple[str, ...]:
     classes = tuple(map(str, written)) if isinstance(written, list | tuple) else ()
     for value in classes:
         if value not in _CLASSES:
-            gap(at.at(f"{at.field}.qosClasses"), f"{value!r} is no QoS class")
+            gap(at.at_path(f"{at.field}.qosClasses"), f"{value!r} is no QoS class")
     return classes
 
 
@@ -164,16 +164,16 @@ def _targets(written: Any, at: Source, gap: _Gap) -> frozenset[str]:
         return EVERYWHERE
     for target in written:
         if target not in EVERYWHERE | _OTHER_TARGETS:
-            gap(at.at(f"{at.field}.targets"), f"{str(target)!r} is not known: left out")
+            gap(at.at_path(f"{at.field}.targets"), f"{str(target)!r} is not known: left out")
     return frozenset(map(str, written))
 
 
 def _policies(side: str, written: Mapping[str, Any], at: Source, gap: _Gap) -> Iterator[tuple[str, ResourcePolicy]]:
     for name, policy in written.items():
-        place = at.at(f"{at.field}[{name}]")
+        place = at.at_path(f"{at.field}[{name}]")
         kind = str(policy.get("policy", "")) if isinstance(policy, Mapping) else ""
         if kind not in POLICIES[side]:
-            gap(place.at(f"{place.field}.policy"), f"{kind!r} is not known: left out")
+            gap(place.at_path(f"{place.field}.policy"), f"{kind!r} is not known: left out")
             continue
         more = sorted(set(policy) - {"policy", "value"})
         if more:
@@ -184,7 +184,7 @@ def _policies(side: str, written: Mapping[str, Any], at: Source, gap: _Gap) -> I
         try:
             value = from_json(policy["value"])
         except (KeyError, QuantityError):
-            gap(place.at(f"{place.field}.value"), f"{kind} needs an amount: left out")
+            gap(place.at_path(f"{place.field}.value"), f"{kind} needs an amount: left out")
             continue
         if kind == "Ratio" and (name not in _RATIO or value.nano < 10**9):
             gap(place, "a Ratio is of cpu, memory or ephemeral-storage, and at least 1: left out")

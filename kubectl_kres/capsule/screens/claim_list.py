@@ -67,15 +67,15 @@ class ClaimEntry(Struct, eq=False, gc=False):
         self.number = rows_of(self._session).number
 
     @property
-    def whole(self) -> ClaimReport | None:
+    def computed_report(self) -> ClaimReport | None:
         """The claim in full; None where its pool has so many claims that this takes its time."""
-        return rows_of(self._session).whole(self._session, self.claim)
+        return rows_of(self._session).computed_report(self._session, self.claim)
 
     @property
-    def waits(self) -> str:
+    def waiting_text(self) -> str:
         """For how long it has been without what it asks for."""
         report = self.report
-        if not report.waits:
+        if not report.is_waiting:
             return ""
         return age_text(waits_since(self.claim, report), self._session.setting.now())
 
@@ -87,13 +87,13 @@ def row_sign(row: ClaimEntry) -> tuple[str, Tone]:
 
 def short(report: ClaimReport) -> str:
     """Return what is missing, in a few words."""
-    if report.lacks:
-        return brief_words(report.lacks)
+    if report.missing_amounts:
+        return brief_words(report.missing_amounts)
     if report.state == "queued":
         names = [_brief(amount.name) for amount in report.amounts if amount.behind is not None]
         ahead = f"behind {report.place.place - 1}" if report.place is not None else "behind others"
         return f"{ahead}: {', '.join(names)}" if names else ahead
-    return report.because if report.waits or report.state == "released" else ""
+    return report.because if report.is_waiting or report.state == "released" else ""
 
 
 def brief_words(amounts: Mapping[str, str]) -> str:
@@ -123,7 +123,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("short", "SHORT BY", lambda row: short(row.report), _short_rank, tone=lambda row: row_sign(row)[1],
                most=44),
         Column("place", "PLACE", lambda row: _format_queue_position(row.report), _place_rank, wide=True, most=11),
-        Column("waits", "WAITS", lambda row: row.waits, _waits_rank, right=True, width=5, searched=False),
+        Column("waits", "WAITS", lambda row: row.waiting_text, _waits_rank, right=True, width=5, searched=False),
         Column("asks", "ASKS FOR", lambda row: brief_words(row.report.asks), _asks_rank, wide=True),
     )  # fmt: skip
 
@@ -155,7 +155,7 @@ def _state_rank(row: ClaimEntry) -> int | None:
 
 
 def _waits_rank(row: ClaimEntry) -> str | None:
-    return waits_since(row.claim, row.known) if row.known is not None and row.known.waits else None
+    return waits_since(row.claim, row.known) if row.known is not None and row.known.is_waiting else None
 
 
 def _fault(row: ClaimEntry) -> bool:
@@ -178,13 +178,13 @@ def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, ClaimEntry] | None:
 
 def _detail(session: Session, row: ClaimEntry, width: int) -> Iterator[Line]:
     del session
-    report = row.whole or row.report
+    report = row.computed_report or row.report
     yield from state_lines(report, width)
     if lacks := short(report):
         yield from tone_lines(
-            "", wrap_text(f"short by {lacks}" if report.lacks else lacks, width, first="  ", rest="    ")
+            "", wrap_text(f"short by {lacks}" if report.missing_amounts else lacks, width, first="  ", rest="    ")
         )
-    if report.waits and row.whole is None:
+    if report.is_waiting and row.computed_report is None:
         yield [("quiet", "enter: what would unblock it")]
     else:
         yield from remedy_lines(report, width)
@@ -222,7 +222,7 @@ LISTING = Listing(
     prepare=lambda row, _: row.prepare(),
     ready=lambda row, what: what in _CHEAP or row.ready,
     fault=_fault,
-    late=lambda session: rows_of(session).late(session),
+    late=lambda session: rows_of(session).is_late(session),
     command=lambda session, namespace: session.command("claims", namespace),
     labels=lambda row: row.claim.metadata.labels or {},
     hints=("owner", "sort-state", "faults"),

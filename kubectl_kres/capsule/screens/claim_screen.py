@@ -38,10 +38,10 @@ class ClaimPane(OutlinePane):
     HEAD = "CLAIM"
     found: ClaimExplanation | None
 
-    def wanted(self) -> Iterable[ReadRequest]:
+    def answer_reads(self) -> Iterable[ReadRequest]:
         return pooled_needs(self.session.store, self.subject)
 
-    def ask(self) -> ClaimExplanation:
+    def compute_answer(self) -> ClaimExplanation:
         claim: Any = self.session.get(self.ref)
         if claim is None:
             raise missing_error(self.session.store, self.subject)
@@ -63,7 +63,9 @@ class ClaimPane(OutlinePane):
         report = self.report
         yield from state_lines(report, width)
         if lacks := short(report):
-            yield from tone_lines("", wrap_text(f"short by {lacks}" if report.lacks else lacks, width, rest="  "))
+            yield from tone_lines(
+                "", wrap_text(f"short by {lacks}" if report.missing_amounts else lacks, width, rest="  ")
+            )
         yield from self.do_lines(width)
         if report.because != lacks:
             yield from tone_lines("", wrap_text(report.because, width, first="  ", rest="    "))
@@ -86,14 +88,14 @@ class ClaimPane(OutlinePane):
             yield from sections.section(title, _quota(report), ("USED", "HARD", "CLAIMS"))
         yield from sections.section("conditions", map(condition_item, claim_explanation.conditions), ("STATUS",))
         yield from sections.section("last changed", map(said_item, last_edit_texts(report.edits)))
-        yield from sections.section("not visible", map(self._unseen_row, () if self.late else report.unseen))
+        yield from sections.section("not visible", map(self._unseen_row, () if self.is_late else report.unseen))
 
     def _queue(self, claim_explanation: ClaimExplanation) -> Iterator[OutlineItem]:
         """Return who takes part before it; those that only keep what they hold are one line."""
         kept = [turn for turn in claim_explanation.turns if turn.result == "kept" and not turn.own]
         if kept:
             yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", place=self.owner())
-        place, report_waits = 0, self.report.waits
+        place, report_waits = 0, self.report.is_waiting
         for turn in claim_explanation.turns:
             place += turn.result != "kept"
             if turn.result != "kept" or turn.own:
@@ -103,7 +105,7 @@ class ClaimPane(OutlinePane):
                 )
         if not claim_explanation.turns and self.report.state in WAITING:
             text = "the pool, or the claims of others, could not be read"
-            yield OutlineItem((), "not visible", said="still being read" if self.late else text, tone="warn")
+            yield OutlineItem((), "not visible", said="still being read" if self.is_late else text, tone="warn")
 
     def _queue_lines(self, item: OutlineItem, width: int) -> Iterator[Line]:
         """Yield the queue as a picture, with who gets in after each remedy, and what is compared at its own turn."""
@@ -135,7 +137,7 @@ class ClaimPane(OutlinePane):
         if self.found is None:
             return [("warn", "not known")]
         state = self.report.state
-        count = 0 if self.late else len(self.report.unseen)
+        count = 0 if self.is_late else len(self.report.unseen)
         return [(TONES[state], state), ("quiet", f"  {count} read{'s' * (count != 1)} not visible" if count else "")]
 
     def hints(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
             about=partial(_lines, report, way, number),
             name="command", text=commands, remedy=True,
         )  # fmt: skip
-    if not report.ways and report.waits:
+    if not report.ways and report.is_waiting:
         text = nothing_helps(report)
         yield OutlineItem(
             (), text, tone="warn", about=lambda width: tone_lines("warn", wrap_text(text, width)), remedy=True

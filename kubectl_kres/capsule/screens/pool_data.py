@@ -37,7 +37,7 @@ class ClaimRowData:
         self._reports: dict[tuple[str, str], tuple[ResourcePoolClaim, ClaimReport]] = {}
         self._whole: tuple[ResourcePoolClaim, ClaimReport | None] | None = None
 
-    def late(self, session: Session) -> bool:
+    def is_late(self, session: Session) -> bool:
         """Return whether something has changed since they were looked at, and it is not time yet for another look."""
         self.look(session)
         return self._is_outdated(session)
@@ -53,7 +53,7 @@ class ClaimRowData:
             context = scene_of(session)
             # What any row asks for.
             context.states()
-            context.waiting("")
+            context.waiting_claims("")
             self._claims, self._stamp, self.number = Claims(context), session.store.revision(*KINDS), self.number + 1
             cost = thread_time() - began
             self._made, self._cost = perf_counter(), cost if cost > _LONG else 0.0
@@ -72,7 +72,7 @@ class ClaimRowData:
         self._reports[key] = claim, report
         return report
 
-    def whole(self, session: Session, claim: ResourcePoolClaim) -> ClaimReport | None:
+    def computed_report(self, session: Session, claim: ResourcePoolClaim) -> ClaimReport | None:
         """Return the claim in full; None where its pool has so many claims that this takes its time."""
         claims = self.look(session)
         if self._whole is None or self._whole[0] is not claim:

@@ -34,7 +34,7 @@ class PoolRow(Struct, frozen=True):
     ascii_only: bool = False
 
     @property
-    def waiting(self) -> int | None:
+    def waiting_count(self) -> int | None:
         """How many claims wait; None where claims could not be read."""
         return None if self.report.queue is None else len(self.report.queue)
 
@@ -66,7 +66,7 @@ def _amount_column(field: str) -> Column:
 def use_bar(use: PoolUse, *, ascii_only: bool) -> str:
     """Return how much of a resource claims hold, as a bar and in percent."""
     if use.percent is None:
-        return f"{fine_bar(None, _BAR, ascii_only=ascii_only)} over" if use.over else ""
+        return f"{fine_bar(None, _BAR, ascii_only=ascii_only)} over" if use.is_exceeded else ""
     shown = f"{use.percent:>3}%" if use.percent < 10_000 else "over"
     return f"{fine_bar(use.percent, _BAR, ascii_only=ascii_only)}{shown:>5}"
 
@@ -76,7 +76,7 @@ def _format_use(row: PoolRow) -> str:
 
 
 def _format_waiting_count(row: PoolRow) -> str:
-    return "?" if row.waiting is None else str(row.waiting or "-")
+    return "?" if row.waiting_count is None else str(row.waiting_count or "-")
 
 
 def _columns(_namespace: str) -> tuple[Column, ...]:
@@ -87,8 +87,8 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
                right=True, down=True, wide=True),
         Column("claims", "HOLD", lambda row: str(row.report.claims or "-"), lambda row: row.report.claims,
                right=True, down=True, wide=True),
-        Column("waits", "WAIT", _format_waiting_count, lambda row: row.waiting,
-               lambda row: "warn" if row.waiting else "", right=True, down=True),
+        Column("waits", "WAIT", _format_waiting_count, lambda row: row.waiting_count,
+               lambda row: "warn" if row.waiting_count else "", right=True, down=True),
         Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
         _amount_column("claimed"),
         _amount_column("hard"),

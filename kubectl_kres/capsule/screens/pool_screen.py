@@ -41,10 +41,10 @@ class PoolPane(OutlinePane):
     HEAD = "POOL"
     found: PoolExplanation | None
 
-    def wanted(self) -> Iterable[ReadRequest]:
+    def answer_reads(self) -> Iterable[ReadRequest]:
         return pooled_needs(self.session.store, self.subject)
 
-    def ask(self) -> PoolExplanation:
+    def compute_answer(self) -> PoolExplanation:
         pool: Any = self.session.get(self.ref)
         if pool is None:
             raise missing_error(self.session.store, self.subject)
@@ -62,7 +62,7 @@ class PoolPane(OutlinePane):
     def head(self, width: int) -> Iterator[Line]:
         report = self.report
         spaces, number = len(report.namespaces), report.claims
-        unread = "claims are still being read" if self.late else "claims could not be read"
+        unread = "claims are still being read" if self.is_late else "claims could not be read"
         waiting = unread if report.queue is None else f"{len(report.queue) or 'none'} wait"
         text = f"pool {report.subject.name}: {waiting}, {number or 'no'} claims allocated, {spaces} namespaces"
         tone: Tone = "bad" if report.ready is False else "warn" if report.exhausted else "good"
@@ -111,12 +111,12 @@ class PoolPane(OutlinePane):
 
     def _use_row(self, use: PoolUse) -> OutlineItem:
         tone: Tone = (
-            "bad" if use.over else "warn" if (use.percent or 0) >= NEARLY_FULL or use.wanted is not None else ""
+            "bad" if use.is_exceeded else "warn" if (use.percent or 0) >= NEARLY_FULL or use.wanted is not None else ""
         )
         wanted = f"  {use.wanted} wanted" if use.wanted is not None else ""
         text = f"{use_bar(use, ascii_only=self.session.setting.ascii_only)}{wanted}"
         edit = self.report.edits.get(f"spec.quota.hard[{use.name}]")
-        cells, sign = (use.claimed, use.hard, use.available), "x" if use.over else "!" if tone else ""
+        cells, sign = (use.claimed, use.hard, use.available), "x" if use.is_exceeded else "!" if tone else ""
         return OutlineItem((), use.name, cells, text, sign, tone, partial(_use_lines, use, edit))
 
     def _holder_rows(self) -> Iterator[OutlineItem]:
@@ -140,7 +140,7 @@ class PoolPane(OutlinePane):
         if any(about(_MEASURED)):
             yield OutlineItem((), "all who wait", said="who blocks, who follows", tone="quiet", about=about)
         if queue is None:
-            text = "claims are still being read" if self.late else "claims could not be read"
+            text = "claims are still being read" if self.is_late else "claims could not be read"
             yield OutlineItem((), "not visible", said=text, tone="warn")
         for queued in queue or ():
             yield _queued_row(queued, age_text(queued.created, now))

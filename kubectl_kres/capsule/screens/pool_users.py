@@ -31,33 +31,33 @@ class PoolUsersPane(UsersPane):
 
     found: PoolReport | None
 
-    def wanted(self) -> Iterator[ReadRequest]:
+    def answer_reads(self) -> Iterator[ReadRequest]:
         store = self.session.store
         yield from tree_needs(store, self.ref.name, self.session.server)
         pool: ResourcePool | None = self.session.get(self.ref)
         for space in sorted(pool.status.namespaces or ()) if pool is not None else ():
             yield from setter_needs(store, space)
 
-    def ask(self) -> PoolReport:
+    def compute_answer(self) -> PoolReport:
         pool: Any = self.session.get(self.ref)
         if pool is None:
             raise missing_error(self.session.store, self.subject)
         context, store = scene_of(self.session), self.session.store
         needs = tree_needs(store, self.ref.name, self.session.server)
         unseen = tuple(dict.fromkeys((*unseen_of_pool(context, pool), *find_unread(store, needs))))
-        tree = pool_tree(context, pool, self.session.ask)
+        tree = pool_tree(context, pool, self.session.evaluation_options)
         return replace(pool_report(context, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
 
     def names(self) -> Sequence[str]:
         assert self.found is not None
-        return [use.name for use in sorted(self.found.uses, key=lambda use: (not use.over, -(use.percent or 0)))]
+        return [use.name for use in sorted(self.found.uses, key=lambda use: (not use.is_exceeded, -(use.percent or 0)))]
 
     def head(self, width: int) -> Iterable[Line]:
         assert self.found is not None
         for use in sorted(self.found.uses, key=lambda use: self._names.index(use.name)):
             used = f"pods use {use.used} of it" if use.used is not None else "what pods use is not known"
             text = f"{use.name}: {use.claimed} of {use.hard} claimed, {used}"
-            tone: Tone = "bad" if use.over else ""
+            tone: Tone = "bad" if use.is_exceeded else ""
             yield from tone_lines(tone, wrap_text(text, width, rest="  "))
 
     def text_lines(self, tab: str, width: int) -> Iterable[Line]:
@@ -78,11 +78,11 @@ class TenantUsersPane(UsersPane):
 
     found: TenantUsers | None
 
-    def wanted(self) -> Iterator[ReadRequest]:
+    def answer_reads(self) -> Iterator[ReadRequest]:
         return users_needs(self.session.store, self.subject, self.session.server)
 
-    def ask(self) -> TenantUsers:
-        return tenant_users(self.session.store, self.subject, self.session.ask)
+    def compute_answer(self) -> TenantUsers:
+        return tenant_users(self.session.store, self.subject, self.session.evaluation_options)
 
     def names(self) -> Sequence[str]:
         assert self.found is not None

@@ -35,13 +35,13 @@ def claim_brief(report: ClaimReport, more: str) -> Brief:
     state = f"would be {report.state}" if report.predicted else report.state
     pool = f" (pool {report.pool or report.wanted_pool})" if report.pool or report.wanted_pool else ""
     short = [name for name in map(short_words, report.amounts) if name]
-    because = "; ".join(short) if report.waits and short else report.because
+    because = "; ".join(short) if report.is_waiting and short else report.because
     first, *others = report.ways or (None,)
     return Brief(
         TONES[report.state],
         state,
-        f": {report.subject.full}{pool}: {because}",
-        remedy=first.text if first is not None else nothing_helps(report) if report.waits else "",
+        f": {report.subject.full_name}{pool}: {because}",
+        remedy=first.text if first is not None else nothing_helps(report) if report.is_waiting else "",
         run=" && ".join(deed.command for deed in first.deeds if deed.command) if first is not None else "",
         other=others[0].text if others else "",
         next=more,
@@ -127,7 +127,7 @@ def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
 def ways_lines(report: ClaimReport, width: int, *, texts: bool = False) -> Iterator[Line]:
     """Yield what would unblock it, numbered, the smallest change first. ``told``: that nothing does was said before."""
     if not report.ways:
-        if report.waits and not texts:
+        if report.is_waiting and not texts:
             yield [("", "")]
             yield from tone_lines("warn", wrap_text(nothing_helps(report), width, rest="  "))
         return
@@ -140,7 +140,7 @@ def ways_lines(report: ClaimReport, width: int, *, texts: bool = False) -> Itera
 
 def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
     """Yield what would unblock it, without a heading: first the smallest change, then other ones."""
-    if not report.ways and report.waits:
+    if not report.ways and report.is_waiting:
         yield from tone_lines("warn", wrap_text(nothing_helps(report), width, rest="  "))
     for number, way in enumerate(report.ways):
         yield from way_lines(report, way, "or   " if number else "fix  ", width)

@@ -64,7 +64,9 @@ def row_of(value: ClaimExplanation | PoolExplanation) -> Row:
     if isinstance(value, ClaimExplanation):
         claim = value.claim
         fix = claim.ways[0].text if claim.ways else ""
-        return Row(claim.subject, claim.state, TONES[claim.state], claim.because if claim.waits else "", remedy=fix)
+        return Row(
+            claim.subject, claim.state, TONES[claim.state], claim.because if claim.is_waiting else "", remedy=fix
+        )
     pool = value.pool
     if pool.glimpse:
         waits = len(pool.queue or ())
@@ -133,7 +135,7 @@ def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int, 
 
 def _remedies(claim_explanation: ClaimExplanation, width: int) -> Iterator[Line]:
     claim = claim_explanation.claim
-    if not claim.ways and not claim.waits:
+    if not claim.ways and not claim.is_waiting:
         return
     yield from labelled_lines("fix", claim.ways[0].text if claim.ways else nothing_helps(claim), width)
     for command in (deed.command for deed in claim.ways[0].deeds if deed.command) if claim.ways else ():
@@ -315,7 +317,7 @@ def tenant_brief(tenant_explanation: TenantExplanation, more: str) -> Brief:
 def _verdict_word(tenant_explanation: TenantExplanation) -> tuple[Tone, str]:
     if not tenant_explanation.items:
         return "", "no quota"
-    return ("bad", "over") if tenant_explanation.over else ("good", "ok")
+    return ("bad", "over") if tenant_explanation.is_exceeded else ("good", "ok")
 
 
 def _format_tenant(tenant_explanation: TenantExplanation) -> str:

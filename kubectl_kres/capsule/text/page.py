@@ -101,14 +101,14 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
         text = f"place {place.place} of {place.of} in the {kind}{ahead}"
         yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
     yield [("", "")]
-    if report.waits or report.ways:
+    if report.is_waiting or report.ways:
         yield from _way_lines(report, source, width)
     else:
         yield from labelled_lines("asks", asks_words(report.asks), width)
-    if report.quota is not None and report.quota.lines and not report.waits:
+    if report.quota is not None and report.quota.lines and not report.is_waiting:
         used = [_quota_text(line) for line in report.quota.lines[:_RESOURCES]]
         yield from labelled_lines("quota", f"{report.quota.subject.name}: {', '.join(used)}", width)
-    if report.message and report.message != "reconciled" and not (report.waits and report.amounts):
+    if report.message and report.message != "reconciled" and not (report.is_waiting and report.amounts):
         yield from labelled_lines("server", report.message, width, tone="quiet")
     if report.quota is not None and report.quota.note:
         yield from labelled_lines("warning", report.quota.note, width, tone="warn")

@@ -250,8 +250,8 @@ def uses_lines(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iter
     yield [("quiet", f"  {pad_text('RESOURCE', label)}  {'  '.join(map(pad_text, _HEADS, widths))}".rstrip())]
     for use, row in zip(uses, rows, strict=True):
         text = f"  {'  '.join(map(pad_text, row, widths))}"
-        tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= NEARLY_FULL else ""
-        drawn = (tone, gauge(use.percent, width - label - 2 - size(text), over=use.over, ascii_only=ascii_only))
+        tone: Tone = "bad" if use.is_exceeded else "warn" if (use.percent or 0) >= NEARLY_FULL else ""
+        drawn = (tone, gauge(use.percent, width - label - 2 - size(text), over=use.is_exceeded, ascii_only=ascii_only))
         if size(use.name) <= label:
             yield [("", f"  {pad_text(use.name, label)}{text}"), drawn]
         else:

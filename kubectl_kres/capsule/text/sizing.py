@@ -34,13 +34,13 @@ def brief(sizing: Sizing, more: str, ahead: Callable[[ObjectRef], str]) -> Brief
     if pool is None:
         room = "the quotas of its pools have room for all its pods" if sizing.pools else _UNSERVED
         word = _NOTHING if sizing.complete else f"{_NOTHING}{PARTLY}"
-        return Brief("good" if sizing.complete else "warn", word, f": {sizing.subject.full}: {room}", next=more)
+        return Brief("good" if sizing.complete else "warn", word, f": {sizing.subject.full_name}: {room}", next=more)
     claim = f"{asks_words(pool.claim)} of pool {pool.pool}"
     because = "; ".join(filter(None, (claim, _format_pool_shortage(pool), _format_queue_ahead(pool))))
     brief = Brief(
         "warn" if pool.fits else "bad",
         "to claim" if pool.fits else "would wait",
-        f": {sizing.subject.full}: {because}",
+        f": {sizing.subject.full_name}: {because}",
         next=ahead(pool.behind[0]) if pool.behind else more,
     )
     if pool.grow is not None:
@@ -68,7 +68,7 @@ def _format_queue_ahead(pool: SizedPool) -> str:
 def _sizing_lines(sizing: Sizing, width: int) -> Iterator[Line]:
     ref = sizing.subject
     replicas = sizing.replicas
-    parts = [f"{ref.full}, from {sizing.start}"]
+    parts = [f"{ref.full_name}, from {sizing.start}"]
     if replicas is not None:
         parts.append(f"{replicas.existing} of {replicas.wanted} pods exist")
         if replicas.surge:

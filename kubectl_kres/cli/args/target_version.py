@@ -90,7 +90,7 @@ def _gates(texts: Iterable[str]) -> Iterator[tuple[str, bool]]:
 def _without_effect(server: Server) -> Iterator[str]:
     """Gates that were given but that this version does not know or does not let go."""
     for name, value in server.gates.items():
-        if server.on(name) == value:
+        if server.is_enabled(name) == value:
             continue
         locked = server.version[1] >= LOCKED.get(name, server.version[1] + 1)
         why = "can no longer be switched off" if locked else "does not exist"

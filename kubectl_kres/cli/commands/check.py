@@ -116,7 +116,9 @@ class CheckPage(Page):
                 else:
                     self._beyond += 1
             untold = () if UNREAD in self._codes else context.unread
-            run_summary.answered(untold, complete=not any(unseen.required for unseen in context.unread), negative=False)
+            run_summary.add_answer(
+                untold, complete=not any(unseen.required for unseen in context.unread), negative=False
+            )
         run_summary.leaves_out(given.left_out)
         run_summary.note_unread((), complete=not source.skipped)
         self._complete = run_summary.complete
@@ -125,7 +127,7 @@ class CheckPage(Page):
         self._beyond += len(check_findings[MOST:])
         failing = SEVERITIES[: SEVERITIES.index(self.options.fail_on) + 1] if self.options.fail_on != _NEVER else ()
         if any(check_finding.counts and check_finding.severity in failing for check_finding in check_findings):
-            run_summary.answered((), complete=True, negative=True)
+            run_summary.add_answer((), complete=True, negative=True)
         if self._beyond and self.options.output not in {"text", "brief"}:
             run_summary.note(f"{self._beyond} more findings are not listed")
         yield from (ObjectAnswer(None, check_finding) for check_finding in check_findings[:MOST])

@@ -80,11 +80,11 @@ class DiffPage(Page):
             return
         asked = [subject.ref for subject in batch.found.subjects]
         batch = batch._replace(store=self._applied.store(batch.store, batch.ask.server, asked))
-        for subject, difference in run_summary.each(batch.found.subjects, partial(_difference, batch)):
+        for subject, difference in run_summary.answer_each(batch.found.subjects, partial(_difference, batch)):
             if difference is None:
-                run_summary.answered((), complete=True, negative=False)
+                run_summary.add_answer((), complete=True, negative=False)
                 continue
-            run_summary.answered(difference.unseen, complete=difference.complete, negative=difference.changed)
+            run_summary.add_answer(difference.unseen, complete=difference.complete, negative=difference.changed)
             self._changed += difference.changed
             of_lists = batch.found.listed and self.options.output in {*DOCUMENTS, "brief"}
             unchanged = self.options.output == "name" or of_lists
@@ -107,15 +107,15 @@ class DiffPage(Page):
             if pod is None:
                 continue
             if self.options.output == "name":
-                changed, unseen = many.changed(pod), unseen_of(batch.store, subject)
+                changed, unseen = many.differs(pod), unseen_of(batch.store, subject)
                 complete, answered = not any(unseen.required for unseen in unseen), ObjectAnswer(subject, None)
-            elif (difference := many.of(pod)) is not None:
+            elif (difference := many.difference_of(pod)) is not None:
                 changed, unseen, complete = True, difference.unseen, difference.complete
                 drawn = partial(self._patterns.lines, difference, many.pattern)
                 answered = ObjectAnswer(subject, difference, self._briefly(subject, difference) or drawn)
             else:
                 changed, unseen, complete, answered = False, (), True, None
-            run_summary.answered(unseen, complete=complete, negative=changed)
+            run_summary.add_answer(unseen, complete=complete, negative=changed)
             self._changed += changed
             if changed and answered is not None:
                 yield answered

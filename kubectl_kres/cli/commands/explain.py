@@ -105,7 +105,7 @@ def _find_explainer_choice(options: Options, words: tuple[str, ...]) -> Choose |
 def _list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     explainer = _explainer(subject.kind)
     if explainer is not None:
-        return explainer.needs(store, subject)
+        return explainer.reads(store, subject)
     if answers_about(subject.kind).explained == "policy":
         from kubectl_kres.reports.namespace.explain_policy import policy_needs
 
@@ -161,7 +161,7 @@ class ExplainPage(Page):
         together = self._together
         if together is not None:
             negative = together.negative and self.options.exit_code
-            run_summary.answered(together.unseen, complete=together.complete, negative=negative, counts=False)
+            run_summary.add_answer(together.unseen, complete=together.complete, negative=negative, counts=False)
             if self.options.output in DOCUMENTS:
                 yield ObjectAnswer(None, together)
 
@@ -203,7 +203,7 @@ class ExplainPage(Page):
             try:
                 result, answered = self._answer(batch, subject)
             except KresError as error:
-                run_summary.missed(error)
+                run_summary.add_error(error)
                 continue
             yield answered
             verdict = result.verdict
@@ -211,12 +211,12 @@ class ExplainPage(Page):
             refused = verdict is not None and is_negative(verdict)
             conflicts = verdict is None and self._has_conflict(result)
             if verdict is not None:
-                run_summary.meets("admitted", not refused, complete=result.complete)
+                run_summary.note_condition("admitted", not refused, complete=result.complete)
                 if self.options.until:
                     self._record_pod_states(run_summary, result, state)
             negative = self.options.exit_code and (refused or conflicts or is_held_up(state))
-            run_summary.answered(result.unseen, complete=result.complete, negative=negative)
-            if not batch.many and self._whole:
+            run_summary.add_answer(result.unseen, complete=result.complete, negative=negative)
+            if not batch.many and self._shows_whole_object:
                 run_summary.note_printed(result.unseen)
 
     def _record_pod_states(self, run_summary: RunSummary, result: Any, state: RunState | None) -> None:
@@ -225,7 +225,7 @@ class ExplainPage(Page):
 
         for word, reached in (("exist", is_there), ("ready", is_ready)):
             yes = reached(result.verdict, state, getattr(result, "replicas", None))
-            run_summary.meets(word, yes, complete=result.complete)
+            run_summary.note_condition(word, yes, complete=result.complete)
 
     @property
     def shows_all(self) -> bool:
@@ -233,7 +233,7 @@ class ExplainPage(Page):
         return self.options.whole or self.options.steps or self.options.output == "wide"
 
     @property
-    def _whole(self) -> bool:
+    def _shows_whole_object(self) -> bool:
         """Whether one object is shown with all that there is to say."""
         options = self.options
         return options.output in {"text", "wide"} and not (options.container or options.question)
@@ -324,7 +324,7 @@ class ExplainPage(Page):
             batch.many and options.output == "json" and not (options.watch or isinstance(options.output, CustomFormat))
         )
         like = likeness_of(batch.store, subject, batch.ask) if drawn else None
-        known = self._alike.known(like) if like is not None and self._alike is not None else None
+        known = self._alike.previous_text(like) if like is not None and self._alike is not None else None
         if known is not None:
             return known[0], ObjectAnswer(subject, known[1])
         explanation = explain(batch.store, subject, batch.ask)
@@ -428,7 +428,7 @@ class ExplainPage(Page):
             return False
         return all(any(text in refused.message for text in self._refusals) for refused in together.refused)
 
-    def closing(self, run_summary: RunSummary) -> Iterator[str]:
+    def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts, and what of the files nothing looks at."""
         del run_summary
         if self._lined:
@@ -441,7 +441,7 @@ class ExplainPage(Page):
             from kubectl_kres.render.changes import change_report as together
 
             yield from together.altered_lines(self._together, color=self.color, width=self.width)
-        if self._left_out and self._whole:
+        if self._left_out and self._shows_whole_object:
             yield from [""] * (self._blocks > 0)
             yield from render.left_out_lines(self._left_out, color=self.color, width=self.width)
 

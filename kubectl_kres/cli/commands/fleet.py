@@ -161,7 +161,7 @@ def _results(options: Options, report: str) -> Results | None:
 
 
 def _find_stored_status(results: Results | None, cluster: FleetCluster) -> ClusterStatus | None:
-    return None if results is None else results.kept(cluster)
+    return None if results is None else results.saved_status(cluster)
 
 
 def _answers(
@@ -222,8 +222,8 @@ def _gather(
             whole = structs.replace(status, also=clusters[status.cluster].also)
             cluster_statuses[status.cluster] = whole
             if results is not None:
-                results.keep(clusters[status.cluster], whole)
-            failed += not whole.answered
+                results.save_status(clusters[status.cluster], whole)
+            failed += not whole.has_answered
             progress.show(render.progress(report, len(cluster_statuses), count, failed))
     finally:
         progress.clear()
@@ -239,7 +239,7 @@ def _print_statuses(options: Options, report: str, cluster_statuses: Sequence[Cl
                 "Fleet", origin, complete=all(cluster_status.state == "answered" for cluster_status in cluster_statuses)
             )
         return
-    answered = [cluster_status for cluster_status in cluster_statuses if cluster_status.answered]
+    answered = [cluster_status for cluster_status in cluster_statuses if cluster_status.has_answered]
     sums = total(answered, summed_by(report)) if len(answered) > 1 else {}
     print_lines(
         render.table(

@@ -29,10 +29,10 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         server.available()
     contexts = _contexts(options)
 
-    def opened(context: str) -> Cluster:
+    def open_cluster(context: str) -> Cluster:
         return _cluster(options, context)
 
-    server.serve(opened, contexts)
+    server.serve(open_cluster, contexts)
     return 0
 
 

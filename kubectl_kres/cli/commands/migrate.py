@@ -63,7 +63,7 @@ class MigratePage(Page):
         server, _ = frame.server_of(source.version())
         if self.options.verify:
             checked = verification(source.store, tenant)
-            run_summary.answered((), complete=True, negative=bool(checked.open))
+            run_summary.add_answer((), complete=True, negative=bool(checked.open))
             yield ObjectAnswer(None, checked, partial(_verification_lines, checked))
             return
         result = migration(source.store, tenant, self._headroom, server)
@@ -72,7 +72,7 @@ class MigratePage(Page):
         if result.stalling:
             names = ", ".join(f"{ref.namespace}/{ref}" for ref in result.stalling)
             print_stderr(f"Note: the next rollout would stall with what is claimed (--headroom leaves room): {names}")
-        run_summary.answered((), complete=True, negative=bool(result.problems))
+        run_summary.add_answer((), complete=True, negative=bool(result.problems))
         yield ObjectAnswer(None, result, partial(_script, result))
 
 

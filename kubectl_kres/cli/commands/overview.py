@@ -55,7 +55,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
 
 def _node_needs(store: Store, states: PodStates) -> tuple[ReadRequest, ...]:
     """Return what the scheduler looks at for pods that wait for a node, as far as that is known by now."""
-    return list_node_needs(store, states.waiting())
+    return list_node_needs(store, states.pods_without_node())
 
 
 class OverviewPage(Page):
@@ -75,7 +75,7 @@ class OverviewPage(Page):
         run_summary.listed = False
         for space in source.namespaces or ("",):
             source.fill(overview_needs(space))
-            source.fill(need for need in needs_of_systems(source.store, space) if source.store.wants(need))
+            source.fill(need for need in needs_of_systems(source.store, space) if source.store.should_read(need))
             states = PodStates(source.store, now)
             sums = self._sum_pods(source, space, SumCollector(server), states, run_summary)
             # Only now: of pods that are read page by page none stays.
@@ -87,7 +87,7 @@ class OverviewPage(Page):
                 whole = self.brief(render.brief(result, now, same_source(options)))
             yield ObjectAnswer(None, result, whole)
             negative = options.exit_code and any(problem.severity == "bad" for problem in result.problems)
-            run_summary.answered(result.unseen, complete=result.complete, negative=negative)
+            run_summary.add_answer(result.unseen, complete=result.complete, negative=negative)
             if options.output in {"text", "wide"}:
                 run_summary.note_printed(result.unseen)
         run_summary.note_unread((), complete=not source.skipped)

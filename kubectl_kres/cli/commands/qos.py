@@ -105,7 +105,7 @@ class QosPage(Page):
                 raise UsageError(text, hint=f"kubectl kres explain {_explain_arguments(options, subject)}")
             return quality
 
-        for subject, pod_quality in run_summary.each(batch.found.subjects, answer):
+        for subject, pod_quality in run_summary.answer_each(batch.found.subjects, answer):
             if not whole and options.output != "name":
                 self._classes[pod_quality.qos.name] = self._classes.get(pod_quality.qos.name, 0) + 1
                 self._refused += bool(pod_quality.refused)
@@ -116,9 +116,9 @@ class QosPage(Page):
                 more, explained = (explain_command(options, subject.ref, subject.file, command=name) for name in _ASKED)
                 drawn = self.brief(render.brief(pod_quality, more, explained))
             yield ObjectAnswer(subject, pod_quality, drawn)
-            run_summary.meets("admitted", not pod_quality.refused, complete=pod_quality.complete)
+            run_summary.note_condition("admitted", not pod_quality.refused, complete=pod_quality.complete)
             negative = options.exit_code and bool(pod_quality.refused or pod_quality.differs)
-            run_summary.answered(pod_quality.unseen, complete=pod_quality.complete, negative=negative)
+            run_summary.add_answer(pod_quality.unseen, complete=pod_quality.complete, negative=negative)
             if whole and options.output in {"text", "wide"}:
                 run_summary.note_printed(pod_quality.unseen)
 
@@ -133,7 +133,7 @@ class QosPage(Page):
             return [*draw(quality, color=self.color, width=self.width), *[""] * many]
         return [render.summary(quality, color=self.color, width=self.width)]
 
-    def closing(self, run_summary: RunSummary) -> Iterator[str]:
+    def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts."""
         del run_summary
         if self._classes:

@@ -93,10 +93,10 @@ class QuotaPage(Page):
                 reports = quota_reports(batch.store, result, batch.ask, recounted=recounted, by=by)
                 for subject, quota, report in zip(subjects, result, reports, strict=True):
                     yield self._build_answer(subject, quota, report)
-                    bad = any(use.over or use.drift is not None for use in report.uses)
+                    bad = any(use.is_exceeded or use.drift is not None for use in report.uses)
                     _count(self.options, run_summary, report, negative=bad)
             except KresError as error:
-                run_summary.missed(error)
+                run_summary.add_error(error)
 
     def _shared_quota_answers(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Capsule's quotas of a namespace, or of all, which kubectl describe knows nothing of."""
@@ -105,7 +105,7 @@ class QuotaPage(Page):
         reports = shared_reports(batch.store, batch.found.shared or "")
         for subject, report in zip(batch.found.subjects, reports, strict=True):
             yield self._build_answer(subject, None, report)
-            _count(self.options, run_summary, report, negative=any(use.over for use in report.uses))
+            _count(self.options, run_summary, report, negative=any(use.is_exceeded for use in report.uses))
 
     def _build_answer(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> ObjectAnswer:
         if self.options.output == "brief":
@@ -146,12 +146,14 @@ class FitPage(Page):
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The one object that was asked about."""
         store = batch.store if self._applied is None else self._applied.store(batch.store, batch.ask.server, ())
-        for subject, item in run_summary.each(batch.found.subjects, lambda subject: fit(store, subject, batch.ask)):
+        for subject, item in run_summary.answer_each(
+            batch.found.subjects, lambda subject: fit(store, subject, batch.ask)
+        ):
             whole: Callable[[], Iterable[str]] = partial(render_fit.lines, item, color=self.color, width=self.width)
             if self.options.output == "brief":
                 whole = self.brief(render_fit.brief(item, _explain(self.options, subject)))
             yield ObjectAnswer(subject, item, whole)
-            run_summary.meets("fits", item.enough)
+            run_summary.note_condition("fits", item.enough)
             _count(self.options, run_summary, item, negative=not item.all_fit)
 
 
@@ -166,11 +168,11 @@ class DeniedPage(Page):
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The refused workloads of a turn."""
-        for subject, item in run_summary.each(
+        for subject, item in run_summary.answer_each(
             batch.found.subjects, lambda subject: find_refusal(batch.store, subject, batch.ask)
         ):
             if item is None:
-                run_summary.answered((), complete=True, negative=False)
+                run_summary.add_answer((), complete=True, negative=False)
                 continue
             self._refused += 1
             whole: Callable[[], Iterable[str]] = partial(
@@ -181,14 +183,14 @@ class DeniedPage(Page):
             yield ObjectAnswer(subject, item, whole)
             _count(self.options, run_summary, item, negative=True)
 
-    def closing(self, run_summary: RunSummary) -> Iterator[str]:
+    def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
         """How many are refused."""
         if run_summary.count and self.options.output not in {"name", "brief"}:
             yield render_fit.denied_count(self._refused, run_summary.count)
 
 
 def _count(options: Options, run_summary: RunSummary, value: QuotaReport | Fit | Denied, *, negative: bool) -> None:
-    run_summary.answered(value.unseen, complete=value.complete, negative=negative and options.exit_code)
+    run_summary.add_answer(value.unseen, complete=value.complete, negative=negative and options.exit_code)
 
 
 def _explain(options: Options, subject: Subject) -> str:

@@ -316,8 +316,8 @@ def _print_report(
     change_report: ChangeReport,
     origin: Origin,
 ) -> int:
-    negative = change_report.refused or (options.exit_code and change_report.outcome == "worse")
-    run_summary.answered(change_report.unseen, complete=change_report.complete, negative=negative)
+    negative = change_report.is_refused or (options.exit_code and change_report.outcome == "worse")
+    run_summary.add_answer(change_report.unseen, complete=change_report.complete, negative=negative)
     if options.output in DOCUMENTS:
         items.add(change_report)
         items.write("Change", origin, complete=run_summary.complete, kube_version=options.kube_version)

@@ -129,7 +129,7 @@ def _parameters(connection: Connection, kind: Kind, need: ReadRequest) -> list[A
     items, coverage = read(connection, kind, need)
     if coverage.state == "absent":
         raise NotFound(coverage.message, code=404, reason="NotFound")
-    if not coverage.known:
+    if not coverage.is_known:
         raise coverage.error()
     return items
 
@@ -256,7 +256,7 @@ def _pages(
 def _nothing_read_error(coverage: Mapping[ReadRequest, Coverage], access: str) -> ClusterError:
     """The first of the reasons why there is nothing to write."""
     first = next(
-        (coverage for coverage in coverage.values() if not coverage.known),
+        (coverage for coverage in coverage.values() if not coverage.is_known),
         Coverage("failed", "the server has no kind of ours"),
     )
     hint = "\n".join(filter(None, (first.hint, may_i(first.message, access))))
@@ -303,7 +303,7 @@ def _report_unread(coverage: Mapping[ReadRequest, Coverage], access: str) -> boo
     gaps = {
         need: coverage
         for need, coverage in coverage.items()
-        if not coverage.known and BY_KIND[need.kind].listed and need.kind not in _TOLD_ALREADY
+        if not coverage.is_known and BY_KIND[need.kind].listed and need.kind not in _TOLD_ALREADY
     }
     for need, gap in gaps.items():
         where = f" in namespace {need.namespace}" if need.namespace else ""

@@ -56,7 +56,7 @@ class TimelinePage(Page):
             readable = each_pod(source, space, news.add, run_summary)
             result = timeline(source.store, space, news if readable else None, after)
             yield ObjectAnswer(None, result, partial(render.lines, result, now, color=self.color, width=self.width))
-            run_summary.answered(result.unseen, complete=result.complete, negative=False)
+            run_summary.add_answer(result.unseen, complete=result.complete, negative=False)
             if self.options.output in {"text", "wide"}:
                 run_summary.note_printed(result.unseen)
         run_summary.note_unread((), complete=not source.skipped)

@@ -134,7 +134,7 @@ class TextOnlyDifference(Generic[Report]):
     def __init__(self) -> None:
         self._patterns: dict[bytes, _Pattern[Report] | None] = {}
 
-    def known(self, like: CacheKey) -> tuple[Report, Item] | None:
+    def previous_text(self, like: CacheKey) -> tuple[Report, Item] | None:
         """Return the first report of those that are alike, and the item of this one; None: it has to be made."""
         pattern = self._patterns.get(like.key)
         if pattern is None or not pattern.proven or not _fits(like.texts):

@@ -23,7 +23,7 @@ class Explainer:
         self.page = page
 
     @classmethod
-    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+    def reads(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         """The reads that the explanation of an object depends on."""
         raise NotImplementedError
 

@@ -82,7 +82,7 @@ class RunSummary:
             last = text
             yield line
 
-    def missed(self, error: KresError) -> None:
+    def add_error(self, error: KresError) -> None:
         """An object without an answer: its error is told at once."""
         self._failed = True
         if isinstance(error, NotFound) and self._options.ignore_not_found:
@@ -91,7 +91,7 @@ class RunSummary:
         self._codes.add(error.exit_code)
         self.complete = self.complete and not _is_unread_error(error)
 
-    def answered(self, unseen: Iterable[FailedRead], *, complete: bool, negative: bool, counts: bool = True) -> None:
+    def add_answer(self, unseen: Iterable[FailedRead], *, complete: bool, negative: bool, counts: bool = True) -> None:
         """An object with an answer; ``negative``: the exit code says so; ``counts``: it was asked for."""
         self.count += counts
         self.note_unread(unseen, complete=complete)
@@ -107,7 +107,7 @@ class RunSummary:
         """Standard output has these, in the server's words: on the same terminal they are not told again."""
         self._shown.update(unseen.message for unseen in unseen)
 
-    def meets(self, word: str, yes: bool, *, complete: bool = True) -> None:  # noqa: FBT001, the word is its name
+    def note_condition(self, word: str, yes: bool, *, complete: bool = True) -> None:  # noqa: FBT001, the word is its name
         """Whether an answer has what ``--until`` may wait for; not ``complete``: only as far as seen."""
         sure = complete or self._options.allow_partial
         self.met[word] = self.met.get(word, True) and yes and sure
@@ -119,20 +119,20 @@ class RunSummary:
             if item.required:
                 self._unseen.setdefault((item.kind, item.message), item)
 
-    def each(self, subjects: Iterable[Subject], make: Callable[[Subject], T]) -> Iterator[tuple[Subject, T]]:
+    def answer_each(self, subjects: Iterable[Subject], make: Callable[[Subject], T]) -> Iterator[tuple[Subject, T]]:
         """The objects with their answers; one without is missed."""
         for subject in subjects:
             try:
                 result = make(subject)
             except KresError as error:
-                self.missed(error)
+                self.add_error(error)
             else:
                 yield subject, result
 
-    def found(self, value: Selection) -> None:
+    def add_selection(self, value: Selection) -> None:
         """Some objects whose answers come next, and what of them could not be read."""
         for error in value.missing:
-            self.missed(error)
+            self.add_error(error)
         self.note_unread(value.unseen, complete=not any(unseen.required for unseen in value.unseen))
         self._note_optional([unseen for unseen in value.unseen if not unseen.required])
         self.listed = self.listed and value.listed
@@ -299,7 +299,7 @@ class Page:
         """The same of the first answers, where ``most_rows`` says that a table need not be whole."""
         return self.table(answers)
 
-    def closing(self, run_summary: RunSummary) -> Iterable[str]:
+    def closing_lines(self, run_summary: RunSummary) -> Iterable[str]:
         """Lines after the last answer; a document has none."""
         del run_summary
         return ()
@@ -316,7 +316,7 @@ class Page:
                 ask = EvaluationOptions(
                     server, (*source.supposed, *assumptions), now, read_yaml, not self.options.no_seen
                 )
-            run_summary.found(item)
+            run_summary.add_selection(item)
             many = item.listed or len(item.subjects) + len(item.missing) > 1
             yield from self.reports(AnswerBatch(source.store, item, ask, many), run_summary)
         run_summary.leaves_out(given.left_out)
@@ -332,7 +332,7 @@ def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], ru
             for pod in page:
                 take(pod)
     except Forbidden as error:
-        run_summary.missed(error)
+        run_summary.add_error(error)
         return False
     return True
 
@@ -395,7 +395,7 @@ def answer(options: Options, query: Query) -> int:
                 print_lines(run_summary.watched(answered.lines()))
         if document is None:
             print_lines(run_summary.watched(page.table(drawn)))
-            print_lines(page.closing(run_summary))
+            print_lines(page.closing_lines(run_summary))
         elif not run_summary.no_answers:
             origin = source.store.origin
             document.write(page.kind, origin, complete=run_summary.complete, kube_version=options.kube_version)

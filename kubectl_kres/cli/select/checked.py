@@ -129,7 +129,7 @@ def _apply_file_quotas(
     """Return the store with quotas that count what is there, and how far several workloads of the files get."""
     if not files.needs_cluster_counts:
         return source.store, None
-    source.fill(() if options.offline else files.needs())
+    source.fill(() if options.offline else files.reads())
     result = evaluate_together(source.store, files, ask.server, in_turn=True) if files.several else None
     return with_policies(source.store, files, ask.server), result
 
@@ -142,7 +142,7 @@ def _of_cluster(
     source.fill(need for need in wanted if need.kind != "ReplicaSet")
     _read_replica_sets(source, scope)
     source.fill(wanted)
-    source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
+    source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.should_read(need))
     lacks = [*missing_reads(source.store, wanted)]
     by_space = makers(source.store, scope)
     own = (subject for group in by_space.values() for subject in group)
@@ -185,7 +185,7 @@ def _read_replica_sets(source: ObjectSource, scope: str) -> None:
     to those who say why.
     """
     store, need = source.store, ReadRequest("ReplicaSet", scope)
-    if not store.wants(need):
+    if not store.should_read(need):
         return
     workloads: list[Workload] = []
     try:

@@ -55,7 +55,7 @@ def _by_name(source: ObjectSource, options: Options, words: Sequence[str]) -> It
     resource_quotas: list[ResourceQuota] = []
     missing: list[KresError] = []
     for name in dict.fromkeys(name_of(_QUOTA, word, "team") for word in words):
-        places = source.places(_QUOTA, name)
+        places = source.candidate_namespaces(_QUOTA, name)
         source.fill(ReadRequest(_QUOTA.kind, space, name) for space in places)
         result = [outcome for space in places if (outcome := source.store.get(_QUOTA.kind, name, space)) is not None]
         resource_quotas += result
@@ -69,7 +69,7 @@ def _by_name(source: ObjectSource, options: Options, words: Sequence[str]) -> It
 def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterator[Selection]:
     need = ReadRequest(_QUOTA.kind, space)
     source.fill([need])
-    if not source.store.covered(need).known:
+    if not source.store.covered(need).is_known:
         yield Selection((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
         return
     result = tuple(source.store.all(_QUOTA.kind, space or None))
@@ -177,7 +177,7 @@ def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tu
     """Return what can lack pods in a namespace (empty: in any), with what its answers need of the namespaces asked
     about.
     """
-    source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
+    source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.should_read(need))
     subjects = [
         Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
         for kind in denied.ASKED

@@ -331,12 +331,12 @@ def asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -
     definitions = (manifest for manifest in given.manifests if manifest.kind == "CustomResourceDefinition")
     defined = {_read_defined_kind(manifest) for manifest in definitions}
 
-    def served(subject: Subject) -> bool:
+    def is_served(subject: Subject) -> bool:
         kind = subject.kind
         known = is_known(kind) or (kind.kind, kind.group) in defined
         return known or source.serves_kind(kind.kind, kind.api_version)
 
-    return [structs.replace(subject, served=served(subject)) for subject in subjects]
+    return [structs.replace(subject, served=is_served(subject)) for subject in subjects]
 
 
 def _read_defined_kind(definition: Manifest) -> tuple[str, str]:
@@ -378,7 +378,7 @@ def _of_manifest(manifest: Manifest) -> Subject:
         name = manifest.kind.lower()
         kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
     decode_manifest(manifest, kind)
-    return Subject(manifest.ref, kind, manifest.raw, manifest.file, manifest.place)
+    return Subject(manifest.ref, kind, manifest.raw, manifest.file, manifest.position_text)
 
 
 def select_named(
@@ -386,7 +386,7 @@ def select_named(
 ) -> Selection:
     """Return each name in each namespace; one that is in none of them is missing, as is what may not be read."""
     groups = [
-        [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
+        [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.candidate_namespaces(kind, name)]
         for kind, objects in wanted for name in objects.names
     ]  # fmt: skip
     complete(source, [subject for group in groups for subject in group], wants)
@@ -505,7 +505,7 @@ def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any]
 def _policies_in_store(source: ObjectSource, need: ReadRequest) -> Iterator[list[Any]]:
     """Yield a list of policies, which are all in the store, since each answer looks at those beside it."""
     whole = ReadRequest(need.kind, need.namespace)
-    if not source.store.covered(whole).known:
+    if not source.store.covered(whole).is_known:
         raise fault_of(source, [Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind])])
     from kubectl_kres.cli.args.arguments import fields_match, labels_match
 
@@ -542,7 +542,7 @@ def complete(
                     continue
                 if is_view(need.kind) and (listed or (subject.raw is not None and len(subjects) > 1)):
                     continue  # of a list they are read for the page
-                if source.store.wants(need):
+                if source.store.should_read(need):
                     if along and need.kind in _MADE_FROM:
                         wanted[ReadRequest(need.kind, need.namespace, required=False)] = None
                     else:

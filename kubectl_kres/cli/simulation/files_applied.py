@@ -36,7 +36,7 @@ class FilesApplied:
 
         files = files_of(given, refs_that_quotas_count(source, given))
         if files.needs_cluster_counts or self.after_change:
-            source.fill(() if self.options.offline else files.needs())
+            source.fill(() if self.options.offline else files.reads())
             self.files = files
 
     def fresh(self, store: Store) -> bool:

@@ -97,7 +97,7 @@ def open_live(options: Options, live: type[L] | None = None) -> tuple[L, Input]:
     """Return the cluster of the context, and what ``-f`` named, which is read first: its faults need no cluster."""
     given = Input(options)
     target, connection = open_connection(options)
-    given.place(target.namespace)
+    given.set_namespace(target.namespace)
     made: Any = live or LiveSource
     return made(options, target, connection, given), given
 
@@ -151,13 +151,13 @@ class LiveSource:
                 return True
         return (kind, api_version) in self._versions
 
-    def places(self, kind: Kind, name: str) -> tuple[str, ...]:
+    def candidate_namespaces(self, kind: Kind, name: str) -> tuple[str, ...]:
         """Return the namespaces that are asked about, whatever the name is."""
         del name
         return self.namespaces if kind.namespaced else ("",)
 
     def fill(self, needs: Iterable[ReadRequest]) -> None:
-        wanted = [need for need in dict.fromkeys(needs) if self.store.wants(need)]
+        wanted = [need for need in dict.fromkeys(needs) if self.store.should_read(need)]
         if not wanted:
             return
         self._log_requests(wanted)

@@ -69,7 +69,7 @@ class ObjectSource(Protocol):
         """
         ...
 
-    def places(self, kind: Kind, name: str) -> tuple[str, ...]:
+    def candidate_namespaces(self, kind: Kind, name: str) -> tuple[str, ...]:
         """Return the namespaces to look for a name in; an empty text where the kind has none."""
         ...
 
@@ -123,7 +123,7 @@ class Input:
                 raise_faults(self.faults)
         self._tekton = _tekton_config(options.tekton_config, stdin) if options.tekton_config else ()
 
-    def place(self, namespace: str) -> None:
+    def set_namespace(self, namespace: str) -> None:
         """Give a namespace to the objects that name none. Raises InputError where ``-n`` and an object disagree."""
         self.namespace = namespace
         if not (self.manifests or self._tekton or self.faults):

@@ -37,11 +37,11 @@ def open_held(options: Options, unread: Collection[str] = (), lean: Kept | None 
     """
     given = Input(options)
     if options.offline:
-        given.place((*options.namespaces, "default")[0])
+        given.set_namespace((*options.namespaces, "default")[0])
         return OfflineSource(options, given.policies), given
     path = str(demo.demo_path()) if options.demo else options.snapshot
     offline_source = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread), lean or {}), unread)
-    given.place(offline_source.namespaces[0] if len(offline_source.namespaces) == 1 else "default")
+    given.set_namespace(offline_source.namespaces[0] if len(offline_source.namespaces) == 1 else "default")
     given.lay_over(offline_source.store)
     return offline_source, given
 
@@ -50,7 +50,7 @@ def _snapshot(path: str, without: Collection[str], lean: Kept) -> tuple[Store, S
     """Return a snapshot without objects of some kinds, a store that holds only what is known of all, and the path."""
     store = snapshots.read(path, without=without, lean=lean)
     known = Store(store.origin)
-    for need, coverage in store.needs().items():
+    for need, coverage in store.coverages().items():
         known.cover(need, coverage)
     for kind in _NUMEROUS:
         store.forget(kind)
@@ -76,11 +76,11 @@ class OfflineSource:
         """Return the namespaces that a snapshot is of; none: all, since it knows of no context that would choose
         one.
         """
-        needs = self._known.needs() if self._known else {}
+        needs = self._known.coverages() if self._known else {}
         spaces = dict.fromkeys(need.namespace for need in needs if need.kind == "LimitRange")
         return () if "" in spaces else tuple(spaces)
 
-    def places(self, kind: Kind, name: str) -> tuple[str, ...]:
+    def candidate_namespaces(self, kind: Kind, name: str) -> tuple[str, ...]:
         """Without a namespace asked for, wherever there is an object of that name."""
         spaces = self.namespaces or ("",)
         if not kind.namespaced or self._asked:
@@ -115,15 +115,15 @@ class OfflineSource:
     def _cannot_ask(self) -> str:
         if not self._path:
             return ""
-        needs = self._known.needs().items() if self._known else ()
-        numerous = {need.kind for need, coverage in needs if need.kind in _NUMEROUS and coverage.known}
+        needs = self._known.coverages().items() if self._known else ()
+        numerous = {need.kind for need, coverage in needs if need.kind in _NUMEROUS and coverage.is_known}
         return f"{self._path} holds the kinds {', '.join(sorted(numerous | {*self.store.kinds()}))}"
 
     def fill(self, needs: Iterable[ReadRequest]) -> None:
         """Take the numerous objects from the file; of all others it is said how reading them went."""
         wanted = [need for need in dict.fromkeys(needs) if self.store.covered(need).state == "unread"]
         coverage = {need: self._coverage(need) for need in wanted}
-        for page in self._stream(*(need for need in wanted if need.kind in _NUMEROUS and coverage[need].known)):
+        for page in self._stream(*(need for need in wanted if need.kind in _NUMEROUS and coverage[need].is_known)):
             for item in page:
                 self.store.add(item.kind, item)
         for need in wanted:
@@ -163,7 +163,7 @@ class OfflineSource:
 
     def _not_held(self, need: ReadRequest) -> str:
         spaces = (
-            dict.fromkeys(item.namespace for item in self._known.needs() if item.kind == need.kind)
+            dict.fromkeys(item.namespace for item in self._known.coverages() if item.kind == need.kind)
             if self._known
             else ()
         )
@@ -175,7 +175,7 @@ class OfflineSource:
     def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
         """As they were recorded; what could not be read then is an error now."""
         coverage = self._coverage(need)
-        if not coverage.known:
+        if not coverage.is_known:
             raise coverage.error()
         for page in self._stream(need) if need.kind in _NUMEROUS and self._path else self._stored_pages(need):
             if need.kind in _NUMEROUS and not self._unread:  # else the pages are all that is looked at

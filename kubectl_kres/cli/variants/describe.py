@@ -62,12 +62,12 @@ class DescribePage(Page):
             except UsageError:
                 raise
             except KresError as error:
-                run_summary.missed(error)
+                run_summary.add_error(error)
                 continue
             block = ["", "", *lines] if self._shown else lines
             self._shown += 1
             yield ObjectAnswer(subject, tuple(lines), partial(iter, block))
-            run_summary.answered((), complete=True, negative=False)
+            run_summary.add_answer((), complete=True, negative=False)
 
     def _lines(self, store: Store, subject: Subject) -> list[str]:
         """Raises ClusterError, and UsageError where a source keeps only some of the fields."""
@@ -76,7 +76,9 @@ class DescribePage(Page):
         if ref.kind == "Pod":
             return pod_lines(self._source.raw(ref), events=False)
         for need in describe_needs(ref):
-            if not store.covered(need).known or (need.name and store.get(need.kind, need.name, need.namespace) is None):
+            if not store.covered(need).is_known or (
+                need.name and store.get(need.kind, need.name, need.namespace) is None
+            ):
                 lacking = Subject(ObjectRef(need.kind, need.name, need.namespace), BY_KIND[need.kind])
                 raise fault_of(self._source, [lacking])
         item = store.get(ref.kind, ref.name, ref.namespace)

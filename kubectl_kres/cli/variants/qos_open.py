@@ -50,10 +50,10 @@ class OpenPage(Page):
         for page in pod_pages(frame, source, options, run_summary, instead="--open looks at pods, not at"):
             for pod in page:
                 self._opening.add(pod)
-                run_summary.answered((), complete=True, negative=False)
-        opens = [*self._opening.found()]
+                run_summary.add_answer((), complete=True, negative=False)
+        opens = [*self._opening.containers()]
         if opens and options.exit_code:
-            run_summary.answered((), complete=True, negative=True)
+            run_summary.add_answer((), complete=True, negative=True)
         for item in opens:
             yield ObjectAnswer(None, item)
 

@@ -37,7 +37,7 @@ def pod_pages(
         need = ReadRequest("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
         for page in readable(source.pages(need), several=len(spaces) > 1):
             if isinstance(page, Forbidden):
-                run_summary.missed(page)
+                run_summary.add_error(page)
             else:
                 yield page
     run_summary.note_unread((), complete=not source.skipped)
@@ -95,6 +95,6 @@ def _check(options: Options, words: tuple[str, ...]) -> None:
 def _add(adding: SumCollector, pods: list[Pod], run_summary: RunSummary) -> None:
     for pod in pods:
         if adding.add(pod):
-            run_summary.answered((), complete=True, negative=False)
+            run_summary.add_answer((), complete=True, negative=False)
         else:
             leave_out(pod, run_summary)

@@ -50,7 +50,7 @@ class UpgradePage(Page):
         ask = EvaluationOptions(old, (), now, read_yaml, not self.options.no_seen)
         listed: list[SpaceChanges] = []
         for context in check_contexts(source, given, self.options, ask):
-            run_summary.answered((), complete=True, negative=False)
+            run_summary.add_answer((), complete=True, negative=False)
             if context.namespace:
                 listed.append(changes_in(context.store, context.namespace, context.subjects, ask, new))
         run_summary.leaves_out(given.left_out)
@@ -58,7 +58,7 @@ class UpgradePage(Page):
         needs = [ReadRequest(kind, space) for space in source.namespaces or ("",) for kind in _NEEDED]
         needs = [need for need in needs if source.store.covered(need).state in {"denied", "failed"}]
         report = report_of(listed, old, new, (*supposed, *assumptions), needs, source.store)
-        run_summary.answered(report.unseen, complete=report.complete, negative=self._negative(report))
+        run_summary.add_answer(report.unseen, complete=report.complete, negative=self._negative(report))
         yield ObjectAnswer(None, report, partial(self._lines, report))
 
     def _lines(self, report: UpgradeReport) -> Iterable[str]:

@@ -109,7 +109,7 @@ class WatchedSource(LiveSource):
         covered = self.store.covered(need)
         if covered.state in {"denied", "absent"}:
             raise missing_error(self.store, Subject(ObjectRef(need.kind, "", need.namespace), self._kinds[need.kind]))
-        if not covered.known:
+        if not covered.is_known:
             raise covered.error()
         labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
         yield [
@@ -302,7 +302,7 @@ class _Loop:
         run_summary, page = RunSummary(self._options, notes.append), self._frame.query.page()
         try:
             answers = tuple(page.run(self._frame, self._source, self._given, run_summary))
-            closing = () if self._options.output in DOCUMENTS else tuple(page.closing(run_summary))
+            closing = () if self._options.output in DOCUMENTS else tuple(page.closing_lines(run_summary))
             code = run_summary.code(self._source)
         except ClusterError as error:
             if first:

@@ -101,9 +101,9 @@ class Connection:
 
     def get(self, path: str, query: Query = (), accept: str = "application/json") -> bytes:
         """Return the JSON at ``path``. Raises a StatusError if the server refuses, else as ``ask`` does."""
-        return body(self.ask(path, query, accept))
+        return body(self.request(path, query, accept))
 
-    def ask(self, path: str, query: Query = (), accept: str = "application/json") -> Response:
+    def request(self, path: str, query: Query = (), accept: str = "application/json") -> Response:
         """Return the server's answer, whatever its code, its body decompressed.
 
         429 and 503 are tried again where the server says when, a connection that broke before any answer at once, at

@@ -38,7 +38,7 @@ class Alongside:
         asked: dict[ReadRequest, list[ReadRequest]] = {}
         passed: list[ReadRequest] = []
         for need in dict.fromkeys(needs):
-            if not self._store.wants(need):
+            if not self._store.should_read(need):
                 continue
             known = self._lists.get(whole := replace(need, namespace=""))
             if known is not None and namespace_key(need.namespace) < namespace_key(known.reached):

@@ -93,7 +93,7 @@ def _read_named_object(connection: Connection, kind: Kind, need: ReadRequest) ->
     """Nothing where the server says that just this object is missing."""
     if need.name in {".", ".."}:
         return []
-    answer = connection.ask(_path(kind, need))
+    answer = connection.request(_path(kind, need))
     if answer.code == 404 and (result := status(answer)) and result.names_object:
         return []
     return [_decode_object(body(answer), kind)]
@@ -103,7 +103,7 @@ def _list_objects(connection: Connection, kind: Kind, need: ReadRequest) -> Iter
     token, count, advance = "", 0, _Advance(kind)
     while True:
         query = [("labelSelector", need.label_selector), ("limit", str(_CHUNK)), ("continue", token)]
-        ask = partial(connection.ask, _path(kind, need), [pair for pair in query if pair[1]])
+        ask = partial(connection.request, _path(kind, need), [pair for pair in query if pair[1]])
         page = _decode_object(body(advance.wait(ask)), kind)
         items, metadata = page.get("items") or [], page.get("metadata") or {}
         if not isinstance(items, list) or not isinstance(metadata, dict):
@@ -145,7 +145,7 @@ class _Version(Struct, frozen=True, rename="camel"):
     emulation_minor: str | None = None
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         return with_emulation(self.git_version or "", self.emulation_major or "", self.emulation_minor or "")
 
 
@@ -219,11 +219,11 @@ def read_list_pages(
     path = path_of(kind, need.namespace)
     place, last = _ListPosition(max(chunk_size, 0)), ""
     advance = _Advance(kind)
-    answer = advance.wait(partial(connection.ask, path, place.query(need)))
+    answer = advance.wait(partial(connection.request, path, place.query(need)))
     while True:
         if answer.code == 410 and place.token:
             place = _resume_list(place, answer, last)
-            answer = advance.wait(partial(connection.ask, path, place.query(need)))
+            answer = advance.wait(partial(connection.request, path, place.query(need)))
             continue
         page = lists.decode(body(answer), kind, struct)
         if beside is not None:
@@ -238,9 +238,9 @@ def read_list_pages(
         if place.after:
             items, others = ([item for item in part if _key(item) > place.after] for part in (page.items, page.beside))
             page = replace(page, items=items, beside=others)
-        advance.over(page)
+        advance.check_progress(page)
         place = _ListPosition(place.limit, page.token, after=place.after)
-        coming = start(partial(connection.ask, path, place.query(need))) if page.token else None
+        coming = start(partial(connection.request, path, place.query(need))) if page.token else None
         yield page
         if coming is None:
             return
@@ -266,7 +266,7 @@ class _Advance:
             )
         return result
 
-    def over(self, page: ListPage) -> None:
+    def check_progress(self, page: ListPage) -> None:
         """Raise ClusterError for a page after which there is no use in the next one."""
         self._count += len(page.items)
         self._empty = 0 if page.items or page.skipped else self._empty + 1
@@ -320,7 +320,7 @@ def version(connection: Connection) -> str:
     Empty if it does not say or may not be asked. Raises as ``Connection.get``.
     """
     try:
-        return msgspec.json.decode(connection.get("/version"), type=_Version).shown
+        return msgspec.json.decode(connection.get("/version"), type=_Version).text
     except Unauthenticated:
         raise
     except (StatusError, *lists.UNREADABLE):
@@ -440,7 +440,7 @@ def is_absent_kind(connection: Connection, kind: Kind, missing: NotFound) -> boo
 
 def read_named_object(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Any], Coverage]:
     """The one object of a need, or none if the server says that just this one is missing. Raises as ``get``."""
-    answer = connection.ask(path_of(kind, need.namespace, need.name))
+    answer = connection.request(path_of(kind, need.namespace, need.name))
     if answer.code == 404 and (result := status(answer)) and result.names_object:
         return [], READ
     return [_object(body(answer), kind, need.name)], READ

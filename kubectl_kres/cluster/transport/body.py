@@ -246,7 +246,7 @@ class Stream:
         unpacked = _Unpacking() if packed else None
         try:
             for pieces in self._timed.read_chunks(self._silence):
-                yield pieces if unpacked is None else [unpacked.more(piece) for piece in pieces]
+                yield pieces if unpacked is None else [unpacked.unpack(piece) for piece in pieces]
                 if self._closed:
                     return
         except zlib.error as error:
@@ -261,7 +261,7 @@ class _Unpacking:
     def __init__(self) -> None:
         self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
-    def more(self, piece: bytes) -> bytes:
+    def unpack(self, piece: bytes) -> bytes:
         """Return what a piece unpacks to. Raises ClusterError for more than any event is."""
         result = self._member.decompress(piece, STREAM_LONGEST)
         if self._member.unconsumed_tail:

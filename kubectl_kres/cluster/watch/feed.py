@@ -190,15 +190,15 @@ class Feed:
             self._leaving.append(reader)
         for need in wanted:
             if need not in self._readers:
-                self._start(need)
+                self._start_reader(need)
 
     def _namespace_read_requests(self, need: ReadRequest) -> Iterator[ReadRequest]:
         """Yield the same in single namespaces, if it may not be read in all namespaces at once."""
         reader = self._readers.get(need)
-        if reader is not None and reader.refused and reader.kind.namespaced and not need.namespace:
+        if reader is not None and reader.is_refused and reader.kind.namespaced and not need.namespace:
             yield from (replace(need, namespace=space) for space in self._namespaces)
 
-    def _start(self, need: ReadRequest) -> None:
+    def _start_reader(self, need: ReadRequest) -> None:
         reader = Reader(
             self._connection,
             self._kinds[need.kind],

@@ -54,6 +54,6 @@ class Clock:
         """Wait so long, or until ``over`` is set; whether it is."""
         return over.wait(seconds)
 
-    def spread(self) -> float:
+    def random_fraction(self) -> float:
         """Return a random number from 0 to 1."""
         return random()  # noqa: S311, nothing secret depends on it

@@ -77,7 +77,7 @@ class Reader:
         self._listed = replace(need, name="", field_selector=fields)
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Whether the server did not let us list when it was asked last."""
         return self._refused
 
@@ -143,7 +143,7 @@ class Reader:
         self._tries = 0
         if coverage.state != "read":
             self._post_word("cover", coverage)
-            phase: Phase = "denied" if coverage.state == "denied" else "absent" if coverage.known else "failed"
+            phase: Phase = "denied" if coverage.state == "denied" else "absent" if coverage.is_known else "failed"
             self._wait_until_due(phase, ClusterError(coverage.message), RECHECK)
             return
         self._post_word("begin")
@@ -255,7 +255,7 @@ class Reader:
         self._tries += 1
         asked = error.retry_after if isinstance(error, StatusError) else 0.0
         self.lost = isinstance(error, Unreachable | TimedOut)
-        self._wait_until_due(phase, error, backoff.delay(self._tries, self._clock.spread(), asked), asked)
+        self._wait_until_due(phase, error, backoff.delay(self._tries, self._clock.random_fraction(), asked), asked)
         self.lost = False
 
     def _wait_until_due(self, phase: Phase, error: KresError | None, seconds: float, asked: float = 0.0) -> None:

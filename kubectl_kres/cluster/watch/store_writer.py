@@ -110,7 +110,7 @@ class StoreWriter:
             share_with(before, item)
         if before is None or getattr(item, "status", None) is not getattr(before, "status", None):
             self._siblings.share(item)
-        self._siblings.came(item)
+        self._siblings.add_object(item)
 
     def _events(
         self, reader_objects: ReaderObjects, events: Iterable[WatchEvent], store: Store, changes: Changes
@@ -197,7 +197,7 @@ class StoreWriter:
         item = store.get(kind, key[1], key[0])
         if item is not None and store.remove(kind, key[1], key[0]):
             if not is_view(kind):
-                self._siblings.gone(item)
+                self._siblings.remove_object(item)
             changes.take(ObjectRef(kind, key[1], key[0]))
 
     def _is_covered(self, kind: str, key: ObjectKey) -> bool:

@@ -70,7 +70,7 @@ class QuotaSummary:
                 use.left,
                 left,
                 use.percent,
-                use.over,
+                use.is_exceeded,
                 report.enforced,
                 report.pool,
             )
@@ -79,7 +79,7 @@ class QuotaSummary:
         percent = -1 if use.percent is None else use.percent
         self._full += percent >= _FULL
         self._nearly += NEARLY_FULL <= percent < _FULL
-        self._over += use.over
+        self._over += use.is_exceeded
         if percent > self._worst:
             self._worst, self._where = percent, (report.subject.namespace, report.subject.name, use.name)
 

@@ -26,7 +26,7 @@ class PoliciesExplainer(Explainer):
     """Policies by namespace: all that match pods there, of one kind, or one by its name."""
 
     @classmethod
-    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+    def reads(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         return effects_needs(store, subject.ref.namespace)
 
     @classmethod
@@ -48,7 +48,7 @@ class PoliciesExplainer(Explainer):
         space = ref.namespace or (*options.namespaces, "default")[0]
         result = policy_effects(turn.store, space, turn.ask, kind, ref.name)
         if ref.name and turn.store.get(ref.kind, ref.name) is None and result.complete:
-            run_summary.missed(
+            run_summary.add_error(
                 NotFound(f'{subject.kind.qualified_name} "{ref.name}" not found', code=404, reason="NotFound")
             )
             return
@@ -57,7 +57,7 @@ class PoliciesExplainer(Explainer):
             None,
         )
         refused = any(other.refused for effect in result.policies for other in effect.others)
-        run_summary.answered(result.unseen, complete=result.complete, negative=options.exit_code and refused)
+        run_summary.add_answer(result.unseen, complete=result.complete, negative=options.exit_code and refused)
 
 
 def _select_policies(

@@ -78,7 +78,7 @@ def deciding_needs(store: Store) -> Iterator[ReadRequest]:
     covers.
     """
     if store.origin.kind != "cluster":
-        yield from (ReadRequest(kind, required=False) for kind in sorted(DECIDING) if any(store.asked(kind)))
+        yield from (ReadRequest(kind, required=False) for kind in sorted(DECIDING) if any(store.reads_of_kind(kind)))
         return
     match = _MINOR.match(store.origin.version)
     minor = int(match[1]) if match else 99
@@ -205,7 +205,7 @@ def _account_decides(store: Store, namespace: str, pod: Pod) -> bool:
     account = store.get("ServiceAccount", name or "default", namespace) if name is not None else None
     if account is not None:
         return ENFORCE in (account.metadata.annotations or {}) or MIRROR in (pod.metadata.annotations or {})
-    return any(need.namespace in {"", namespace} for need in store.asked("ServiceAccount"))
+    return any(need.namespace in {"", namespace} for need in store.reads_of_kind("ServiceAccount"))
 
 
 SYSTEM = System(

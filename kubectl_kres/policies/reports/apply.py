@@ -108,7 +108,7 @@ def apply_policies(store: Store, subject: Subject, ask: EvaluationOptions, analy
     if undecodable(raw) is not None:
         return analysis
     try:
-        return _Next(subject, ask, context, raw, added_to(subject, analysis.start)).of(analysis)
+        return _Next(subject, ask, context, raw, added_to(subject, analysis.start)).next_pod_of(analysis)
     except (Unparsable, msgspec.ValidationError):
         return analysis
 
@@ -126,7 +126,7 @@ class _Next:
     ) -> None:
         self.server, self.raw, self.space = ask.server, raw, subject.ref.namespace
         sent = creation(raw, self.space)
-        self.request = sent.of(chain.fill_metadata(canonical_object(raw, ask.server), self.space))
+        self.request = sent.with_object(chain.fill_metadata(canonical_object(raw, ask.server), self.space))
         self.unseen: list[FailedRead] = []
         withheld = withheld_of(subject, additions)
         validating, gaps = computable(context.world.validating, self.request, context, withheld)
@@ -139,7 +139,7 @@ class _Next:
         )
         self.assumed = (*context.assumed(self.request), *((_ADDED,) if bounded else ()))
 
-    def of(self, analysis: Analysis) -> Analysis:
+    def next_pod_of(self, analysis: Analysis) -> Analysis:
         if any(self._mutates()):
             outcomes = tuple(self._compute_outcomes(analysis))
         else:
@@ -178,7 +178,7 @@ class _Next:
             yield outcome
             return
         run = chain.Chain(self.request, analysis.known.policies, self.server, self.world)
-        reviews = list(run.review(self.request.of(chain.object_to_validate(self.request, outcome.draft))))
+        reviews = list(run.review(self.request.with_object(chain.object_to_validate(self.request, outcome.draft))))
         self._unknown(gap for review in reviews for gap in review.unknown)
         refusals = [refusal for review in reviews for refusal in review.refusals]
         if refusals:
@@ -244,4 +244,4 @@ def _build_request(store: Store, subject: Subject, raw: Raw, ask: EvaluationOpti
     whole = chain.fill_metadata(canonical_object(raw, ask.server), subject.ref.namespace)
     if store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) is not None:
         return structs.replace(request, operation="UPDATE", object=whole, old=whole)
-    return request.of(whole)
+    return request.with_object(whole)

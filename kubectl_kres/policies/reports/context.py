@@ -48,12 +48,12 @@ class PluginLookups(Struct, frozen=True):
     def assumed(self, request: Request) -> Iterator[Assumption]:
         """Yield the webhooks that are asked about the request."""
         for name, mutating, hooks in self.webhooks:
-            asked_configuration = match_webhooks(name, hooks, request, self.given, mutating=mutating)
+            asked_configuration = match_webhooks(name, hooks, request, self.request_context, mutating=mutating)
             if asked_configuration is not None:
                 yield Assumption("spec", "webhook/not-computed", asked_configuration.text)
 
     @property
-    def given(self) -> Any:
+    def request_context(self) -> Any:
         from kubectl_kres.policies.rules.policy import RequestContext
 
         return RequestContext(self.world.namespace, self.world.params, self.server, MOST)
@@ -131,14 +131,14 @@ def _accounts(store: Store, namespace: str) -> Mapping[str, Raw] | None:
     }
     missing = [
         need.name
-        for need, coverage in store.needs().items()
+        for need, coverage in store.coverages().items()
         if need.kind == "ServiceAccount"
         and need.namespace == namespace
         and need.name
-        and coverage.known
+        and coverage.is_known
         and need.name not in service_account
     ]
-    if store.covered(ReadRequest("ServiceAccount", namespace)).known:
+    if store.covered(ReadRequest("ServiceAccount", namespace)).is_known:
         return {"default": {"metadata": {"name": "default"}}, **service_account}
     return _Accounts(service_account, missing) if service_account or missing else None
 

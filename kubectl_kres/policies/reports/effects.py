@@ -109,7 +109,7 @@ def policy_effects(
 
 
 def _dangling(store: Store, kind: str) -> Iterator[tuple[str, str]]:
-    if not store.covered(ReadRequest(kind)).known and store.origin.kind == "cluster":
+    if not store.covered(ReadRequest(kind)).is_known and store.origin.kind == "cluster":
         return
     known = {item.metadata.name for item in store.all(kind)}
     for binding in store.all(f"{kind}Binding"):
@@ -128,7 +128,7 @@ def _requests(pods: list[Pod], namespace: str, ask: EvaluationOptions) -> Iterat
             whole = fill_metadata(canonical_object(raw, ask.server), namespace)
         except (Unparsable, msgspec.ValidationError):
             continue
-        yield creation(raw, namespace).of(whole)
+        yield creation(raw, namespace).with_object(whole)
 
 
 def _effect(
@@ -200,7 +200,7 @@ def _of_pod(
     if kind == "MutatingAdmissionPolicy":
         yield from _unset_effects(bound, request, context, ask)
         return
-    review = validating.review(request, (bound,), context.given)
+    review = validating.review(request, (bound,), context.request_context)
     if review.unknown:
         raise NotComputed(review.unknown[0].partition(" is not computed: ")[2])
     texts = [(refusal.findings[0].text, True) for refusal in review.refusals] or [
@@ -214,7 +214,7 @@ def _of_pod(
 def _unset_effects(
     bound: BoundPolicy, request: Request, context: PluginLookups, ask: EvaluationOptions
 ) -> Iterator[PodEffect]:
-    session = MutationRun((bound,), context.given, ask.server)
+    session = MutationRun((bound,), context.request_context, ask.server)
     whole, refusal = session.run(request)
     if session.dropped:
         yield PodEffect(request.name, session.dropped[0].text, refused=True)

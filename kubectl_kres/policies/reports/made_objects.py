@@ -38,7 +38,7 @@ def review_made(
         return ObjectReview(raw)
     try:
         sent = creation(raw, namespace)
-        request = sent.of(chain.fill_metadata(canonical_object(raw, server), namespace))
+        request = sent.with_object(chain.fill_metadata(canonical_object(raw, server), namespace))
     except (Unparsable, msgspec.ValidationError):
         return ObjectReview(raw)
     withheld = unread_of(request.kind, whole=whole)

@@ -124,7 +124,7 @@ class Chain:
         #: At which mutations the server drops the connection, in the order of policies that is tried.
         self.dropped: list[Finding] = []
 
-    def refused(self, refusal: Refusal, warnings: Sequence[str] = (), **more: Any) -> PolicyAnswer:
+    def build_refusal(self, refusal: Refusal, warnings: Sequence[str] = (), **more: Any) -> PolicyAnswer:
         outcome = Outcome(allowed=False, code=refusal.code, refusal=refusal, warnings=tuple(sorted(set(warnings))))
         return PolicyAnswer(outcome, **more)
 
@@ -164,14 +164,14 @@ class Chain:
             if not outcome.allowed and not late:
                 yield PolicyAnswer(outcome, request.object, {}, unknown, steps)
                 continue
-            seen = request.of(object_to_validate(request, outcome.draft))
+            seen = request.with_object(object_to_validate(request, outcome.draft))
             reviews = list(self.review(seen, only_pod=late))
             audit = {key: text for review in reviews for key, text in review.audit.items()}
             gaps = (*unknown, *(gap for review in reviews for gap in review.unknown))
             warnings = [*outcome.warnings, *(text for review in reviews for text in review.warnings)]
             refusals = [refusal for review in reviews for refusal in review.refusals]
             for refusal in refusals:
-                yield self.refused(refusal, warnings, whole=seen.object, audit=audit, unknown=gaps, steps=steps)
+                yield self.build_refusal(refusal, warnings, whole=seen.object, audit=audit, unknown=gaps, steps=steps)
             if refusals:
                 continue
             if late:
@@ -193,7 +193,7 @@ def _drop_containers(request: Request, names: frozenset[str]) -> Request:
         for key in ("containers", "initContainers")
         if spec.get(key)
     }
-    return request.of({**request.object, "spec": {**spec, **lists}})
+    return request.with_object({**request.object, "spec": {**spec, **lists}})
 
 
 def _is_late_refusal(outcome: Outcome) -> bool:
@@ -253,12 +253,12 @@ def _created_of(
         return (PolicyAnswer(undecoded),)
     refusal = namespaces.refusal(request, world.namespace)
     if refusal is not None:
-        return (chain.refused(refusal),)
+        return (chain.build_refusal(refusal),)
     try:
         whole = fill_metadata(canonical_object(raw, server), namespace)
     except Unparsable:
         return tuple(PolicyAnswer(outcome) for outcome in create_object(raw, policies, server))
-    request = request.of(whole)
+    request = request.with_object(whole)
     if request.kind in POLICY_KINDS:
         from kubectl_kres.policies.rules import creation  # noqa: PLC0415
 
@@ -292,9 +292,9 @@ def _create_pods(
     unknown: tuple[str, ...],
     entries: tuple[Entry, ...],
 ) -> Iterator[PolicyAnswer]:
-    mismatch = namespaces.refusal(request.of(new), chain.world.namespace)
+    mismatch = namespaces.refusal(request.with_object(new), chain.world.namespace)
     if mismatch is not None:
-        yield chain.refused(mismatch, steps=steps, unknown=unknown)
+        yield chain.build_refusal(mismatch, steps=steps, unknown=unknown)
         return
     pod = request.kind == "Pod"
 
@@ -322,7 +322,7 @@ def _create_pods(
 
     new = synced
 
-    yield from chain.evaluate(request.of(new), admitted, steps, unknown)
+    yield from chain.evaluate(request.with_object(new), admitted, steps, unknown)
 
 
 def _with_empty_claims(pod: dict[str, Any], raw: Raw) -> dict[str, Any]:
@@ -403,13 +403,13 @@ def mutate_once(chain: Chain, request: Request, session: MutationRun) -> _Mutate
     whole = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     try:
-        mutated, refusal = session.run(request.of(whole))
+        mutated, refusal = session.run(request.with_object(whole))
         if refusal is None and session.again:
-            mutated, refusal = session.run(request.of(mutated), reinvoked=True)
+            mutated, refusal = session.run(request.with_object(mutated), reinvoked=True)
     except NotComputed as gap:
         mutated, refusal, unknown = whole, None, _format_gap(chain, gap)
     if refusal is not None:
-        return chain.refused(refusal, steps=tuple(session.steps))
+        return chain.build_refusal(refusal, steps=tuple(session.steps))
     return dict(mutated), tuple(session.steps), unknown
 
 
@@ -444,15 +444,17 @@ def _pod(
     unknown: tuple[str, ...] = ()
     for reinvoked in (False, True):
         accounts, done = chain.world.accounts, len(session.steps)
-        pod, refusal = built_in.run_plugins(request.of(whole), order, chain.policies, accounts, chain.server, entries)
+        pod, refusal = built_in.run_plugins(
+            request.with_object(whole), order, chain.policies, accounts, chain.server, entries
+        )
         if refusal is not None:
-            return chain.refused(refusal, steps=tuple(session.steps))
+            return chain.build_refusal(refusal, steps=tuple(session.steps))
         try:
-            mutated, refusal = session.run(request.of(pod), reinvoked=reinvoked)
+            mutated, refusal = session.run(request.with_object(pod), reinvoked=reinvoked)
         except NotComputed as gap:
             return pod, tuple(session.steps), _format_gap(chain, gap)
         if refusal is not None:
-            return chain.refused(refusal, steps=tuple(session.steps))
+            return chain.build_refusal(refusal, steps=tuple(session.steps))
         whole = dict(mutated)
         entries.extend(entry for step in session.steps[done:] for entry in step.changed_resources(chain.server))
         if not session.again:
@@ -501,7 +503,7 @@ def review_object(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] 
         whole, steps, more = answer
         unknown += more
         changed = whole if steps else changed
-        for review in run.review(request.of(whole)):
+        for review in run.review(request.with_object(whole)):
             unknown += review.unknown
             refusals.update((refusal.message, refusal) for refusal in review.refusals)
     return ObjectReview(changed, tuple(refusals.values()), tuple(dict.fromkeys(unknown)))

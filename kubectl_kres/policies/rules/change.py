@@ -52,7 +52,7 @@ def change(
     chain = Chain(request, policies, server, world)
     refusal = namespaces.refusal(request, world.namespace)
     if refusal is not None:
-        return (chain.refused(refusal),)
+        return (chain.build_refusal(refusal),)
     if operation == "SCALE":
         return tuple(_scale_answers(chain, request))
     policy_answers: list[PolicyAnswer] = []
@@ -64,7 +64,7 @@ def change(
         whole, steps, unknown = mutated
         stored = built_in.stored_part(operation, before, whole)
         admitted = _updates(operation, before, stored, chain)
-        evaluated = chain.evaluate(request.of(None if verb == "DELETE" else stored), admitted, steps, unknown)
+        evaluated = chain.evaluate(request.with_object(None if verb == "DELETE" else stored), admitted, steps, unknown)
         policy_answers.extend(drop_answers(evaluated, session.dropped))
     return distinct_answers(policy_answers)
 
@@ -81,7 +81,7 @@ def _scale_answers(chain: Chain, request: Request) -> Iterator[PolicyAnswer]:
     unknown = tuple(gap for review in reviews for gap in review.unknown)
     refusals = [refusal for review in reviews for refusal in review.refusals]
     for refusal in refusals:
-        yield chain.refused(refusal, warnings, audit=audit, unknown=unknown)
+        yield chain.build_refusal(refusal, warnings, audit=audit, unknown=unknown)
     if not refusals:
         yield PolicyAnswer(Outcome(allowed=True, code=200, warnings=warnings), request.object, audit, unknown)
 

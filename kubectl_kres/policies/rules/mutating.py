@@ -106,7 +106,7 @@ class _ShownObjects:
         self.typed = False
         self._plain: dict[str, bool] = {}
 
-    def plain(self, *, condition: bool) -> frozenset[str]:
+    def untyped_names(self, *, condition: bool) -> frozenset[str]:
         """Return the names whose objects are maps for who asks now."""
         self.typed = self.typed or condition
         for name in ("object", "oldObject"):
@@ -187,7 +187,7 @@ class MutationRun:
         shown: dict[str, _ShownObjects] = {}
         for invocation in invocations:
             objects = shown.setdefault(invocation.seen.api_version, _ShownObjects())
-            if not self._is_matched(invocation, request.of(whole), objects, errors):
+            if not self._is_matched(invocation, request.with_object(whole), objects, errors):
                 continue
             if reinvoked and invocation.key not in self._due:
                 continue
@@ -209,7 +209,7 @@ class MutationRun:
     ) -> bool:
         if not invocation.policy.spec.get("matchConditions"):
             return True
-        plain = objects.plain(condition=True)
+        plain = objects.untyped_names(condition=True)
         try:
             return invocation.policy.holds(request, request, invocation.params, self.given, plain)
         except ConfigurationError as error:
@@ -223,7 +223,7 @@ class MutationRun:
         policy, patched = invocation.policy, False
         for index, mutation in enumerate(policy.spec.get("mutations") or ()):
             try:
-                after = self._apply_mutation(invocation, mutation, request.of(whole), objects)
+                after = self._apply_mutation(invocation, mutation, request.with_object(whole), objects)
             except _Cannot as error:
                 errors.append(_Error(policy, invocation.binding, str(error), "Invalid"))
                 continue
@@ -262,7 +262,7 @@ class MutationRun:
             invocation.params,
             self.server,
             has_params=policy.param_kind is not None,
-            plain=objects.plain(condition=False),
+            plain=objects.untyped_names(condition=False),
         )
         evaluation = Evaluation(names, policy.variables, most=self.given.most)
         try:

@@ -71,7 +71,7 @@ class Request(Struct, frozen=True):
             return known.qualified_name
         return _plural(self.kind, self.group)
 
-    def of(self, new: Raw | None) -> Request:
+    def with_object(self, new: Raw | None) -> Request:
         """Return the same request about the object as it became."""
         return structs.replace(self, object=new)
 

@@ -106,12 +106,12 @@ def _app_armor(spec: Raw, annotations: Raw) -> Iterator[FieldError]:
 def _host_process(spec: Raw) -> Iterator[FieldError]:
     """Source: validateWindowsHostProcessPod."""
 
-    def of(context: Raw) -> bool | None:
+    def host_process_of(context: Raw) -> bool | None:
         value: bool | None = (context.get("windowsOptions") or {}).get("hostProcess")
         return value
 
-    whole = of(spec.get("securityContext") or {})
-    inside = [(path, of(context)) for path, _, context in _contexts(spec)]
+    whole = host_process_of(spec.get("securityContext") or {})
+    inside = [(path, host_process_of(context)) for path, _, context in _contexts(spec)]
     for path, own in inside:
         if whole is not None and own is not None and own != whole:
             text = f"pod hostProcess value must be identical if both are specified, was {str(whole).lower()}"

@@ -215,7 +215,7 @@ def run_plugins(
     for limits in order:
         limitrange_admission.mutate(draft, limits, entries)
     whole = with_draft(pod, draft)
-    whole, refusal = admit(request.of(whole), accounts)
+    whole, refusal = admit(request.with_object(whole), accounts)
     if refusal is not None:
         return whole, refusal
     draft = draft_of(whole, server)

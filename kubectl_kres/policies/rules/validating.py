@@ -232,7 +232,7 @@ class _Messages:
         self.policy, self.names, self.budget, self.most = policy, names, budget, given.most
         self._evaluation: Evaluation | None = None
 
-    def of(self, validation: Raw) -> str:
+    def message_of(self, validation: Raw) -> str:
         text = _text(validation, "messageExpression")
         if not text:
             return ""
@@ -252,7 +252,7 @@ def _decision(
     if result.error:
         return FailedValidation(result.error, "", index, expression, error=True) if policy.fails else None
     try:
-        message = messages.of(validation)
+        message = messages.message_of(validation)
     except OutOfBudget as error:
         return FailedValidation(f"failed messageExpression: {error}", "", index, expression, error=True)
     message = message or trim(_text(validation, "message")) or f"failed expression: {expression}"

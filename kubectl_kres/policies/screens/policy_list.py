@@ -28,7 +28,7 @@ class _Row(Struct, frozen=True):
 def _rows(session: Session, namespace: str) -> ListRows:
     spaces = [namespace] if namespace else sorted({pod.metadata.namespace for pod in session.store.all("Pod")})
     for space in spaces:
-        for effect in policy_effects(session.store, space, session.ask).policies:
+        for effect in policy_effects(session.store, space, session.evaluation_options).policies:
             yield (space, effect.kind, effect.name), _Row(space, effect)
         yield (), None
 

@@ -54,7 +54,7 @@ def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
     first = next((workload for effect in _HEADS for workload in report.workloads if workload.effect == effect), None)
     lacking = next(iter(lacking_nodes(report)), None)
     if lacking is not None and (first is None or first.effect != "worse"):
-        text = f"{lacking.subject.full}: {nodes_text(lacking)}"
+        text = f"{lacking.subject.full_name}: {nodes_text(lacking)}"
         return Brief(tones[report.outcome], words[report.outcome], f": {_format_effect_counts(report)}; {text}")
     if first is None:
         text = sentences[0] if sentences else _format_effect_counts(report)
@@ -63,7 +63,7 @@ def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
     texts = [text for text in texts if text]
     if not texts and first.rollout_after is not None:
         texts = [f"its next rollout {_format_stall(first.rollout_after)}"]
-    text = f"{first.subject.full}: {_pods(first)}{f': {texts[0]}' if texts else ''}"
+    text = f"{first.subject.full_name}: {_pods(first)}{f': {texts[0]}' if texts else ''}"
     return Brief(
         tones[report.outcome],
         words[report.outcome],
@@ -95,7 +95,7 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
     for effect, head in _HEADS.items():
         result = [
             *(_workload(item, width) for item in report.workloads if item.effect == effect),
-            *(_on_nodes(item, width) for item in report.nodes if item.effect == effect and item.lacking),
+            *(_on_nodes(item, width) for item in report.nodes if item.effect == effect and item.unplaced),
             *(_quota(item, width) for item in report.quotas if item.effect == effect),
             *(_claim(item) for item in report.claims if item.effect == effect),
         ]
@@ -133,11 +133,11 @@ def _format_effect_counts(report: ChangeReport) -> str:
 
 def lacking_nodes(report: ChangeReport) -> list[NodesForChange]:
     """Return the workloads of whose new pods some find no node."""
-    return [item for item in report.nodes if item.lacking]
+    return [item for item in report.nodes if item.unplaced]
 
 
 def _remarks(report: ChangeReport) -> Iterator[str]:
-    if report.nodes and all(item.fits is not None and not item.lacking for item in report.nodes):
+    if report.nodes and all(item.fits is not None and not item.unplaced for item in report.nodes):
         new = sum(item.new for item in report.nodes)
         yield f"Nodes take the {new} new pod{'s' * (new != 1)}." if new > 1 else "A node takes the new pod."
     elif any(item.fits is None for item in report.nodes):
@@ -222,8 +222,8 @@ def nodes_text(item: NodesForChange) -> str:
         return f"admitted, but {'the pod of its rollout' if item.rollout else 'the new pod'} fits no node"
     if not item.fits:
         return f"admitted, but none of {item.new} {which} fits a node"
-    verb = "fits" if item.lacking == 1 else "fit"
-    return f"admitted, but {item.lacking} of {item.new} {which} {verb} no node"
+    verb = "fits" if item.unplaced == 1 else "fit"
+    return f"admitted, but {item.unplaced} of {item.new} {which} {verb} no node"
 
 
 def _format_stall(rollout: NextRollout) -> str:
@@ -441,7 +441,7 @@ def _format_change_count(changes: Sequence[UpgradeChange], noun: str, verb: str,
 def _change(change: UpgradeChange, width: int) -> Iterator[Line]:
     word = _WORDS[change.effect]
     tone = _UPGRADE_TONES.get(change.effect, "warn")
-    first, *rest = wrap_text(f"{word}: {change.subject.full}", width, rest="  ")
+    first, *rest = wrap_text(f"{word}: {change.subject.full_name}", width, rest="  ")
     yield [(tone, word), ("", first[len(word) :])]
     yield from tone_lines("", rest)
     if change.before != change.after:

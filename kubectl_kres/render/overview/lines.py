@@ -190,7 +190,7 @@ def brief(overview: Overview, now: str, flags: str) -> Brief:
     counts = Counter(problem.severity for problem in overview.problems)
     word = ", ".join(f"{counts[severity]} {text}" for severity, text in _COUNTED.items() if counts[severity])
     more = " ".join(filter(None, ("kubectl kres", ask_words(worst), flags)))
-    text = f": {place}: worst: {worst.subject.full} {problem_said(worst, now)}"
+    text = f": {place}: worst: {worst.subject.full_name} {problem_said(worst, now)}"
     return with_remedies(Brief(SIGNS[worst.severity][1], word, text, next=more), worst.remedies)
 
 
@@ -233,7 +233,7 @@ def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> It
     """Yield what it is, what mends it with the command for that, and the command that says more of it."""
     sign, tone = SIGNS[problem.severity]
     ref = problem.subject
-    first, *rest = wrap_text(f"{ref.full}  {problem_said(problem, now)}", width, first=f"{sign} ", rest=_INDENT)
+    first, *rest = wrap_text(f"{ref.full_name}  {problem_said(problem, now)}", width, first=f"{sign} ", rest=_INDENT)
     yield [(tone, first[:2]), ("", first[2:])]
     yield from tone_lines("", rest)
     for at, remedy in enumerate(problem.remedies[:2]):

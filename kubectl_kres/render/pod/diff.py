@@ -37,7 +37,7 @@ def lines(difference: Difference, *, color: bool = False, width: int = 80) -> It
 
 def brief(difference: Difference, more: str) -> Brief:
     """In few words. ``more``: the command that shows the whole difference."""
-    verdict, full = difference.verdict, difference.subject.full
+    verdict, full = difference.verdict, difference.subject.full_name
     if verdict.allowed is not True:
         because = cause(verdict.findings) or message_of(verdict)
         refused = Brief(
@@ -106,7 +106,7 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
     verdict = difference.verdict
     if verdict.allowed is not True:
-        yield [("bad", f"# {_format_refusal(difference)}: {ref.full}: {message_of(verdict)}")]
+        yield [("bad", f"# {_format_refusal(difference)}: {ref.full_name}: {message_of(verdict)}")]
         for at, remedy in enumerate(difference.remedies):
             for line in wrap_text(remedy.text, width, first="# or: " if at else "# fix: ", rest="#   "):
                 yield [("bad", line)]

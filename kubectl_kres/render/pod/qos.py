@@ -150,7 +150,7 @@ def brief(quality: PodQos, more: str, explained: str) -> Brief:
     """
     name = " or ".join([quality.qos.name, *quality.alternatives])
     if quality.refused:
-        text = f": {quality.subject.full}, {name}: {quality.refused}"
+        text = f": {quality.subject.full_name}, {name}: {quality.refused}"
         return Brief("bad", f"refused{unread_caveat(quality.refused, quality.unseen)}", text, next=explained)
     texts = [f"the live pod is {quality.live_class}, which it keeps"] * quality.differs
     texts += [culprit_text(culprit, quality) for culprit in quality.culprits[:1]]
@@ -160,7 +160,7 @@ def brief(quality: PodQos, more: str, explained: str) -> Brief:
         :2
     ]
     tone: Tone = "warn" if quality.differs else _TONES.get(quality.qos.name, "")
-    text = f": {quality.subject.full}: {'; '.join(texts) or quality.qos.because}"
+    text = f": {quality.subject.full_name}: {'; '.join(texts) or quality.qos.because}"
     return Brief(tone, name, text, remedy=first, other=other, next=more)
 
 
@@ -290,7 +290,7 @@ def _score(score: OomScore) -> str:
 
 def summary(quality: PodQos, *, color: bool = False, width: int = 80) -> str:
     """Return one line for one of many objects: class, name, and the first culprit, or what is the matter."""
-    name = quality.subject.full
+    name = quality.subject.full_name
     head = f"{pad_text(quality.qos.name, 10)}  {pad_text(name, _NAME)}  "
     text = short(quality)
     tone: Tone = "bad" if quality.refused else "warn" if quality.differs else ""

@@ -37,7 +37,7 @@ def brief(fit: Fit, more: str) -> Brief:
     tone: Tone = "good" if fit.all_fit else "warn" if _has_unread_quotas(fit) else "bad"
     held_up = fit.run_state if is_held_up(fit.run_state) else None
     pods = next((text for _, _, text in _replicas(fit, fit.replicas)), "") if fit.replicas is not None else ""
-    texts = [f"{fit.subject.full}{_format_tightest_quotas(fit)}", *[pods] * bool(pods)]
+    texts = [f"{fit.subject.full_name}{_format_tightest_quotas(fit)}", *[pods] * bool(pods)]
     texts += [fit.verdict.message] * (not fit.enough and fit.verdict.allowed is not True)
     texts += [f"{held_up.word}: {state_sentence(held_up)}"] if held_up is not None else []
     brief = Brief(tone, _count(fit), f": {'; '.join(texts)}", next=more)
@@ -50,14 +50,14 @@ def denied_brief(denied: Denied, more: str) -> Brief:
     """Return a refused workload in few words."""
     word, tone, missing = _refusal_headline(denied)
     because = message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict)
-    text = f": {denied.subject.full}: {missing}{f': {because}' if denied.verdict.message else ''}"
+    text = f": {denied.subject.full_name}: {missing}{f': {because}' if denied.verdict.message else ''}"
     return with_remedies(Brief(tone, word, text, next=more), denied.remedies)
 
 
 def _fit_lines(fit: Fit, width: int) -> Iterator[Line]:
     tone: Tone = "good" if fit.all_fit else "warn" if _has_unread_quotas(fit) else "bad"
     yield from tone_lines(
-        tone, wrap_text(f"{_count(fit)}: {fit.subject.full}{_format_tightest_quotas(fit)}", width, rest="  ")
+        tone, wrap_text(f"{_count(fit)}: {fit.subject.full_name}{_format_tightest_quotas(fit)}", width, rest="  ")
     )
     if fit.replicas is not None:
         for label, bad, text in _replicas(fit, fit.replicas):
@@ -176,11 +176,11 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     have = pod_count_text(replicas)
     if fit.lacking:
         verb = "does" if fit.lacking == 1 else "do"
-        yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing} missing {verb} not fit"
-    elif replicas.missing and is_held_up(fit.run_state):
-        yield "replicas", True, f"{have}; quotas have room for the {replicas.missing} missing"
-    elif replicas.missing and not _has_unread_quotas(fit):
-        yield "replicas", False, f"{have}; the {replicas.missing} missing fit{'s' * (replicas.missing == 1)}"
+        yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing_pods} missing {verb} not fit"
+    elif replicas.missing_pods and is_held_up(fit.run_state):
+        yield "replicas", True, f"{have}; quotas have room for the {replicas.missing_pods} missing"
+    elif replicas.missing_pods and not _has_unread_quotas(fit):
+        yield "replicas", False, f"{have}; the {replicas.missing_pods} missing fit{'s' * (replicas.missing_pods == 1)}"
     else:
         yield "replicas", False, have
     yield from _rollout(fit, replicas)
@@ -262,7 +262,7 @@ def refusal_detail(denied: Denied, width: int) -> Iterator[Line]:
 
 def _head(denied: Denied) -> Line:
     word, tone, missing = _refusal_headline(denied)
-    return [(tone, f"{pad_text(word, 7)}  "), ("strong", denied.subject.full), ("", f"  {missing}")]
+    return [(tone, f"{pad_text(word, 7)}  "), ("strong", denied.subject.full_name), ("", f"  {missing}")]
 
 
 def _refusal_texts(denied: Denied) -> Iterator[tuple[str, str]]:
@@ -302,8 +302,8 @@ def _refusal_headline(denied: Denied) -> tuple[str, Tone, str]:
         word, tone = "waiting", "warn"
     if have is None:
         missing = "its pod missing" if denied.tekton is not None else f"{pods_of_jobs(denied)} missing"
-    elif have.missing:
-        missing = f"{have.missing} of {have.wanted} pods missing"
+    elif have.missing_pods:
+        missing = f"{have.missing_pods} of {have.wanted} pods missing"
     else:
         missing = f"{have.wanted} pod{'s' * (have.wanted != 1)}, no new ones"
     return word, tone, f"{missing}{'' if denied.seen else unread_caveat(denied.verdict.message, denied.unseen)}"

@@ -67,7 +67,7 @@ def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
     refused = policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True
     summary = _summary(policy_explanation) if refused or not policy_explanation.remedies else ""
     seen = "" if policy_explanation.complete else PARTLY
-    text = f": {policy_explanation.subject.full}{f': {summary}' if summary else ''}"
+    text = f": {policy_explanation.subject.full_name}{f': {summary}' if summary else ''}"
     return with_remedies(Brief(tone, f"{words}{seen}", text, next=more), policy_explanation.remedies)
 
 
@@ -76,7 +76,7 @@ def policy_word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
     if policy_explanation.verdict is not None:
         return verdict_word(policy_explanation.verdict)
     uses = [use for report in policy_explanation.quotas for use in report.uses]
-    if any(use.over for use in uses):
+    if any(use.is_exceeded for use in uses):
         return "over", "bad"
     if policy_explanation.contradictions:
         return "conflict", "warn"
@@ -92,7 +92,7 @@ def _summary(policy_explanation: PolicyExplanation) -> str:
     if policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True:
         return _refusal(policy_explanation.verdict)
     if policy_explanation.contradictions and not any(
-        use.over for report in policy_explanation.quotas for use in report.uses
+        use.is_exceeded for report in policy_explanation.quotas for use in report.uses
     ):
         more = (
             f" (and {len(policy_explanation.contradictions) - 1} more)"
@@ -109,7 +109,7 @@ def _summary(policy_explanation: PolicyExplanation) -> str:
     fullest = max(uses, key=lambda use: use.percent or 0, default=None)
     if fullest is None:
         return ""
-    over = [f"{use.name} {use.used} of {use.hard}" for use in uses if use.over]
+    over = [f"{use.name} {use.used} of {use.hard}" for use in uses if use.is_exceeded]
     if over:
         return f"used {join_words(over)}"
     return f"{fullest.name} is used to {fullest.percent}%"
@@ -155,18 +155,18 @@ def head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Li
     """Yield the verdict with its fixes; of what is only stored its name."""
     verdict = policy_explanation.verdict
     if verdict is None:
-        yield [("strong", policy_explanation.subject.full)]
+        yield [("strong", policy_explanation.subject.full_name)]
         return
     text, tone = policy_word(policy_explanation)
     if verdict.allowed is True:
         text = text if policy_explanation.complete else f"{text}{PARTLY}"
         counted = ", already counted in the quotas" if policy_explanation.counted and policy_explanation.costs else ""
-        first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full}{counted}", width, rest="  ")
+        first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full_name}{counted}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)
     else:
         because = _refusal(verdict)
-        first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full}: {because}", width, rest="  ")
+        first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full_name}: {because}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)
         if policy_explanation.remedies:

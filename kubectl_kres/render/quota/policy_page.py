@@ -50,7 +50,7 @@ def _head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[L
     else:
         text, tone = policy_word(policy_explanation)
         seen = "" if policy_explanation.complete else PARTLY
-        first, *rest = wrap_text(f"{text}{seen}: {policy_explanation.subject.full}", width, rest="  ")
+        first, *rest = wrap_text(f"{text}{seen}: {policy_explanation.subject.full_name}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)
     for text in _limit_texts(policy_explanation.contradictions, _SHOWN, "conflict"):
@@ -107,12 +107,12 @@ def _quota_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, wid
 
 
 def _is_over(use: QuotaUse) -> bool:
-    return use.over
+    return use.is_exceeded
 
 
 def _fullest(report: QuotaReport) -> str:
     """Return the names of a quota that are used most, in words."""
-    uses = sorted(report.uses, key=lambda use: (not use.over, -(use.percent or 0)))
+    uses = sorted(report.uses, key=lambda use: (not use.is_exceeded, -(use.percent or 0)))
     if not uses:
         return f"{report.subject.name}: limits nothing"
     shown = [f"{use.name} {use.used or '?'} of {use.hard}" for use in uses[:_FULLEST]]

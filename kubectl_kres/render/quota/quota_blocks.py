@@ -163,13 +163,13 @@ def brief(report: QuotaReport, flags: str) -> Brief:
         if ours
         else ""
     )
-    return Brief(tone, word, f": {report.subject.full}: {', '.join(texts) or 'limits nothing'}", next=more)
+    return Brief(tone, word, f": {report.subject.full_name}: {', '.join(texts) or 'limits nothing'}", next=more)
 
 
 def _state_word(report: QuotaReport, fullest: int) -> tuple[str, Tone]:
     if report.faults:
         return "invalid", "bad"
-    if any(use.over for use in report.uses):
+    if any(use.is_exceeded for use in report.uses):
         return "over", "bad"
     if not report.enforced:
         return "not enforced yet", "warn"
@@ -245,11 +245,15 @@ class _Table:
 
     def _use_lines(self, use: QuotaUse) -> Iterator[Line]:
         tone: Tone = (
-            "bad" if use.over or (use.percent or 0) >= 100 else "warn" if (use.percent or 0) >= NEARLY_FULL else ""
+            "bad"
+            if use.is_exceeded or (use.percent or 0) >= 100
+            else "warn"
+            if (use.percent or 0) >= NEARLY_FULL
+            else ""
         )
         head, shown = f"  {use.name}", f"  {row(self._cells(use), self.widths)}"
         room = self.width - self.label - 2 - size(shown)
-        tail: Line = [("", shown), (tone, gauge(use.percent, room, over=use.over, ascii_only=self.ascii_only))]
+        tail: Line = [("", shown), (tone, gauge(use.percent, room, over=use.is_exceeded, ascii_only=self.ascii_only))]
         if size(use.name) <= self.label:
             yield [("", pad_text(head, self.label + 2)), *tail]
         else:

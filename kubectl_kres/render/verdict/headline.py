@@ -129,8 +129,10 @@ def _is_in_bound(finding: Finding) -> bool:
 
 def _value(finding: Finding, names: Mapping[str, str]) -> str:
     """Return the value as people name it: ``limits.cpu of container app``."""
-    at = finding.at
-    resource = f"{at.side}.{at.resource or finding.resource}" if at.side else finding.resource
+    at = finding.field_path
+    resource = (
+        f"{at.requests_or_limits}.{at.resource or finding.resource}" if at.requests_or_limits else finding.resource
+    )
     holder = names.get(str(at.holder), "")
     if not resource:
         return finding.path
@@ -203,7 +205,7 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
     if seen and tone == "good":
         tone = "warn"
     state = explanation.run_state
-    text = f": {explanation.subject.full}"
+    text = f": {explanation.subject.full_name}"
     if word in CALM and state is not None and state.word not in {"runs", "ended"}:
         from kubectl_kres.render.verdict.run_state import state_sentence, state_suffix
 
@@ -310,8 +312,8 @@ def rejection_text(blocked: Blocked, now: str = "") -> str:
 def pod_count_text(pods: Replicas) -> str:
     """Return how many pods there are, by template where an older one still has some."""
     if pods.updated is not None and pods.newest < pods.existing:
-        run = "old pod runs" if pods.old == 1 else "old pods run"
-        return f"{pods.newest} of {pods.wanted} updated, {pods.old} {run}"
+        run = "old pod runs" if pods.old_pods == 1 else "old pods run"
+        return f"{pods.newest} of {pods.wanted} updated, {pods.old_pods} {run}"
     if pods.existing > pods.wanted:
         more = pods.existing - pods.wanted
         return f"all {pods.wanted} pods exist, and {more} more" if pods.wanted else f"{more} pods exist, none is wanted"
@@ -332,7 +334,11 @@ def _format_existence(pods: Replicas | None, *, live: bool, ended: bool) -> str:
     if pods is None or not pods.wanted:
         return (pods.resting if pods is not None else "") or "it wants no pods at present"
     return (
-        pod_count_text(pods) if pods.old else f"all {pods.wanted} pods exist" if pods.wanted > 1 else "its pod exists"
+        pod_count_text(pods)
+        if pods.old_pods
+        else f"all {pods.wanted} pods exist"
+        if pods.wanted > 1
+        else "its pod exists"
     )
 
 
@@ -356,7 +362,7 @@ def _is_ended(explanation: Explanation) -> bool:
 def _format_admission(explanation: Explanation) -> str:
     order = "" if explanation.certain else ", with values that depend on the order of LimitRanges"
     pods = explanation.replicas
-    have = f"; {pod_count_text(pods)}" if pods is not None and (pods.missing or pods.old) else ""
+    have = f"; {pod_count_text(pods)}" if pods is not None and (pods.missing_pods or pods.old_pods) else ""
     return f"{order}{have}{_format_drift(explanation)}"
 
 

@@ -245,7 +245,8 @@ def lacking_jobs(store: Store, subject: Subject, cron_job: Workload) -> Iterator
     ref = subject.ref
     there = len(owned_by(store, "Job", ref.namespace, ("CronJob", ref.name)))
     known = (
-        store.covered(ReadRequest("Job", ref.namespace)).known or store.get("CronJob", ref.name, ref.namespace) is None
+        store.covered(ReadRequest("Job", ref.namespace)).is_known
+        or store.get("CronJob", ref.name, ref.namespace) is None
     )
     # Which Jobs there are is not known: at least the next one comes.
     count = max(1, kept_jobs(cron_job) - there) if known else 1

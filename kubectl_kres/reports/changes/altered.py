@@ -45,7 +45,7 @@ class AlteredObjects(Struct, frozen=True):
         """References of all objects that differ."""
         return frozenset({*(_ref(kind, item) for kind, item in self.put), *self.gone})
 
-    def applied(self, store: Store) -> None:
+    def apply_to(self, store: Store) -> None:
         """Alter the store."""
         for ref in self.gone:
             store.remove(ref.kind, ref.name, ref.namespace)
@@ -71,7 +71,7 @@ def altered_objects(
     aimed = {
         ObjectRef(*key_of_step(placed.step), placed.namespace)
         for placed, sent in zip(steps, outcome.sent, strict=True)
-        if not sent.refused
+        if not sent.is_refused
     }
     aimed = {ref for ref in aimed if ref.kind not in POOLED}
     concerned = (
@@ -82,7 +82,7 @@ def altered_objects(
     for name in outcome.after.spaces:
         namespace, _ = outcome.after.spaces[name]
         states = outcome.after.states(name)
-        final_states = [namespace.end(state) for state in states]
+        final_states = [namespace.describe_final_state(state) for state in states]
         if not final_states:
             continue
         at = min(

@@ -95,15 +95,17 @@ def report_with_pods(outcome: ChangeOutcome, steps: Iterable[Placed], rollouts: 
     sides = ((space, before, after) for space in sorted({*before.spaces, *after.spaces}))
     change = _build_change_report(sides, before.pools, after.pools, rollouts, touched=_objects_of(steps))
     notes = _random_notes(outcome.several)
-    return _with_steps(change, outcome.sent, [*notes, *outcome.gaps, *outcome.expected], computed=not outcome.gaps)
+    return _with_steps(
+        change, outcome.sent, [*notes, *outcome.gaps, *outcome.expected_values], computed=not outcome.gaps
+    )
 
 
 def report_of(course: ClusterChange, rollouts: Rollouts = _ONE) -> ChangeWithPods:
     """Return what the steps of a change do, found namespace by namespace, so that one is held at a time."""
     objects = _objects_of(course.steps, Apply), _objects_of(course.steps)
     change = _build_change_report(course, course.pools_before, course.pools, rollouts, *objects)
-    notes = [*_random_notes(course.several), *change.report.notes, *course.gaps, *course.expected]
-    return _with_steps(change, course.sent, notes, computed=not course.gaps)
+    notes = [*_random_notes(course.several), *change.report.notes, *course.gaps, *course.expected_values]
+    return _with_steps(change, course.sent_steps, notes, computed=not course.gaps)
 
 
 def _random_notes(several: int) -> list[str]:

@@ -134,7 +134,7 @@ def _ends_first(workload: DeploymentState) -> int:
 
 def _states(key: Key, worlds: tuple[SideOfSpace, SideOfSpace]) -> Iterator[Any]:
     for pair in worlds:
-        place = pair[1].workloads.place(key) if pair is not None else None
+        place = pair[1].workloads.index_of(key) if pair is not None else None
         if pair is not None and place is not None:
             yield pair[1].workloads[place][1]
 

@@ -196,7 +196,7 @@ def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: 
         return ""
     need = parameter_need(parameters.versions[kind], kind, space, {"name": name})
     present = any(stored.metadata.name == name for stored in store.all(need.kind, space))
-    return "" if present or store.covered(need).known else "policies take parameters from it, and it is not read"
+    return "" if present or store.covered(need).is_known else "policies take parameters from it, and it is not read"
 
 
 def _of_named(item: GivenStep, store: Store) -> str:
@@ -372,7 +372,7 @@ def autoscaler_needs(
     """
     is_meant = any(key_of_step(step)[0] == AUTOSCALER for step, _ in steps)
     evicts = any(isinstance(step, Evict) for step, _ in steps)
-    all_at_once = any(not need.namespace for need in store.asked("LimitRange"))
+    all_at_once = any(not need.namespace for need in store.reads_of_kind("LimitRange"))
     for space in [""] if all_at_once else filter(None, dict.fromkeys(spaces)):
         yield from autoscaler_reads(store, AboutPolicies(space)) or ()
         if is_meant and store.origin.kind == "cluster":

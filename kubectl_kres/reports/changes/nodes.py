@@ -74,8 +74,8 @@ def with_nodes(
     for gone in pods.gone:
         placing.let_go(gone.ref, gone.selector)
     news = [(created, _new_pod(store, created, steps)) for created in pending]
-    placements = [placing.place(created, new) for created, new in news if new is not None]
-    notes = [f"{_UNKNOWN}the template of {each.ref.full} was not read" for each, new in news if new is None]
+    placements = [placing.place_pods(created, new) for created, new in news if new is not None]
+    notes = [f"{_UNKNOWN}the template of {each.ref.full_name} was not read" for each, new in news if new is None]
     if placing.unread:
         kinds = ", ".join(dict.fromkeys(placing.unread))
         notes.append(f"whether new pods find a node is known as far as seen: not read: {kinds}")
@@ -87,7 +87,7 @@ def with_nodes(
 def _unlooked(store: Store) -> tuple[str, tuple[FailedRead, ...]]:
     """Return why nodes cannot be looked at, with what could not be read; empty: they can."""
     coverage = store.covered(NODES)
-    if not coverage.known:
+    if not coverage.is_known:
         # Of a snapshot the message is about the kind by which the scheduler's view is kept.
         why = (coverage.message if coverage.state != "unread" else "") or _NOT_HELD
         return why, tuple(find_unread(store, (NODES,)))
@@ -96,7 +96,7 @@ def _unlooked(store: Store) -> tuple[str, tuple[FailedRead, ...]]:
 
 def _outcome(outcome: Any, placements: Iterable[NodesForChange]) -> Any:
     """Return the outcome of a change with what nodes say."""
-    lacking = {item.effect for item in placements if item.lacking}
+    lacking = {item.effect for item in placements if item.unplaced}
     if "worse" in lacking:
         return "worse"
     return "other" if lacking and outcome == "none" else outcome
@@ -164,9 +164,9 @@ class _Placing:
 
     def let_go(self, ref: ObjectRef, selector: Raw) -> None:
         """The pods of a workload, or a pod, end."""
-        self.nodes = self._without(ref, selector)
+        self.nodes = self._without_pods(ref, selector)
 
-    def _without(self, ref: ObjectRef, selector: Raw) -> dict[str, NodeInfo]:
+    def _without_pods(self, ref: ObjectRef, selector: Raw) -> dict[str, NodeInfo]:
         picked = read_selector(selector)
         nodes = dict(self.nodes)
         for name, node in self.nodes.items():
@@ -180,7 +180,7 @@ class _Placing:
                 nodes[name] = changed_node(node, ending, ())
         return nodes
 
-    def place(self, created: CreatedPods, new: NewPod) -> NodesForChange:
+    def place_pods(self, created: CreatedPods, new: NewPod) -> NodesForChange:
         """Put the pods of one workload on nodes, and say how many find one."""
         missing = unread_kinds(self.store, (NODES, BOUND_PODS, *spec_needs(self.store, new.pod)))
         self.unread += missing
@@ -189,7 +189,7 @@ class _Placing:
         stalls = rollout is not None and not rollout.unavailable and not first.scheduled.answer.feasible
         if rollout is not None and not stalls:
             # Old pods end as new ones come: in the end these are alone.
-            self.nodes = self._without(created.ref, created.selector)
+            self.nodes = self._without_pods(created.ref, created.selector)
             first = self._check(created, new, missing)
         answer = _Answer(0) if stalls else self._put(new, wanted, counted=BOUND_PODS.kind not in missing)
         lacks = answer.fits is not None and not answer.at_least and answer.fits < wanted

@@ -148,7 +148,7 @@ class NodesForChange(Record, frozen=True):
     autoscaler: str = ""
 
     @property
-    def lacking(self) -> int:
+    def unplaced(self) -> int:
         """How many pods are known to find no node."""
         return 0 if self.fits is None or self.at_least else self.new - self.fits
 
@@ -175,6 +175,6 @@ class ChangeReport(Record, frozen=True):
     complete: bool = True
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Whether the server refuses a step."""
         return any(not step.allowed for step in self.steps)

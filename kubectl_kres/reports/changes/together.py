@@ -120,7 +120,7 @@ class Files(Struct, frozen=True):
         """The namespaces of the objects."""
         return tuple(dict.fromkeys(placed.namespace for placed in self.steps if placed.namespace))
 
-    def needs(self) -> Iterator[ReadRequest]:
+    def reads(self) -> Iterator[ReadRequest]:
         """Yield what has to be read."""
         kinds = {*self._kinds}
         makes_pods = kinds & JUDGED or kinds & COUNTING - _TAKING
@@ -137,7 +137,7 @@ def _only_takes(kind: str) -> bool:
 def without_files(store: Store) -> Store:
     """Return the store as it is without the objects of files."""
     result = Store(store.origin)
-    for need, coverage in store.needs().items():
+    for need, coverage in store.coverages().items():
         result.cover(need, coverage)
     for kind in store.kinds():
         for item in store.all(kind):
@@ -184,7 +184,7 @@ def _copy_store(store: Store) -> Store:
     result.files.update(store.files)
     result.written.update(store.written)
     result.beneath.update(store.beneath)
-    for need, coverage in store.needs().items():
+    for need, coverage in store.coverages().items():
         result.cover(need, coverage)
     for kind in store.kinds():
         for item in store.all(kind):
@@ -236,7 +236,7 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
         lacks += _quota_shortages(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
     refused = _refused_objects(outcome)
     # Without a cluster there is nothing but the files.
-    wanted = [need for need in files.needs() if need.required] if store.origin.kind != "files" else []
+    wanted = [need for need in files.reads() if need.required] if store.origin.kind != "files" else []
     unseen = tuple(find_unread(store, wanted))
     came = any(_only_takes(sent.kind) and sent.answers[0].allowed for sent in outcome.sent)
     come = came or any(reach.pods for reach in reaches)
@@ -311,14 +311,14 @@ def _reported_state(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> 
     namespace, final_states = outcome.after.spaces[space]
     usual, own = final_states.states[: final_states.usual], {*keys}
     first = max(usual, key=lambda state: [_pods(state, key) for key in keys])
-    if any(item.refused or item.behind for item in namespace.end(first).workloads if item.key in own):
+    if any(item.refused or item.behind for item in namespace.describe_final_state(first).workloads if item.key in own):
         return first, True
     return min(usual, key=lambda state: sum(_pods(state, key) for key in keys)), False
 
 
 def _pods(state: State, key: Key) -> int:
     """Return the pods that are as wanted."""
-    place = state.workloads.place(key)
+    place = state.workloads.index_of(key)
     if place is None:
         return 0
     workload = state.workloads[place][1]
@@ -334,7 +334,7 @@ def _find_reaches(
     outcome: ChangeOutcome, space: str, keys: Sequence[Key], state: State
 ) -> Iterator[tuple[ReachablePods, FinalWorkload | None]]:
     namespace, final_states = outcome.after.spaces[space]
-    end = namespace.end(state)
+    end = namespace.describe_final_state(state)
     usual = final_states.states[: final_states.usual]
     reached_of = {workload.key: workload for workload in reversed(end.workloads)}
     for key in dict.fromkeys(keys):
@@ -369,7 +369,7 @@ def _quota_shortages(outcome: ChangeOutcome, space: str) -> Iterator[QuotaLack]:
     state = outcome.after.states(space)[0]
     asked = list(state.used)
     world = tables.worlds[state.world]
-    end = namespace.end(state)
+    end = namespace.describe_final_state(state)
     final_states = {workload_end.key: workload_end for workload_end in reversed(end.workloads)}
     for key, workload in state.workloads:
         missing = _count_missing_pods(final_states.get(key))

@@ -134,7 +134,9 @@ def _format_version(server: Server) -> str:
 
 def _worst_first(changes: Iterable[UpgradeChange]) -> tuple[UpgradeChange, ...]:
     return tuple(
-        sorted(changes, key=lambda change: (ORDER.index(change.effect), change.subject.namespace, change.subject.full))
+        sorted(
+            changes, key=lambda change: (ORDER.index(change.effect), change.subject.namespace, change.subject.full_name)
+        )
     )
 
 
@@ -220,7 +222,7 @@ def _quotas(store: Store, namespace: str, ask: EvaluationOptions, later: Evaluat
     if not quotas:
         return
 
-    def used(server: Server) -> list[dict[str, str]]:
+    def used_amounts(server: Server) -> list[dict[str, str]]:
         asking = _set_server(ask, server)
         objects = objects_of(store, quotas, namespace, asking)
         requests = {
@@ -229,7 +231,7 @@ def _quotas(store: Store, namespace: str, ask: EvaluationOptions, later: Evaluat
         return [{name: str(value) for name, value in recount(quota, requests, server).items()} for quota in quotas]
 
     try:
-        before, after = used(ask.server), used(later.server)
+        before, after = used_amounts(ask.server), used_amounts(later.server)
     except Unparsable:
         return
     for index, (quota, old, new) in enumerate(zip(quotas, before, after, strict=True)):
@@ -237,7 +239,7 @@ def _quotas(store: Store, namespace: str, ask: EvaluationOptions, later: Evaluat
             continue
         names = [name for name in new if old.get(name) != new[name]]
         values = tuple((f"used.{name}", old.get(name, "-"), new[name]) for name in names)
-        why = _causes(later.server, lambda server, index=index: used(server)[index], new)  # type: ignore[misc]
+        why = _causes(later.server, lambda server, index=index: used_amounts(server)[index], new)  # type: ignore[misc]
         words = [", ".join(f"{name} {side.get(name, '-')}" for name in names) for side in (old, new)]
         yield UpgradeChange(
             ObjectRef("ResourceQuota", quota.metadata.name, namespace), "quota", words[0], words[1], values, why

@@ -40,7 +40,7 @@ def _never_admitted(context: CheckContext) -> Iterator[tuple[Autoscaler, Outcome
         policies = evaluated.analysis.known.policies
         missing = is_registered(context.store) is False
         autoscaler = autoscaler_of(context.store, evaluated.analysis) if policies.webhooks or missing else None
-        if autoscaler is None or not context.asks(ObjectRef(KIND, autoscaler.source.name, context.namespace)):
+        if autoscaler is None or not context.selects(ObjectRef(KIND, autoscaler.source.name, context.namespace)):
             continue
         if missing:
             policies = structs.replace(
@@ -128,7 +128,7 @@ def find_both_directions(context: CheckContext) -> Iterator[Diagnostic]:
     for vertical in context.store.all(KIND, context.namespace) if measured else ():
         reference = vertical.spec.target_ref
         ref = ObjectRef(KIND, vertical.metadata.name, context.namespace)
-        if reference is None or mode_of(vertical) == "Off" or not context.asks(ref):
+        if reference is None or mode_of(vertical) == "Off" or not context.selects(ref):
             continue
         for name, resource in measured.get((reference.kind, reference.name), ()):
             if _is_resource_controlled(vertical, resource):

@@ -33,7 +33,7 @@ def check(context: CheckContext, codes: Collection[str]) -> Iterator[CheckFindin
             continue
         for broken in rule.find(context):
             # What was not read is not what anybody asked about, and matters to all of it.
-            if rule.code != UNREAD and not (context.asks(broken.object) and _is_in_scope(context, broken.object)):
+            if rule.code != UNREAD and not (context.selects(broken.object) and _is_in_scope(context, broken.object)):
                 continue
             if broken.object not in excused:
                 excused[broken.object] = dict(_exemptions(context, broken.object))
@@ -60,7 +60,7 @@ def worst_first(check_findings: Iterable[CheckFinding]) -> list[CheckFinding]:
         key=lambda check_finding: (
             SEVERITIES.index(check_finding.severity),
             check_finding.code,
-            check_finding.object.full,
+            check_finding.object.full_name,
             check_finding.field,
         ),
     )
@@ -117,12 +117,12 @@ def _annotated_objects(context: CheckContext) -> Iterator[ObjectRef]:
         for item in context.store.all(kind, context.namespace or None)
     ]
     for ref in refs:
-        if context.asks(ref) and _text(context, ref):
+        if context.selects(ref) and _text(context, ref):
             yield ref
 
 
 def _text(context: CheckContext, ref: ObjectRef) -> str:
-    raw = context.written.get(ref)
+    raw = context.written_manifests.get(ref)
     if raw is not None:
         metadata: Any = raw.get("metadata") or {}
         return str((metadata.get("annotations") or {}).get(IGNORE) or "")

@@ -44,7 +44,7 @@ def of_kind(kind: ConflictKind) -> Callable[[CheckContext], Iterator[Diagnostic]
                 continue
             for source in conflict.sources:
                 ref = ObjectRef(source.kind, source.name, context.namespace)
-                if context.asks(ref):
+                if context.selects(ref):
                     yield Diagnostic(ref, {"conflict": conflict.text}, source.field)
                     break
 
@@ -251,7 +251,7 @@ UNKNOWN_NAMES = Rule(
 
 def find_empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield quotas of PriorityClasses of which none exists."""
-    if not context.store.covered(ReadRequest("PriorityClass")).known:
+    if not context.store.covered(ReadRequest("PriorityClass")).is_known:
         return
     there = {priority_class.metadata.name for priority_class in context.store.all("PriorityClass")}
     for quota in context.quotas:
@@ -308,7 +308,7 @@ POOLS_OVERLAP = Rule(
 
 def find_selects_nothing(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield pools without selectors, and selectors that are skipped or match nothing."""
-    known = context.store.covered(ReadRequest("Namespace")).known
+    known = context.store.covered(ReadRequest("Namespace")).is_known
     spaces = (
         [with_name_label(namespace) for namespace in context.store.all("Namespace") if is_active(namespace)]
         if known

@@ -62,12 +62,12 @@ class EvaluatedWorkload(Struct, frozen=True):
         draft: Draft | None = self.analysis.outcomes[0].draft
         return draft
 
-    def at(self, path: str) -> str:
+    def path_of(self, path: str) -> str:
         """Return the path of the pod's field in the object itself."""
         return f"{self.analysis.start.prefix}{path}"
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether it is a run that has ended, so that the answer is about a new one."""
         return self.analysis.made is not None and self.analysis.made.about_another
 
@@ -125,39 +125,39 @@ class CheckContext:
         self._verdicts: dict[ObjectRef, Verdict] = {}
         self._tries = tries or RemedyBudget()
 
-    def asks(self, ref: ObjectRef) -> bool:
+    def selects(self, ref: ObjectRef) -> bool:
         """Return whether findings about an object are selected."""
         if self.of_files:
-            return ref in self.store.files or ref in self.written
+            return ref in self.store.files or ref in self.written_manifests
         return not (self.spaces and ref.namespace) or ref.namespace in self.spaces
 
     @cached_property
-    def written(self) -> Mapping[ObjectRef, Mapping[str, Any]]:
+    def written_manifests(self) -> Mapping[ObjectRef, Mapping[str, Any]]:
         """The manifests of the files' subjects."""
         asked = (*self.subjects, *self.counted)
         return {subject.ref: subject.raw for subject in asked if subject.raw is not None}
 
     @cached_property
-    def known(self) -> NamespacePolicies:
+    def policies(self) -> NamespacePolicies:
         """The policies of the namespace."""
         return policies(self.store, self.namespace, self.ask.server)
 
     @property
     def quotas(self) -> Sequence[Quota]:
         """The quotas of the namespace that are enforced."""
-        return self.known.policies.quotas
+        return self.policies.policies.quotas
 
     @cached_property
     def demands(self) -> Sequence[Demand]:
         """The values that quotas require of each container; empty where LimitRanges could not be read."""
-        known = self.known.policies
+        known = self.policies.policies
         blind = any(unseen.kind == "LimitRange" for unseen in self.unread)
         return () if blind else tuple(demands(known.quotas, known.limits))
 
     @cached_property
     def conflicts(self) -> Sequence[Conflict]:
         """The contradictions between LimitRanges and quotas."""
-        known = self.known.policies
+        known = self.policies.policies
         return tuple(dict.fromkeys(find_conflicts(known.limits, known.quotas, self.demands)))
 
     @cached_property
@@ -179,7 +179,7 @@ class CheckContext:
         kind = BY_KIND[_PIPELINE]
         stored = (ObjectRef(_PIPELINE, item.metadata.name, self.namespace)
                   for item in self.store.all(_PIPELINE, self.namespace))  # fmt: skip
-        runs = {ref: Subject(ref, kind) for ref in stored if self.asks(ref)}
+        runs = {ref: Subject(ref, kind) for ref in stored if self.selects(ref)}
         runs |= {subject.ref: subject for subject in self.subjects if subject.ref.kind == _PIPELINE}
         pipeline_explanations: list[PipelineExplanation] = []
         for subject in runs.values():

@@ -61,4 +61,4 @@ class CheckFinding(Record, frozen=True):
     @property
     def key(self) -> tuple[str, str, str]:
         """The key by which the finding is recognized in another run: figures and line numbers may differ."""
-        return self.code, self.object.full, self.field
+        return self.code, self.object.full_name, self.field

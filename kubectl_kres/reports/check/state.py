@@ -49,7 +49,7 @@ def find_over_hard(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield names of quotas that use more than their hard."""
     for report in () if context.of_files else context.quota_reports:
         for use in report.uses:
-            if use.over and use.used is not None:
+            if use.is_exceeded and use.used is not None:
                 values = {"name": use.name, "used": use.used, "hard": use.hard}
                 yield Diagnostic(report.subject, values, f"spec.hard[{use.name}]")
 
@@ -90,7 +90,7 @@ def find_stale_exhausted(context: CheckContext) -> Iterator[Diagnostic]:
         if standing.state not in WAITING or context.pools.pool_of(claim) is None or exceeds_pool(context.pools, claim):
             continue
         report = reports.report(claim)
-        if not report.lacks and all(amount.behind is None for amount in report.amounts):
+        if not report.missing_amounts and all(amount.behind is None for amount in report.amounts):
             yield Diagnostic(report.subject, {"pool": report.pool})
 
 

@@ -86,7 +86,9 @@ def find_open_container(context: CheckContext) -> Iterator[Diagnostic]:
         without = [slot for slot in running if "memory" not in slot.limits]
         if without and any("memory" in slot.limits for slot in draft.containers):
             names = ", ".join(slot.name for slot in without)
-            yield Diagnostic(evaluated.ref, {"containers": names}, evaluated.at(f"{without[0].path}.resources.limits"))
+            yield Diagnostic(
+                evaluated.ref, {"containers": names}, evaluated.path_of(f"{without[0].path}.resources.limits")
+            )
 
 
 OPEN_CONTAINER = Rule(
@@ -113,7 +115,7 @@ def find_unreachable_limit(context: CheckContext) -> Iterator[Diagnostic]:
                 total = sum(slot.limits[name].nano for slot in running)
                 if total < limit.nano:
                     values = {"limit": str(limit), "resource": name, "total": str(Quantity(total, limit.format))}
-                    yield Diagnostic(evaluated.ref, values, evaluated.at(draft.pod.at("limits", name)))
+                    yield Diagnostic(evaluated.ref, values, evaluated.path_of(draft.pod.path_of("limits", name)))
 
 
 UNREACHABLE_LIMIT = Rule(
@@ -150,7 +152,7 @@ def find_init_dominates(context: CheckContext) -> Iterator[Diagnostic]:
                 "resource": name,
                 "charged": str(of_pod(draft, "requests")[name]),
             }
-            yield Diagnostic(evaluated.ref, values, evaluated.at(largest.at("requests", name)))
+            yield Diagnostic(evaluated.ref, values, evaluated.path_of(largest.path_of("requests", name)))
 
 
 #: The init containers of runs are Tekton's.
@@ -183,7 +185,7 @@ def find_fractional_bytes(context: CheckContext) -> Iterator[Diagnostic]:
                 for side, value in (("limits", limit), ("requests", request if request != limit else None)):
                     if value is not None and value.nano % _UNIT:
                         path = f"{slot.path}.resources.{side}[{name}]"
-                        yield Diagnostic(evaluated.ref, {"path": path, "value": str(value)}, evaluated.at(path))
+                        yield Diagnostic(evaluated.ref, {"path": path, "value": str(value)}, evaluated.path_of(path))
 
 
 FRACTIONAL_BYTES = Rule(
@@ -205,7 +207,7 @@ def find_sum_of_steps(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the runs whose pod asks for more than twice what their largest step asks for."""
     for evaluated in context.evaluated_workloads:
         draft = evaluated.draft
-        if evaluated.analysis.tekton is None or draft is None or evaluated.ended:
+        if evaluated.analysis.tekton is None or draft is None or evaluated.has_ended:
             continue
         steps = [slot for slot in draft.containers if slot.name.startswith("step-")]
         for name in _RESOURCES:

@@ -156,7 +156,7 @@ def _expandable(store: Store) -> dict[str, bool] | None:
         item.metadata.name: unknown if item.allow_volume_expansion is None else item.allow_volume_expansion
         for item in store.all("StorageClass")
     }
-    return classes if classes or store.covered(ReadRequest("StorageClass")).known else None
+    return classes if classes or store.covered(ReadRequest("StorageClass")).is_known else None
 
 
 def _can_be_parsed(policy: LimitRange | ResourceQuota, assumed: list[Assumption], *, supposed: bool = False) -> bool:
@@ -266,9 +266,9 @@ def _priorities(
 
 def _classes(store: Store, kind: str, assumed: list[Assumption]) -> tuple[Any, ...] | None:
     """Return all classes of a kind; None where one that is not in the store may still exist."""
-    states = [coverage for need, coverage in store.needs().items() if need.kind == kind]
+    states = [coverage for need, coverage in store.coverages().items() if need.kind == kind]
     result = tuple(store.all(kind))
-    if states and all(coverage.known for coverage in states):
+    if states and all(coverage.is_known for coverage in states):
         return result
     if states:
         text = f"{kind} objects could not be read: a named class is taken to exist"

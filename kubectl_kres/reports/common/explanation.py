@@ -419,7 +419,7 @@ def find_unread(store: Store, needs: Iterable[ReadRequest]) -> Iterator[FailedRe
     """
     for need in needs:
         coverage = store.covered(need)
-        if not coverage.known and not (coverage.state == "unread" and is_view(need.kind)):
+        if not coverage.is_known and not (coverage.state == "unread" and is_view(need.kind)):
             yield build_unseen(need, coverage)
 
 
@@ -467,7 +467,7 @@ class Subject(Struct, frozen=True):
     maker: Subject | None = None
 
     @property
-    def written(self) -> Subject:
+    def written_subject(self) -> Subject:
         """The subject that a user has written and can change: the object itself, or what of a file would make it."""
         return self.maker or self
 

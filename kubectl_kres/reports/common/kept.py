@@ -14,7 +14,7 @@ MOST = 1000
 class AnswerCache(dict[K, V]):
     """The latest answers by what they depend on; at most MOST, beyond which all are dropped."""
 
-    def keep(self, key: K, answer: V) -> V:
+    def store_answer(self, key: K, answer: V) -> V:
         """Keep the answer and return it."""
         if len(self) >= MOST:
             self.clear()

@@ -55,7 +55,7 @@ def unused_revisions(store: Store, kind: str, workload: Workload) -> Sequence[st
             used |= {hash_, f"{name}-{hash_}"}
         known = store.covered(
             ReadRequest("Pod", space, label_selector=revision_need(kind, workload).label_selector)
-        ).known
+        ).is_known
         spare = [item for item in items if known and item.metadata.name not in used]
         spare = [item for item in spare if not same_template(workload.spec.template, item.data.spec.template)]
     spare.sort(key=lambda item: (item.metadata.creation_timestamp or "", item.metadata.name))
@@ -147,7 +147,7 @@ def absent_names(store: Store, pod: Pod) -> Iterator[tuple[str, str]]:
     kinds = bounded_kinds(store, space)
     for volume in ephemeral_volumes(pod.spec) if _CLAIM in kinds else ():
         claim = f"{name}-{volume.name}"
-        if store.get(_CLAIM, claim, space) is None and store.covered(ReadRequest(_CLAIM, space, claim)).known:
+        if store.get(_CLAIM, claim, space) is None and store.covered(ReadRequest(_CLAIM, space, claim)).is_known:
             yield _CLAIM, claim
     made = {status.name for status in pod.status.resource_claim_statuses or ()}
     for claim, _ in template_names(pod.spec) if _DEVICES in kinds else ():

@@ -257,7 +257,7 @@ def node_of(store: Store, pod: Pod) -> Node | None:
     node = store.get("Node", pod.spec.node_name)
     if isinstance(node, Node):
         return node
-    return Node() if store.covered(node_need(pod)).known else None
+    return Node() if store.covered(node_need(pod)).is_known else None
 
 
 Action = Literal["set", "create", "delete"]
@@ -516,14 +516,14 @@ class TektonPart(Record, frozen=True):
         return self.status == "False"
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the run has succeeded or failed, so that only a new one is made again."""
         return self.status in {"True", "False"}
 
     @property
     def about_another(self) -> bool:
         """Whether the answer is about a new run, and not about this one."""
-        return self.ended and (self.problem is None or self.problem.reason != self.reason)
+        return self.has_ended and (self.problem is None or self.problem.reason != self.reason)
 
 
 class MergedLimit(Record, frozen=True):

@@ -141,14 +141,14 @@ class Replicas(Record, frozen=True):
         return self.existing if self.updated is None else self.updated
 
     @property
-    def old(self) -> int:
+    def old_pods(self) -> int:
         """The number of pods of older templates."""
         return max(0, self.existing - self.newest)
 
     @property
-    def missing(self) -> int:
+    def missing_pods(self) -> int:
         """The number of wanted pods of the newest template that do not exist, or cannot start without a claim."""
-        absent = max(0, self.wanted - self.existing, self.wanted - min(self.kept, self.old) - self.newest)
+        absent = max(0, self.wanted - self.existing, self.wanted - min(self.kept, self.old_pods) - self.newest)
         return min(self.wanted, absent + self.waiting)
 
 
@@ -333,7 +333,7 @@ def lacks_revision(store: Store, kind: str, workload: Workload) -> bool:
     if kind == "Deployment" and any(_condition_refusals(workload)):
         return True
     owned = owned_by(store, made, workload.metadata.namespace, (kind, workload.metadata.name))
-    if not owned and not store.covered(_build_read_request(made, workload)).known:
+    if not owned and not store.covered(_build_read_request(made, workload)).is_known:
         # Nobody asked for them, as no quota counts them, or they could not be read.
         return False
     return not any(same_template(workload.spec.template, _template(item)) for item in owned)

@@ -47,12 +47,12 @@ class PodStates:
         elif state.word != "ended" or (pod.status.phase == "Failed" and owner[1] == "Job"):
             self._others.setdefault(owner, []).append((pod, state))
 
-    def of(self, namespace: str, kind: str, name: str) -> tuple[int, _States]:
+    def states_of(self, namespace: str, kind: str, name: str) -> tuple[int, _States]:
         """Return how many pods that this object controls run as usual, and the others."""
         owner = (namespace, kind, name)
         return self._running[owner], self._others.get(owner, [])
 
-    def alone(self, namespace: str) -> Iterator[tuple[Pod, RunState]]:
+    def uncontrolled_pods(self, namespace: str) -> Iterator[tuple[Pod, RunState]]:
         """Yield the pods that nothing controls and that do not run as usual, and those whose controller is of no known
         kind.
 
@@ -63,7 +63,7 @@ class PodStates:
             if kind not in KINDS and kind not in runs and namespace in {"", space}:
                 yield from pods
 
-    def waiting(self) -> Iterator[Pod]:
+    def pods_without_node(self) -> Iterator[Pod]:
         """Yield the pods that wait for a node."""
         pods = (pod for others in self._others.values() for pod, state in others if state.reason == "NoNode")
         return (pod for pod in pods if waits_for_node(pod))
@@ -97,7 +97,7 @@ def all_states(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[
         if workload.spec.suspend and (state := workload_state("CronJob", workload, None, None, pods.now)) is not None:
             yield ObjectRef("CronJob", workload.metadata.name, workload.metadata.namespace), state
     yield from _of_systems(store, namespace, pods)
-    for pod, state in pods.alone(namespace):
+    for pod, state in pods.uncontrolled_pods(namespace):
         yield ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace), state
 
 
@@ -110,7 +110,7 @@ def _of_systems(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple
         ref = ObjectRef(item.kind, item.metadata.name, item.metadata.namespace)
         if state is None or state.reason == "RunFailed":
             continue
-        own = [state for _, state in pods.of(ref.namespace, ref.kind, ref.name)[1]]
+        own = [state for _, state in pods.states_of(ref.namespace, ref.kind, ref.name)[1]]
         yield ref, state if state.word in {"ended", "fails"} else min((*own, state), key=rank)
 
 
@@ -121,10 +121,10 @@ def _of_workload(store: Store, kind: str, workload: Workload, pods: PodStates) -
     except UsageError:
         return None
     if kind != "Deployment":
-        running, others = pods.of(namespace, kind, name)
+        running, others = pods.states_of(namespace, kind, name)
         return workload_state(kind, workload, replicas, others, pods.now, running)
     newest = newest_set(store, workload)
     sets = [newest] if newest is not None else owned_by(store, "ReplicaSet", namespace, ("Deployment", name))
-    both = [pods.of(namespace, "ReplicaSet", item.metadata.name) for item in sets]
+    both = [pods.states_of(namespace, "ReplicaSet", item.metadata.name) for item in sets]
     others = [pair for _, controlled in both for pair in controlled]
     return workload_state(kind, workload, replicas, others, pods.now, sum(count for count, _ in both))

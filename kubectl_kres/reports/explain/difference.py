@@ -94,7 +94,7 @@ class Differences:
         self._differing: set[str] = set()
         self.pattern: Difference | None = None
 
-    def changed(self, pod: Pod) -> bool:
+    def differs(self, pod: Pod) -> bool:
         """Return whether the pod would get other values today, or would be refused: without saying why."""
         namespace = pod.metadata.namespace
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
@@ -104,7 +104,7 @@ class Differences:
             0
         ]
 
-    def of(self, pod: Pod) -> Difference | None:
+    def difference_of(self, pod: Pod) -> Difference | None:
         """Return the difference of a pod; None where there is none. Raises what ``explain`` raises."""
         self.pattern = None
         namespace = pod.metadata.namespace
@@ -123,9 +123,9 @@ class Differences:
         if result is not None and result[0] is live.maker and result[1] is known:
             self.pattern = result[2]
             return rename_subject(result[2], pod.metadata.name)
-        difference = _build_difference(self._store, named, analysis or analyse(live.start, known, self._ask))
+        difference = _build_difference(self._store, named, analysis or analyse(live.live_source, known, self._ask))
         if key is not None and _only_named(difference):
-            self._alike.keep(key, (live.maker, known, difference))
+            self._alike.store_answer(key, (live.maker, known, difference))
             self.pattern = difference
         return difference
 
@@ -139,12 +139,12 @@ class Differences:
         last = self._unchanged.get(live.key)
         if last is not None and last[0] is live.maker and last[1] is known:
             return last[2], None
-        analysis = analyse(live.start, known, self._ask, journal=journal)
+        analysis = analyse(live.live_source, known, self._ask, journal=journal)
         outcomes = analysis.outcomes
         same = all(outcome.allowed for outcome in outcomes) and any(
             matches_live_pod(outcome, live.pod) for outcome in outcomes
         )
-        self._unchanged.keep(live.key, (live.maker, known, same))
+        self._unchanged.store_answer(live.key, (live.maker, known, same))
         return same, analysis if journal else None
 
     def _alike_key(self, live: _Live) -> tuple[Any, ...] | None:
@@ -188,12 +188,12 @@ class _Live:
         if self.maker is not None:
             self.key: tuple[Any, ...] = space, id(self.maker), beside_template(pod)
         else:
-            source = self.start.source
-            made = source.kind, source.name, source.field, self.start.prefix, self.start.text
-            self.key = space, *signature(self.start, pod), *made
+            source = self.live_source.source
+            made = source.kind, source.name, source.field, self.live_source.prefix, self.live_source.text
+            self.key = space, *signature(self.live_source, pod), *made
 
     @cached_property
-    def start(self) -> PodManifest:
+    def live_source(self) -> PodManifest:
         return start_of_live(self._store, self.pod)
 
 

@@ -337,7 +337,7 @@ def _verdict(
 ) -> tuple[Verdict, tuple[Fact, ...]]:
     """Return the verdict and the replicas with the cluster's facts about the object, where those were looked at."""
     bare = verdict_of(analysis.outcomes)
-    wants = bare.allowed is not True or (pods.missing if pods is not None else analysis.start.live is None)
+    wants = bare.allowed is not True or (pods.missing_pods if pods is not None else analysis.start.live is None)
     # Events are many, and say nothing that matters of what has all of its pods.
     seen = _facts(store, subject, analysis.start) if wants else ()
     needed = needed_of(store, subject, analysis, pods, seen)
@@ -400,13 +400,13 @@ def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | 
         whose = killed.text.partition(" was killed")[0]
         return Advice(untested_remedies((f"raise the memory limit of {whose}, or make the program use less",)))
     if stuck:
-        barred = blocking_event(seen, claims=analysis.claims is not None) if pods is None or pods.missing else ""
+        barred = blocking_event(seen, claims=analysis.claims is not None) if pods is None or pods.missing_pods else ""
         return Advice(untested_remedies((barred,))) if barred else Advice((), _BLIND if blind else _PASSES)
     return None
 
 
 def _is_stuck(seen: Sequence[Fact], pods: Replicas | None) -> bool:
-    wants = pods is None or bool(pods.missing) or pods.failing or not pods.wanted
+    wants = pods is None or bool(pods.missing_pods) or pods.failing or not pods.wanted
     return wants and any(fact.reason == "FailedCreate" for fact in seen)
 
 
@@ -421,7 +421,7 @@ def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replica
     if maker is not None:
         return maker.sentences(analysis, names, special)
     limits, later = analysis.known.policies.limits, (*analysis.then, *next_refusals(analysis))
-    missing = pods.missing if pods is not None else 1
+    missing = pods.missing_pods if pods is not None else 1
     texts = remedies(analysis.outcomes, names, special, limits, missing)
     return tuple(dict.fromkeys((*texts, *remedies(later, names, special, limits, missing))))
 

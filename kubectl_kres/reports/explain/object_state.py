@@ -89,7 +89,9 @@ def _of_workload(store: Store, kind: str, workload: Workload, now: str) -> RunSt
         return None
     pods, ready = _pods(store, kind, workload), workload.status.ready_replicas
     if kind in SCALED and replicas is not None and replicas.wanted and ready >= replicas.wanted:
-        usual = not (replicas.missing or replicas.failing or workload.spec.paused) and all(map(is_plain, pods or ()))
+        usual = not (replicas.missing_pods or replicas.failing or workload.spec.paused) and all(
+            map(is_plain, pods or ())
+        )
         if usual:
             return RunState("runs", of=replicas.wanted, ready=ready)
     from kubectl_kres.reports.run_state.workload_state import workload_state
@@ -120,7 +122,7 @@ def _pods(store: Store, kind: str, workload: Workload) -> list[Pod] | None:
     # The pods of a CronJob's Jobs are read all together, by the label that they carry.
     selectors = (selector_text(workload.spec.selector), "", *(("job-name",) if kind == "Job" else ()))
     needs = (ReadRequest("Pod", namespace, label_selector=selector, required=False) for selector in selectors)
-    if not any(store.covered(need).known for need in needs):
+    if not any(store.covered(need).is_known for need in needs):
         return None
     if kind != "Deployment":
         return list(owned_by(store, "Pod", namespace, (kind, name)))
@@ -271,4 +273,4 @@ def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[ReadRequest,
         wanted = {
             ReadRequest(need.kind, "", field_selector=need.field_selector, required=False): None for need in wanted
         }
-    return tuple(need for need in wanted if store.wants(need))
+    return tuple(need for need in wanted if store.should_read(need))

@@ -112,7 +112,7 @@ class Outlines:
             self._of_origin.clear()
             self._beside = beside
         # Of a pod that waits for a node, all pods were wanted, too.
-        alone = origin.waits or not store.covered(ReadRequest("Pod", ref.namespace, ref.name)).known
+        alone = origin.waits or not store.covered(ReadRequest("Pod", ref.namespace, ref.name)).is_known
         key = origin, beside_template(pod)
         outline = None if alone else self._of_origin.get(key)
         if outline is None:
@@ -120,11 +120,11 @@ class Outlines:
             if unseen is None:
                 unseen = unseen_of(store, subject)
                 if not alone:
-                    self._unseen.keep(origin, unseen)
+                    self._unseen.store_answer(origin, unseen)
             known = policies(store, ref.namespace, self._ask.server)
             outline = _set_unseen(self._find_cached_outline(subject, pod, known, unseen), unseen)
             if not alone and maker_of(store, pod) is not None:
-                self._of_origin.keep(key, outline)
+                self._of_origin.store_answer(key, outline)
         return outline
 
     def _find_cached_outline(
@@ -136,7 +136,7 @@ class Outlines:
         last = self._alike.get(key)
         if last is None or last[0] is not known:
             judge = partial(analyse, start, known, self._ask)
-            last = self._alike.keep(key, (known, self._evaluate(subject, unseen, judge)))
+            last = self._alike.store_answer(key, (known, self._evaluate(subject, unseen, judge)))
         return last[1]
 
     def _evaluate_subject(self, subject: Subject, unseen: tuple[FailedRead, ...]) -> Outline:

@@ -43,7 +43,7 @@ def bands(limits: Iterable[Limits]) -> tuple[Band, ...]:
                     bounds = entry.setdefault((item.type, name), {})
                     have = bounds.get(field)
                     if have is None or (value > have[0] if field == "min" else value < have[0]):
-                        bounds[field] = value, limit.source.at(f"{item.path}.{field}[{name}]")
+                        bounds[field] = value, limit.source.at_path(f"{item.path}.{field}[{name}]")
     return tuple(_band(*key, entry[key]) for key in sorted(entry))
 
 
@@ -71,7 +71,7 @@ def defaults(limit_range: LimitRange) -> Iterator[Default]:
         ):
             for name, value in values.items():
                 origin, why = _origin(item, twin, field, name)
-                yield Default(side, name, str(value), limits.source.at(origin), why)
+                yield Default(side, name, str(value), limits.source.at_path(origin), why)
 
 
 def _read_last_applied(limit_range: LimitRange) -> Limits | None:
@@ -182,7 +182,7 @@ def _find_outside_defaults(item: ParsedItem, limits: Limits, bands: Mapping[str,
         ("default request", "defaultRequest", item.default_request),
     ):
         for name, value in values.items():
-            band, own = bands.get(name), limits.source.at(f"{item.path}.{field}[{name}]")
+            band, own = bands.get(name), limits.source.at_path(f"{item.path}.{field}[{name}]")
             if band is not None and band.high is not None and value > quantity(band.high):
                 text = (
                     f"the {word} {name} {value} ({who}) is over the max {band.high}{_format_source(band.high_source)}"
@@ -200,7 +200,7 @@ def _find_outside_defaults(item: ParsedItem, limits: Limits, bands: Mapping[str,
                 f"the defaults of {name}, limit {value} and request {request} ({who}), "
                 f"are further apart than the ratio {band.ratio}{_format_source(band.ratio_source)}"
             )
-            own = limits.source.at(f"{item.path}.default[{name}]")
+            own = limits.source.at_path(f"{item.path}.default[{name}]")
             yield Conflict("ratio", text, _known_sources(own, band.ratio_source))
 
 
@@ -228,7 +228,7 @@ def _rivals(limits: Iterable[Limits]) -> Iterator[Conflict]:
                 ("request", "defaultRequest", item.default_request),
             ):
                 for name, value in values.items():
-                    source = limit.source.at(f"{item.path}.{field}[{name}]")
+                    source = limit.source.at_path(f"{item.path}.{field}[{name}]")
                     given.setdefault((name, word), {})[limit.source.name] = value, source
     for (name, word), entry in given.items():
         if len({value for value, _ in entry.values()}) > 1:

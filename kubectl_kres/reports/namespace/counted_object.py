@@ -86,6 +86,6 @@ def _existence_assumption(store: Store, subject: Subject, *, there: bool) -> Ite
     ref = subject.ref
     if there:
         yield Assumption("request", "file/exists", f"{ref} exists: changing it costs no quota anything")
-    elif store.origin.kind != "files" and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).known:
+    elif store.origin.kind != "files" and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).is_known:
         why = "Secrets are never read" if ref.kind == "Secret" else "it could not be looked up"
         yield Assumption("request", "file/taken-as-new", f"{ref} is taken as new: {why}")

@@ -88,7 +88,7 @@ def _system_read_requests(store: Store, namespace: str) -> tuple[ReadRequest, ..
     """Return the reads of systems' quotas, once the namespace's own tell whether there may be some, and their further
     reads.
     """
-    known = store.covered(ReadRequest("ResourceQuota", namespace)).known
+    known = store.covered(ReadRequest("ResourceQuota", namespace)).is_known
     own: tuple[ResourceQuota, ...] = tuple(store.all("ResourceQuota", namespace)) if known else ()
     return (
         *(shared_needs(store, namespace, own) if known else ()),
@@ -314,10 +314,10 @@ def _of_class(known: Policies, *, given: bool) -> tuple[Assumption, ...]:
 
 
 def _build_claim_remedy(word: str) -> RemedyTexts:
-    def say(case: RemedyContext) -> Iterator[str]:
+    def word_remedy(case: RemedyContext) -> Iterator[str]:
         yield f"ask for at {word} {case.finding.limit} of {case.finding.resource}"
 
-    return say
+    return word_remedy
 
 
 #: A claim has no containers whose requests could be another.
@@ -436,7 +436,7 @@ def _band_parts(limits: Iterable[Limits], band: Band) -> Iterator[LimitRangePart
             for item in limit.items:
                 value = _value(item, field, band)
                 if value is not None:
-                    source = limit.source.at(f"{item.path}.{field}[{band.resource}]")
+                    source = limit.source.at_path(f"{item.path}.{field}[{band.resource}]")
                     yield LimitRangePart(field, str(value), source, field not in forced or forced[field] == source)
 
 

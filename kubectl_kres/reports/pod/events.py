@@ -56,7 +56,7 @@ def _terminations(status: ContainerStatus, source: Source) -> Iterator[Fact]:
 
 def _of_condition(condition: Condition, source: Source) -> Fact:
     text = condition.message or f"{condition.type} is {condition.status}"
-    at = source.at(f"status.conditions[{condition.type}]")
+    at = source.at_path(f"status.conditions[{condition.type}]")
     return Fact(condition.reason or condition.type, text, at, condition.last_transition_time or "")
 
 
@@ -126,7 +126,7 @@ def _sets_unread(store: Store, deployment: Workload) -> bool:
         return False
     selector = selector_text(deployment.spec.selector)
     own = ReadRequest("ReplicaSet", metadata.namespace, label_selector=selector)
-    return not any(store.keys("ReplicaSet", metadata.namespace)) or store.wants(own)
+    return not any(store.keys("ReplicaSet", metadata.namespace)) or store.should_read(own)
 
 
 def _replica_sets(store: Store, deployment: Workload) -> set[tuple[str, str]]:

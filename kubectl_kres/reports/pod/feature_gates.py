@@ -52,6 +52,6 @@ def _format_gate(gate: str, server: Server) -> str:
         return f"Kubernetes {version} has no feature gate {gate}: {without}"
     if gate in server.gates or minor >= LOCKED.get(gate, minor + 1):
         return ""
-    if server.on(gate):
+    if server.is_enabled(gate):
         return f"feature gate {gate} is taken as on, the default in Kubernetes {version}; without it {without}"
     return f"feature gate {gate} is taken as off, the default in Kubernetes {version}: {without}"

@@ -94,7 +94,7 @@ def start_of_live(store: Store, live: Pod) -> PodManifest:
     applied = _last_applied(live)
     source = Source("Pod", live.metadata.name, live.metadata.namespace)
     if applied is not None:
-        at = source.at(f"metadata.annotations[{LAST_APPLIED}]")
+        at = source.at_path(f"metadata.annotations[{LAST_APPLIED}]")
         pod = msgspec.structs.replace(applied, metadata=live.metadata)
         return PodManifest(pod, at, "", "the last applied configuration", live)
     return _strip_defaults(store, live, source)

@@ -315,7 +315,7 @@ def _replaces(store: Store, kind: str, workload: Workload) -> bool:
         pods = pods_of(store, kind, workload)
     except UsageError:
         return False
-    return pods is not None and pods.missing > 0 and (pods.existing if kind == "Job" else pods.old) > 0
+    return pods is not None and pods.missing_pods > 0 and (pods.existing if kind == "Job" else pods.old_pods) > 0
 
 
 def _holds_finished_pods(store: Store, space: str) -> bool:
@@ -375,7 +375,7 @@ def is_settled(kind: str, workload: Workload) -> bool:
         return False
     return (
         pods is not None
-        and not (pods.missing or pods.old or is_failing(workload))
+        and not (pods.missing_pods or pods.old_pods or is_failing(workload))
         and status.ready_replicas >= pods.wanted
         and status.observed_generation >= workload.metadata.generation
     )
@@ -472,7 +472,7 @@ def _tells_its_pods(store: Store, deployment: Workload, pods: ReadRequest) -> bo
     status = deployment.status
     if status.updated_replicas < status.replicas:
         return False
-    return not status.replicas or store.wants(pods) or bool(sole_replica_set(store, deployment))
+    return not status.replicas or store.should_read(pods) or bool(sole_replica_set(store, deployment))
 
 
 def _classes(store: Store, namespace: str, spec: PodSpec, *, new: bool) -> Iterator[ReadRequest]:

@@ -92,7 +92,7 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
     workload = analysis.start.owner or manifest_workload(subject)
     if subject.kind != BY_KIND["StatefulSet"] or workload is None or not workload.spec.volume_claim_templates:
         return None
-    known = store.covered(ReadRequest(_KIND, subject.ref.namespace)).known
+    known = store.covered(ReadRequest(_KIND, subject.ref.namespace)).is_known
     ordinal, ready, first = _find_next_pod(store, subject, workload, known=known)
     if ordinal is None:
         return PodClaims(ready=ready)
@@ -158,7 +158,10 @@ def _has_claims(store: Store, subject: Subject, workload: Workload, ordinal: int
 
 def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> tuple[int, ...]:
     """Return the pods of a StatefulSet whose claims all exist; none where it makes no claims, or they were not read."""
-    if not workload.spec.volume_claim_templates or not store.covered(ReadRequest(_KIND, subject.ref.namespace)).known:
+    if (
+        not workload.spec.volume_claim_templates
+        or not store.covered(ReadRequest(_KIND, subject.ref.namespace)).is_known
+    ):
         return ()
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0

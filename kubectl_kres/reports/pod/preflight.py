@@ -73,7 +73,7 @@ def no_namespace(store: Store, namespace: str) -> Refusal | None:
     Source: apiserver/pkg/admission/plugin/namespace/lifecycle, before any plugin that looks at resources.
     """
     need = next(namespace_needs(store, namespace), None)
-    if need is None or not store.covered(need).known or store.get("Namespace", namespace) is not None:
+    if need is None or not store.covered(need).is_known or store.get("Namespace", namespace) is not None:
         return None
     if _has_stored_policy(store, namespace):
         return None
@@ -213,7 +213,7 @@ def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) ->
     ref, first = subject.ref, outcomes[0].refusal
     if first is None or first.code != 403 or first.message.startswith(("pods ", "persistentvolumeclaims ")):
         return
-    if not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).known:
+    if not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).is_known:
         text = f"{ref} could not be looked up: it is taken as new"
         yield Assumption("request", "file/taken-as-new", text)
 

@@ -54,7 +54,7 @@ class ValueTable:
     def _container(self, slot: Slot) -> ContainerValues:
         values = tuple(self._values(slot))
         stated = {(value.side, value.resource) for value in values if value.value is not None}
-        unread = not self.store.covered(ReadRequest("LimitRange", self.start.source.namespace)).known
+        unread = not self.store.covered(ReadRequest("LimitRange", self.start.source.namespace)).is_known
         note = _UNREAD if unread and self.start.live is None and slot.role != "pod" and not stated >= _FILLED else ""
         return ContainerValues(slot.name, slot.role, slot.path, values, note)
 
@@ -66,7 +66,7 @@ class ValueTable:
             for finding in outcome.refusal.findings if outcome.refusal else ():
                 source = finding.source
                 # What is enforced is the status, which the controller copies from what somebody wrote.
-                self._edit(source and source.at(source.field.replace("status.hard", "spec.hard", 1)))
+                self._edit(source and source.at_path(source.field.replace("status.hard", "spec.hard", 1)))
         return {
             str(source): edit
             for (source, _), edit in sorted(self._edits.items(), key=lambda item: repr(item[0][0]))
@@ -76,13 +76,13 @@ class ValueTable:
     def _values(self, slot: Slot) -> Iterator[ResourceValue]:
         for resource in _resources(slot, (self.written, self.live, *self._values_of)):
             for side in reversed(SIDES):
-                path = slot.at(side, resource)
+                path = slot.path_of(side, resource)
                 value = self._value(slot, side, resource, path)
                 if value is not None:
                     yield value
 
     def _value(self, slot: Slot, side: Any, resource: str, path: str) -> ResourceValue | None:
-        computed = slot.side(side).get(resource)
+        computed = slot.amounts_of(side).get(resource)
         written, live = self.written.get(path), self.live.get(path)
         others = tuple(self._alternatives(path, None if computed is None else str(computed)))
         if computed is None and written is None and live is None and not others:
@@ -94,7 +94,7 @@ class ValueTable:
         if self.start.live is not None and not _is_same_amount(live, None if computed is None else str(computed)):
             from kubectl_kres.reports.pod.live_differences import why_different
 
-            unread = not self.store.covered(ReadRequest("LimitRange", self.start.live.metadata.namespace)).known
+            unread = not self.store.covered(ReadRequest("LimitRange", self.start.live.metadata.namespace)).is_known
             note = why_different(self.start.live, path, self.names, source, edited, unread=unread)
         shown = None if computed is None else str(computed)
         return ResourceValue(path, side, resource, written, shown, live, rule, source, others, taken, note, edited)
@@ -109,7 +109,7 @@ class ValueTable:
 
     def _at_start(self, path: str) -> Source:
         field = f"{self.start.prefix}{path}" if not self.start.source.field else self.start.source.field
-        return self.start.source.at(field)
+        return self.start.source.at_path(field)
 
     def _locate_source(self, source: Source | None) -> Source | None:
         """Return where in the manifest a value of the pod itself was written: in the template that made it."""
@@ -133,7 +133,7 @@ class ValueTable:
     def _edit(self, source: Source | None) -> LastEdit | None:
         if source is None:
             return None
-        key = (source.at(source.field.partition("[")[0] if source.kind == "LimitRange" else source.field), "")
+        key = (source.at_path(source.field.partition("[")[0] if source.kind == "LimitRange" else source.field), "")
         if key not in self._edits:
             result = self.store.get(source.kind, source.name, source.namespace)
             metadata = result.metadata if result is not None else None
@@ -202,7 +202,7 @@ def _resources(slot: Slot, places: Iterable[Raw]) -> list[str]:
     the others.
     """
     places = tuple(places)
-    texts = {name for side in SIDES for name in slot.side(side)}
+    texts = {name for side in SIDES for name in slot.amounts_of(side)}
     for side in SIDES:
         head = f"{slot.path}.resources.{side}["
         for paths in places:
@@ -285,7 +285,7 @@ def totals(draft: Draft) -> Iterator[Total]:
 
 def _open(draft: Draft, side: Side, resource: str) -> tuple[str, ...]:
     """Return the containers without such a limit, where the sum of the others looks like one of the pod."""
-    level = draft.pod.side(side) if draft.pod is not None else {}
+    level = draft.pod.amounts_of(side) if draft.pod is not None else {}
     if side != "limits" or resource not in {"cpu", "memory"} or resource in level:
         return ()
     running = (*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar"))

@@ -44,7 +44,7 @@ class OpenContainers:
                 key = (pod.metadata.namespace, workload_of(pod), container.name, missing)
                 self._counts[key] = self._counts.get(key, 0) + 1
 
-    def found(self) -> Iterator[Open]:
+    def containers(self) -> Iterator[Open]:
         """Yield the containers by namespace, workload and container."""
         for (namespace, workload, container, missing), pods in sorted(self._counts.items()):
             yield Open(namespace, workload, container, missing, pods)

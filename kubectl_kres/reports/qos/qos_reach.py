@@ -98,7 +98,7 @@ def _refusal(case: AdmittedPod, name: str, way: QosChange) -> str | None:
 
 
 def _by_default(server: Server, gate: str) -> bool:
-    return structs.replace(server, gates={}).on(gate)
+    return structs.replace(server, gates={}).is_enabled(gate)
 
 
 def _leveling(edits: Iterable[FieldEdit]) -> bool:
@@ -138,7 +138,7 @@ def _to_guaranteed(case: AdmittedPod) -> Iterator[QosChange]:
     yield [put for slot in slots for resource in CONSIDERED for put in _both_side_edits(case, slot, resource)]
     if case.draft.pod is not None:
         yield [ManifestEdit("spec", "")]
-    elif case.server.on(_LEVEL_GATE):
+    elif case.server.is_enabled(_LEVEL_GATE):
         level = Slot("spec", "", "pod", {}, {})
         for full in (False, True):
             yield [put for resource in CONSIDERED for put in _missing_value_edits(case, level, resource, full=full)]
@@ -184,7 +184,7 @@ def _floor(case: AdmittedPod, slot: Slot, resource: str) -> Quantity:
 
 def _positive_value(slot: Slot, side: Side, resource: str) -> Quantity | None:
     """Return the value if it counts for the class, which it does above zero."""
-    value = slot.side(side).get(resource)
+    value = slot.amounts_of(side).get(resource)
     return value if value is not None and value.nano > 0 else None
 
 
@@ -223,7 +223,7 @@ def _to_best_effort(case: AdmittedPod) -> Iterator[QosChange]:
         # What is left of the pod level hides nothing: the containers decide.
         slots = [*slots, *_container_slots(case)]
         yield [ManifestEdit(slot.path, side, resource) for slot in slots for side in SIDES for resource in CONSIDERED]
-    if case.draft.pod is None and case.server.on(_LEVEL_GATE) and _refusal(case, "BestEffort", puts) is None:
+    if case.draft.pod is None and case.server.is_enabled(_LEVEL_GATE) and _refusal(case, "BestEffort", puts) is None:
         yield [ManifestEdit("spec", "", empty=True)]
 
 

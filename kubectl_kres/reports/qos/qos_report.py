@@ -127,7 +127,7 @@ def tree_of(draft: Draft, qos_class: str, machine: KubeletNode, uid: str) -> Cgr
 
 def _node(server: Server) -> str:
     """Return what is assumed about a node whose kubelet has the server's version."""
-    memory = "on, without a throttling factor" if server.on("MemoryQoS") else "off"
+    memory = "on, without a throttling factor" if server.is_enabled("MemoryQoS") else "off"
     return f"assumed about the node: cpu limits are enforced, in periods of 100 ms; no swap; MemoryQoS is {memory}"
 
 
@@ -224,7 +224,7 @@ class ClassChangeCache:
     def __init__(self) -> None:
         self._kept = AnswerCache[tuple[str, bytes, bytes], tuple[NamespacePolicies, str, tuple[ClassChange, ...]]]()
 
-    def of(
+    def class_changes(
         self, subject: Subject, analysis: Analysis, make: Callable[[], tuple[ClassChange, ...]]
     ) -> tuple[ClassChange, ...]:
         """Return the result of ``make``, which is called for the first pod of a kind."""
@@ -237,7 +237,7 @@ class ClassChangeCache:
             return tuple(_rename_pod(way, last[1], name) for way in last[2])
         made = make()
         if all(way.refused.count(name) == way.refused.startswith(_message_prefixes(name)) for way in made):
-            self._kept.keep(key, (analysis.known, name, made))
+            self._kept.store_answer(key, (analysis.known, name, made))
         return made
 
 
@@ -281,10 +281,10 @@ def quality(
     machine = machine_of(node, version or 2, driver)
     running, stored = _running_draft(live, draft, quality.live_class or quality.qos.name, ask.server)
 
-    def again(pod: Pod) -> tuple[Outcome, ...]:
+    def quality_of(pod: Pod) -> tuple[Outcome, ...]:
         return analysis_from(store, subject, ask, structs.replace(start, pod=pod), journal=False).outcomes
 
-    case = AdmittedPod(start.pod, draft, known.policies, ask.server, again)
+    case = AdmittedPod(start.pod, draft, known.policies, ask.server, quality_of)
     ways = partial(_class_reaches, store, subject, ask, case, analysis)
     stated = tuple(Assumption("server", "server/assumed", text) for text in ask.assumptions)
     supposed = (start.assumed,) if start.assumed else ()
@@ -297,7 +297,11 @@ def quality(
         quality.live_class,
         quality.alternatives,
         quality.refused,
-        () if _has_unread_limits(live, unseen) else alike.of(subject, analysis, ways) if alike is not None else ways(),
+        ()
+        if _has_unread_limits(live, unseen)
+        else alike.class_changes(subject, analysis, ways)
+        if alike is not None
+        else ways(),
         tuple(_scores(running, stored, machine)),
         live.spec.node_name if live is not None else "",
         machine.memory,

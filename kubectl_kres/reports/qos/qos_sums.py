@@ -66,7 +66,7 @@ class AlikeAmounts:
         self.server = server
         self._known: dict[bytes, PodAmounts | None] = {}
 
-    def of(self, pod: Pod) -> PodAmounts | None:
+    def amounts_of(self, pod: Pod) -> PodAmounts | None:
         key = _key(pod)
         if key not in self._known:
             if len(self._known) >= _MOST:

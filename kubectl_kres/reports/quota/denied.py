@@ -106,7 +106,7 @@ def find_refusal(store: Store, subject: Subject, ask: EvaluationOptions) -> Deni
     replicas = pods_of(store, subject.ref.kind, workload)
     if replicas is None and subject.ref.kind != "CronJob":
         return None
-    if replicas is not None and not (replicas.failing or replicas.missing):
+    if replicas is not None and not (replicas.failing or replicas.missing_pods):
         return None
     explanation = explain(store, subject, ask)
     if replicas is None:

@@ -132,14 +132,16 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
     replicas = pods_of(store, subject.ref.kind, workload) if isinstance(workload, Workload) else None
     unread = any(unseen.kind == "ResourceQuota" for unseen in explanation.unseen)
     known = None if unread else replicas
-    room = fits if fits is not None else known.missing + known.surge if known is not None else 0
+    room = fits if fits is not None else known.missing_pods + known.surge if known is not None else 0
     begun = under_way(store, subject, analysis, known) if known is not None else None
     later = if_started(store, subject, analysis, known) if known is not None and begun is None else None
     if known is not None and later is not None and not (known.existing or later.complete):
         # There is no old pod that a rollout could wait for: what is missing is reported by itself.
         later = None
     # Old pods of a rollout that is under way make room for what is missing.
-    lacking = 0 if known is None else begun.of - begun.updated if begun is not None else max(0, known.missing - room)
+    lacking = (
+        0 if known is None else begun.of - begun.updated if begun is not None else max(0, known.missing_pods - room)
+    )
     surge = _surge(known, room) if known is not None else None
     would = _classify_rollout(known, later, surge) if known is not None and later is not None else None
     nodes = _nodes(store, subject, analysis, explanation, replicas)
@@ -181,20 +183,22 @@ def _nodes(
 ) -> NodeReport | None:
     from kubectl_kres.reports.scheduling.new_pods import report_new_pods  # noqa: PLC0415 - only where nodes were read
 
-    wanted = replicas.missing + replicas.surge if replicas is not None else 1
+    wanted = replicas.missing_pods + replicas.surge if replicas is not None else 1
     return report_new_pods(store, subject, analysis, explanation.containers, wanted)
 
 
 def _without_node(nodes: NodeReport | None, replicas: Replicas | None) -> int:
     if nodes is None or nodes.room is None or nodes.room_at_least or replicas is None:
         return 0
-    return max(0, replicas.missing - nodes.room)
+    return max(0, replicas.missing_pods - nodes.room)
 
 
 def _surge_on_nodes(nodes: NodeReport | None, replicas: Replicas | None) -> int | None:
     if nodes is None or nodes.room is None or replicas is None:
         return None
-    return _surge(replicas, max(nodes.room, replicas.missing + replicas.surge) if nodes.room_at_least else nodes.room)
+    return _surge(
+        replicas, max(nodes.room, replicas.missing_pods + replicas.surge) if nodes.room_at_least else nodes.room
+    )
 
 
 def _largest_count(counts: Sequence[int | None]) -> int | None:
@@ -211,7 +215,7 @@ def _surge(replicas: Replicas, room: int) -> int | None:
     """Return how many of the surge pods fit once all replicas are there; None where there is no surge."""
     if replicas.strategy in {"", "OnDelete"} or not replicas.surge:
         return None
-    return min(replicas.surge, max(0, room - replicas.missing))
+    return min(replicas.surge, max(0, room - replicas.missing_pods))
 
 
 def _classify_rollout(replicas: Replicas, end: RolloutResult, surge: int | None) -> Rollout:

@@ -65,7 +65,7 @@ class QuotaUse(Record, frozen=True):
     optional: bool = False
 
     @property
-    def over(self) -> bool:
+    def is_exceeded(self) -> bool:
         """Whether more is used than allowed, as it can be after ``hard`` was lowered."""
         return self.left is not None and self.left.startswith("-")
 

@@ -66,7 +66,7 @@ def counting_kinds(quotas: Iterable[ResourceQuota], server: Server) -> tuple[Kin
     Claims on devices are among them where a device class may stand for a name.
     """
     hard = {name: None for quota in quotas for name in (*(quota.spec.hard or ()), *(quota.status.hard or ()))}
-    devices = server.on("DynamicResourceAllocation") and may_count_devices(hard)
+    devices = server.is_enabled("DynamicResourceAllocation") and may_count_devices(hard)
     return tuple(
         kind
         for kind in KINDS
@@ -90,11 +90,11 @@ def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, as
     of_other = partial(request_of, server=ask.server, now=now, extended=extended_of(store))
     return {
         kind.qualified_name: tuple(
-            CountedAmounts(item, pods.of(item) if isinstance(item, Pod) else of_other(item))
+            CountedAmounts(item, pods.request_of(item) if isinstance(item, Pod) else of_other(item))
             for item in store.all(kind.kind, namespace)
         )
-        if store.covered(ReadRequest(kind.kind, namespace)).known
-        and (kind.qualified_name != RESOURCE_CLAIMS or store.covered(ReadRequest("DeviceClass")).known)
+        if store.covered(ReadRequest(kind.kind, namespace)).is_known
+        and (kind.qualified_name != RESOURCE_CLAIMS or store.covered(ReadRequest("DeviceClass")).is_known)
         else None
         for kind in counting_kinds(quotas, ask.server)
     }

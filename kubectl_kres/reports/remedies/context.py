@@ -222,11 +222,11 @@ class RemedyContext:
         slots = () if self.draft is None else tuple(self.draft.slots())
         return next((slot for slot in slots if path == slot.path or path.startswith(f"{slot.path}.")), None)
 
-    def who(self) -> str:
+    def container_title(self) -> str:
         slot = self.slot()
         return "the pod level" if slot is None else self.naming.titles.get(slot.path, slot.title)
 
-    def place(self) -> str:
+    def manifest_path(self) -> str:
         """Return the refused path as it stands in the manifest."""
         return self.naming.fields.get(self.finding.path, self.finding.path)
 
@@ -240,11 +240,11 @@ class RemedyContext:
     def last_set(self, side: Side) -> Set | None:
         """Return the last step of one side of the resource; None if it is as written, or the finding is about sums."""
         slot = self.slot()
-        path = slot.at(side, self.finding.resource) if slot is not None else ""
+        path = slot.path_of(side, self.finding.resource) if slot is not None else ""
         sets = [step for step in self.journal if isinstance(step, Set) and step.path == path]
         return sets[-1] if sets else None
 
-    def most(self, name: str = "", kind: str = "") -> UpperBound | None:
+    def smallest_max(self, name: str = "", kind: str = "") -> UpperBound | None:
         """Return the smallest max of LimitRanges for the resource of a container or (pod level) of the pod; None: there
         is none.
         """
@@ -370,9 +370,9 @@ def _format_value_owner(case: RemedyContext, after: BoundsFit) -> str:
     than its containers.
     """
     if case.slot() is not None:
-        return case.who()
+        return case.container_title()
     level = case.draft.pod if case.draft is not None else None
-    if level is None or not any(case.finding.resource in level.side(side) for side in SIDES):
+    if level is None or not any(case.finding.resource in level.amounts_of(side) for side in SIDES):
         return "the containers, in sum,"
     low = after.request is not None and after.request < case.in_sum()
     return "the pod level and of the containers, in sum," if low else "the pod level"
@@ -394,7 +394,7 @@ def _format_reason(
     for side, word, value in changed:
         filled = case.setter(side)
         if filled and slot is not None:
-            why.append(f"{filled} fills in {slot.side(side).get(case.finding.resource)}")
+            why.append(f"{filled} fills in {slot.amounts_of(side).get(case.finding.resource)}")
         elif (
             side == "requests"
             and word == "at least"

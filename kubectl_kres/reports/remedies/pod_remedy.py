@@ -205,11 +205,11 @@ _SUM = "what the containers add up to"
 
 def request_over_limit(case: RemedyContext) -> Iterator[str]:
     """Yield the remedies of a request above its limit."""
-    finding, slot, who = case.finding, case.slot(), case.who()
+    finding, slot, who = case.finding, case.slot(), case.container_title()
     name = finding.resource
     request = slot.requests.get(name) if slot is not None else None
     filled_limit, filled_request = case.setter("limits"), case.setter("requests")
-    most = case.most()
+    most = case.smallest_max()
     if filled_limit and filled_request:
         yield f"write requests.{name} and limits.{name} of {who}: {filled_request} and {filled_limit} differ"
     elif filled_limit and most is not None and request is not None and request > most.quantity:
@@ -243,32 +243,32 @@ def _round_up(name: str, quantity: Quantity) -> Quantity:
 
 
 def _integer(case: RemedyContext) -> Iterator[str]:
-    place, slot = case.finding.at, case.slot()
-    side: Side = "limits" if place.side == "limits" else "requests"
-    value = slot.side(side).get(place.resource) if slot is not None else None
+    place, slot = case.finding.field_path, case.slot()
+    side: Side = "limits" if place.requests_or_limits == "limits" else "requests"
+    value = slot.amounts_of(side).get(place.resource) if slot is not None else None
     such = f", as {_round_up(place.resource, value)}," if value is not None else ""
-    yield f"use a whole number{such} at {case.place()}"
+    yield f"use a whole number{such} at {case.manifest_path()}"
 
 
 def _request_equals_limit(case: RemedyContext) -> Iterator[str]:
     slot, name, bound = case.slot(), case.finding.resource, parse(case.finding.limit)
     if slot is not None and slot.role == "pod" and case.in_sum() > bound:
-        yield f"set requests.{name} and limits.{name} of {case.who()} to at least {case.in_sum()}, {_SUM}"
+        yield f"set requests.{name} and limits.{name} of {case.container_title()} to at least {case.in_sum()}, {_SUM}"
         return
-    yield f"set requests.{name} of {case.who()} to {_round_up(name, bound)}, equal to its limit"
+    yield f"set requests.{name} of {case.container_title()} to {_round_up(name, bound)}, equal to its limit"
 
 
 def _limit_required(case: RemedyContext) -> Iterator[str]:
     slot, name = case.slot(), case.finding.resource
     request = slot.requests.get(name, ZERO) if slot is not None else ZERO
-    yield f"set limits.{name} of {case.who()} to {_round_up(name, request)}, equal to its request"
+    yield f"set limits.{name} of {case.container_title()} to {_round_up(name, request)}, equal to its request"
 
 
 def _pod_request(case: RemedyContext) -> Iterator[str]:
     """Yield the remedies of pod-level requests. Huge pages need equal requests and limits."""
-    place = case.finding.at
-    side, name = (place.side, place.resource) if place.resource else ("requests", case.finding.resource)
-    most = case.most(name)
+    place = case.finding.field_path
+    side, name = (place.requests_or_limits, place.resource) if place.resource else ("requests", case.finding.resource)
+    most = case.smallest_max(name)
     if most is not None and parse(case.finding.limit) > most.quantity:
         yield _format_lower_requests(name, most)
         return
@@ -281,15 +281,15 @@ def _container_limit(case: RemedyContext) -> Iterator[str]:
 
     The server's path is odd (``spec.resources.containers[0][cpu].limits``); the one here names the container.
     """
-    place, draft = case.finding.at, case.draft
+    place, draft = case.finding.field_path, case.draft
     if place.container is None or draft is None:
         yield from _unknown(case)
         return
     slot, name = draft.containers[place.container], place.resource
-    sets = [step for step in case.journal if isinstance(step, Set) and step.path == slot.at("limits", name)]
+    sets = [step for step in case.journal if isinstance(step, Set) and step.path == slot.path_of("limits", name)]
     source = sets[-1].source if sets else None
     filled = f" ({source.kind}/{source.name} fills in {slot.limits[name]})" if source is not None else ""
-    most = case.most(name, "Pod")
+    most = case.smallest_max(name, "Pod")
     raised = f", or limits.{name} of the pod level to at least {slot.limits[name]}"
     if most is not None and slot.limits[name] > most.quantity:
         raised = f": the max of {most.by} for a pod is {most.quantity}"
@@ -315,7 +315,7 @@ def _for_all(case: RemedyContext, overrun: QuotaExcess) -> str:
     """Return the raise that is needed where more pods than the next one are missing; claims of a StatefulSet have a
     number of their own.
     """
-    if case.lacking < 2 or case.finding.at.claim_template:
+    if case.lacking < 2 or case.finding.field_path.claim_template:
         return ""
     asked = Quantity(overrun.asked.nano * case.lacking, overrun.asked.format)
     return f" ({overrun.used + asked} for the {case.lacking} missing pods)"
@@ -330,10 +330,10 @@ def _must_specify(case: RemedyContext) -> Iterator[str]:
 
 
 def _unparsable(case: RemedyContext) -> Iterator[str]:
-    text, at, place = case.finding.observed, case.finding.path, case.finding.at
+    text, at, place = case.finding.observed, case.finding.path, case.finding.field_path
     name = case.names.get(str(place.holder))
     if place.resource and (name or str(place.holder) == "spec"):
-        at = f"{place.side}.{place.resource} of {f'container {name}' if name else 'the pod level'}"
+        at = f"{place.requests_or_limits}.{place.resource} of {f'container {name}' if name else 'the pod level'}"
     better = suggest_quantity(text)
     yield f'write {at} as {better or "a quantity such as 500m or 128Mi"}, not "{text}"'
 
@@ -357,7 +357,7 @@ _SHORT = {"mem": "memory", "ram": "memory", "cores": "cpu", "storage": "ephemera
 
 def _resource_name(case: RemedyContext) -> Iterator[str]:
     path = case.finding.path
-    name = case.finding.at.resource
+    name = case.finding.field_path.resource
     near_names = get_close_matches(name.lower(), _NAMED, 1, 0.7)
     better = _SHORT.get(name.lower()) or (near_names[0] if near_names else "")
     if better and better != name:
@@ -367,10 +367,10 @@ def _resource_name(case: RemedyContext) -> Iterator[str]:
 
 
 def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:
-    def say(case: RemedyContext) -> Iterator[str]:
-        yield text.format(path=case.place(), who=case.who(), resource=case.finding.resource)
+    def word_remedy(case: RemedyContext) -> Iterator[str]:
+        yield text.format(path=case.manifest_path(), who=case.container_title(), resource=case.finding.resource)
 
-    return say
+    return word_remedy
 
 
 def _bounds(case: RemedyContext) -> Iterator[str]:
@@ -378,7 +378,7 @@ def _bounds(case: RemedyContext) -> Iterator[str]:
     changes.
     """
     finding = case.finding
-    template = finding.at.claim_template
+    template = finding.field_path.claim_template
     if not template:
         yield from within_bounds(case)
         return

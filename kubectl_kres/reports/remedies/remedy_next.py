@@ -61,12 +61,12 @@ def _fits(outcome: Outcome) -> Fits:
 def _change_containers(pod: Pod, change: Callable[[Container, str], Container]) -> Pod:
     """Return the pod with each container changed by ``change``, which gets its path."""
 
-    def changed(path: str, containers: Sequence[Container] | None) -> tuple[Container, ...]:
+    def change_container(path: str, containers: Sequence[Container] | None) -> tuple[Container, ...]:
         return tuple(change(container, f"{path}[{index}]") for index, container in enumerate(containers or ()))
 
     spec = pod.spec
-    containers = changed("spec.containers", spec.containers)
-    inits = changed("spec.initContainers", spec.init_containers)
+    containers = change_container("spec.containers", spec.containers)
+    inits = change_container("spec.initContainers", spec.init_containers)
     return structs.replace(pod, spec=structs.replace(spec, containers=containers, init_containers=inits))
 
 

@@ -48,10 +48,10 @@ def _exceeded_quota_remedies(case: RemedyContext) -> Iterator[str]:
 
 
 def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:
-    def say(case: RemedyContext) -> Iterator[str]:
+    def word_remedy(case: RemedyContext) -> Iterator[str]:
         yield text.format(path=case.finding.path)
 
-    return say
+    return word_remedy
 
 
 REMEDIES: Mapping[str, Callable[[RemedyContext], Iterator[str]]] = {

@@ -38,7 +38,7 @@ class Resource:
         """Yield every value of the resource that differs now, or that an earlier step wrote."""
         for old, new in zip(self.before.slots(), self.draft.slots(), strict=True):
             for side in ("requests", "limits"):
-                before, after = old.side(side).get(self.name), new.side(side).get(self.name)
+                before, after = old.amounts_of(side).get(self.name), new.amounts_of(side).get(self.name)
                 place = ResourceField(new.path, side, self.name)
                 stands = written_value(write(pod, values), place)
                 if after is not None and (before is None or before != after or stands is None):
@@ -112,8 +112,8 @@ class Resource:
         """Fit the pod's sum: the pod level's where it states one, else the containers'."""
         level = self.draft.pod if self.name in {"cpu", "memory"} else None
         for side in ("limits", "requests"):
-            if level is not None and self.name in level.side(side):
-                level.side(side)[self.name] = _clamp_quantity(level.side(side)[self.name], bounds)
+            if level is not None and self.name in level.amounts_of(side):
+                level.amounts_of(side)[self.name] = _clamp_quantity(level.amounts_of(side)[self.name], bounds)
                 continue
             self._fit_side(side, bounds, bounded=level is not None and self.name in level.limits)
         self._ratio(bounds)
@@ -128,9 +128,9 @@ class Resource:
         total = self._total(side)
         if low is not None and (side == "requests" or total is not None) and (total or ZERO) < low.quantity:
             first = self.draft.containers[0]
-            have = first.side(side).get(self.name, ZERO)
+            have = first.amounts_of(side).get(self.name, ZERO)
             more = Quantity(have.nano + low.quantity.nano - (total or ZERO).nano, low.quantity.format)
-            first.side(side)[self.name] = more
+            first.amounts_of(side)[self.name] = more
             limit = first.limits.get(self.name)
             if limit is not None and first.requests.get(self.name, ZERO) > limit:
                 first.limits[self.name] = first.requests[self.name]
@@ -179,13 +179,13 @@ class Resource:
         for slot in (*self.draft.containers, *self.draft.inits):
             self._under_level(slot, level, most)
         for side in ("requests", "limits"):
-            total, have = self._total("requests"), level.side(side).get(self.name)
+            total, have = self._total("requests"), level.amounts_of(side).get(self.name)
             if total is None or have is None or total <= have:
                 continue
             if self.way == "lower" or (most is not None and total > most):
                 self.scale("requests", have)
             else:
-                level.side(side)[self.name] = total
+                level.amounts_of(side)[self.name] = total
         self._order_level(level, most)
 
     def _under_level(self, slot: Slot, level: Slot, most: Quantity | None) -> None:
@@ -234,6 +234,6 @@ def _nano(bound: LimitBound) -> int:
 
 
 def _set_value(slot: Slot, side: Side, name: str, quantity: Quantity | None) -> None:
-    values: Quantities = slot.side(side)
+    values: Quantities = slot.amounts_of(side)
     if quantity is not None:
         values[name] = quantity

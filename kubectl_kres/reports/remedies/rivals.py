@@ -115,11 +115,11 @@ def _with_sets(store: Store, namespace: str, name: str) -> Generator[ReadRequest
     yield maker
     deployment = store.get("Deployment", name, namespace)
     if not isinstance(deployment, Workload):
-        return store.wants(maker)
+        return store.should_read(maker)
     selector = selector_text(deployment.spec.selector)
     sets = ReadRequest("ReplicaSet", namespace, label_selector=selector, required=False)
     yield sets
-    return store.wants(sets)
+    return store.should_read(sets)
 
 
 def rivals_of(store: Store, subject: Subject, known: NamespacePolicies, server: Server) -> Rivals:
@@ -147,7 +147,7 @@ def rivals_of(store: Store, subject: Subject, known: NamespacePolicies, server: 
             rivals.append(rival)
     for ref in _refused_workloads(store, subject):
         there = store.get(ref.kind, ref.name, ref.namespace)
-        if there is None and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).known:
+        if there is None and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).is_known:
             unknown.append(ref)
     return Rivals(tuple(rivals), tuple(unknown))
 
@@ -189,7 +189,7 @@ def _has_missing_pods(store: Store, kind: str, workload: Workload) -> bool:
         replicas = pods_of(store, kind, workload)
     except UsageError:
         return False
-    return replicas is not None and (replicas.missing > 0 or replicas.failing)
+    return replicas is not None and (replicas.missing_pods > 0 or replicas.failing)
 
 
 def _has_known_costs(store: Store, workload: Workload) -> bool:

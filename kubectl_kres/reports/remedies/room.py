@@ -109,17 +109,17 @@ def _find_smallest_hard(
     for key in most:
         step = units(key[1].rpartition(".")[2], None if "cpu" in key[1] else Quantity(1))
 
-        def enough(amount: int, key: Key = key) -> bool:
+        def is_enough(amount: int, key: Key = key) -> bool:
             return worst_outcome(plan, used, {**hard, **result, key: amount}).complete
 
         low, high = hard[key], result[key]
-        if not enough(high - min(step, high - low)):
+        if not is_enough(high - min(step, high - low)):
             continue
         while high - low > step:
             middle = low + (high - low) // 2 // step * step
             if middle in {low, high}:
                 break
-            low, high = (low, middle) if enough(middle) else (middle, high)
+            low, high = (low, middle) if is_enough(middle) else (middle, high)
         result[key] = high
     return {key: amount for key, amount in result.items() if amount > hard[key]}
 
@@ -229,8 +229,8 @@ def _scale_values(
 ) -> Iterator[tuple[ResourceField, str | None]]:
     after = draft.copy()
     level = after.pod
-    if level is not None and name in level.side(side) and name in {"cpu", "memory"}:
-        level.side(side)[name] = Quantity(most, level.side(side)[name].format)
+    if level is not None and name in level.amounts_of(side) and name in {"cpu", "memory"}:
+        level.amounts_of(side)[name] = Quantity(most, level.amounts_of(side)[name].format)
         if side == "limits":
             if level.requests.get(name, ZERO).nano > most:
                 level.requests[name] = level.limits[name]
@@ -243,7 +243,7 @@ def _scale_values(
     written_now = write(pod, values)
     for old, new in zip(draft.slots(), after.slots(), strict=True):
         for which in ("requests", "limits"):
-            before, now = old.side(which).get(name), new.side(which).get(name)
+            before, now = old.amounts_of(which).get(name), new.amounts_of(which).get(name)
             stands = written_value(written_now, ResourceField(new.path, which, name))
             if now is not None and now.nano > 0 and (before != now or stands is None):
                 yield ResourceField(new.path, which, name), str(now)

@@ -180,7 +180,7 @@ def resource_of(finding: Finding) -> str:
     """Return the resource of a container that a finding is about."""
     if finding.rule == "quota/must-specify":
         return finding.resource.rpartition(".")[2]
-    return finding.resource or finding.at.resource
+    return finding.resource or finding.field_path.resource
 
 
 def needed_sides(findings: Sequence[Finding]) -> Mapping[str, set[Side]]:
@@ -197,22 +197,22 @@ def scale_down(draft: Draft, side: Side, name: str, most: Quantity) -> None:
     """Lower every container in proportion, so that their sum is at most the given one; an init container by itself."""
     sidecars = [init for init in draft.inits if init.role == "sidecar"]
     together = [*draft.containers, *sidecars]
-    total = sum(slot.side(side).get(name, ZERO).nano for slot in together)
+    total = sum(slot.amounts_of(side).get(name, ZERO).nano for slot in together)
     if total > most.nano:
         _shrink_slots(together, side, name, most.nano, total)
-    beside = sum(sidecar.side(side).get(name, ZERO).nano for sidecar in sidecars)
+    beside = sum(sidecar.amounts_of(side).get(name, ZERO).nano for sidecar in sidecars)
     for init in draft.inits:
-        if init.role == "init" and init.side(side).get(name, ZERO).nano + beside > most.nano:
-            _shrink_slots([init], side, name, most.nano - beside, init.side(side).get(name, ZERO).nano)
+        if init.role == "init" and init.amounts_of(side).get(name, ZERO).nano + beside > most.nano:
+            _shrink_slots([init], side, name, most.nano - beside, init.amounts_of(side).get(name, ZERO).nano)
 
 
 def _shrink_slots(slots: Sequence[Slot], side: Side, name: str, most: int, total: int) -> None:
     for slot in slots:
-        have = slot.side(side).get(name)
+        have = slot.amounts_of(side).get(name)
         if have is None or not have:
             continue
         exact = have.nano * max(0, most) // total
         step = units(name, Quantity(exact))
-        slot.side(side)[name] = Quantity(exact // step * step, have.format)
+        slot.amounts_of(side)[name] = Quantity(exact // step * step, have.format)
         if side == "limits" and slot.requests.get(name, ZERO) > slot.limits[name]:
             slot.requests[name] = slot.limits[name]

@@ -331,7 +331,7 @@ def compose_remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits
 
 def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits) -> Remedy:
     kept, of = dict(_find_edit_owners(store, edits)), store.origin
-    written = subject.written
+    written = subject.written_subject
     filed = [edit for edit in edits if written.raw is not None and edit.object == written.ref]
     made = [edit for edit in edits if edit not in filed]
     fixed = {ref: names_by_value for ref, names_by_value in unchangeable(made).items() if ref not in kept}
@@ -395,7 +395,7 @@ def own_defaults(verdict: Verdict, containers: Sequence[ContainerValues]) -> str
         values = [
             value
             for container in containers
-            if container.path == str(finding.at.holder)
+            if container.path == str(finding.field_path.holder)
             for value in container.values
             if value.resource == finding.resource and value.value
         ]

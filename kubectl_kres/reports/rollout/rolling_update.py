@@ -60,9 +60,9 @@ def under_way(
     ``applied``: the workload with the changes of a file of the same pods.
     """
     owner = analysis.start.owner or applied
-    if owner is None or owner.spec.paused or not pods.old or not pods.missing:
+    if owner is None or owner.spec.paused or not pods.old_pods or not pods.missing_pods:
         return None
-    return _Rollout(store, subject, owner, analysis, pods).end(restart=False)
+    return _Rollout(store, subject, owner, analysis, pods).finish(restart=False)
 
 
 def if_started(store: Store, subject: Subject, analysis: Analysis, pods: Replicas) -> RolloutResult | None:
@@ -72,7 +72,7 @@ def if_started(store: Store, subject: Subject, analysis: Analysis, pods: Replica
     owner = analysis.start.owner or manifest_workload(subject)
     if owner is None or owner.spec.paused or pods.strategy in {"", "OnDelete"} or not pods.wanted:
         return None
-    return _Rollout(store, subject, owner, analysis, pods).end(restart=True)
+    return _Rollout(store, subject, owner, analysis, pods).finish(restart=True)
 
 
 Charges = tuple[QuotaCharge, ...]
@@ -100,7 +100,7 @@ class _Rollout:
         """Return the index of pods that cost this."""
         return self.shapes.setdefault(tuple(price_of(charged).items()), len(self.shapes))
 
-    def end(self, *, restart: bool) -> RolloutResult:
+    def finish(self, *, restart: bool) -> RolloutResult:
         """Return the worst final state that any order of LimitRanges and of the controllers' moves can lead to."""
         wanted = self.pods.wanted - min(self.pods.kept, self.pods.wanted)
         if (restart or self._lacks_revision()) and not self._room_for_revision():
@@ -223,7 +223,7 @@ class _Rollout:
         if not pairs:
             known = self._list_pod_costs((self.subject.ref.kind, self.name))
             costs = (known + [price] * self.pods.existing)[: max(self.pods.existing, 0)]
-            old, new = costs[: self.pods.old], costs[self.pods.old :]
+            old, new = costs[: self.pods.old_pods], costs[self.pods.old_pods :]
             pairs = [(None, _Set(len(old), tuple(old)))] if old else []
             if new or not old:
                 pairs.append((self.name, _Set(self.pods.wanted - len(old), tuple(new))))

@@ -45,7 +45,9 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
     draft = analysis.outcomes[0].draft
     if subject.raw is not None or owner is None or start.live is not None or draft is None:
         return analysis
-    computed = {slot.name: {side: dict(slot.side(side)) for side in ("limits", "requests")} for slot in draft.slots()}
+    computed = {
+        slot.name: {side: dict(slot.amounts_of(side)) for side in ("limits", "requests")} for slot in draft.slots()
+    }
     pods = list(_newest_pods(store, subject, owner))
     groups: dict[str, list[_Extra]] = {}
     for pod in pods:

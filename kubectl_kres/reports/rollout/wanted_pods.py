@@ -226,7 +226,7 @@ def _count_missing_pods(store: Store, subject: Subject, analysis: Analysis, pods
     if pods is None:
         return _of_next_job(start.owner) if start.owner is not None else 1
     # Where the ReplicaSets were not read, a condition alone says that no new pods are created.
-    return pods.missing or int(pods.failing)
+    return pods.missing_pods or int(pods.failing)
 
 
 def _jobs(analysis: Analysis) -> NeededPods | None:
@@ -309,7 +309,7 @@ def _count_pods_to_create(store: Store, subject: Subject, pods: Replicas | None)
     the next one.
     """
     if pods is not None:
-        return max(1, pods.missing)
+        return max(1, pods.missing_pods)
     workload = manifest_workload(subject)
     if workload is None:
         return 1
@@ -320,9 +320,9 @@ def _count_pods_to_create(store: Store, subject: Subject, pods: Replicas | None)
     if preflight.exists(store, subject):
         # Nothing but a larger number is added, where pods stay as they are.
         replicas = applied_to_stored(store, subject)[1]
-        return replicas.missing if replicas is not None else 1
+        return replicas.missing_pods if replicas is not None else 1
     try:
         replicas = replicas_of(subject.ref.kind, workload)
     except UsageError:
         return 1
-    return max(1, replicas.missing) if replicas is not None else 1
+    return max(1, replicas.missing_pods) if replicas is not None else 1

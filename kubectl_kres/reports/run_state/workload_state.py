@@ -169,12 +169,12 @@ def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str, know
     ``known``: how many pods are known to run, which a status may not count yet.
     """
     since = _last_transition_time(workload)
-    if replicas.missing and not replicas.resting:
+    if replicas.missing_pods and not replicas.resting:
         if is_new(since, now):
-            return RunState("starting", since=since, pods=replicas.missing)
-        return RunState("waits", "NotCreated", since, pods=replicas.missing)
+            return RunState("starting", since=since, pods=replicas.missing_pods)
+        return RunState("waits", "NotCreated", since, pods=replicas.missing_pods)
     if kind == "Job" and replicas.wanted:
-        return RunState("runs") if not replicas.missing else None
+        return RunState("runs") if not replicas.missing_pods else None
     if kind not in _COUNTING or not replicas.wanted:
         return None
     lacks = replicas.wanted - max(known, ready_pods(kind, workload))
@@ -201,14 +201,14 @@ def is_calm(kind: str, workload: Workload, replicas: Replicas | None) -> bool:
         return not workload.status.active
     if replicas is None or not (kind in _COUNTING or kind == "Job"):
         return True
-    return not replicas.missing and ready_pods(kind, workload) >= replicas.wanted
+    return not replicas.missing_pods and ready_pods(kind, workload) >= replicas.wanted
 
 
 def is_there(verdict: Verdict, state: RunState | None, replicas: Replicas | None) -> bool:
     """Return whether all wanted pods of the newest template exist; for a pod or a run, that it exists."""
     if is_negative(verdict) or state is None or state.word == "off":
         return False
-    return not replicas.missing if replicas is not None else state.reason not in _WITHOUT_POD
+    return not replicas.missing_pods if replicas is not None else state.reason not in _WITHOUT_POD
 
 
 def is_ready(verdict: Verdict, state: RunState | None, replicas: Replicas | None) -> bool:

@@ -60,7 +60,7 @@ def explain_nodes(
         nodes = store.covered(ReadRequest(scheduling.NODES))
         if nodes.state == "unread":
             return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"))
-        if not nodes.known:
+        if not nodes.is_known:
             return unread_nodes(store, ref)
         return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"), of_list=True)
     report, cluster, obstacles = reported

@@ -38,7 +38,7 @@ def report_new_pods(
     draft: Draft | None = analysis.outcomes[0].draft
     if subject.ref.kind not in PLACED_KINDS or draft is None or store.covered(NODES).state == "unread":
         return None
-    if not store.covered(NODES).known:
+    if not store.covered(NODES).is_known:
         return unread_nodes(store, subject.ref)
     if next(store.all(NODES.kind), None) is None:
         return NodeReport(subject.ref, nodes=0)

@@ -29,10 +29,10 @@ class Obstacles(Struct, frozen=True):
     nodes: tuple[tuple[NodeInfo, tuple[Rejection, ...]], ...] = ()
 
     @property
-    def nearest(self) -> tuple[NodeInfo, tuple[Rejection, ...]] | None:
+    def nearest_nodes(self) -> tuple[NodeInfo, tuple[Rejection, ...]] | None:
         return self.nodes[0] if self.nodes else None
 
-    def alone(self, plugin: str) -> Iterator[tuple[NodeInfo, Rejection]]:
+    def sole_obstacle(self, plugin: str) -> Iterator[tuple[NodeInfo, Rejection]]:
         """Yield the nodes that one plugin alone rejects."""
         for node, statuses in self.nodes:
             if len(statuses) == 1 and statuses[0].plugin == plugin:
@@ -63,7 +63,7 @@ def _distance(item: tuple[NodeInfo, tuple[Rejection, ...]]) -> tuple[int, int, f
     """
     node, statuses = item
     short = [shortage for status in statuses for shortage in status.shortages]
-    lacking = sum(shortage.lacking / shortage.requested for shortage in short if shortage.requested)
+    lacking = sum(shortage.missing_amount / shortage.requested for shortage in short if shortage.requested)
     count = sum(len(status.shortages) or 1 for status in statuses)
     return count, int(not short), lacking, node.name
 

@@ -61,7 +61,7 @@ def _lower_request_remedies(
 ) -> Iterator[NodeRemedy]:
     near = [
         (node, status)
-        for node, status in obstacles.alone("NodeResourcesFit")
+        for node, status in obstacles.sole_obstacle("NodeResourcesFit")
         if all(shortage.resource != "pods" for shortage in status.shortages)
     ]
     for node, _ in near[:3]:
@@ -98,7 +98,7 @@ def _tolerate(
 ) -> Iterator[NodeRemedy]:
     """Yield the tolerations for the taints of the nearest node that only taints keep the pod off."""
     by_tolerations: dict[tuple[Toleration, ...], list[NodeInfo]] = {}
-    for node, _ in obstacles.alone("TaintToleration"):
+    for node, _ in obstacles.sole_obstacle("TaintToleration"):
         taints = tuple(_untolerated_taints(node.node, pod))
         if taints and not any(taint.key.startswith(_TROUBLE) for taint in taints):
             by_tolerations.setdefault(tuple(map(_toleration, taints)), []).append(node)
@@ -146,7 +146,7 @@ def _label(
     """Yield the labels of nodeSelector that the nearest node lacks, where nothing else keeps the pod off it."""
     wanted = pod.spec.node_selector or {}
     candidates: list[tuple[int, NodeInfo, dict[str, str]]] = []
-    for node, _ in obstacles.alone("NodeAffinity"):
+    for node, _ in obstacles.sole_obstacle("NodeAffinity"):
         lacks = {key: value for key, value in wanted.items() if node.labels.get(key) != value}
         if lacks and not any(key in node.labels and _is_given(key) for key in lacks):
             candidates.append((len(lacks), node, lacks))
@@ -207,7 +207,7 @@ def _relaxation_remedies(
     """The first constraint, term or port of each kind that the pod would have to ask no longer, and a node takes it."""
     done: set[str] = set()
     for relaxed in (*_spread_anyway(pod), *_without_affinity(pod), *_without_ports(pod)):
-        near = [node for node, _ in obstacles.alone(relaxed.plugin)]
+        near = [node for node, _ in obstacles.sole_obstacle(relaxed.plugin)]
         if relaxed.action in done or not near:
             continue
         taking = nodes_that_take(relaxed.pod, cluster, near)

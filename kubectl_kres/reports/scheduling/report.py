@@ -133,7 +133,7 @@ def report_nodes(
 
     ``containers``: the values of the pod's containers, which say what set them.
     """
-    if not waits_for_node(pod) or not store.covered(ReadRequest(scheduling.NODES)).known:
+    if not waits_for_node(pod) or not store.covered(ReadRequest(scheduling.NODES)).is_known:
         return None
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if not isinstance(asked, SchedulingPod):
@@ -159,7 +159,7 @@ def unread_nodes(store: Store, ref: ObjectRef) -> NodeReport:
 
 def unread_kinds(store: Store, needs: Iterable[ReadRequest]) -> tuple[str, ...]:
     """The kinds that could not be read, each once."""
-    return tuple(dict.fromkeys(need.kind for need in needs if not store.covered(need).known))
+    return tuple(dict.fromkeys(need.kind for need in needs if not store.covered(need).is_known))
 
 
 class CheckedPod(NamedTuple):
@@ -359,7 +359,7 @@ _HOSTNAME = "kubernetes.io/hostname"
 
 
 def _find_nearest_node(obstacles: Obstacles) -> NearestNode | None:
-    return _nearest_node(*obstacles.nearest) if obstacles.nearest is not None else None
+    return _nearest_node(*obstacles.nearest_nodes) if obstacles.nearest_nodes is not None else None
 
 
 def _nearest_node(node: NodeInfo, statuses: Sequence[Rejection]) -> NearestNode:
@@ -378,7 +378,7 @@ def _nearest_node(node: NodeInfo, statuses: Sequence[Rejection]) -> NearestNode:
 def shortage_of(shortage: Shortage) -> NodeShortage:
     """Return the amounts of a shortage as quantities."""
     name = shortage.resource
-    numbers = (shortage.requested, shortage.capacity, shortage.used, shortage.lacking)
+    numbers = (shortage.requested, shortage.capacity, shortage.used, shortage.missing_amount)
     return NodeShortage(name, *(str(amount(name, number)) for number in numbers))
 
 

@@ -324,7 +324,7 @@ def _change_selector(setting: _Setting, obstacles: Obstacles) -> Iterator[NodeRe
         return
     pod, spec = setting.pod, setting.pod.spec
     wanted = spec.node_selector or {}
-    for node, _ in obstacles.alone("NodeAffinity"):
+    for node, _ in obstacles.sole_obstacle("NodeAffinity"):
         others = {key: node.labels.get(key) for key, value in sorted(wanted.items()) if node.labels.get(key) != value}
         affinity = spec.affinity
         if others:

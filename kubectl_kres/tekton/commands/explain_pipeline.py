@@ -26,7 +26,7 @@ class PipelineExplainer(Explainer):
     """PipelineRuns and Pipelines, task by task."""
 
     @classmethod
-    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+    def reads(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         """Return the reads of the tasks, and of what each of them depends on."""
         run = known_object(store, subject) if subject.raw is None else None
         more = assistant_node_needs(store, run) if isinstance(run, PipelineRun) else ()
@@ -45,7 +45,7 @@ class PipelineExplainer(Explainer):
             pipeline_explanation = explain_pipeline(turn.store, subject, turn.ask)
             shown = of_task(pipeline_explanation, options.container) if options.container else pipeline_explanation
         except KresError as error:
-            run_summary.missed(error)
+            run_summary.add_error(error)
             return
         row = turn.many and not (options.steps or options.container)
         report = shown if options.output in DOCUMENTS else pipeline_explanation
@@ -71,13 +71,13 @@ class PipelineExplainer(Explainer):
                 None,
             )
         refused = is_negative(pipeline_explanation.verdict)
-        run_summary.meets("admitted", not refused, complete=pipeline_explanation.complete)
+        run_summary.note_condition("admitted", not refused, complete=pipeline_explanation.complete)
         state = pipeline_explanation.run_state
         for word, reached in (("exist", is_there), ("ready", is_ready)):
             yes = reached(pipeline_explanation.verdict, state, None)
-            run_summary.meets(word, yes, complete=pipeline_explanation.complete)
+            run_summary.note_condition(word, yes, complete=pipeline_explanation.complete)
         negative = options.exit_code and (refused or is_held_up(state))
-        run_summary.answered(pipeline_explanation.unseen, complete=pipeline_explanation.complete, negative=negative)
+        run_summary.add_answer(pipeline_explanation.unseen, complete=pipeline_explanation.complete, negative=negative)
 
 
 def _render_pipeline(page: Page, pipeline_explanation: PipelineExplanation, *, now: str, many: bool) -> list[str]:

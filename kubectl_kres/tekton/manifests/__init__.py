@@ -17,7 +17,7 @@ class TektonManifests(ManifestSystem):
     configuration = frozenset({DEFAULTS, FLAGS, INFO})
     group = GROUP
 
-    def stored(self, raw: Raw) -> Raw:
+    def to_stored_version(self, raw: Raw) -> Raw:
         from kubectl_kres.tekton.rules.base.convert import to_v1
 
         return to_v1(raw)
@@ -39,7 +39,7 @@ class TektonManifests(ManifestSystem):
         if decoder_fault is None:
             return ""
         of = "" if decoder_fault.path == field else f", of {decoder_fault.path}"
-        return f"Tekton's webhook would say{of}: {decoder_fault.said}"
+        return f"Tekton's webhook would say{of}: {decoder_fault.message}"
 
 
 SYSTEM = TektonManifests()

@@ -58,7 +58,9 @@ def _is_config_absent(store: Store, namespace: str) -> bool:
     """Return whether a ConfigMap of every release of Tekton is known to be absent from the namespace, and was found
     nowhere else.
     """
-    return store.covered(_build_read_request(namespace, INFO)).known and store.get("ConfigMap", INFO, namespace) is None
+    return (
+        store.covered(_build_read_request(namespace, INFO)).is_known and store.get("ConfigMap", INFO, namespace) is None
+    )
 
 
 def _config_namespace(store: Store) -> str:

@@ -66,7 +66,7 @@ def with_lacking_tasks(
     if not name:
         return assistant
     states = [store.covered(need) for need in _node_reads(name)]
-    if node is None or not all(state.known for state in states):
+    if node is None or not all(state.is_known for state in states):
         refused = any(state.state in {"denied", "failed"} for state in states)
         return structs.replace(assistant, node=name, unread_node=refused)
     pods = [bind(pod) for pod in store.all(scheduling.POD) if node_of(pod) == name]
@@ -89,7 +89,7 @@ def with_lacking_tasks(
 def _asked_pod(run: PipelineRun, answer: PipelineAnswer, task: str) -> SchedulingPod | None:
     """Return the pod of a task with the requests that admission leaves it; None: it is not known, or gets none."""
     for result in answer.results.get(task, ()):
-        spec: Mapping[str, Any] = (result.stored or {}).get("spec") or {}
+        spec: Mapping[str, Any] = (result.stored_run or {}).get("spec") or {}
         if result.outcome is not None and result.outcome.allowed and spec:
             metadata = PodIdentity(task, run.metadata.namespace)
             return new_pod_as_stored(NewPod(SchedulingPod(metadata)), spec).pod

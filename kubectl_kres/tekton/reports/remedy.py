@@ -17,10 +17,10 @@ from kubectl_kres.reports.remedies.words import for_new_run
 
 
 def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:
-    def say(_: RemedyContext) -> Iterator[str]:
+    def word_remedy(_: RemedyContext) -> Iterator[str]:
         yield text
 
-    return say
+    return word_remedy
 
 
 _PAIR = re.compile(r"invalid request resource value: (\S+) must be less or equal to limit (\S+)")
@@ -110,7 +110,7 @@ def _share_over_limit(case: RemedyContext) -> Iterator[str]:
         return
     given = f"{entry.source.ref} gives it that request, since it has none or 0"
     yield (
-        f"set limits.{name} of {case.who()} to at least {entry.after} ({given}), "
+        f"set limits.{name} of {case.container_title()} to at least {entry.after} ({given}), "
         f"or its request to at most {case.finding.limit} and no less than any min"
     )
 
@@ -193,7 +193,7 @@ TEKTON_REMEDIES: Mapping[str, RemedyTexts] = {
 def _build_division_remedy(of_pods: RemedyTexts) -> RemedyTexts:
     """Return the remedy of whole pieces, as GPUs, that were divided by the steps; ``of_pods``: for any other value."""
 
-    def say(case: RemedyContext) -> Iterator[str]:
+    def word_remedy(case: RemedyContext) -> Iterator[str]:
         paths = (f"{case.finding.path}[{case.finding.resource}]", case.finding.path)
         sets = [entry for entry in case.journal if isinstance(entry, Set) and entry.path in paths]
         steps = (
@@ -210,7 +210,7 @@ def _build_division_remedy(of_pods: RemedyTexts) -> RemedyTexts:
             f"in the Task or with stepSpecs: it cannot be divided by {steps} steps"
         )
 
-    return say
+    return word_remedy
 
 
 #: Refusals of a part of what comes in whole numbers.
@@ -261,6 +261,6 @@ def _of_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
     texts = [kept_elsewhere(text) if part.by_operator else text for text in texts]
     if part.failed and not texts:
         return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)
-    if not part.ended or not texts:
+    if not part.has_ended or not texts:
         return tuple(texts)
     return *texts[:-1], for_new_run(texts[-1], again=True)

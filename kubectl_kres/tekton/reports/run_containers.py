@@ -62,7 +62,7 @@ def _has_same_memory_limit(result: RunResult, name: str, limit: str) -> bool:
     """Return whether admission gives the container no more memory today; also where that is not known."""
     draft = result.outcome.draft if result.outcome is not None else None
     slots = [slot for slot in draft.slots() if slot.name == name] if draft is not None else []
-    today = slots[0].side("limits").get("memory") if slots else None
+    today = slots[0].amounts_of("limits").get("memory") if slots else None
     if not slots or not limit:
         return True
     return today is not None and today <= parse(limit)
@@ -107,7 +107,7 @@ def _find_outweighed(draft: Draft, names: Collection[str], additions: Collection
     for name in sorted(names):
         for side in SIDES:
             together = of_containers(draft.containers, [], side).get(name, ZERO)
-            amounts = {slot.name: slot.side(side).get(name, ZERO) for slot in draft.inits}
+            amounts = {slot.name: slot.amounts_of(side).get(name, ZERO) for slot in draft.inits}
             most = max(amounts.values(), key=lambda amount: amount.nano, default=ZERO)
             whose = tuple(container for container, amount in amounts.items() if amount.nano == most.nano)
             if most > together and set(whose) <= set(additions):

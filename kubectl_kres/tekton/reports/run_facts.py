@@ -42,7 +42,7 @@ def run_facts(run: TaskRun | PipelineRun) -> Iterator[Fact]:
     yield from _condition_facts(run.status.conditions, source)
     tries = (run.status.retries_status or ()) if isinstance(run, TaskRun) else ()
     for index, item in enumerate(tries):
-        yield from _condition_facts(item.conditions, source.at(f"status.retriesStatus[{index}]"))
+        yield from _condition_facts(item.conditions, source.at_path(f"status.retriesStatus[{index}]"))
 
 
 def _condition_facts(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fact]:
@@ -73,7 +73,10 @@ def tekton_remarks(store: Store, namespace: str, ask: EvaluationOptions, journal
         for ref, refused_definition in refused_definitions(store, namespace, ask).items()
     )
     assumes = tuple({remark.text: remark for remark in (*remarks(store, config), *lost, *own)}.values())
-    if store.covered(ReadRequest("Namespace", name=namespace)).known or store.get("Namespace", namespace) is not None:
+    if (
+        store.covered(ReadRequest("Namespace", name=namespace)).is_known
+        or store.get("Namespace", namespace) is not None
+    ):
         return assumes
     text = f"Namespace {namespace} was not read: whether it enforces Pod Security is not known"
     return (*assumes, Assumption("", "tekton/pod-security-unknown", text))

@@ -98,7 +98,7 @@ def existing_pods(store: Store, run: PipelineRun) -> frozenset[str]:
 
 def _pods_known(store: Store, space: str, name: str) -> bool:
     own = ReadRequest("Pod", space, label_selector=f"{PIPELINE_RUN}={name}", required=False)
-    return store.covered(own).known or store.covered(ReadRequest("Pod", space)).known
+    return store.covered(own).is_known or store.covered(ReadRequest("Pod", space)).is_known
 
 
 def of_pipeline(run: PipelineRun, answer: PipelineAnswer, world: RunNamespace) -> Iterator[RunObject]:

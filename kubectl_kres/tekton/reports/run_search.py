@@ -98,11 +98,11 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
     if part is not None and part.problem is not None and part.problem.rule == CLAIM:
         claims = claims_of(case.run, existing_claims(store, case.run))
         ways = claim_remedies(store, subject, claims, case.world.policies, case.world.server)
-        again = subject.written.raw is None and subject.ref.kind == "TaskRun"
+        again = subject.written_subject.raw is None and subject.ref.kind == "TaskRun"
         return tuple(_for_new_run(way, again=again) for way in ways)
     if all(finding.rule == SECURITY for finding in findings):
         ways = security_remedies(store, subject, case)
-        again = analysis.tekton is not None and analysis.tekton.ended
+        again = analysis.tekton is not None and analysis.tekton.has_ended
         return tuple(_for_new_run(way, again=again) for way in ways)
     if any(finding.rule not in TRIED for finding in findings):
         return ()
@@ -151,8 +151,8 @@ class _RunSearch:
     def _of_new_run(self, edits: Sequence[Edit]) -> bool:
         """Return whether the existing run is not helped: it has ended, or keeps what it was made from."""
         part = self.analysis.tekton
-        there = self.subject.written.raw is None and self.subject.ref.kind == "TaskRun"
-        return part is not None and (part.ended or (there and any(isinstance(edit, SetValue) for edit in edits)))
+        there = self.subject.written_subject.raw is None and self.subject.ref.kind == "TaskRun"
+        return part is not None and (part.has_ended or (there and any(isinstance(edit, SetValue) for edit in edits)))
 
     def _list_trials(self) -> Iterator[RunTrial]:
         run_trials = [trial for way in ("lower", "raise") if (trial := self._find_passing_trial(way)) is not None]
@@ -221,10 +221,10 @@ class _RunSearch:
         self, fault: Outcome, before: Draft, after: Draft, name: str, values: Values, defaults: dict[Default, str]
     ) -> bool:
         changed = [
-            (new, side, new.side(side)[name])
+            (new, side, new.amounts_of(side)[name])
             for old, new in zip(before.slots(), after.slots(), strict=True)
             for side in SIDES
-            if name in new.side(side) and old.side(side).get(name) != new.side(side)[name]
+            if name in new.amounts_of(side) and old.amounts_of(side).get(name) != new.amounts_of(side)[name]
         ]
         for slot, side, quantity in changed:
             place = self.places.get(slot.path)
@@ -249,7 +249,7 @@ class _RunSearch:
             (
                 entry
                 for entry in reversed(fault.journal)
-                if isinstance(entry, Set) and entry.path == slot.at(side, name)
+                if isinstance(entry, Set) and entry.path == slot.path_of(side, name)
             ),
             None,
         )
@@ -362,8 +362,8 @@ class _RunSearch:
         result: Values = {}
         for old, new in zip(draft.slots(), after.slots(), strict=True):
             for which in SIDES:
-                amount = new.side(which).get(name)
-                if amount is None or amount == old.side(which).get(name):
+                amount = new.amounts_of(which).get(name)
+                if amount is None or amount == old.amounts_of(which).get(name):
                     continue
                 if amount.nano < units(name, amount) or self.places[new.path].role == "injected":
                     return None
@@ -379,7 +379,7 @@ class _RunSearch:
         if part < units(name):
             return None
         limit, request = (RunField("computeResources", 0, it, name) for it in SIDES)
-        outcome = {it: values.get(it) or self.case.written(it) for it in (limit, request)}
+        outcome = {it: values.get(it) or self.case.written_value(it) for it in (limit, request)}
         result: Values = {}
         text = outcome[limit]
         if side == "limits" and text is not None:
@@ -432,7 +432,7 @@ class _RunSearch:
             source = self.case.source(field)
             role, name = self._find_holder(field)
             yield SetValue(
-                source.ref, source.field, field.resource, to, self.case.written(field), name, field.side, role
+                source.ref, source.field, field.resource, to, self.case.written_value(field), name, field.side, role
             )
 
     def _of_defaults(self, defaults: Mapping[Default, str]) -> Iterator[Edit]:
@@ -492,7 +492,7 @@ def _amounts(resources: ResourceRequirements | None, side: Side) -> dict[str, Qu
 
 def slot_states(draft: Draft, path: str, side: Side, name: str) -> bool:
     """Return whether a container has such a value."""
-    return any(name in slot.side(side) for slot in draft.slots() if slot.path == path)
+    return any(name in slot.amounts_of(side) for slot in draft.slots() if slot.path == path)
 
 
 def _item(defaults: Mapping[Default, str]) -> dict[str, object]:

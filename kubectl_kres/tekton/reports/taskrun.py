@@ -136,7 +136,7 @@ def _build_made_pod(
     there: bool = False,
 ) -> MadePod:
     """A run that has failed is wanted once more; one that has succeeded, or whose pod is ``there``, is not."""
-    done = (part.ended and not part.failed) or (there and not part.about_another)
+    done = (part.has_ended and not part.failed) or (there and not part.about_another)
     return MadePod(
         _NAME,
         missing=int(not done),
@@ -270,7 +270,7 @@ def pod_of(store: Store, run: TaskRun) -> Pod | None:
 
 def _is_live_pod(result: RunResult, live: Pod) -> bool:
     """Return whether the pod that is stored is the one that is there."""
-    return result.stored is not None and values_of(result.stored) == values_of(as_written(live))
+    return result.stored_run is not None and values_of(result.stored_run) == values_of(as_written(live))
 
 
 def _outcome(result: RunResult) -> Outcome:

@@ -97,11 +97,11 @@ def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:
     return {
         kind: frozenset(
             need.name
-            for need, coverage in store.needs().items()
-            if (need.kind, need.namespace) == (kind, namespace) and need.name and coverage.known
+            for need, coverage in store.coverages().items()
+            if (need.kind, need.namespace) == (kind, namespace) and need.name and coverage.is_known
         )
         for kind in _REFERRED
-        if not store.covered(ReadRequest(kind, namespace)).known
+        if not store.covered(ReadRequest(kind, namespace)).is_known
     }
 
 

@@ -26,11 +26,11 @@ class PipelineRunPane(OutlinePane):
     HEAD = "TASK"
     found: PipelineExplanation | None
 
-    def wanted(self) -> Iterable[ReadRequest]:
+    def answer_reads(self) -> Iterable[ReadRequest]:
         return pipeline_needs(self.session.store, self.subject)
 
-    def ask(self) -> PipelineExplanation:
-        return explain_pipeline(self.session.store, self.subject, self.session.ask)
+    def compute_answer(self) -> PipelineExplanation:
+        return explain_pipeline(self.session.store, self.subject, self.session.evaluation_options)
 
     def head(self, width: int) -> Iterator[Line]:
         assert self.found is not None

@@ -68,12 +68,12 @@ class RunRow:
         return known or self._stamp == self._current_stamp()
 
     @property
-    def found(self) -> Explanation | None:
+    def explanation(self) -> Explanation | None:
         """What becomes of it under the policies of now; None where nothing can be said, as ``fault`` says."""
         if self._stamp != self._current_stamp():
             self._stamp, self.fault = self._current_stamp(), ""
             try:
-                self._found = explain(self._session.store, Subject(self.ref, _KIND), self._session.ask)
+                self._found = explain(self._session.store, Subject(self.ref, _KIND), self._session.evaluation_options)
             except KresError as error:
                 self._found, self.fault = None, error.message
         return self._found
@@ -87,7 +87,7 @@ class RunRow:
 
     def computed(self, side: str, resource: str) -> str | None:
         """Return what the pod would ask for in total."""
-        totals = self.found.totals if self.found is not None else ()
+        totals = self.explanation.totals if self.explanation is not None else ()
         return next((total.value for total in totals if (total.side, total.resource) == (side, resource)), None)
 
     def live(self, side: str, resource: str) -> str | None:
@@ -100,12 +100,15 @@ class RunRow:
         return str(values[resource]) if resource in values else None
 
     @property
-    def differing(self) -> list[tuple[str, ResourceValue]]:
+    def differing_values(self) -> list[tuple[str, ResourceValue]]:
         """The values that the live pod has otherwise than computed, with their containers."""
-        if self.found is None or not self.found.live:
+        if self.explanation is None or not self.explanation.live:
             return []
         return [
-            (container.name, value) for container in self.found.containers for value in container.values if value.note
+            (container.name, value)
+            for container in self.explanation.containers
+            for value in container.values
+            if value.note
         ]
 
     @property
@@ -122,21 +125,21 @@ def row_sign(row: RunRow) -> tuple[str, Tone]:
     mark = MARKS.get(run_status(row.run))
     if mark is not None or run_status(row.run) == "succeeded":
         return mark or ("", "")
-    if row.found is None:
+    if row.explanation is None:
         return "?", "warn"
-    tone = verdict_word(row.found.verdict)[1]
+    tone = verdict_word(row.explanation.verdict)[1]
     if tone == "bad":
         return "x", "bad"
-    return ("!", "warn") if row.differing or tone == "warn" else ("", "")
+    return ("!", "warn") if row.differing_values or tone == "warn" else ("", "")
 
 
 def difference_text(row: RunRow) -> str:
     """Return how the live pod differs from what is computed."""
-    if row.found is None:
+    if row.explanation is None:
         return row.fault or "?"
-    if not row.found.live:
+    if not row.explanation.live:
         return "no pod"
-    count = len(row.differing)
+    count = len(row.differing_values)
     return f"{count} value{'s' * (count != 1)}" if count else "same"
 
 
@@ -190,12 +193,12 @@ def _creation_time(row: RunRow) -> str | None:
 
 
 def _steps(row: RunRow) -> str:
-    part = row.found.tekton if row.found is not None else None
+    part = row.explanation.tekton if row.explanation is not None else None
     return str(part.steps) if part is not None and part.steps else "-"
 
 
 def _differs_tone(row: RunRow) -> Tone:
-    return "warn" if row.differing else "quiet"
+    return "warn" if row.differing_values else "quiet"
 
 
 def _task(row: RunRow) -> str:
@@ -214,12 +217,12 @@ def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, RunRow] | None:
 
 
 def _detail(session: Session, row: RunRow, width: int) -> Iterator[Line]:
-    explanation = row.found
+    explanation = row.explanation
     if explanation is None:
         yield from tone_lines("warn", wrap_text(row.fault, width, rest="  "))
         return
     yield from head_lines(explanation, width, session.setting.now())
-    for name, value in row.differing:
+    for name, value in row.differing_values:
         what = f"{name} {value.resource} {value.side[:-1]}"
         text = f"{what}: computed {value.value or '-'}, live {value.live or '-'}: {value.note}"
         yield from tone_lines("warn", wrap_text(text, width, rest="  "))
@@ -293,14 +296,14 @@ class PipelineRow(Struct, frozen=True):
         return ObjectRef("PipelineRun", self.run.metadata.name, self.run.metadata.namespace)
 
     @property
-    def waiting(self) -> Sequence[TaskRun]:
+    def waiting_runs(self) -> Sequence[TaskRun]:
         """Its runs that a quota holds up."""
         return [task_run for task_run in self.made if run_status(task_run) == "waiting"]
 
 
 def pipelinerun_sign(row: PipelineRow) -> tuple[str, Tone]:
     """``x``: it failed; ``!``: some of its runs wait for a quota."""
-    return MARKS.get(run_status(row.run)) or (("!", "warn") if row.waiting else ("", ""))
+    return MARKS.get(run_status(row.run)) or (("!", "warn") if row.waiting_runs else ("", ""))
 
 
 def _runs(row: PipelineRow) -> str:

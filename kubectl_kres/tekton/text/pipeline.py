@@ -98,7 +98,7 @@ def brief(pipeline_explanation: PipelineExplanation, more: str, now: str = "") -
     else:
         because += _format_blocked_run(pipeline_explanation)
     return with_remedies(
-        Brief(row.tone, text, f"{state_suffix(state)}: {pipeline_explanation.subject.full}: {because}", next=more),
+        Brief(row.tone, text, f"{state_suffix(state)}: {pipeline_explanation.subject.full_name}: {because}", next=more),
         pipeline_explanation.remedies,
     )
 
@@ -162,13 +162,13 @@ def _format_reason(pipeline_explanation: PipelineExplanation, now: str) -> str:
     text = f"{task}{colon}{known}" if known else message
     begun = state.since if state is not None and not pipeline_explanation.ended else ""
     age = f" (since {age_text(begun, now) or begun})" if begun else ""
-    return f"{pipeline_explanation.subject.full}: {text}{age}{_format_blocked_run(pipeline_explanation)}"
+    return f"{pipeline_explanation.subject.full_name}: {text}{age}{_format_blocked_run(pipeline_explanation)}"
 
 
 def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
     """Yield the same at the head of a screen: what is to be done stands before what Tekton says."""
     tone, word, texts = _state_words(pipeline_explanation)
-    name = pipeline_explanation.subject.full
+    name = pipeline_explanation.subject.full_name
     shown = name if pipeline_explanation.remedies else texts
     first, *rest = wrap_text(f"{word}: {shown}", width, rest="  ")
     yield [(tone, first[: len(word)]), ("", first[len(word) :])]
@@ -193,7 +193,7 @@ def _state(pipeline_explanation: PipelineExplanation, width: int, now: str = "")
 
 def _state_words(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, str]:
     """Return a word for what becomes of it, with its tone; and what Tekton says, or the name."""
-    name = pipeline_explanation.subject.full
+    name = pipeline_explanation.subject.full_name
     if pipeline_explanation.ended and not pipeline_explanation.verdict.message:
         return "strong", "ended", f"{name}; nothing of it is made any more"
     word, tone = verdict_word(pipeline_explanation.verdict)

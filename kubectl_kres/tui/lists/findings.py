@@ -27,7 +27,7 @@ _SIGNS: dict[str, tuple[str, Tone]] = {"error": ("x", "bad"), "warning": ("!", "
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    for context in contexts_of(session.store, session.ask, namespace):
+    for context in contexts_of(session.store, session.evaluation_options, namespace):
         for _ in context.iter_evaluated():
             # A place to stop at: to judge a workload takes its time.
             yield (), None
@@ -38,7 +38,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
                     (
                         f"{SEVERITIES.index(check_finding.severity)}",
                         check_finding.code,
-                        check_finding.object.full,
+                        check_finding.object.full_name,
                         check_finding.field,
                     ),
                     check_finding,
@@ -73,7 +73,7 @@ def _further_read_requests(session: Session, namespace: str) -> Iterable[ReadReq
         return
     store, quotas = session.store, session.store.all("ResourceQuota", namespace or None)
     yield from denied.needs_of_systems(store, namespace)
-    yield from counting_needs(quotas, session.ask.server, namespace)
+    yield from counting_needs(quotas, session.evaluation_options.server, namespace)
     yield from cluster_needs(store)
     for ref, _ in islice(denied.waiting_objects(store, namespace), _FEW):
         for need in list_read_requests(store, session.subject(ref)):

@@ -110,7 +110,7 @@ def nothing_there(session: Session, listing: Listing, need: ReadRequest, namespa
     if coverage.state == "absent":
         kind = BY_KIND[need.kind]
         return f"{listing.absent}: the server has no {kind.plural}.{kind.group}/{kind.version}. {_STILL}"
-    if not coverage.known:
+    if not coverage.is_known:
         return ""
     nothing = listing.none or f"no {listing.several or listing.id}"
     if not namespace:

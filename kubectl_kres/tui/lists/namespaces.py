@@ -175,7 +175,7 @@ def _detail(session: Session, row: SpaceRow, width: int) -> Iterator[Line]:
             "", wrap_text(f"served by pool{'s' * (len(row.pools) > 1)} {', '.join(row.pools)}", width, rest="  ")
         )
     try:
-        policy_explanation = explain_policy(session.store, session.subject(_ref(row)), session.ask)
+        policy_explanation = explain_policy(session.store, session.subject(_ref(row)), session.evaluation_options)
     except KresError as error:
         yield [("bad", error.message)]
         return

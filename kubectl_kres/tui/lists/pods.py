@@ -66,7 +66,7 @@ class PodRow(Struct, eq=False, gc=False):
         return self._own
 
     @property
-    def known(self) -> PodAmounts | None:
+    def computed_amounts(self) -> PodAmounts | None:
         """What it counts for, as far as it was computed."""
         return self._own.amounts if self._own is not None else None
 
@@ -75,7 +75,7 @@ class PodRow(Struct, eq=False, gc=False):
         """What it counts for; None where a quantity does not parse."""
         computed = self._computed_values
         if not computed.counted:
-            computed.amounts, computed.counted = self._session.amounts.of(self.pod), True
+            computed.amounts, computed.counted = self._session.amounts.amounts_of(self.pod), True
         return computed.amounts
 
     def ready(self, what: str) -> bool:
@@ -107,7 +107,7 @@ class PodRow(Struct, eq=False, gc=False):
         values = pod_amounts.requests if side == "requests" else pod_amounts.limits
         return str(values[resource]) if resource in values else None
 
-    def why(self) -> str:
+    def reason(self) -> str:
         """Return what decides the class, or what is wrong, in a few words."""
         quality = self.quality
         if quality is None:
@@ -123,7 +123,7 @@ def _rank(side: str, resource: str) -> Callable[[PodRow], int | None]:
     of = attrgetter(side)
 
     def rank(row: PodRow) -> int | None:
-        pod_amounts = row.known
+        pod_amounts = row.computed_amounts
         if pod_amounts is None:
             return None
         amount = of(pod_amounts).get(resource)
@@ -182,7 +182,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         _amount_column("limits", "memory", "MEM LIM"),
         Column("state", "STATE", _state, _row_rank, _state_tone, wide=True, most=24, lasting=True),
         Column("age", "AGE", _age, _creation_time, right=True, wide=True, width=5, searched=False, lasting=True),
-        Column("why", "WHY", lambda row: row.why(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone),
+        Column("why", "WHY", lambda row: row.reason(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone),
         Column("node", "NODE", node, node, wide=True, most=24),
     )
 
@@ -227,7 +227,7 @@ def _state_tone(row: PodRow) -> Tone:
 
 
 def _why_rank(row: PodRow) -> str | None:
-    return row.why() if row.ready("why") else None
+    return row.reason() if row.ready("why") else None
 
 
 def _why_tone(row: PodRow) -> Tone:
@@ -283,7 +283,7 @@ def _detail(session: Session, row: PodRow, width: int) -> Iterator[Line]:
     if quality is not None:
         yield from quality_lines(quality, width)
     else:
-        yield [("warn", row.why())]
+        yield [("warn", row.reason())]
 
 
 def row_location(row: PodRow) -> Location:

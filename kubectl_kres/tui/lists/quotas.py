@@ -54,16 +54,18 @@ class QuotaEntry(Struct, frozen=True):
 def quota_row(session: Session, quota: ResourceQuota) -> QuotaEntry:
     """Return the row of one quota, which depends on nothing else."""
     ref = ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace)
-    return session.once(ref, quota, lambda: _build_entry(session, ref, quota))
+    return session.cached(ref, quota, lambda: _build_entry(session, ref, quota))
 
 
 def _build_entry(session: Session, ref: ObjectRef, quota: ResourceQuota) -> QuotaEntry:
-    report = read_quota(session.store, session.ask, quota)
+    report = read_quota(session.store, session.evaluation_options, quota)
     if isinstance(report, str):
         return QuotaEntry(ref, fault=report)
     tight, clock = tightest_use(report), session.setting.clock
     hard = tuple((use.name, use.hard) for use in report.uses)
-    session.trends.note(ref, Sample(clock(), tight.percent if tight else None, tight is not None and tight.over, hard))
+    session.trends.note(
+        ref, Sample(clock(), tight.percent if tight else None, tight is not None and tight.is_exceeded, hard)
+    )
     ascii_only = session.setting.ascii_only
     spark = partial(session.trends.sparkline, ref, ascii_only=ascii_only)
     return QuotaEntry(ref, report, tight, ascii_only=ascii_only, trend=lambda: spark(clock(), _TREND))
@@ -74,8 +76,8 @@ def row_sign(row: QuotaEntry) -> tuple[str, Tone]:
     if row.report is None or not row.report.enforced:
         return "?", "warn"
     if row.tight is None or row.percent is None:
-        return ("x", "bad") if row.tight is not None and row.tight.over else ("", "")
-    if row.tight.over or row.percent >= 100:
+        return ("x", "bad") if row.tight is not None and row.tight.is_exceeded else ("", "")
+    if row.tight.is_exceeded or row.percent >= 100:
         return "x", "bad"
     return ("!", "warn") if row.percent >= NEARLY_FULL else ("", "")
 
@@ -102,7 +104,7 @@ def rank(row: QuotaEntry) -> int | None:
     """Return what quotas are sorted by: those that are over come before those that are full, whatever the
     percentage.
     """
-    if row.tight is not None and row.tight.over:
+    if row.tight is not None and row.tight.is_exceeded:
         return _MOST_PERCENT * (1 + min(row.percent or _MOST_PERCENT, _MOST_PERCENT))
     return row.percent
 
@@ -111,13 +113,13 @@ def percent_text(row: QuotaEntry) -> str:
     """Return how much of its tightest name is used; ``over`` where a percentage says no more than that."""
     if row.percent is not None and row.percent < _MOST_PERCENT:
         return f"{row.percent}%"
-    return "over" if row.tight is not None and row.tight.over else "-"
+    return "over" if row.tight is not None and row.tight.is_exceeded else "-"
 
 
 def _bar(row: QuotaEntry) -> str:
-    if row.percent is None and (row.tight is None or not row.tight.over):
+    if row.percent is None and (row.tight is None or not row.tight.is_exceeded):
         return ""
-    return fine_bar(row.percent if not (row.tight and row.tight.over) else None, _BAR, ascii_only=row.ascii_only)
+    return fine_bar(row.percent if not (row.tight and row.tight.is_exceeded) else None, _BAR, ascii_only=row.ascii_only)
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
@@ -170,9 +172,9 @@ def _holders(session: Session, ref: ObjectRef, width: int) -> Iterator[Line]:
     store, quota = session.store, session.get(ref)
     if quota is None:
         return
-    known = all(store.covered(need).known for need in counting_needs([quota], session.server, ref.namespace))
+    known = all(store.covered(need).is_known for need in counting_needs([quota], session.server, ref.namespace))
     if known and sum(1 for _ in islice(store.all("Pod", ref.namespace), _FEW)) < _FEW:
-        [report] = quota_reports(store, [quota], session.ask, by="workload")
+        [report] = quota_reports(store, [quota], session.evaluation_options, by="workload")
         yield from holders_lines(of_quota(report), width, ascii_only=session.setting.ascii_only, figures=False)
 
 

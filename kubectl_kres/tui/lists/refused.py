@@ -17,7 +17,7 @@ from kubectl_kres.tui.table.columns import Column
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    for refusal in list_refusals(session.store, namespace, session.ask):
+    for refusal in list_refusals(session.store, namespace, session.evaluation_options):
         if refusal is not None:
             ref = refusal.subject
             yield (ref.namespace, ref.kind, ref.name), refusal
@@ -30,12 +30,12 @@ def _format_missing_pods(row: Denied) -> str:
     pods = row.replicas
     if pods is None:
         return "its pod" if row.tekton is not None else pods_of_jobs(row)
-    return f"{pods.missing} of {pods.wanted}" if pods.missing else "none new"
+    return f"{pods.missing_pods} of {pods.wanted}" if pods.missing_pods else "none new"
 
 
 def _row_rank(row: Denied) -> tuple[bool, int]:
     """Return the sort key: what is wrong comes before what is to be watched, most missing pods first."""
-    missing = row.replicas.missing if row.replicas is not None else row.verdict.missing
+    missing = row.replicas.missing_pods if row.replicas is not None else row.verdict.missing
     return row_sign(row)[1] != "bad", -missing
 
 

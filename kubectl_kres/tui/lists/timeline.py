@@ -44,7 +44,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
             yield (), None
     for entry in timeline(store, namespace, news).entries:
         row = TimelineRow(entry, age_text(entry.time, now))
-        yield (row.rank, entry.object.full, entry.reason, entry.text), row
+        yield (row.rank, entry.object.full_name, entry.reason, entry.text), row
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
@@ -61,7 +61,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
 def _detail(session: Session, row: TimelineRow, width: int) -> Iterator[Line]:
     del session
     entry = row.entry
-    yield [("strong", f"{entry.reason} {entry.object.full}"), ("", f"  {entry.time}")]
+    yield [("strong", f"{entry.reason} {entry.object.full_name}"), ("", f"  {entry.time}")]
     yield from tone_lines("", wrap_text(every_field(entry), width))
     yield [("", "")]
     yield from tone_lines("quiet", wrap_text(EXPIRED, width))

@@ -146,7 +146,7 @@ class Browse(TablePane):
         self.table.styles.width = shape[0] or "1fr"
         self.table.styles.height = shape[1] or "1fr"
 
-    def needs(self) -> Iterable[ReadRequest]:
+    def reads(self) -> Iterable[ReadRequest]:
         # What was needed once stays needed, else it would be dropped and then be needed again.
         known = self._also.setdefault(self._namespace, dict.fromkeys(self.listing.needs(self._namespace)))
         asked = self._namespace, self.session.store.changes
@@ -178,7 +178,7 @@ class Browse(TablePane):
             self._redraw_rows()
         self.table.focus()
 
-    def changed(self, changes: Changes) -> None:
+    def apply_changes(self, changes: Changes) -> None:
         """Take in what changed: single rows where that is enough, else all of them anew."""
         if changes.kinds & set(self.listing.kinds):
             if self._row_by_row(changes):
@@ -192,7 +192,7 @@ class Browse(TablePane):
         self._go_on(_SLICE)
         if self.table.anchored and self._making is None and self._preparing is None and not self._due:
             # Rows that come first may arrive last; once all are there, the cursor stays on its row.
-            self.table.anchored = any(self.session.unread_requests(self.needs()))
+            self.table.anchored = any(self.session.unread_requests(self.reads()))
 
     def _row_by_row(self, changes: Changes) -> bool:
         """Return whether rows can follow these changes without being made anew, all of them."""
@@ -200,7 +200,7 @@ class Browse(TablePane):
         alone = kinds & set(listing.kinds) == {listing.kinds[0]}
         return listing.row is not None and (alone or listing.prepare is not None)
 
-    def missed(self, changes: Changes) -> None:
+    def apply_hidden_changes(self, changes: Changes) -> None:
         """Rows follow their objects, unseen; where they cannot, all are made anew when the screen is entered."""
         if not changes.kinds & set(self.listing.kinds):
             return
@@ -210,7 +210,7 @@ class Browse(TablePane):
         if self.listing.row is not None:
             view = self.table.view
             view.update(*taken_in(self.listing, self.session, changes, self._namespace))
-            if view.waiting > _UNSEEN:
+            if view.pending_changes > _UNSEEN:
                 view.settle()
 
     def mark_withheld(self) -> None:
@@ -301,7 +301,7 @@ class Browse(TablePane):
             self._preparing, self._behind = iter(self._behind), []
         if self._preparing is not None:
             self._prepare(end)
-        reads = not view.whole and self._making is None and not self._has_loading_rows
+        reads = not view.texts_current and self._making is None and not self._has_loading_rows
         if reads:
             self._read(end)
         left = self._making is not None or self._preparing is not None or (reads and not view.ready)
@@ -321,9 +321,9 @@ class Browse(TablePane):
     def _read(self, end: float) -> None:
         """Make texts ready until then. The filter looks again at those that may have changed."""
         view = self.table.view
-        while not view.whole and perf_counter() < end:
+        while not view.texts_current and perf_counter() < end:
             view.read(_READ)
-        if view.whole and self._filter and self.listing.late is not None:
+        if view.texts_current and self._filter and self.listing.late is not None:
             view.rematch()
             self._settle_now()
 
@@ -412,7 +412,7 @@ class Browse(TablePane):
 
     def _give_room(self) -> None:
         """To the reasons all of it, where there are no rows to choose from."""
-        reading = self._making is not None or any(self.session.unread_requests(self.needs()))
+        reading = self._making is not None or any(self.session.unread_requests(self.reads()))
         empty = not self.table.view.rows and not reading
         if empty == self.has_class("absent"):
             return
@@ -425,13 +425,13 @@ class Browse(TablePane):
         """Return why there is nothing to see."""
         if why := self._empty_reason():
             yield from tone_lines("quiet", wrap_text(why, width, rest="  "))
-        if not self._making and self.listing.empty is not None and not any(self.session.unread_requests(self.needs())):
+        if not self._making and self.listing.empty is not None and not any(self.session.unread_requests(self.reads())):
             yield from self.listing.empty(self.session, self._namespace, width)
         yield from self._gaps(width)
 
     def _gaps(self, width: int) -> Iterator[Line]:
         """Yield what could not be read."""
-        yield from gap_lines(self.session, self.needs(), width)
+        yield from gap_lines(self.session, self.reads(), width)
 
     def _empty_reason(self) -> str:
         """Return why no row is seen, in a sentence; empty where that is not known."""
@@ -440,22 +440,22 @@ class Browse(TablePane):
             return f'filter "{safe_text(self._filter)}" hides {hidden} rows (esc)'
         if hidden and self._faults:
             return f"none of {hidden} rows has a fault (ctrl-z shows all)"
-        if self._making is not None or any(self.session.unread_requests(self.needs())):
+        if self._making is not None or any(self.session.unread_requests(self.reads())):
             return f"reading {self.listing.id}{where}"
-        return nothing_there(self.session, self.listing, next(iter(self.needs())), self._namespace)
+        return nothing_there(self.session, self.listing, next(iter(self.reads())), self._namespace)
 
     def status(self) -> Line:
         shown, rows = len(self.table.view.keys), len(self.table.view.rows)
-        known = self.session.store.covered(next(iter(self.needs()))).known
+        known = self.session.store.covered(next(iter(self.reads()))).is_known
         if self.has_class("absent") and known:
             # What is not there has no order.
-            return [("", f"no {self.listing.several or self.listing.id}"), *gap_count(self.session, self.needs())]
+            return [("", f"no {self.listing.several or self.listing.id}"), *gap_count(self.session, self.reads())]
         so_far = self._making is not None or self._preparing is not None
-        count = count_text(self.session, self.needs(), shown, rows, so_far=so_far)
+        count = count_text(self.session, self.reads(), shown, rows, so_far=so_far)
         faults = "  faults only" if self._faults else ""
         order = "" if self.has_class("absent") else self._format_sort()
-        text = f"{self._counted(count)}{order}{faults}{self._format_namespaces()}"
-        return [("", text), *gap_count(self.session, self.needs())]
+        text = f"{self._describe_count(count)}{order}{faults}{self._format_namespaces()}"
+        return [("", text), *gap_count(self.session, self.reads())]
 
     def _format_sort(self) -> str:
         """By which column, and that what is worst comes first."""
@@ -474,7 +474,7 @@ class Browse(TablePane):
         more = ", ..." if len(spaces) > _SPACES else ""
         return f"  in {', '.join(f'{space} {count}' for space, count in spaces[:_SPACES])}{more}"
 
-    def _counted(self, count: str) -> str:
+    def _describe_count(self, count: str) -> str:
         """Return how many rows of what, and whether more are to come."""
         number, blank, rest = count.partition(" so far")
         what, part = self.listing.several or self.listing.id, self.listing.part

@@ -65,7 +65,7 @@ class KindsPane(TablePane):
         self._show()
         self.table.focus()
 
-    def changed(self, changes: Changes) -> None:
+    def apply_changes(self, changes: Changes) -> None:
         if changes:
             self.table.replace(dict(self._rows()))
             self._show()
@@ -78,7 +78,7 @@ class KindsPane(TablePane):
                 KindRow(listing.id, " ".join(listing.names[1:]), "screen", listing.about, place=where),
             )
         states = self.session.feed.states()
-        for need, coverage in sorted(self.session.store.needs().items(), key=lambda pair: _order(pair[0])):
+        for need, coverage in sorted(self.session.store.coverages().items(), key=lambda pair: _order(pair[0])):
             feed_state = states.get(need)
             read = feed_state.read if feed_state is not None and feed_state.phase in {"listing", "watching"} else 0
             count = f"{read:,} object{'s' * (read != 1)}" if read else ""
@@ -86,7 +86,7 @@ class KindsPane(TablePane):
             word = {"read": feed_state.phase if feed_state is not None and self.session.setting.live else "read"}.get(
                 coverage.state, coverage.state
             )
-            tone: Tone = "" if coverage.known else "bad" if coverage.state == "denied" else "warn"
+            tone: Tone = "" if coverage.is_known else "bad" if coverage.state == "denied" else "warn"
             space = f" in {need.namespace}" if need.namespace else ""
             name = f"{BY_KIND[need.kind].qualified_name}{f'/{need.name}' if need.name else ''}{space}"
             yield ("1", *_order(need)), KindRow(name, "", word, message, tone, need=need)

@@ -36,7 +36,7 @@ def targets(pane: Pane) -> Iterator[JumpTarget]:
     """Tabs, texts and the rows that are seen, from the top; of a table without rows the table."""
     for tabs in pane.query(Tabs):
         left, top = tabs.region.offset
-        for tab, start, _ in tabs.places():
+        for tab, start, _ in tabs.tab_ranges():
             yield JumpTarget(left + start, top, partial(tabs.post_message, Tabs.Chosen(tab)))
     for lines in pane.query(Lines):
         if lines.can_focus and lines.region.area and lines.is_on_screen:

@@ -39,40 +39,40 @@ class ObjectPane(Pane):
         self.gone = self._was_late = False
         self._asked: dict[ReadRequest, None] = {}
 
-    def wanted(self) -> Iterable[ReadRequest]:
+    def answer_reads(self) -> Iterable[ReadRequest]:
         """Return what the answer depends on, as far as that is known by now."""
         raise NotImplementedError
 
-    def ask(self) -> Any:
+    def compute_answer(self) -> Any:
         """Return the answer of now. Raises KresError."""
         raise NotImplementedError
 
-    def answered(self) -> None:
+    def show_answer(self) -> None:
         """There is another answer, or none: show it."""
         raise NotImplementedError
 
-    def needs(self) -> Iterable[ReadRequest]:
+    def reads(self) -> Iterable[ReadRequest]:
         """Return what was needed once stays needed: a read that has served its end would be dropped, and be needed
         again.
         """
-        self._asked.update(dict.fromkeys(self.wanted()))
+        self._asked.update(dict.fromkeys(self.answer_reads()))
         return self._asked
 
-    def changed(self, changes: Changes) -> None:
-        if changes and changes.kinds & {need.kind for need in self.needs()}:
+    def apply_changes(self, changes: Changes) -> None:
+        if changes and changes.kinds & {need.kind for need in self.reads()}:
             there = self.session.get(self.ref) is not None
             if self.ref in changes.gone and not there:
                 self.post_message(StatusRemark(f"{self.ref} was deleted; this is how it was", "warn"))
             self.gone = (self.gone or self.ref in changes.gone) and not there
             self.explain()
-        elif self.late != self._was_late:
+        elif self.is_late != self._was_late:
             # What an answer made necessary is asked for after it.
             self._show()
 
     def explain(self) -> None:
         """The answer of now; of what is gone, the last one stays."""
         try:
-            self.found, self.fault = self.ask(), None
+            self.found, self.fault = self.compute_answer(), None
         except KresError as error:
             self.fault = error
             if self.found is None or not isinstance(error, NotFound):
@@ -80,11 +80,11 @@ class ObjectPane(Pane):
         self._show()
 
     def _show(self) -> None:
-        self._was_late = self.late
-        self.answered()
+        self._was_late = self.is_late
+        self.show_answer()
         self.post_message(FrameChanged())
 
-    def before(self, of: Callable[[], T]) -> T | None:
+    def compare_before(self, of: Callable[[], T]) -> T | None:
         """Return what something gives without the change that is tried; None where no change is, or there is no
         answer.
         """
@@ -93,7 +93,7 @@ class ObjectPane(Pane):
             return None
         session, result, self.session = self.session, self.found, change.real
         try:
-            self.found = self.ask()
+            self.found = self.compute_answer()
             return of()
         except KresError:
             return None
@@ -101,23 +101,23 @@ class ObjectPane(Pane):
             self.session, self.found = session, result
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Whether what is not there yet may only be late."""
-        return any(self.session.unread_requests(self._asked or self.needs()))
+        return any(self.session.unread_requests(self._asked or self.reads()))
 
     @property
     def complete(self) -> bool:
         """Whether all that the answer depends on has been asked for and read, or cannot be."""
         states = self.session.feed.states()
-        return not self.late and all(read_as(need) in states for need in self.needs())
+        return not self.is_late and all(read_as(need) in states for need in self.reads())
 
     def state_lines(self, width: int) -> Iterator[Line]:
         """That the object is gone; that more is being read; or why nothing is known of it."""
         if self.gone:
             yield [("warn", "deleted: "), ("", "this is how it was last")]
-        if self.late and self.found is not None:
+        if self.is_late and self.found is not None:
             yield [("warn", "still reading: this is so far")]
-        elif self.late:
+        elif self.is_late:
             yield [("quiet", f"reading {self.ref}")]
         elif self.found is None and self.fault is not None:
             yield from tone_lines(
@@ -136,7 +136,7 @@ class ObjectPane(Pane):
 
     def gap_lines(self, width: int) -> Iterator[Line]:
         """Yield what could not be read of what the answer depends on."""
-        yield from gap_lines(self.session, self.needs(), width)
+        yield from gap_lines(self.session, self.reads(), width)
 
     def owner(self) -> Location | None:
         """Return what the object belongs to."""
@@ -184,17 +184,17 @@ class ReportPane(ObjectPane):
         self.explain()
         self.page.focus()
 
-    def wanted(self) -> Iterable[ReadRequest]:
+    def answer_reads(self) -> Iterable[ReadRequest]:
         if answers_about(self.subject.kind).explained != "policy":
             return (ReadRequest(self.ref.kind, self.ref.namespace, self.ref.name),)
         return policy_needs(self.session.store, self.subject)
 
-    def ask(self) -> PolicyExplanation | None:
+    def compute_answer(self) -> PolicyExplanation | None:
         if answers_about(self.subject.kind).explained != "policy":
             return None
-        return explain_policy(self.session.store, self.subject, self.session.ask)
+        return explain_policy(self.session.store, self.subject, self.session.evaluation_options)
 
-    def answered(self) -> None:
+    def show_answer(self) -> None:
         self.page.put(self._lines, keep=True)
 
     def _lines(self, width: int) -> Iterator[Line]:
@@ -206,7 +206,7 @@ class ReportPane(ObjectPane):
             yield from policy_lines(
                 self.found, ascii_only=self.session.setting.ascii_only, width=width, now=self.session.setting.now()
             )
-        elif not self.late:
+        elif not self.is_late:
             yield from self.gap_lines(width)
 
     @property

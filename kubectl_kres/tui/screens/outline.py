@@ -56,7 +56,7 @@ class OutlinePane(TreePane):
     def words(self, row: OutlineItem) -> str:
         return f"{row.label} {row.said}"
 
-    def sign(self, row: OutlineItem) -> tuple[str, Tone]:
+    def row_mark(self, row: OutlineItem) -> tuple[str, Tone]:
         return row.sign, row.tone
 
     def opens_on(self) -> OutlineItem | None:

@@ -256,10 +256,10 @@ class OverviewPane(TablePane):
         remedies = row.problem.remedies if row is not None and row.problem is not None else ()
         return remedies[0] if remedies else None
 
-    def needs(self) -> Iterable[ReadRequest]:
+    def reads(self) -> Iterable[ReadRequest]:
         space = self.session.namespace
         first = ReadRequest("Namespace", name=space, required=False), ReadRequest("Pod", space)
-        return (first[0], *self._areas.needs(), first[1])
+        return (first[0], *self._areas.reads(), first[1])
 
     def enter(self, place: Location) -> None:
         super().enter(place)
@@ -271,7 +271,7 @@ class OverviewPane(TablePane):
     def focus_main(self) -> None:
         self.table.focus()
 
-    def changed(self, changes: Changes) -> None:
+    def apply_changes(self, changes: Changes) -> None:
         news = self._areas.step(_SLICE)
         self._due = self._due or bool(changes) or news
         if self._due and perf_counter() >= self._rested:
@@ -298,7 +298,7 @@ class OverviewPane(TablePane):
         self._show_remedies()
         if not self.worst.view.keys:
             reading = super().busy or self._areas.busy
-            self.worst.empty = [("quiet", "reading" if reading else self._nothing())]
+            self.worst.empty = [("quiet", "reading" if reading else self._empty_text())]
             if not reading and self.worst.has_focus:
                 self.areas.focus()
                 self._lent = True
@@ -324,7 +324,7 @@ class OverviewPane(TablePane):
     def _area_rows(self) -> Iterator[tuple[OverviewArea | None, Notice]]:
         areas = self._areas
         made = [areas.area(maker) for maker in areas.makers]
-        yield self._areas.refused(), self._refused_notice()
+        yield self._areas.refused_workloads(), self._refused_notice()
         yield areas.running(), self._running_notice()
         spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in self.session.store.all("Namespace")))
         for area in (made[0], self._pods(), *made[1:], spaces):
@@ -340,7 +340,7 @@ class OverviewPane(TablePane):
         place = Location(area.name, "" if apart else self.session.namespace)
         if area.state == "absent":
             return Notice(("", ""), area.name, "-", area_said(area), place)
-        need = next(need for need in self.needs() if need.kind == area.kind)
+        need = next(need for need in self.reads() if need.kind == area.kind)
         if not area.count and (why := unread_reason(self.session, need)):
             return Notice(("?", "warn"), area.name, "?", why, place)
         text = area_said(area) if not area.state else ""
@@ -356,8 +356,8 @@ class OverviewPane(TablePane):
         return pod_area(done.values() if not space else [done[space]] if space in done else [])
 
     def _refused_notice(self) -> Notice:
-        area, place = self._areas.refused(), Location("refused", self.session.namespace)
-        lacking = [need for need in self.needs() if need.kind in LISTINGS["refused"].kinds[1:] and need.required]
+        area, place = self._areas.refused_workloads(), Location("refused", self.session.namespace)
+        lacking = [need for need in self.reads() if need.kind in LISTINGS["refused"].kinds[1:] and need.required]
         why = next(filter(None, (unread_reason(self.session, need) for need in lacking)), "")
         if area.state:
             text = why or "being computed: whose pods are refused, and what unblocks them"
@@ -379,7 +379,7 @@ class OverviewPane(TablePane):
     def _number(self, need: ReadRequest, count: int) -> str:
         """Return the count; with ``..`` while it grows, ``?`` where it cannot be known."""
         coverage = self.session.store.covered(need)
-        if coverage.known:
+        if coverage.is_known:
             return f"{count:,}"
         if any(self.session.unread_requests((need,))) or coverage.state == "unread":
             return f"{count:,} so far"
@@ -389,12 +389,12 @@ class OverviewPane(TablePane):
         """That the rules of another version are used, once it is known which one the server has."""
         version = self.session.store.origin.version
         if version or not self.session.setting.live:
-            for text in self.session.supposed:
+            for text in self.session.assumptions:
                 yield Notice(("!", "warn"), "server", version or "?", text, Location("kinds"))
 
     # What is worst
 
-    def _nothing(self) -> str:
+    def _empty_text(self) -> str:
         """That nothing is wrong, and where else to look."""
         space, count = self.session.namespace, sum(1 for _ in self.session.store.all("Namespace"))
         where = f" in {space}; 0 shows all {f'{count} ' if count > 1 else ''}namespaces" if space else ""
@@ -424,7 +424,7 @@ class OverviewPane(TablePane):
 
     def _gaps(self) -> Iterator[Notice]:
         result = []
-        for need in self.needs():
+        for need in self.reads():
             coverage = self.session.store.covered(need)
             if coverage.state in {"denied", "failed"}:
                 word = "forbidden" if coverage.state == "denied" else "failed"
@@ -480,7 +480,7 @@ class OverviewPane(TablePane):
         self._show_remedies()
         self.post_message(FrameChanged())
 
-    def _turn(self, by: int) -> None:
+    def _turn_page(self, by: int) -> None:
         """From what is worst to the areas, then to what mends it, and back."""
         panes = [self.worst, self.areas, self.fixes]
         now = next((at for at, pane in enumerate(panes) if pane.has_focus), 0)
@@ -500,9 +500,9 @@ class OverviewPane(TablePane):
         match action:
             case "pane" | "pane-back":
                 self._lent = False
-                self._turn(1 if action == "pane" else -1)
+                self._turn_page(1 if action == "pane" else -1)
             case "right" if self.worst.has_focus:
-                self._turn(-1)
+                self._turn_page(-1)
             case "left" if self.fixes.has_focus:
                 self.worst.focus()
             case "copy" if self.fixes.has_focus and (text := to_copy(self._fix)):

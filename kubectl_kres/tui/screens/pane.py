@@ -66,14 +66,14 @@ class Pane(Widget):
         super().__init__()
         self.session, self.place = session, place
 
-    def needs(self) -> Iterable[ReadRequest]:
+    def reads(self) -> Iterable[ReadRequest]:
         """Return what must be read; asked again after each change."""
         return ()
 
-    def changed(self, changes: Changes) -> None:
+    def apply_changes(self, changes: Changes) -> None:
         """The store changed, or time passed."""
 
-    def missed(self, changes: Changes) -> None:
+    def apply_hidden_changes(self, changes: Changes) -> None:
         """The store changed while the screen is hidden: what it holds must not outlive its objects."""
 
     @property
@@ -84,7 +84,7 @@ class Pane(Widget):
     @property
     def busy(self) -> bool:
         """Whether more of what it shows is still to come."""
-        return any(self.session.unread_requests(self.needs()))
+        return any(self.session.unread_requests(self.reads()))
 
     def refresh_sums(self) -> None:
         """Sum of pods are new."""
@@ -250,7 +250,7 @@ class TablePane(Pane):
 
     def _sort(self, action: str) -> bool:
         """Sorts by the column that a key means, or picks one; False if there is no such column."""
-        table, shown = self.table, self.table.shown
+        table, shown = self.table, self.table.visible_columns
         if action in SORTS:
             known = {column.id: column for column in table.columns}
             chosen = next((known[name] for name in SORTS[action] if name in known), None)

@@ -65,7 +65,7 @@ class PodPane(TreePane):
     BESIDE = 72
     found: Explanation | None
 
-    def wanted(self) -> Iterable[ReadRequest]:
+    def answer_reads(self) -> Iterable[ReadRequest]:
         store, subject = self.session.store, self.subject
         return (*needs_with_rivals(store, subject), *needs_with_node(store, subject))
 
@@ -73,8 +73,8 @@ class PodPane(TreePane):
         super().on_resize()
         self._arrange()
 
-    def answered(self) -> None:
-        super().answered()
+    def show_answer(self) -> None:
+        super().show_answer()
         self._arrange()
 
     def _arrange(self) -> None:
@@ -84,8 +84,8 @@ class PodPane(TreePane):
         self.table.styles.width = whole if fits else None
         self.about.styles.width = "1fr" if fits else None
 
-    def ask(self) -> Explanation:
-        return explain(self.session.store, self.subject, self.session.ask)
+    def compute_answer(self) -> Explanation:
+        return explain(self.session.store, self.subject, self.session.evaluation_options)
 
     def rows(self) -> Iterable[ValueRow]:
         return value_rows(self.found) if self.found is not None else ()
@@ -96,7 +96,7 @@ class PodPane(TreePane):
     def words(self, row: ValueRow) -> str:
         return f"{row.label} {row.text} {row.by}"
 
-    def sign(self, row: ValueRow) -> tuple[str, Tone]:
+    def row_mark(self, row: ValueRow) -> tuple[str, Tone]:
         return ("!", "warn") if row.tone == "warn" else ("x", "bad") if row.tone == "bad" else ("", "")
 
     def head(self, width: int) -> Iterable[Line]:
@@ -110,7 +110,7 @@ class PodPane(TreePane):
         """Of a fault the commands of the first remedy that has some."""
         remedies = self.found.remedies if self.found is not None else ()
         commands = next((remedy.commands for remedy in remedies if remedy.commands), ())
-        if commands and self.sign(row)[0] == "x":
+        if commands and self.row_mark(row)[0] == "x":
             return Copy("\n".join(commands), "command")
         return Copy(row.text, "value") if row.text else None
 
@@ -134,7 +134,7 @@ class PodPane(TreePane):
             return costs[1:] or [[("quiet", "no quota counts this")]]
         if tab in {"qos", "cgroups"}:
             return self._quality(tab, width)
-        compared = diff(self.session.store, self.subject, self.session.ask)
+        compared = diff(self.session.store, self.subject, self.session.evaluation_options)
         if tab == "diff":
             same: list[Line] = [[("good", "nothing differs")]]
             return list(difference_lines(compared, width)) or same
@@ -145,7 +145,9 @@ class PodPane(TreePane):
 
     def _quality(self, tab: str, width: int) -> Iterable[Line]:
         version = 2 if tab == "cgroups" else 0
-        result: PodQos | None = quality(self.session.store, self.subject, self.session.ask, version=version)
+        result: PodQos | None = quality(
+            self.session.store, self.subject, self.session.evaluation_options, version=version
+        )
         if result is None:
             return [[("warn", f"no class, since {no_class_reason(self.subject)}")]]
         if tab == "cgroups":

@@ -89,29 +89,31 @@ class QuotaPane(ObjectPane, TablePane):
         height, rows = self.size.height, len(self.table.view.keys) + 2
         self.verdict.styles.max_height = height if beside else max(height // 2, height - max(rows, _FEWEST))
 
-    def wanted(self) -> Iterable[ReadRequest]:
+    def answer_reads(self) -> Iterable[ReadRequest]:
         """Return the quota, and what counts for it, as far as that is known."""
         quota = self.session.get(self.ref)
         yield ReadRequest("ResourceQuota", self.ref.namespace)
         if quota is not None:
             yield from counting_needs([quota], self.session.server, self.ref.namespace)
 
-    def ask(self) -> QuotaReport:
+    def compute_answer(self) -> QuotaReport:
         quota: Any = self.session.get(self.ref)
         if quota is None:
             raise missing_error(self.session.store, self.subject)
         [quota_report] = quota_reports(
-            self.session.store, [quota], self.session.ask, recounted=self.recounted, by=self.by
+            self.session.store, [quota], self.session.evaluation_options, recounted=self.recounted, by=self.by
         )
         return quota_report
 
-    def answered(self) -> None:
+    def show_answer(self) -> None:
         uses, shares = (tightest_first(self.found).uses, self.found.shares) if self.found is not None else ((), ())
         # Where there is no room for all, the names that are nearest to their limit stay.
         self.table.change_columns(_columns([use.name for use in uses]))
         ordered = sorted(shares, key=lambda usage_share: [-usage_share.percents.get(use.name, 0) for use in uses])
         self.table.replace({(f"{place:06}", usage_share.who): usage_share for place, usage_share in enumerate(ordered)})
-        before = self.before(lambda: {share.who: share.usage for share in self.found.shares} if self.found else {})
+        before = self.compare_before(
+            lambda: {share.who: share.usage for share in self.found.shares} if self.found else {}
+        )
         self.table.differs = None if before is None else lambda row: before.get(row.who) != row.usage
         self.verdict.put(self._verdict)
         self._arrange()
@@ -119,8 +121,10 @@ class QuotaPane(ObjectPane, TablePane):
     def _verdict(self, width: int) -> Iterator[Line]:
         yield from self.state_lines(width)
         if self.found is not None:
-            yield from mark_new_lines(self._figure_lines(width), self.before(lambda: list(self._figure_lines(width))))
-        if self.found is not None or not self.late:
+            yield from mark_new_lines(
+                self._figure_lines(width), self.compare_before(lambda: list(self._figure_lines(width)))
+            )
+        if self.found is not None or not self.is_late:
             yield from self.gap_lines(width)
 
     def _figure_lines(self, width: int) -> Iterator[Line]:

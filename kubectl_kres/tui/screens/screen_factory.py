@@ -82,7 +82,7 @@ class WhatIfPane(Pane):
             return
         name = typed_number.value.rpartition(" ")[2]
         real, space = change.real, typed_number.placed.namespace
-        for refusal in list_refusals(real.store, space, real.ask):
+        for refusal in list_refusals(real.store, space, real.evaluation_options):
             edits = [edit for remedy in refusal.remedies for edit in remedy.edits] if refusal is not None else []
             for edit in edits:
                 if isinstance(edit, RaiseQuota) and edit.object.name == step.name and edit.resource == name:

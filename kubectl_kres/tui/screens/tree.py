@@ -77,7 +77,7 @@ class TreePane(ObjectPane, TablePane):
         self._opening = True
         self._placed: RowKey | None = None
         self.table = Table(
-            self.columns(), Faces(self.words, no_labels, lambda row: bool(self.sign(row)[0])), sign=self.sign
+            self.columns(), Faces(self.words, no_labels, lambda row: bool(self.row_mark(row)[0])), sign=self.row_mark
         )
 
     def rows(self) -> Iterable[Any]:
@@ -92,7 +92,7 @@ class TreePane(ObjectPane, TablePane):
         """Return what a filter looks into."""
         raise NotImplementedError
 
-    def sign(self, row: Any) -> tuple[str, Tone]:
+    def row_mark(self, row: Any) -> tuple[str, Tone]:
         """Return the mark before a line."""
         raise NotImplementedError
 
@@ -127,7 +127,7 @@ class TreePane(ObjectPane, TablePane):
 
     def on_mount(self) -> None:
         self.explain()
-        self._turn(self.tabs.current)
+        self._turn_page(self.tabs.current)
 
     def on_resize(self) -> None:
         self.set_class(self.size.width >= self.BESIDE, "beside")
@@ -148,7 +148,7 @@ class TreePane(ObjectPane, TablePane):
     def filters(self) -> bool:
         return self.on_tree
 
-    def answered(self) -> None:
+    def show_answer(self) -> None:
         self._opening = self._opening and self.table.cursor == self._placed
         self._rows = list(self.rows()) if self.found is not None else []
         self._compare()
@@ -163,11 +163,11 @@ class TreePane(ObjectPane, TablePane):
 
     def opens_on(self) -> Any | None:
         """Return the line that the cursor stands on until a key moves it or all has been read; None: the first."""
-        return next((row for row in self._rows if self.sign(row)[0] == "x"), None)
+        return next((row for row in self._rows if self.row_mark(row)[0] == "x"), None)
 
     def _compare(self) -> None:
         """Mark what a change that is tried makes different."""
-        before = self.before(lambda: set(self._texts(list(self.rows())).values()))
+        before = self.compare_before(lambda: set(self._texts(list(self.rows())).values()))
         now = self._texts(self._rows) if before is not None else {}
         self.table.differs = None if before is None else lambda row: now.get(row.path) not in before
 
@@ -178,7 +178,7 @@ class TreePane(ObjectPane, TablePane):
         return {
             row.path: (
                 heads.get(row.path[:1], ""),
-                *self.sign(row),
+                *self.row_mark(row),
                 row.label,
                 *(column.text(row) for column in columns),
             )
@@ -217,7 +217,7 @@ class TreePane(ObjectPane, TablePane):
         except KresError as error:
             yield from tone_lines("bad", wrap_text(error.message, width, rest="  "))
 
-    def _turn(self, tab: str) -> None:
+    def _turn_page(self, tab: str) -> None:
         self.tabs.choose(tab)
         self.set_class(self.on_tree, "tree")
         self.set_class(not self.on_tree, "page")
@@ -234,7 +234,7 @@ class TreePane(ObjectPane, TablePane):
 
     def on_tabs_chosen(self, event: Tabs.Chosen) -> None:
         event.stop()
-        self._turn(event.tab)
+        self._turn_page(event.tab)
 
     def fold(self, row: Any, *, wrapped: bool | None = None) -> None:
         """Fold the branch of a line, or unfolds it; without a word the other one of both."""
@@ -256,11 +256,11 @@ class TreePane(ObjectPane, TablePane):
 
     def act(self, action: str) -> bool:
         if action in self.JUMPS:
-            self._turn(self.JUMPS[action])
+            self._turn_page(self.JUMPS[action])
             return True
         match action:
             case "pane" | "pane-back":
-                self._turn(self.tabs.beside(1 if action == "pane" else -1))
+                self._turn_page(self.tabs.neighbour(1 if action == "pane" else -1))
             case "left" | "right":
                 return self._move_sideways(action)
             case "steps":

@@ -58,7 +58,7 @@ class UsersPane(TreePane):
         self._met: set[RowKey] = set()
         self._made, self._took, self._behind = 0.0, 0.0, False
 
-    def wanted(self) -> Iterable[ReadRequest]:
+    def answer_reads(self) -> Iterable[ReadRequest]:
         space, store = self.ref.namespace, self.session.store
         yield ReadRequest("ResourceQuota", space)
         quota: ResourceQuota | None = self.session.get(self.ref)
@@ -66,22 +66,22 @@ class UsersPane(TreePane):
             yield from users_needs(self.session, quota)
             yield from owner_needs(store, space)
 
-    def ask(self) -> Any:
+    def compute_answer(self) -> Any:
         quota: Any = self.session.get(self.ref)
         if quota is None:
             raise missing_error(self.session.store, self.subject)
-        [quota_report] = quota_reports(self.session.store, [quota], self.session.ask, by=VALUE)
+        [quota_report] = quota_reports(self.session.store, [quota], self.session.evaluation_options, by=VALUE)
         return quota_report
 
-    def changed(self, changes: Changes) -> None:
+    def apply_changes(self, changes: Changes) -> None:
         """A large tree takes its time: where much changes it is made anew now and then, not at each tick."""
-        self._behind = self._behind or not changes.kinds.isdisjoint(need.kind for need in self.needs())
+        self._behind = self._behind or not changes.kinds.isdisjoint(need.kind for need in self.reads())
         rested = monotonic() - self._made >= self._took * _REST
         if self._behind and rested and self.ref not in changes.gone:
             self.gone = self.gone and self.session.get(self.ref) is None
             self.explain()
         elif self.ref in changes.gone or not self._behind:
-            super().changed(changes)
+            super().apply_changes(changes)
 
     @property
     def busy(self) -> bool:
@@ -98,13 +98,15 @@ class UsersPane(TreePane):
     def names(self) -> Sequence[str]:
         """The names of the quota, the tightest first."""
         quota_report: QuotaReport = self.found
-        return [use.name for use in sorted(quota_report.uses, key=lambda use: (not use.over, -(use.percent or 0)))]
+        return [
+            use.name for use in sorted(quota_report.uses, key=lambda use: (not use.is_exceeded, -(use.percent or 0)))
+        ]
 
-    def answered(self) -> None:
+    def show_answer(self) -> None:
         if self.found is not None:
             self._names = tuple(self.names())
             self.table.change_columns(self.columns())
-        super().answered()
+        super().show_answer()
 
     def rows(self) -> Iterable[UserRow]:
         """Return the tree in the order of the tightest name. A pod is folded when it is first met."""
@@ -139,7 +141,7 @@ class UsersPane(TreePane):
     def words(self, row: UserRow) -> str:
         return f"{row.label} {_format_setter(row.node, tuple(row.node.set_by))}"
 
-    def sign(self, row: UserRow) -> tuple[str, Tone]:
+    def row_mark(self, row: UserRow) -> tuple[str, Tone]:
         """``!``: a value that would be another one if the pod were made today."""
         return ("!", "warn") if any(set_by.note for set_by in row.node.set_by.values()) else ("", "")
 
@@ -154,8 +156,8 @@ class UsersPane(TreePane):
         quota_report: QuotaReport = self.found
         for use in sorted(quota_report.uses, key=lambda use: self._names.index(use.name)):
             used = use.used or "not counted yet"
-            share = ", over" if use.over else f", {use.percent}%" if use.percent is not None else ""
-            tone: Tone = "bad" if use.over else ""
+            share = ", over" if use.is_exceeded else f", {use.percent}%" if use.percent is not None else ""
+            tone: Tone = "bad" if use.is_exceeded else ""
             yield from tone_lines(tone, wrap_text(f"{use.name}: {used} of {use.hard} used{share}", width, rest="  "))
 
     def about_lines(self, row: UserRow, width: int) -> Iterable[Line]:

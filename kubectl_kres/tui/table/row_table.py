@@ -119,7 +119,7 @@ class Table(Drawn):
         return _MARGIN + 1 + sum(widths) + GAP * max(0, len(widths) - 1)
 
     @property
-    def shown(self) -> tuple[Column, ...]:
+    def visible_columns(self) -> tuple[Column, ...]:
         """The columns that there is room for."""
         return tuple(self.columns[at] for at, _ in self._layout)
 
@@ -174,7 +174,7 @@ class Table(Drawn):
         self.view.settle()
         before = self.cursor
         keys = self.view.keys
-        place = self.view.place(self.cursor) if self.cursor is not None else None
+        place = self.view.line_of(self.cursor) if self.cursor is not None else None
         if self.anchored and keys:
             place, self.cursor = 0, keys[0]
         if place is None:
@@ -227,7 +227,7 @@ class Table(Drawn):
     def find(self, key: RowKey) -> None:
         """Put the cursor on a row, if it is seen."""
         self.view.settle()
-        place = self.view.place(key)
+        place = self.view.line_of(key)
         if place is not None:
             self.go(place)
 
@@ -242,16 +242,16 @@ class Table(Drawn):
         if width != self._laid:
             self._lay_out()
         if y == 0:
-            return self._header_strip().adjust_cell_length(width, self.plain)
+            return self._header_strip().adjust_cell_length(width, self.base_style)
         line = int(self.scroll_offset.y) + y - 1
         keys = self.view.keys
         if not keys and y == 1 and self.empty:
             return self.strip([("", " " * _MARGIN), *self.empty], width)
         if line >= len(keys) or keys[line] not in self.view.rows:
             # Of a long list lines are taken out a little after their rows.
-            return Strip.blank(width, self.plain)
+            return Strip.blank(width, self.base_style)
         current = line == self._line
-        style = self.plain + self._cursor_style(current=current)
+        style = self.base_style + self._cursor_style(current=current)
         return self._cells(keys[line], current=current).adjust_cell_length(width, style)
 
     def _header_strip(self) -> Strip:
@@ -302,7 +302,7 @@ class Table(Drawn):
 
     def _picture_style(self, tone: str) -> Style:
         """Return a picture on the row under the cursor: on the cursor's colour, not out of the screen's."""
-        return Style(color=self.tone(tone or "quiet").color, bgcolor=self.plain.color)
+        return Style(color=self.tone(tone or "quiet").color, bgcolor=self.base_style.color)
 
     def _lay_out(self) -> None:
         self._laid = self.size.width

@@ -123,12 +123,12 @@ class RowTexts:
         self._most = _MOST
 
     @property
-    def made(self) -> bool:
+    def all_made(self) -> bool:
         """Whether all rows have one."""
         return not self._unread
 
     @property
-    def whole(self) -> bool:
+    def all_current(self) -> bool:
         """Whether all are made, as they are now."""
         return not self._unread and not self._aged
 

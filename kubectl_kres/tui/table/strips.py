@@ -169,7 +169,7 @@ class Drawn(ScrollView, can_focus=True):
             self._scroll_update(after)
 
     @property
-    def plain(self) -> Style:
+    def base_style(self) -> Style:
         """The widget's own style, which textual makes anew each time it is asked."""
         if self._plain is None:
             self._plain = self.rich_style
@@ -187,12 +187,12 @@ class Drawn(ScrollView, can_focus=True):
 
     def tone(self, name: str) -> Style:
         """Return the style of a tone; of none, the widget's own."""
-        return self.get_component_rich_style(f"tone--{name}") if name else self.plain
+        return self.get_component_rich_style(f"tone--{name}") if name else self.base_style
 
     def strip(self, line: Line, width: int) -> Strip:
         """Return a line as cells."""
         segments = [Segment(safe_text(text), self.tone(tone)) for tone, text in line]
-        return Strip(segments).adjust_cell_length(width, self.plain)
+        return Strip(segments).adjust_cell_length(width, self.base_style)
 
 
 def count_cells(line: Line) -> int:

@@ -36,7 +36,7 @@ class RowOrder:
         self.ranks: list[Any] = []
 
     @property
-    def plain(self) -> bool:
+    def is_default(self) -> bool:
         """Whether it is that of the keys."""
         return self.rank is None and not self.reverse
 
@@ -66,7 +66,7 @@ class RowOrder:
     def find(self, line: Slots, slot: int) -> int:
         """Return where a slot stands in a line of slots, or would stand."""
         keys = self.keys
-        if self.plain:
+        if self.is_default:
             return bisect_left(line, keys[slot], key=keys.__getitem__)
         low, high = 0, len(line)
         while low < high:
@@ -226,11 +226,11 @@ class View(Generic[Row]):
 
     def row(self, key: RowKey) -> Row:
         """Raises KeyError."""
-        if (row := self._found(key)[1]) is _GONE:
+        if (row := self._find_row(key)[1]) is _GONE:
             raise KeyError(key)
         return row
 
-    def _found(self, key: RowKey) -> tuple[int | None, Row]:
+    def _find_row(self, key: RowKey) -> tuple[int | None, Row]:
         """Return the slot of a key, if it has one, and its row, or ``_GONE``."""
         if self._anew is not None:
             return None, self._anew.get(key, _GONE)
@@ -268,11 +268,11 @@ class View(Generic[Row]):
                 self._anew.pop(key, None)
             return
         for key, row in changed.items():
-            slot, before = self._found(key)
+            slot, before = self._find_row(key)
             self._count += before is _GONE
             self._dirty[key] = slot, row
         for key in gone:
-            slot, before = self._found(key)
+            slot, before = self._find_row(key)
             if before is not _GONE:
                 self._count -= 1
                 self._dirty[key] = slot, _GONE
@@ -319,24 +319,24 @@ class View(Generic[Row]):
         self._again = self._unordered = self._unfiltered = self._narrowed = False
         return True
 
-    def place(self, key: RowKey) -> int | None:
+    def line_of(self, key: RowKey) -> int | None:
         """Return the line of a key in what is seen."""
         slot = self._by_key.slot(self._base, key)
         return self._by.stands(self._seen, slot) if slot is not None else None
 
     @property
-    def whole(self) -> bool:
+    def texts_current(self) -> bool:
         """Whether the texts of all rows, as they are now, are ready to be searched, and the ranks that they keep."""
-        return self._texts.whole and self.ready
+        return self._texts.all_current and self.ready
 
     @property
     def ready(self) -> bool:
         """The same, but that texts may be of a moment ago."""
-        return self._texts.made and all(len(known) == len(self._held) for known in self._ahead.values())
+        return self._texts.all_made and all(len(known) == len(self._held) for known in self._ahead.values())
 
     def read(self, most: int) -> None:
         """Make the texts, then the ranks, of some more rows ready."""
-        if not self._texts.whole:
+        if not self._texts.all_current:
             self._texts.read(self._held, most)
             return
         for rank, known in self._ahead.items():
@@ -353,7 +353,7 @@ class View(Generic[Row]):
         self._unfiltered, self._narrowed = True, False
 
     @property
-    def waiting(self) -> int:
+    def pending_changes(self) -> int:
         """How many changes the next ``settle`` will work in."""
         return len(self._dirty)
 

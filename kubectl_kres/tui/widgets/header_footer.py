@@ -119,7 +119,7 @@ def count_text(session: Session, needs: Iterable[ReadRequest], shown: int, known
     count = f"{shown:,}" if shown == known else f"{shown:,} of {known:,}"
     needs = tuple(needs)
     loading = [state for _, state in session.unread_requests(needs)]
-    unknown = needs and not session.store.covered(needs[0]).known
+    unknown = needs and not session.store.covered(needs[0]).is_known
     if unknown and not (known or loading or so_far):
         return "?"
     about = sum(state.about for state in loading)

@@ -62,7 +62,7 @@ class Lines(Drawn):
     def render_line(self, y: int) -> Strip:
         line = int(self.scroll_offset.y) + y
         if line >= len(self._drawn):
-            return Strip.blank(self.scrollable_content_region.width, self.plain)
+            return Strip.blank(self.scrollable_content_region.width, self.base_style)
         cut = not self.can_focus and y == self.size.height - 1 and line < len(self._drawn) - 1
         # Nobody can go to what is below: it must be seen that there is more.
         shown = [*self._drawn[line], ("quiet", "…")] if cut else self._drawn[line]

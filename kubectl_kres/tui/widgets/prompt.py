@@ -89,7 +89,7 @@ class Prompt(Input):
         #: Whether the text is another one than was reported.
         self._news = False
 
-    def ask(self, purpose: Purpose, text: str = "", words: Callable[[str], Sequence[str]] | None = None) -> None:
+    def open_for(self, purpose: Purpose, text: str = "", words: Callable[[str], Sequence[str]] | None = None) -> None:
         """Start to listen; ``words`` completes what was typed so far."""
         self.purpose, self._words = purpose, words or (lambda _: ())
         self._at = len(self._past.get(purpose, ()))

@@ -30,12 +30,12 @@ class Tabs(Bar):
         self.current = tab
         self._draw()
 
-    def beside(self, by: int) -> str:
+    def neighbour(self, by: int) -> str:
         """Return the tab so many to the right."""
         ids = [name for name, _ in self._tabs]
         return ids[(ids.index(self.current) + by) % len(ids)]
 
-    def places(self) -> Iterator[tuple[str, int, int]]:
+    def tab_ranges(self) -> Iterator[tuple[str, int, int]]:
         """Of each tab the cell that it begins with, and the one behind it."""
         at = 1
         for name, word in self._tabs:
@@ -49,6 +49,6 @@ class Tabs(Bar):
         self.put([("", " "), *line])
 
     def on_click(self, event: events.Click) -> None:
-        for name, start, end in self.places():
+        for name, start, end in self.tab_ranges():
             if start <= event.x < end:
                 self.post_message(self.Chosen(name))

@@ -21,7 +21,7 @@ class VpaExplainer(Explainer):
     judges_files = False
 
     @classmethod
-    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+    def reads(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         return effects_needs(store, subject)
 
     def reports(
@@ -35,11 +35,11 @@ class VpaExplainer(Explainer):
         try:
             effects = vpa_effects(turn.store, subject, turn.ask)
         except KresError as error:
-            run_summary.missed(error)
+            run_summary.add_error(error)
             return
         yield ObjectAnswer(subject, effects, self._lines(effects, many=turn.many)), None
         bad = effects.allowed is False or (effects.eviction is not None and effects.eviction.result in BAD)
-        run_summary.answered(effects.unseen, complete=effects.complete, negative=options.exit_code and bad)
+        run_summary.add_answer(effects.unseen, complete=effects.complete, negative=options.exit_code and bad)
 
     def _lines(self, effects: VpaEffects, *, many: bool) -> Callable[[], Iterable[str]]:
         color, width = self.page.color, self.page.width

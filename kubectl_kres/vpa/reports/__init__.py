@@ -28,14 +28,14 @@ def reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
         return None
     if store.origin.kind == "cluster" and not may_be_installed(store):
         return None
-    if store.origin.kind != "cluster" and not any(store.asked(KIND)):
+    if store.origin.kind != "cluster" and not any(store.reads_of_kind(KIND)):
         return None
     return (ReadRequest(KIND, question.namespace, required=False),)
 
 
 def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
     if not any(True for _ in store.all(KIND, namespace)):
-        known = store.covered(ReadRequest(KIND, namespace)).known
+        known = store.covered(ReadRequest(KIND, namespace)).is_known
         return ExtendedPolicies(policies, computed=frozenset({WEBHOOK} if known else ()))
     from kubectl_kres.vpa.reports.installed import extended
 

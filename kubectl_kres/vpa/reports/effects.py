@@ -58,13 +58,13 @@ def effects_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         ReadRequest(KIND, ref.namespace, ref.name),
         ReadRequest(KIND, ref.namespace),
     ]
-    if store.origin.kind == "cluster" or any(store.asked(HOOKS)):
+    if store.origin.kind == "cluster" or any(store.reads_of_kind(HOOKS)):
         wanted.append(ReadRequest(HOOKS, required=False))
     vpa = store.get(KIND, ref.name, ref.namespace)
     target = _target(vpa) if isinstance(vpa, VerticalPodAutoscaler) else None
     if target is not None:
         wanted += [*list_read_requests(store, target), ReadRequest("Pod", ref.namespace)]
-        if store.origin.kind == "cluster" or any(store.asked(BUDGET)):
+        if store.origin.kind == "cluster" or any(store.reads_of_kind(BUDGET)):
             wanted.append(ReadRequest(BUDGET, ref.namespace, required=False))
         if target.ref.kind == "Deployment":
             wanted.append(ReadRequest("ReplicaSet", ref.namespace, required=False))

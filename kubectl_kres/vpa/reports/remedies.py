@@ -67,7 +67,7 @@ class _Trial:
     def helps(self, raw: _Raw | None = None, quotas: tuple[Quota, ...] | None = None) -> bool:
         """Return whether after a change the next pod is admitted, and what is evicted comes back for good."""
         run = self.run(raw, quotas)
-        return run is not None and not self._refused(run) and run.eviction().result not in BAD
+        return run is not None and not self._find_refusal(run) and run.eviction().result not in BAD
 
     def refusal(self, raw: _Raw) -> tuple[Finding, ...]:
         """Return what refuses the next pod, or one that is missing after an eviction."""
@@ -75,9 +75,9 @@ class _Trial:
         if run is None:
             return ()
         run.eviction()
-        return self._refused(run) or run.refused
+        return self._find_refusal(run) or run.refused
 
-    def _refused(self, run: UpdaterRun) -> tuple[Finding, ...]:
+    def _find_refusal(self, run: UpdaterRun) -> tuple[Finding, ...]:
         """Return what refuses the next pod whatever room there is."""
         refusal = run.analysis.outcomes[0].refusal
         findings = () if refusal is None else refusal.findings
@@ -171,7 +171,7 @@ def _raise_remedies(trial: _Trial, eviction: Eviction) -> Iterator[Remedy]:
     run.eviction()
     quotas, edits = [], []
     for quota in run.policies.quotas:
-        needed = run.needed(quota)
+        needed = run.highest_usage(quota)
         more = {name: amount for name, amount in needed.items() if name in quota.hard and amount > quota.hard[name]}
         for name, amount in more.items():
             ref = ObjectRef("ResourceQuota", quota.name, trial.ref.namespace)

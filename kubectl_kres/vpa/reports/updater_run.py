@@ -87,7 +87,7 @@ class UpdaterRun:
         held_back = sum(checked.held and bool(checked.outside) for _, checked in checked_pods)
         if not outside:
             return Eviction("as-recommended", count)
-        moved = sorted((checked.place, place) for place, (_, checked) in enumerate(checked_pods) if checked.evicted)
+        moved = sorted((checked.sort_key, place) for place, (_, checked) in enumerate(checked_pods) if checked.evicted)
         if not moved:
             return Eviction("held", count, outside, held_back, kept=count)
         if count < budget_of(autoscaler, count).least:
@@ -98,11 +98,11 @@ class UpdaterRun:
     def _evicted(self, count: int, outside: tuple[OutsideValue, ...], held_back: int) -> Eviction:
         moved = self.moved
         in_place = self.autoscaler.mode == "InPlaceOrRecreate"
-        wanted, beside = max(count, self._wanted()), count - len(moved)
+        wanted, beside = max(count, self._wanted_replicas()), count - len(moved)
         healthy = self._healthy(wanted)
         budget = budget_of(self.autoscaler, wanted, healthy.least)
         result = follow_evictions(budget, len(moved), beside, self._admits, self._resizes if in_place else None)
-        again = self._again() if result.evicted else ()
+        again = self._values_outside_again() if result.evicted else ()
         bounded = bool(healthy.budgets) and result.old > 0 and not result.missing
         if bounded and not result.evicted and not result.sized:
             return Eviction(
@@ -125,7 +125,7 @@ class UpdaterRun:
         labels = self.moved[0].metadata.labels or {}
         return healthy_pods(budgets, labels, wanted, len(self.pods)) if budgets else HealthyPods()
 
-    def _again(self) -> tuple[OutsideValue, ...]:
+    def _values_outside_again(self) -> tuple[OutsideValue, ...]:
         """Return what of a pod that comes is outside once more."""
         draft = self.analysis.outcomes[0].draft
         if draft is None:
@@ -134,11 +134,11 @@ class UpdaterRun:
         return tuple(_values("", checked)) if checked.evicted else ()
 
     @property
-    def lacking(self) -> int:
+    def missing_pods(self) -> int:
         """How many pods are missing before anything is evicted."""
-        return max(0, self._wanted() - len(self.pods))
+        return max(0, self._wanted_replicas() - len(self.pods))
 
-    def _wanted(self) -> int:
+    def _wanted_replicas(self) -> int:
         owner = self.analysis.start.owner
         replicas = replicas_of(self.target.ref.kind, owner) if isinstance(owner, Workload) else None
         return replicas.wanted if replicas is not None else 0
@@ -166,10 +166,11 @@ class UpdaterRun:
     def _policies(self, now: Moved) -> Policies:
         """Return the policies, whose quotas count what is there by now."""
         return structs.replace(
-            self.policies, quotas=tuple(quota.with_used(self._used(quota, now)) for quota in self.policies.quotas)
+            self.policies,
+            quotas=tuple(quota.with_used(self._used_amounts(quota, now)) for quota in self.policies.quotas),
         )
 
-    def _used(self, quota: Quota, now: Moved) -> Quantities:
+    def _used_amounts(self, quota: Quota, now: Moved) -> Quantities:
         used = dict(quota.used)
         for costs in self._old_costs[: len(self.moved) - now.old]:
             for name, amount in costs.get(quota.name, {}).items():
@@ -191,9 +192,9 @@ class UpdaterRun:
         self.refused = () if refusal is None else refusal.findings
         return "" if refusal is None else refusal.message
 
-    def needed(self, quota: Quota) -> Quantities:
+    def highest_usage(self, quota: Quota) -> Quantities:
         """Return what a quota counts at most until all pods have come anew."""
-        after = self._used(quota, Moved(0, len(self.moved) + self.lacking))
+        after = self._used_amounts(quota, Moved(0, len(self.moved) + self.missing_pods))
         return {name: max(amount, quota.used.get(name, ZERO)) for name, amount in after.items()}
 
     def _resizes(self, now: Moved) -> bool:

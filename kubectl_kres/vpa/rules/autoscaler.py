@@ -88,7 +88,7 @@ class Autoscaler(Struct, frozen=True):
         policy = self.policy(container)
         return policy is None or policy.limits
 
-    def of(self, container: str) -> Recommended | None:
+    def recommendation_for(self, container: str) -> Recommended | None:
         """Return what is recommended for a container."""
         return next((each for each in self.recommended or () if each.container == container), None)
 
@@ -96,7 +96,7 @@ class Autoscaler(Struct, frozen=True):
         """Return what an amount goes back to: a field of the recommendation, or this as a whole for the pod's own
         request.
         """
-        return amount.steps[0].source if amount.steps else self.source.at("status.recommendation")
+        return amount.steps[0].source if amount.steps else self.source.at_path("status.recommendation")
 
     def stronger_than(self, other: Autoscaler | None) -> bool:
         """Return whether it decides where both are about a pod: the older one does. Source: pkg/utils/vpa/api.go
@@ -146,13 +146,13 @@ def _policy(policy: ContainerPolicy, source: Source, path: str) -> ScalingPolicy
 
 def _bounds(raw: Mapping[str, Any] | None, source: Source, path: str) -> Bounds:
     parsed = parse_list(raw, path, None, from_json)
-    return {name: (quantity, source.at(f"{path}[{name}]")) for name, quantity in parsed.items()}
+    return {name: (quantity, source.at_path(f"{path}[{name}]")) for name, quantity in parsed.items()}
 
 
 def _boost(boost: StartupBoost | None, source: Source, path: str) -> Boost | None:
     if boost is None:
         return None
-    at = source.at(f"{path}.cpu")
+    at = source.at_path(f"{path}.cpu")
     if boost.cpu is None:
         return Boost("", None, None, at, known=False)
     try:
@@ -184,6 +184,6 @@ def _amounts(raw: Mapping[str, Any] | None, source: Source, path: str) -> Amount
     if raw is None:
         return None
     return {
-        name: BoundedAmount(quantity, (AmountStep("vpa/target", quantity, source.at(f"{path}[{name}]")),))
+        name: BoundedAmount(quantity, (AmountStep("vpa/target", quantity, source.at_path(f"{path}[{name}]")),))
         for name, quantity in parse_list(raw, path, None, from_json).items()
     }

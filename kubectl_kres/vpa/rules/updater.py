@@ -60,7 +60,7 @@ class JudgedPod(NamedTuple):
         return bool(self.outside) and not self.held
 
     @property
-    def place(self) -> tuple[bool, float]:
+    def sort_key(self) -> tuple[bool, float]:
         """What pods are sorted by."""
         return not self.grows, -self.difference
 

@@ -67,7 +67,7 @@ class VpaWebhook(Struct, frozen=True):
     autoscalers: Mapping[Owner, Autoscaler]
     limits: tuple[Limits, ...] = ()
     configuration: str = CONFIGURATION
-    again: bool = False
+    reinvoked: bool = False
     fails: bool = False
     title: str = "what vertical autoscalers set"
     owner: Owner | None = None
@@ -82,7 +82,7 @@ class VpaWebhook(Struct, frozen=True):
         """Return the same for pods of a controller."""
         return structs.replace(self, owner=owner)
 
-    def within(self, limits: tuple[Limits, ...]) -> VpaWebhook:
+    def with_limits(self, limits: tuple[Limits, ...]) -> VpaWebhook:
         """Return the same among these LimitRanges."""
         return self if limits is self.limits else structs.replace(self, limits=limits)
 

@@ -37,7 +37,10 @@ def _subjects(session: Session, namespace: str) -> Iterator[Subject]:
 def _rows(session: Session, namespace: str) -> ListRows:
     for subject in _subjects(session, namespace):
         try:
-            yield (subject.ref.namespace, subject.ref.name), vpa_effects(session.store, subject, session.ask)
+            yield (
+                (subject.ref.namespace, subject.ref.name),
+                vpa_effects(session.store, subject, session.evaluation_options),
+            )
         except KresError:
             continue
 
@@ -135,11 +138,11 @@ class VpaPane(OutlinePane):
     HEAD = "AUTOSCALER"
     found: VpaEffects | None
 
-    def wanted(self) -> Iterable[ReadRequest]:
+    def answer_reads(self) -> Iterable[ReadRequest]:
         return effects_needs(self.session.store, self.subject)
 
-    def ask(self) -> VpaEffects:
-        return vpa_effects(self.session.store, self.subject, self.session.ask)
+    def compute_answer(self) -> VpaEffects:
+        return vpa_effects(self.session.store, self.subject, self.session.evaluation_options)
 
     @property
     def word(self) -> str:
@@ -170,11 +173,13 @@ class VpaPane(OutlinePane):
         if effects.eviction is not None:
             eviction = effects.eviction
             yield from sections.section("if it evicts now", _ends(eviction), ("PODS",), WORDS[eviction.result])
-            yield from sections.section("outside of the recommendation", map(self._outside, eviction.outside), ("HAS",))
+            yield from sections.section(
+                "outside of the recommendation", map(self._outside_item, eviction.outside), ("HAS",)
+            )
         yield from sections.section("what to change", map(_remedy, range(len(effects.remedies)), effects.remedies))
-        yield from sections.section("not visible", map(self._unseen_row, () if self.late else effects.unseen))
+        yield from sections.section("not visible", map(self._unseen_row, () if self.is_late else effects.unseen))
 
-    def _outside(self, value: OutsideValue) -> OutlineItem:
+    def _outside_item(self, value: OutsideValue) -> OutlineItem:
         ref = ObjectRef("Pod", value.pod, self.ref.namespace)
         bounds = f"recommended {value.lower or '-'} to {value.upper or '-'}"
         return OutlineItem(

@@ -36,7 +36,7 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
     standing = context.states()[meta.namespace, meta.name]
     report = claims.report(claim)
     unseen = unseen_of_claim(context, claim)
-    place = structs.replace(report.place, ahead=claims.ahead(report)) if report.place is not None else None
+    place = structs.replace(report.place, ahead=claims.claims_before(report)) if report.place is not None else None
     return structs.replace(
         report,
         place=place,
@@ -58,7 +58,7 @@ def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimRepor
     long.
     """
     context = claims.scene
-    waiting = {report.subject for report in reports if report.waits}
+    waiting = {report.subject for report in reports if report.is_waiting}
     if len(waiting) > _FEW:
         return list(reports)
     result = []

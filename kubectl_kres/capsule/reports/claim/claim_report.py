@@ -102,11 +102,11 @@ class ClaimReport(Record, frozen=True):
     complete: bool = True
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether it does not have what it asks for, and will not get it by itself."""
         return self.state in STUCK
 
     @property
-    def lacks(self) -> Mapping[str, str]:
+    def missing_amounts(self) -> Mapping[str, str]:
         """What is missing, by resource."""
         return {amount.name: amount.lacks for amount in self.amounts if amount.lacks is not None}

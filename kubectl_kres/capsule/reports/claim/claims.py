@@ -94,7 +94,7 @@ def _pool_remarks(
         yield f"it still holds {sentence(texts(entry.claims))} of pool {name}"
     if standing.state in HELD and entry is not None and not _has_claimed_amounts(entry, claim, asked):
         yield f"it holds {sentence(texts(entry.claims))}; what it asks for now is not decided yet"
-    if names := context.lowered(pool) & asked.keys():
+    if names := context.lowered_resources(pool) & asked.keys():
         counted = join_words(sorted(names))
         yield f"not certain: Capsule counts {counted} of pool {name} wrong, since there is so much of it"
     if names := context.cut_off(pool) & asked.keys():
@@ -164,14 +164,14 @@ class Claims:
         place = self.scene.place_of(claim)
         if pool is None or not place or not self.scene.claims_known(pool):
             return None
-        queue = self.scene.waiting(pool.metadata.name)
+        queue = self.scene.waiting_claims(pool.metadata.name)
         return QueuePlace(place, len(queue), pool.spec.config.ordered_queue)
 
-    def ahead(self, report: ClaimReport) -> tuple[ObjectRef, ...]:
+    def claims_before(self, report: ClaimReport) -> tuple[ObjectRef, ...]:
         """Return the claims before one that has a place, as many as are named."""
         if report.place is None:
             return ()
-        queue = self.scene.waiting(report.pool)
+        queue = self.scene.waiting_claims(report.pool)
         return tuple(_ref(standings) for standings in queue[: min(report.place.place - 1, _NAMED)])
 
     def _amounts(self, asked: Amounts, pool: ResourcePool | None, standing: ClaimStanding) -> Iterator[Amount]:

@@ -43,7 +43,7 @@ class NewClaimOutcome(NamedTuple):
     behind: tuple[ObjectRef, ...] = ()
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether such a claim would not be allocated at once."""
         return bool(self.lacks or self.closed)
 
@@ -71,7 +71,7 @@ def claim_prospect(context: PoolIndex, pool: ResourcePool, space: str, asks: Amo
     if not context.claims_known(pool):
         return NewClaimOutcome(lacks, tuple(sorted(asks.keys() & (pool.status.exhaustions or {}).keys())))
     claim = ResourcePoolClaim(ManagedMetadata(namespace=space))
-    turn = trial_of(context, pool).joined(ClaimCandidate(claim, asks)).turn((space, ""))
+    turn = trial_of(context, pool).with_claim(ClaimCandidate(claim, asks)).turn_of((space, ""))
     if turn is None or turn.result != "queue":
         return NewClaimOutcome(lacks)
     behind = dict.fromkeys(ref_of(comparison.by) for comparison in turn.comparisons() if comparison.by is not None)

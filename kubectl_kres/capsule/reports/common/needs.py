@@ -81,7 +81,7 @@ def _other_claim_requests(store: Store, pool: str) -> Iterator[ReadRequest]:
     if resource_pool is None:
         return
     spaces = resource_pool.status.namespaces or ()
-    if all(store.covered(ReadRequest("ResourcePoolClaim", space)).known for space in spaces):
+    if all(store.covered(ReadRequest("ResourcePoolClaim", space)).is_known for space in spaces):
         return
     yield _CLAIMS
     if store.covered(_CLAIMS).state in {"denied", "failed"}:
@@ -143,7 +143,7 @@ def failed_beside(context: PoolIndex) -> tuple[FailedRead, ...]:
     """Return further reads that failed: a user who may not read them gets a whole answer, one whose read failed does
     not.
     """
-    needs = tuple(context.store.needs())
+    needs = tuple(context.store.coverages())
     return tuple(
         unseen
         for unseen in _list_unseen(context, tuple(need for need in needs if not need.required))
@@ -161,4 +161,6 @@ def _made_good(context: PoolIndex, need: ReadRequest, needs: tuple[ReadRequest, 
         return False
     narrower = [item for item in needs if item.kind == need.kind and item.namespace and not item.name]
     # The namespaces that were asked for anyway are no more than the user named.
-    return any(not need.required for need in narrower) and all(context.store.covered(need).known for need in narrower)
+    return any(not need.required for need in narrower) and all(
+        context.store.covered(need).is_known for need in narrower
+    )

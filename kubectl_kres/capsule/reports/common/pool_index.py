@@ -93,7 +93,7 @@ class PoolIndex:
     @cached_property
     def pools_known(self) -> bool:
         """Whether a pool that is not here does not exist."""
-        return self.store.covered(ReadRequest("ResourcePool")).known
+        return self.store.covered(ReadRequest("ResourcePool")).is_known
 
     @cached_property
     def claims(self) -> Sequence[ClaimStates]:
@@ -131,7 +131,7 @@ class PoolIndex:
             queue.sort(key=lambda standings: queue_key(standings.claim))
         return result
 
-    def waiting(self, pool: str) -> Sequence[ClaimStates]:
+    def waiting_claims(self, pool: str) -> Sequence[ClaimStates]:
         """Return the queue of a pool, in its order, as far as claims were read; without those whose namespace
         has left.
         """
@@ -177,7 +177,7 @@ class PoolIndex:
         name, covered = pool.metadata.name, self.store.covered
         if name not in self._known_claims_by_pool:
             self._known_claims_by_pool[name] = all(
-                covered(ReadRequest("ResourcePoolClaim", space)).known for space in self.spaces(pool)
+                covered(ReadRequest("ResourcePoolClaim", space)).is_known for space in self.spaces(pool)
             )
         return self._known_claims_by_pool[name]
 
@@ -189,7 +189,7 @@ class PoolIndex:
         """Return what a pool has in total."""
         return self._pool_sums(pool).hard
 
-    def taken(self, pool: ResourcePool) -> Amounts:
+    def allocated_amounts(self, pool: ResourcePool) -> Amounts:
         """Return what the claims that its status lists hold, by the resources of ``hard``."""
         return self._pool_sums(pool).taken
 
@@ -230,7 +230,7 @@ class PoolIndex:
     def _cut_off(self) -> dict[str, frozenset[str]]:
         return {}
 
-    def lowered(self, pool: ResourcePool) -> frozenset[str]:
+    def lowered_resources(self, pool: ResourcePool) -> frozenset[str]:
         """Return the resources of which Capsule itself takes hard down while it adds up, so that nothing is as
         it says.
         """
@@ -292,7 +292,7 @@ class PoolIndex:
     def quotas_known(self, pool: str, namespace: str) -> bool:
         """Return whether a managed quota that is not here does not exist."""
         wide = self.store.covered(ReadRequest("ResourceQuota", label_selector=POOL_LABEL, required=False))
-        return wide.known or self.store.covered(ReadRequest("ResourceQuota", namespace, quota_name(pool))).known
+        return wide.is_known or self.store.covered(ReadRequest("ResourceQuota", namespace, quota_name(pool))).is_known
 
     def namespace(self, name: str) -> Namespace | None:
         """None: not there, or not read."""

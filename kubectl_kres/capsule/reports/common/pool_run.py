@@ -59,7 +59,7 @@ class Trial:
     def _holders(self) -> frozenset[ClaimKey]:
         return frozenset((share.namespace, share.name) for share in self.shares)
 
-    def settled(self) -> Trial:
+    def settle(self) -> Trial:
         """Return the pool after its controller has come to rest."""
         now = self
         for _ in range(_PASSES):
@@ -76,7 +76,7 @@ class Trial:
         """How many claims a pass goes through."""
         return len(self.shares) + len(self.queue)
 
-    def without(self, keys: Iterable[ClaimKey]) -> Trial:
+    def without_claim(self, keys: Iterable[ClaimKey]) -> Trial:
         """Return the claims leave one after the other, each settled; those that only wait should come first."""
         now, room = self, self.room()
         for key in keys:
@@ -91,7 +91,7 @@ class Trial:
             now = now._copy_with(shares=left, queue=waiting)
             # Of many that leave few make a difference, and a pass goes through all claims.
             if any(fits(claim_candidate.asks, room) for claim_candidate in waiting):
-                now = now.settled()
+                now = now.settle()
                 room = now.room()
         return now
 
@@ -104,28 +104,28 @@ class Trial:
                     result[name] -= quantity.nano
         return result
 
-    def asking(self, key: ClaimKey, asks: Amounts) -> Trial:
+    def with_request(self, key: ClaimKey, asks: Amounts) -> Trial:
         """Return the trial with another request of a waiting claim, in its old place."""
         queue = [
             ClaimCandidate(claim_candidate.claim, asks) if key_of(claim_candidate.claim) == key else claim_candidate
             for claim_candidate in self.queue
         ]
-        return self._copy_with(queue=queue).settled()
+        return self._copy_with(queue=queue).settle()
 
     def with_more_hard(self, more: Amounts) -> Trial:
         """Return the trial with more to share out."""
         hard = {name: self.hard.get(name, ZERO) + more.get(name, ZERO) for name in {**self.hard, **more}}
-        return self._copy_with(hard=hard).settled()
+        return self._copy_with(hard=hard).settle()
 
-    def joined(self, candidate: ClaimCandidate) -> Trial:
+    def with_claim(self, candidate: ClaimCandidate) -> Trial:
         """A claim comes, in the place that its creation gives it."""
-        return self._copy_with(queue=in_order([*self.queue, candidate])).settled()
+        return self._copy_with(queue=in_order([*self.queue, candidate])).settle()
 
     def holds(self, key: ClaimKey) -> bool:
         """Return whether a claim is allocated."""
         return key in self._holders
 
-    def turn(self, key: ClaimKey) -> ClaimTurn | None:
+    def turn_of(self, key: ClaimKey) -> ClaimTurn | None:
         """Return how it goes for a claim that waits; None: it does not."""
         return self._turns_by_claim.get(key)
 
@@ -144,7 +144,7 @@ def trial_of(context: PoolIndex, pool: ResourcePool) -> Trial:
     """
     queue = [
         ClaimCandidate(standings.claim, parse_amounts(standings.claim.spec.claim))
-        for standings in context.waiting(pool.metadata.name)
+        for standings in context.waiting_claims(pool.metadata.name)
     ]
     claim_shares = [share for share in shares(pool) if not context.is_gone(pool, share)]
     return Trial(context.hard(pool), claim_shares, queue, ordered=pool.spec.config.ordered_queue)

@@ -37,7 +37,7 @@ def _summaries(tenant: Tenant, parsed: WorkloadRules) -> Iterator[RuleSummary]:
 
 def _summary(rule: WorkloadRule, selector: str = "", quotas: tuple[str, ...] = ()) -> RuleSummary:
     policies = tuple(
-        f"{side}.{name}: {policy.shown}"
+        f"{side}.{name}: {policy.text}"
         for side, every in (("requests", rule.requests), ("limits", rule.limits))
         for name, policy in every.items()
     )

@@ -288,7 +288,7 @@ class Explaining:
         self._scene = PoolIndex(self._found.store)
 
     @property
-    def supposed(self) -> tuple[str, ...]:
+    def assumptions(self) -> tuple[str, ...]:
         """What had to be assumed about objects in files."""
         return self._found.supposed
 
@@ -305,7 +305,7 @@ class Explaining:
         if ref.kind == "ResourcePool":
             return explain_pool(self._scene, item)
         claim_explanation = explain_claim(self._scene, item)
-        return structs.replace(claim_explanation, claim=self._found.noted(ref, claim_explanation.claim))
+        return structs.replace(claim_explanation, claim=self._found.add_prediction(ref, claim_explanation.claim))
 
 
 def unseen_in(value: ClaimExplanation | PoolExplanation) -> tuple[FailedRead, ...]:
@@ -316,7 +316,7 @@ def unseen_in(value: ClaimExplanation | PoolExplanation) -> tuple[FailedRead, ..
 def negative(value: ClaimExplanation | PoolExplanation) -> bool:
     """Return whether a claim waits, or a pool does not serve all of its claims."""
     if isinstance(value, ClaimExplanation):
-        return value.claim.waits
+        return value.claim.is_waiting
     return value.pool.exhausted or value.pool.ready is False
 
 
@@ -346,7 +346,7 @@ def _quotas(context: PoolIndex, pool: ResourcePool) -> Iterator[QuotaSums]:
 
 def _bounds(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     """Yield what the webhook refuses: only what claims hold is protected, and only against changes of the pool."""
-    taken = {name: amount for name, amount in context.taken(pool).items() if amount.nano > 0}
+    taken = {name: amount for name, amount in context.allocated_amounts(pool).items() if amount.nano > 0}
     for name, amount in sorted(taken.items()):
         yield f"{name} may be lowered to {amount}, which claims hold, and not be removed"
     free = sorted(context.hard(pool).keys() - taken.keys())

@@ -90,7 +90,7 @@ class TenantExplanation(Record, frozen=True):
     assumptions: tuple[Assumption, ...] = ()
 
     @property
-    def over(self) -> bool:
+    def is_exceeded(self) -> bool:
         """Whether more is used than the Tenant has."""
         return any(use.over for item in self.items for use in item.uses)
 

@@ -48,7 +48,7 @@ class PoolUse(Record, frozen=True):
     default: str | None = None
 
     @property
-    def over(self) -> bool:
+    def is_exceeded(self) -> bool:
         """Whether claims hold more than there is."""
         return self.available.startswith("-")
 

@@ -87,7 +87,7 @@ def claim_remedies(store: Store, namespace: str) -> Mapping[str, RemedyTexts]:
         return {}
     context = PoolIndex(store)
 
-    def say(case: RemedyContext) -> Iterator[str]:
+    def word_remedy(case: RemedyContext) -> Iterator[str]:
         finding = case.finding
         pool = managed.get(finding.source.name if finding.source is not None else "")
         result = quota_excess(finding)
@@ -100,7 +100,7 @@ def claim_remedies(store: Store, namespace: str) -> Mapping[str, RemedyTexts]:
         claim = _format_claim_remedy(trail, name, lack)
         yield f"{claim}{freed}{asking_less(name, result)} ({_format_pool_reason(trail)})"
 
-    return {"quota/exceeded": say}
+    return {"quota/exceeded": word_remedy}
 
 
 def _format_claim_remedy(trail: PoolTrail, resource: str, lack: str) -> str:

@@ -106,7 +106,7 @@ def _dotted_name_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str
 
 def _lowered_amount_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     """Recorded from Capsule 0.14.0: a pool of 1Pi with one claim of 1Ti ended at 98Ti, after 309 edits of its own."""
-    if names := context.lowered(pool):
+    if names := context.lowered_resources(pool):
         hard = {name: context.hard(pool)[name] for name in sorted(names)}
         yield (
             f"Capsule cannot count with amounts as large as its {sentence(amount_texts(hard))}: with each look it "
@@ -134,7 +134,7 @@ def _stale(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     if quantities != hard:
         counted, written = sentence(amount_texts(quantities)), sentence(amount_texts(hard))
         yield f"its status still counts with hard {counted}, its spec says {written}"
-    used, taken = parse_amounts(status.allocation.used), context.taken(pool)
+    used, taken = parse_amounts(status.allocation.used), context.allocated_amounts(pool)
     odd = {name: used.get(name, ZERO) for name in taken if name in quantities and used.get(name, ZERO) != taken[name]}
     if odd:
         really = {name: taken[name] for name in odd}
@@ -192,7 +192,7 @@ def _selectors(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     selectors = pool.spec.selectors or ()
     if not selectors:
         yield "it has no selectors, and so no namespaces: nothing selects nothing, not everything"
-    known = context.store.covered(ReadRequest("Namespace")).known
+    known = context.store.covered(ReadRequest("Namespace")).is_known
     spaces = [namespace for namespace in context.store.all("Namespace") if is_active(namespace)] if known else []
     for place, selector in enumerate(selectors):
         path = f"spec.selectors[{place}]"
@@ -269,7 +269,7 @@ def pool_report(context: PoolIndex, pool: ResourcePool) -> PoolReport:
 
 
 def _list_uses(context: PoolIndex, pool: ResourcePool, spaces: tuple[PoolNamespace, ...]) -> Iterator[PoolUse]:
-    hard, taken, room = context.hard(pool), context.taken(pool), context.room(pool)
+    hard, taken, room = context.hard(pool), context.allocated_amounts(pool), context.room(pool)
     used = _sum_used_amounts(spaces)
     defaults, waits = texts(pool.spec.defaults), pool.status.exhaustions or {}
     for name in sorted(hard):
@@ -303,7 +303,7 @@ def _sum_used_amounts(spaces: tuple[PoolNamespace, ...]) -> Amounts | None:
 def _namespaces(context: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespace]:
     """Yield those in the status, and those that its selectors choose now where namespaces could be read."""
     name, hard = pool.metadata.name, context.hard(pool)
-    known = context.store.covered(ReadRequest("Namespace")).known
+    known = context.store.covered(ReadRequest("Namespace")).is_known
     chosen = selected_namespaces(pool, context.store.all("Namespace")) if known else {}
     words = tuple(map(_selector_words, pool.spec.selectors or ()))
     for space in sorted({*context.spaces(pool), *chosen}):
@@ -358,7 +358,7 @@ def _holders(context: PoolIndex, pool: ResourcePool) -> Iterator[Holder]:
 
 def _queue(context: PoolIndex, pool: ResourcePool) -> Iterator[Queued]:
     room = context.room(pool)
-    for place, standings in enumerate(context.waiting(pool.metadata.name), 1):
+    for place, standings in enumerate(context.waiting_claims(pool.metadata.name), 1):
         yield _build_queued(place, standings, room)
 
 

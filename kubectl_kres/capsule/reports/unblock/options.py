@@ -54,7 +54,7 @@ def other_pool_options(context: PoolIndex, claim: ResourcePoolClaim, but: str) -
             continue
         if named is not None and _scopes(pool) != _scopes(named):
             continue
-        after = trial_of(context, pool).joined(ClaimCandidate(claim, asks))
+        after = trial_of(context, pool).with_claim(ClaimCandidate(claim, asks))
         if not after.holds(key):
             continue
         also, behind = _left_behind(context, claim, but)
@@ -135,7 +135,7 @@ def _left_behind(
     if pool is None or not context.claims_known(pool):
         return (), ()
     before = trial_of(context, pool)
-    after, result = before.without((key_of(claim),)), held_by(before)
+    after, result = before.without_claim((key_of(claim),)), held_by(before)
     return tuple(key for key in held_by(after) if key not in result), waiting_in(after)
 
 
@@ -148,7 +148,7 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Un
             continue
         rest = {name: amount for name, amount in asks.items() if name not in missing}
         trial = trial_of(context, pool)
-        after = trial.joined(ClaimCandidate(claim, rest))
+        after = trial.with_claim(ClaimCandidate(claim, rest))
         move = (
             (retry_claim(context.store.origin, key, name, no_pool(context)),)
             if claim.spec.pool
@@ -164,7 +164,7 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Un
             yield UnblockOption(
                 "less", text, deeds, amount_texts(rest), name, replayed=True, waits=waits, waiting=len(after.queue)
             )
-        raised = trial.with_more_hard(missing).joined(ClaimCandidate(claim, asks))
+        raised = trial.with_more_hard(missing).with_claim(ClaimCandidate(claim, asks))
         if raised.holds(key):
             waits = tuple(map(ref_of, waiting_in(raised)[:_POOLS_NAMED]))
             text = (
@@ -211,7 +211,7 @@ def unblock_options(context: PoolIndex, claim: ResourcePoolClaim, standing: Clai
         if claim.metadata.namespace not in context.spaces(pool):
             return tuple(other_pool_options(context, claim, pool.metadata.name))
         known = tuple(_written_plain(context, claim, pool))
-        return known or tuple(_Ways(context, claim, pool).all())
+        return known or tuple(_Ways(context, claim, pool).all_candidates())
     if standing.state in {"failed", "unassigned", "lost", "released"}:
         known = (*other_pool_options(context, claim, ""), *without_foreign(context, claim))
         alone = standing.state in {"lost", "released"} and all(
@@ -231,11 +231,11 @@ class _Ways:
         #: That claims could give way, where it is not known which.
         self.untold = ""
 
-    def all(self) -> Iterator[UnblockOption]:
+    def all_candidates(self) -> Iterator[UnblockOption]:
         """Yield what touches objects of the claim's namespace alone, then a larger pool, then what takes from
         others.
         """
-        now = self.trial.settled()
+        now = self.trial.settle()
         if now.holds(self.key):
             text = "nothing: as things stand its pool has room for it, and the controller is about to see that"
             yield UnblockOption("again", text, replayed=True)
@@ -300,10 +300,10 @@ class _Ways:
         others = tuple(sorted({space for space, _ in giving.keys if space != self.key[0]}))
         text = f"{_format_deeds(deeds)}{_format_other_owners(others)}{doubt}"
         way = UnblockOption("give way", text, tuple(deeds), proven=giving.proven, takes_from=others)
-        return self._build_option(way, self.trial.without(giving.keys), giving.keys)
+        return self._build_option(way, self.trial.without_claim(giving.keys), giving.keys)
 
     def _lower_request_options(self) -> Iterator[UnblockOption]:
-        turn = self.trial.turn(self.key)
+        turn = self.trial.turn_of(self.key)
         if turn is None or turn.allocated:
             return
         asks = dict(self.asks)
@@ -315,7 +315,7 @@ class _Ways:
                 asks[comparison.resource] = comparison.room
         lowered = {name: amount for name, amount in asks.items() if amount != self.asks[name]}
         dropped = {name: amount for name, amount in self.asks.items() if name not in asks}
-        after = self.trial.asking(self.key, asks)
+        after = self.trial.with_request(self.key, asks)
         if asks and after.holds(self.key):
             deed = resize_claim(self.scene.store.origin, self.key, amount_texts(lowered), amount_texts(dropped))
             yield self._build_option(
@@ -364,7 +364,7 @@ class _Ways:
         key, seen = self.key, set[ClaimKey]()
         while key not in seen:
             seen.add(key)
-            turn = trial.turn(key)
+            turn = trial.turn_of(key)
             if turn is None or turn.allocated:
                 return {}
             if turn.result == "pool":
@@ -397,7 +397,7 @@ def _written_plain(context: PoolIndex, claim: ResourcePoolClaim, pool: ResourceP
     """Yield where Capsule cannot count with the pool's amounts, all else is of no use before they are written another
     way.
     """
-    names = context.lowered(pool) & (claim.spec.claim or {}).keys()
+    names = context.lowered_resources(pool) & (claim.spec.claim or {}).keys()
     if names:
         hard = whole_number_texts({name: context.hard(pool)[name] for name in sorted(names)})
         text = (

@@ -55,7 +55,7 @@ def give_way(
     hard = trial.hard
     if any(name not in hard or not hard[name].nano or hard[name] < asked for name, asked in asks.items()):
         return None
-    return _SmallestSets(trial, key, asks, used, unused=unused).found()
+    return _SmallestSets(trial, key, asks, used, unused=unused).add_set()
 
 
 class _SmallestSets:
@@ -72,7 +72,7 @@ class _SmallestSets:
         )
         self.effort = 0
 
-    def found(self) -> RemovalSet | None:
+    def add_set(self) -> RemovalSet | None:
         least = self._count_least_claims()
         if least is None:
             return None
@@ -176,7 +176,7 @@ class _SmallestSets:
     def _is_enough(self, chosen: Sequence[RemovableClaim]) -> bool:
         """Return whether the claim is in once these have left, one after the other."""
         self.effort += self.trial.size
-        return self.trial.without(_keys(chosen)).holds(self.key)
+        return self.trial.without_claim(_keys(chosen)).holds(self.key)
 
     def _giving_sort_key(self, chosen: Sequence[RemovableClaim]) -> tuple[int, int, int, tuple[ClaimKey, ...]]:
         """Return what makes one of two equally small sets better: less is better."""
@@ -198,7 +198,7 @@ class _SmallestSets:
             del rest[giver.key]
             chosen.append(giver)
             self.effort += now.size
-            now = now.without((giver.key,))
+            now = now.without_claim((giver.key,))
         for item in reversed(list(chosen)):
             fewer = [other for other in chosen if other is not item]
             if fewer and self.effort + self.trial.size * len(fewer) <= _QUICK and self._is_enough(fewer):
@@ -211,10 +211,10 @@ class _SmallestSets:
         unless a single claim that holds something would let that one in.
         """
         key = self.key
-        turn = now.turn(key)
+        turn = now.turn_of(key)
         if turn is not None and turn.result == "queue":
             key = next(comparison.by for comparison in turn.comparisons() if comparison.by is not None)
-            turn = now.turn(key)
+            turn = now.turn_of(key)
         if turn is None or turn.allocated:
             return None
         lack = {

@@ -291,7 +291,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
 
             return binary
 
-        def loose(state: EvaluationState) -> Any:
+        def is_dynamic(state: EvaluationState) -> Any:
             values = tuple(arg(state) for arg in args)
             _weigh_values(state, values)
             result = call(*values)
@@ -299,7 +299,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
             state.count_text(result)
             return result
 
-        return loose
+        return is_dynamic
 
     def step(state: EvaluationState) -> Any:
         values = tuple(arg(state) for arg in args)

@@ -216,7 +216,7 @@ def parse(source: str, version: tuple[int, int]) -> SyntaxNode:
         raise CompileError(source, [Issue(-1, message)])
     parser = _Parser(source, version)
     try:
-        node = parser.start()
+        node = parser.begin_node()
     except _Stop:
         node = None
     if parser.issues or node is None:
@@ -230,14 +230,14 @@ class _Parser:
         self.source, self.version, self.at, self.depth = source, version, 0, 0
 
     @property
-    def now(self) -> Token:
+    def current(self) -> Token:
         return self.tokens[self.at]
 
     def _after(self) -> Token:
         return self.tokens[min(self.at + 1, len(self.tokens) - 1)]
 
     def _advance(self) -> Token:
-        token = self.now
+        token = self.current
         if token.kind != "EOF":
             self.at += 1
         return token
@@ -246,7 +246,7 @@ class _Parser:
         self.issues.append(Issue(offset, message))
 
     def _syntax(self, message: str) -> None:
-        self._report(self.now.offset, f"Syntax error: {message}")
+        self._report(self.current.offset, f"Syntax error: {message}")
 
     def _stop(self, message: str) -> NoReturn:
         self._syntax(message)
@@ -254,19 +254,19 @@ class _Parser:
 
     def _expect(self, kind: str) -> Token:
         """Return the token of that kind. One too many is skipped; one that is missing at the end is taken as there."""
-        if self.now.kind == kind:
+        if self.current.kind == kind:
             return self._advance()
         wanted = "<EOF>" if kind == "EOF" else f"'{kind}'"
-        if self.now.kind != "EOF" and self._after().kind == kind:
-            self._syntax(f"extraneous input '{self.now.text}' expecting {wanted}")
+        if self.current.kind != "EOF" and self._after().kind == kind:
+            self._syntax(f"extraneous input '{self.current.text}' expecting {wanted}")
             self._advance()
             return self._advance()
-        if kind == ")" and self.now.kind in ("EOF", ")", "]", "}", ",", ":"):
-            self._syntax(f"missing ')' at '{self.now.text}'")
-            return self.now
-        return self._stop(f"mismatched input '{self.now.text}' expecting {wanted}")
+        if kind == ")" and self.current.kind in ("EOF", ")", "]", "}", ",", ":"):
+            self._syntax(f"missing ')' at '{self.current.text}'")
+            return self.current
+        return self._stop(f"mismatched input '{self.current.text}' expecting {wanted}")
 
-    def start(self) -> SyntaxNode:
+    def begin_node(self) -> SyntaxNode:
         node = self._expression()
         self._expect("EOF")
         return node
@@ -279,7 +279,7 @@ class _Parser:
         if self.depth > _DEEPEST:
             raise NotComputed("an expression nested too deeply")
         node = self._logical("||", "&&")
-        if self.now.kind == "?":
+        if self.current.kind == "?":
             op = self._advance()
             then = self._logical("||", "&&")
             self._expect(":")
@@ -289,7 +289,7 @@ class _Parser:
 
     def _logical(self, op: str, inner: str) -> SyntaxNode:
         terms, offset = [self._terms(inner)], 0
-        while self.now.kind == op:
+        while self.current.kind == op:
             offset = self._advance().offset
             terms.append(self._terms(inner))
         return terms[0] if len(terms) == 1 else Call(offset, _OPERATOR[op], terms)
@@ -302,7 +302,7 @@ class _Parser:
             return self._unary()
         node = self._binary(level + 1)
         chained = 0
-        while self.now.kind in _BINARY[level]:
+        while self.current.kind in _BINARY[level]:
             chained += 1
             if chained > _SERVERS_DEEPEST:
                 self._report(-1, "max recursion depth exceeded")
@@ -312,13 +312,13 @@ class _Parser:
         return node
 
     def _unary(self) -> SyntaxNode:
-        first = self.now
+        first = self.current
         if first.kind not in ("!", "-"):
             return self._member()
         if first.kind == "-" and self._after().kind in ("INT", "FLOAT"):
             return self._member()
         count = 0
-        while self.now.kind == first.kind:
+        while self.current.kind == first.kind:
             if first.kind == "-" and self._after().kind in ("INT", "FLOAT"):
                 break
             self._advance()
@@ -328,23 +328,23 @@ class _Parser:
 
     def _member(self) -> SyntaxNode:
         node = self._primary()
-        while self.now.kind in (".", "["):
-            node = self._parse_selection(node) if self.now.kind == "." else self._parse_index(node)
+        while self.current.kind in (".", "["):
+            node = self._parse_selection(node) if self.current.kind == "." else self._parse_index(node)
         return node
 
     def _parse_selection(self, operand: SyntaxNode) -> SyntaxNode:
         dot = self._advance()
-        optional = self.now.kind == "?"
+        optional = self.current.kind == "?"
         if optional:
             self._advance()
             self._needs_optional(dot.offset, "unsupported syntax '.?'")
-        name = self.now
+        name = self.current
         if name.kind not in ("IDENT", "ESCAPED"):
             self._no_name(name, optional=optional)
         self._advance()
         if name.kind == "ESCAPED":
             self._report(name.offset, "unsupported syntax: '`'")
-        if self.now.kind == "(" and not optional and name.kind == "IDENT":
+        if self.current.kind == "(" and not optional and name.kind == "IDENT":
             opened = self._advance()
             args = self._arguments()
             return self._call(opened.offset, name.text, operand, args)
@@ -359,7 +359,7 @@ class _Parser:
 
     def _parse_index(self, operand: SyntaxNode) -> SyntaxNode:
         opened = self._advance()
-        optional = self.now.kind == "?"
+        optional = self.current.kind == "?"
         if optional:
             self._advance()
             self._needs_optional(opened.offset, "unsupported syntax '[?'")
@@ -373,13 +373,13 @@ class _Parser:
 
     def _arguments(self) -> list[SyntaxNode]:
         """Return the arguments up to and with the closing parenthesis."""
-        if self.now.kind == ")":
+        if self.current.kind == ")":
             self._advance()
             return []
-        if self.now.kind not in _STARTS:
+        if self.current.kind not in _STARTS:
             self._no_operand(_OPERAND_OR[")"])
         args = [self._expression()]
-        while self.now.kind == ",":
+        while self.current.kind == ",":
             self._advance()
             args.append(self._expression())
         self._expect(")")
@@ -387,16 +387,16 @@ class _Parser:
 
     def _no_operand(self, expected: str) -> None:
         """Something else stands where an operand belongs: skip one token that is too many, or stop."""
-        if self.now.kind != "EOF" and self._after().kind in _STARTS:
-            self._syntax(f"extraneous input '{self.now.text}' expecting {{{expected}}}")
+        if self.current.kind != "EOF" and self._after().kind in _STARTS:
+            self._syntax(f"extraneous input '{self.current.text}' expecting {{{expected}}}")
             self._advance()
             return
-        self._stop(f"mismatched input '{self.now.text}' expecting {{{expected}}}")
+        self._stop(f"mismatched input '{self.current.text}' expecting {{{expected}}}")
 
     def _primary(self) -> SyntaxNode:
-        if self.now.kind not in _STARTS:
+        if self.current.kind not in _STARTS:
             self._no_operand(_OPERAND)
-        token = self.now
+        token = self.current
         if token.kind in ("IDENT", "."):
             return self._parse_name()
         self._advance()
@@ -413,11 +413,11 @@ class _Parser:
         return self._literal(token)
 
     def _parse_name(self) -> SyntaxNode:
-        leading = self.now.offset if self.now.kind == "." else None
+        leading = self.current.offset if self.current.kind == "." else None
         if leading is not None:
             self._advance()
-            if self.now.kind != "IDENT":
-                self._no_name(self.now, optional=False)
+            if self.current.kind != "IDENT":
+                self._no_name(self.current, optional=False)
         first = self._advance()
         prefix = "." if leading is not None else ""
         message = self._message(prefix + first.text)
@@ -425,7 +425,7 @@ class _Parser:
             return message
         if first.text in RESERVED:
             self._report(first.offset if leading is None else leading, f"reserved identifier: {first.text}")
-        if self.now.kind == "(":
+        if self.current.kind == "(":
             opened = self._advance()
             return self._call(opened.offset, prefix + first.text, None, self._arguments())
         return Ident(first.offset, prefix + first.text)
@@ -441,7 +441,7 @@ class _Parser:
         self.at = ahead
         opened = self._advance()
         entries: list[Entry] = []
-        while self.now.kind not in ("}", ","):
+        while self.current.kind not in ("}", ","):
             entries.append(self._field())
             if not self._has_more_entries("}"):
                 break
@@ -450,27 +450,27 @@ class _Parser:
 
     def _field(self) -> Entry:
         optional = self._question()
-        if self.now.kind not in ("IDENT", "ESCAPED"):
+        if self.current.kind not in ("IDENT", "ESCAPED"):
             expected = "IDENTIFIER, ESC_IDENTIFIER" if optional else _FIELDS
-            if self.now.kind != "EOF" and self._after().kind == "IDENT":
-                self._syntax(f"extraneous input '{self.now.text}' expecting {{{expected}}}")
+            if self.current.kind != "EOF" and self._after().kind == "IDENT":
+                self._syntax(f"extraneous input '{self.current.text}' expecting {{{expected}}}")
                 self._advance()
             else:
-                self._stop(f"mismatched input '{self.now.text}' expecting {{{expected}}}")
+                self._stop(f"mismatched input '{self.current.text}' expecting {{{expected}}}")
         name = self._advance()
         colon = self._expect(":")
         return Entry(colon.offset, name.text.strip("`"), self._expression(), optional=optional)
 
     def _question(self) -> bool:
-        if self.now.kind != "?":
+        if self.current.kind != "?":
             return False
-        self._needs_optional(self.now.offset, "unsupported syntax '?'")
+        self._needs_optional(self.current.offset, "unsupported syntax '?'")
         self._advance()
         return True
 
     def _has_more_entries(self, closing: str) -> bool:
         """Return whether another entry follows a comma."""
-        if self.now.kind != ",":
+        if self.current.kind != ",":
             return False
         if self._after().kind == closing:
             return False
@@ -478,24 +478,24 @@ class _Parser:
         return True
 
     def _close(self, closing: str) -> None:
-        if self.now.kind == ",":
+        if self.current.kind == ",":
             self._advance()
             self._expect(closing)
             return
-        if self.now.kind != closing:
+        if self.current.kind != closing:
             order = "']', ','" if closing == "]" else "'}', ','"
-            if self.now.kind != "EOF" and self._after().kind == closing:
-                self._syntax(f"extraneous input '{self.now.text}' expecting {{{order}}}")
+            if self.current.kind != "EOF" and self._after().kind == closing:
+                self._syntax(f"extraneous input '{self.current.text}' expecting {{{order}}}")
                 self._advance()
             else:
-                self._stop(f"mismatched input '{self.now.text}' expecting {{{order}}}")
+                self._stop(f"mismatched input '{self.current.text}' expecting {{{order}}}")
         self._advance()
 
     def _list(self, opened: Token) -> SyntaxNode:
         items: list[SyntaxNode] = []
         optional = set()
-        while self.now.kind not in ("]", ","):
-            if self.now.kind != "?" and self.now.kind not in _STARTS:
+        while self.current.kind not in ("]", ","):
+            if self.current.kind != "?" and self.current.kind not in _STARTS:
                 self._no_operand(_OPERAND if items else _OPERAND_OR["]"])
             if self._question():
                 optional.add(len(items))
@@ -507,8 +507,8 @@ class _Parser:
 
     def _map(self, opened: Token) -> SyntaxNode:
         entries: list[Entry] = []
-        while self.now.kind not in ("}", ","):
-            if self.now.kind != "?" and self.now.kind not in _STARTS:
+        while self.current.kind not in ("}", ","):
+            if self.current.kind != "?" and self.current.kind not in _STARTS:
                 self._no_operand(_OPERAND if entries else _OPERAND_OR["}"])
             optional = self._question()
             key = self._expression()

@@ -42,7 +42,7 @@ class StandardCheck(Struct, frozen=True):
     versions: tuple[tuple[int, Version], ...]
     overrides: tuple[str, ...] = ()
 
-    def at(self, minor: int) -> Version | None:
+    def path_of(self, minor: int) -> Version | None:
         """Return the form for a minor version; None: there is none yet."""
         result = None
         for since, version in self.versions:
@@ -353,10 +353,10 @@ def privilege_escalation(_: Raw, spec: Raw) -> Violation | None:
 
 
 def capabilities_restricted(_: Raw, spec: Raw) -> Violation | None:
-    def keeps(container: Raw) -> bool:
+    def keeps_capability(container: Raw) -> bool:
         return "ALL" not in ((context(container).get("capabilities") or {}).get("drop") or ())
 
-    names = container_names(spec, keeps)
+    names = container_names(spec, keeps_capability)
     additions = capabilities(spec, frozenset(("NET_BIND_SERVICE",)), "")
     details = [f'{containers(names)} must set securityContext.capabilities.drop=["ALL"]'] if names else []
     details += [additions.detail] if additions else []

@@ -164,7 +164,7 @@ def violations(level: Level, pod: Mapping[str, Any], server_minor: int) -> tuple
     newest = min(server_minor, NEWEST_CHECK)
     minor = newest if level.minor is None else min(level.minor, newest)
     restricted = level.name == "restricted"
-    chosen = [(check, check.at(minor)) for check in CHECKS if restricted or not check.restricted]
+    chosen = [(check, check.path_of(minor)) for check in CHECKS if restricted or not check.restricted]
     overridden = {name for check, version in chosen if version for name in check.overrides}
     results = (
         version(pod.get("metadata") or {}, pod.get("spec") or {})

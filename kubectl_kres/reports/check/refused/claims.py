@@ -51,7 +51,7 @@ def find_claim_waits(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         report = reports.report(claim)
         behind = [amount.name for amount in report.amounts if amount.behind is not None]
-        lacks = [f"{amount} of {name}" for name, amount in report.lacks.items()]
+        lacks = [f"{amount} of {name}" for name, amount in report.missing_amounts.items()]
         why = f"it lacks {' and '.join(lacks)}" if lacks else f"earlier claims wait for {' and '.join(behind)}"
         if lacks or behind:
             yield Diagnostic(report.subject, {"state": standing.state, "pool": report.pool, "why": why}, "spec.claim")

@@ -90,9 +90,9 @@ def _may_lack(context: CheckContext, evaluated: EvaluatedWorkload) -> bool:
     if replicas is None:
         return not evaluated.admitted or evaluated.ref.kind == "CronJob"
     if not context.of_files:
-        return bool(replicas.missing or replicas.failing)
+        return bool(replicas.missing_pods or replicas.failing)
     # Where all pods run, a file is a rollout of them: what has no room then is reported by KRES104.
-    return not (replicas.existing and not replicas.missing and evaluated.lacks_room_alone)
+    return not (replicas.existing and not replicas.missing_pods and evaluated.lacks_room_alone)
 
 
 def cause(verdict: Verdict) -> str:
@@ -133,7 +133,7 @@ def find_next_pod(context: CheckContext) -> Iterator[Diagnostic]:
 def _runs(evaluated: EvaluatedWorkload) -> bool:
     """Return whether it has all of its pods."""
     if evaluated.replicas is not None:
-        return evaluated.replicas.existing > 0 and not evaluated.replicas.missing
+        return evaluated.replicas.existing > 0 and not evaluated.replicas.missing_pods
     return evaluated.analysis.start.live is not None and evaluated.analysis.tekton is None
 
 
@@ -159,10 +159,10 @@ def find_order(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the workloads that some orders admit, and others do not."""
     for evaluated in context.evaluated_workloads:
         answers = {outcome.allowed for outcome in evaluated.analysis.outcomes}
-        if answers != {True, False} or (evaluated.replicas is not None and evaluated.replicas.missing):
+        if answers != {True, False} or (evaluated.replicas is not None and evaluated.replicas.missing_pods):
             continue
         verdict = context.verdict(evaluated)
-        if not evaluated.ended and not verdict.missing:
+        if not evaluated.has_ended and not verdict.missing:
             yield Diagnostic(evaluated.ref, {"why": cause(verdict)})
 
 
@@ -193,7 +193,7 @@ def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         if context.of_files and not replicas.existing:
             replicas, analysis = _once_there(replicas, analysis)
-        if replicas.missing or _has_room(replicas, analysis):
+        if replicas.missing_pods or _has_room(replicas, analysis):
             continue
         end = if_started(context.store, evaluated.subject, analysis, replicas)
         if end is not None and not end.complete:
@@ -335,9 +335,9 @@ def _autoscaler_broken(
         ),
     }
     return Diagnostic(
-        ref if context.asks(ref) else evaluated.ref,
+        ref if context.selects(ref) else evaluated.ref,
         values,
-        "spec.maxReplicas" if context.asks(ref) else "",
+        "spec.maxReplicas" if context.selects(ref) else "",
         f"raise {' and '.join(raised)}{lowered}",
         (f"kubectl kres quota --fit {evaluated.ref.kind.lower()}/{quote(name)} -n {quote(space)}",),
     )
@@ -399,7 +399,7 @@ def _format_nearest_node(context: CheckContext, ref: ObjectRef, state: RunState)
     list.
     """
     store = context.store
-    if state.reason != "NoNode" or not store.covered(ReadRequest("Node.of/scheduler")).known:
+    if state.reason != "NoNode" or not store.covered(ReadRequest("Node.of/scheduler")).is_known:
         return ""
     pod = store.get("Pod", state.pod or ref.name, ref.namespace)
     if not isinstance(pod, Pod):

@@ -27,7 +27,7 @@ def find_run_never(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the runs whose pod alone is more than the hard of a quota."""
     for evaluated in context.evaluated_workloads:
         excess = never_fits(evaluated)
-        if excess and not evaluated.ended:
+        if excess and not evaluated.has_ended:
             first = excess[0]
             values = {"asked": first.requested, "resource": first.resource, "quota": first.quota, "hard": first.hard}
             yield Diagnostic(evaluated.ref, values)

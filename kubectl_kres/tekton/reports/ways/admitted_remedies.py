@@ -28,8 +28,8 @@ def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: Ru
         return
     for killed in (killed for killed in part.killed if killed.again):
         for way in _of_killed(store, subject, killed, case):
-            yield structs.replace(way, text=for_new_run(way.text, again=part.ended))
-    if part.throttled and not part.ended:
+            yield structs.replace(way, text=for_new_run(way.text, again=part.has_ended))
+    if part.throttled and not part.has_ended:
         additions = {name: {"requests": _REQUESTS} for name in part.throttled}
         edit = entries_edit(store, case.world.config.entries, additions)
         if try_defaults(case, [edit]).passes:

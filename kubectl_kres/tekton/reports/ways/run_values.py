@@ -47,15 +47,15 @@ class RunCase(Struct, frozen=True):
         """Return the object that holds a value, and the path in it."""
         match field.holder:
             case "steps" | "sidecars":
-                above = self.task.origin.at(f"{field.holder}[{field.number}].computeResources")
+                above = self.task.origin.path_of(f"{field.holder}[{field.number}].computeResources")
             case "computeResources":
                 above = self.fields.compute_resources
             case _:
                 own = self.fields.step_specs if field.holder == "stepSpecs" else self.fields.sidecar_specs
-                above = own.at(f"{own.field}[{field.number}].computeResources")
-        return above.at(f"{above.field}.{field.side}[{field.resource}]")
+                above = own.at_path(f"{own.field}[{field.number}].computeResources")
+        return above.at_path(f"{above.field}.{field.side}[{field.resource}]")
 
-    def written(self, field: RunField) -> str | None:
+    def written_value(self, field: RunField) -> str | None:
         """Return the value that is written there; None: nothing."""
         resources = self._resources(field)
         values = (resources.limits if field.side == "limits" else resources.requests) if resources else None

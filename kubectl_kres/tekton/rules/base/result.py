@@ -83,7 +83,7 @@ class Fields(Struct, frozen=True):
 def fields_below(source: Source) -> Fields:
     """Return the three fields below the field that the source names."""
     names = ("stepSpecs", "sidecarSpecs", "computeResources")
-    return Fields(*(source.at(f"{source.field}.{name}") for name in names))
+    return Fields(*(source.at_path(f"{source.field}.{name}") for name in names))
 
 
 class SpecOrigin(Struct, frozen=True):
@@ -91,10 +91,10 @@ class SpecOrigin(Struct, frozen=True):
 
     source: Source
 
-    def at(self, field: str) -> Source:
+    def path_of(self, field: str) -> Source:
         """Return the source of a field below the spec."""
-        return self.source.at(f"{self.source.field}.{field}")
+        return self.source.at_path(f"{self.source.field}.{field}")
 
     def nested_spec(self, field: str) -> SpecOrigin:
         """Return a spec that stands inside this one."""
-        return SpecOrigin(self.at(field))
+        return SpecOrigin(self.path_of(field))

@@ -291,7 +291,7 @@ def _built_in(places: Sequence[ContainerDraft], journal: list[Entry] | None) -> 
 
 
 def _key(places: Sequence[ContainerDraft]) -> str:
-    return repr([[_texts(place.side(side)) for side in SIDES] for place in places])
+    return repr([[_texts(place.amounts_of(side)) for side in SIDES] for place in places])
 
 
 def _texts(values: ResourceAmounts | None) -> dict[str, str] | None:

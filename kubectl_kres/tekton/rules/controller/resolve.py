@@ -68,13 +68,13 @@ def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | MissingReference:
     """
     own = Source("TaskRun", run.metadata.name, run.metadata.namespace)
     if run.spec.task_spec is not None and run.status.task_spec is None:
-        return resolve_step_actions(run.spec.task_spec, SpecOrigin(own.at("spec.taskSpec")), lookups)
+        return resolve_step_actions(run.spec.task_spec, SpecOrigin(own.at_path("spec.taskSpec")), lookups)
     result = _find_named_task(run, lookups) if run.spec.task_spec is None else None
     kept = run.status.task_spec
     if kept is not None:
         if isinstance(result, UsedTask) and result.spec == kept:
             return result
-        return UsedTask(kept, SpecOrigin(own.at("status.taskSpec")))
+        return UsedTask(kept, SpecOrigin(own.at_path("status.taskSpec")))
     return result if result is not None else MissingReference("Task", "", "missing")
 
 
@@ -95,13 +95,13 @@ def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | MissingRef
     ref = run.spec.pipeline_ref
     kept = run.status.pipeline_spec
     if run.spec.pipeline_spec is not None:
-        return UsedPipeline(run.spec.pipeline_spec, SpecOrigin(own.at("spec.pipelineSpec")), meta.name)
+        return UsedPipeline(run.spec.pipeline_spec, SpecOrigin(own.at_path("spec.pipelineSpec")), meta.name)
     pipeline = _looked_up("Pipeline", ref, lookups.pipelines, lookups)
     if kept is not None:
         name = ref.name if ref is not None and ref.name else meta.name
         if isinstance(pipeline, Pipeline) and pipeline.spec == kept:
             return _pipeline(pipeline)
-        return UsedPipeline(kept, SpecOrigin(own.at("status.pipelineSpec")), name)
+        return UsedPipeline(kept, SpecOrigin(own.at_path("status.pipelineSpec")), name)
     return pipeline if isinstance(pipeline, MissingReference) else _pipeline(pipeline)
 
 

@@ -245,7 +245,7 @@ class RunResult(Struct, frozen=True):
         return self.built.pod if self.built is not None else None
 
     @property
-    def stored(self) -> Mapping[str, Any] | None:
+    def stored_run(self) -> Mapping[str, Any] | None:
         """The pod as the server stores it, pruned as ``Outcome.object``."""
         return self.outcome.object if self.outcome is not None else None
 
@@ -382,7 +382,7 @@ def distinct_results(results: Iterator[RunResult]) -> tuple[RunResult, ...]:
     """
     run_results: dict[str, RunResult] = {}
     for result in results:
-        key = repr((result.problem, result.stored, result.outcome.charges if result.outcome is not None else ()))
+        key = repr((result.problem, result.stored_run, result.outcome.charges if result.outcome is not None else ()))
         run_results.setdefault(key, result)
     return tuple(run_results.values())
 

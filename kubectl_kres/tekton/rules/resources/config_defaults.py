@@ -68,13 +68,13 @@ def apply(
         entry = entries[name]
         if name not in shared:
             shared[name] = {"limits": _list(entry.limits), "requests": _list(entry.requests)}
-        before = {side: place.side(side) or {} for side in SIDES}
+        before = {side: place.amounts_of(side) or {} for side in SIDES}
         rule = _rule(name)
         for side in SIDES:
             values = shared[name][side]
             place.put_side(side, values)
             for resource, quantity in (values or {}).items():
-                at = source.at(f"{KEY}[{name}].{side}[{resource}]")
+                at = source.at_path(f"{KEY}[{name}].{side}[{resource}]")
                 note(place, side, resource, quantity, before[side].get(resource), rule, at, journal)
         place.claims = entry.claims or ()
 

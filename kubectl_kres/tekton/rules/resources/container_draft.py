@@ -40,7 +40,7 @@ class ContainerDraft:
         self.requests: ResourceAmounts | None = None
         self.claims: tuple[ResourceClaimEntry, ...] = ()
 
-    def side(self, side: Side) -> ResourceAmounts | None:
+    def amounts_of(self, side: Side) -> ResourceAmounts | None:
         return self.limits if side == "limits" else self.requests
 
     def put_side(self, side: Side, values: ResourceAmounts | None) -> None:
@@ -49,7 +49,7 @@ class ContainerDraft:
         else:
             self.requests = values
 
-    def at(self, side: Side, resource: str) -> str:
+    def path_of(self, side: Side, resource: str) -> str:
         """Return the path of one value, as the server writes it."""
         return f"{self.path}.resources.{side}[{resource}]"
 
@@ -81,7 +81,7 @@ def put_values(
     """Give one side of a place values, name by name, into the list that it has."""
     if not values:
         return
-    quantities = place.side(side)
+    quantities = place.amounts_of(side)
     if quantities is None:
         quantities = {}
         place.put_side(side, quantities)
@@ -100,12 +100,12 @@ def replace(
     journal: list[Entry] | None,
 ) -> None:
     """Give one side of a place another list as a whole. ``rules``: for its values, and for names that it lacks."""
-    quantities = place.side(side) or {}
+    quantities = place.amounts_of(side) or {}
     entries = values or {}
     given, dropped = rules
     for name, before in quantities.items():
         if name not in entries and journal is not None:
-            journal.append(Set(place.at(side, name), dropped, before=str(before), source=source))
+            journal.append(Set(place.path_of(side, name), dropped, before=str(before), source=source))
     place.put_side(side, {name: quantity for name, (quantity, _) in entries.items()} or None)
     for name, (quantity, where) in entries.items():
         note(place, side, name, quantity, quantities.get(name), given, where, journal)
@@ -124,7 +124,7 @@ def note(
     """Record one value."""
     if journal is not None:
         was = None if before is None else str(before)
-        journal.append(Set(place.at(side, name), rule, str(quantity), was, source))
+        journal.append(Set(place.path_of(side, name), rule, str(quantity), was, source))
 
 
 RESULTS = "sidecar-tekton-log-results"

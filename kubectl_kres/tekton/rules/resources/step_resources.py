@@ -34,9 +34,9 @@ def write_task(
             continue
         field = f"{place.role}s[{place.number}]"
         steps = (spec.steps if place.role == "step" else spec.sidecars) or ()
-        _write(place, steps[place.number].compute_resources, origin.at(field), _WRITTEN[place.role], journal)
+        _write(place, steps[place.number].compute_resources, origin.path_of(field), _WRITTEN[place.role], journal)
         if place.role == "step":
-            _fill_missing_values(place, template, origin.at("stepTemplate"), journal)
+            _fill_missing_values(place, template, origin.path_of("stepTemplate"), journal)
 
 
 def override(
@@ -59,7 +59,7 @@ def override(
         numbers = by_name.get(steps[place.number].name)
         if numbers is not None:
             index, entry = numbers
-            where = source.at(f"{source.field}[{index}]")
+            where = source.at_path(f"{source.field}[{index}]")
             _write(place, entry.compute_resources, where, _OVERRIDDEN[place.role], journal)
 
 
@@ -76,7 +76,7 @@ def _write(
     for side in SIDES:
         values = read(resources.requests if side == "requests" else resources.limits) or {}
         sourced = {
-            name: (quantity, source.at(f"{source.field}.computeResources.{side}[{name}]"))
+            name: (quantity, source.at_path(f"{source.field}.computeResources.{side}[{name}]"))
             for name, quantity in values.items()
         }
         put_values(place, side, sourced, rule, journal)
@@ -91,9 +91,9 @@ def _fill_missing_values(
         return
     for side in SIDES:
         values = read(resources.requests if side == "requests" else resources.limits) or {}
-        present = place.side(side) or {}
+        present = place.amounts_of(side) or {}
         sourced = {
-            name: (quantity, source.at(f"{source.field}.computeResources.{side}[{name}]"))
+            name: (quantity, source.at_path(f"{source.field}.computeResources.{side}[{name}]"))
             for name, quantity in values.items()
             if name not in present
         }
@@ -136,7 +136,7 @@ def _divide(
     journal: list[Entry] | None,
 ) -> None:
     parts = {
-        name: (share(quantity, name, number), source.at(f"{source.field}.{side}[{name}]"))
+        name: (share(quantity, name, number), source.at_path(f"{source.field}.{side}[{name}]"))
         for name, quantity in (whole or {}).items()
     }
     given, _ = rules
@@ -149,8 +149,10 @@ def _divide(
             Term(f"{where.field} {quantity} / {number} steps", str(part)),
             Term("lost in the division", str(division_loss(quantity, part, number)), kept=False),
         )
-        journal.append(Derive(step.at("requests", name), given, str(part), terms, where))
+        journal.append(Derive(step.path_of("requests", name), given, str(part), terms, where))
 
 
 def _add_limit_sources(limits: Mapping[str, Quantity] | None, source: Source) -> dict[str, Sourced]:
-    return {name: (quantity, source.at(f"{source.field}.limits[{name}]")) for name, quantity in (limits or {}).items()}
+    return {
+        name: (quantity, source.at_path(f"{source.field}.limits[{name}]")) for name, quantity in (limits or {}).items()
+    }

@@ -257,5 +257,5 @@ def _record(
     for name, part in parts.items():
         note(place, "requests", name, part.value, before.get(name), "tekton/limitrange-share", part.source, journal)
         if journal is not None:
-            path = place.at("requests", name)
+            path = place.path_of("requests", name)
             journal.append(Derive(path, "tekton/limitrange-share", str(part.value), part.terms, part.source))

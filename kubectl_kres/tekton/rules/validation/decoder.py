@@ -195,7 +195,7 @@ class DecoderFault(NamedTuple):
     doing: str = _DECODING
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """What the client is reported."""
         return f"mutation failed: {self.doing}: {self.text}"
 
@@ -243,7 +243,7 @@ def _faults(value: Any, name: str, at: ValuePlace, *, strict: bool) -> Iterator[
     elif go_type.kind in {"list", "map"}:
         places = enumerate(value) if go_type.kind == "list" else sorted(value.items(), key=lambda item: str(item[0]))
         for place, item in places:
-            yield from _faults(item, go_type.more, at.within(f"[{place}]"), strict=strict)
+            yield from _faults(item, go_type.more, at.nested(f"[{place}]"), strict=strict)
 
 
 _FORMS = {"struct": "object", "map": "object", "list": "array", "int": "number"}

@@ -231,7 +231,7 @@ def admit_object(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any
     kind = str(raw.get("kind", ""))
     fault = fault_in(raw)
     if fault is not None:
-        problem = webhook_refusal(kind, fault.said, "tekton/decode")
+        problem = webhook_refusal(kind, fault.message, "tekton/decode")
         return msgspec.structs.replace(problem, field=fault.path, observed=fault.observed)
     try:
         raw, item = _build_stored_object(raw, kind)

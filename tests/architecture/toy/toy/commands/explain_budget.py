@@ -14,7 +14,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 class BudgetExplainer(Explainer):
     @classmethod
-    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+    def reads(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         return (ReadRequest("Budget", subject.ref.namespace, subject.ref.name),)
 
     def reports(
@@ -23,4 +23,4 @@ class BudgetExplainer(Explainer):
         budget = turn.store.get("Budget", subject.ref.name, subject.ref.namespace)
         found = BudgetExplanation(budget.spec.team)
         yield ObjectAnswer(subject, found, lambda: [f"{subject.ref}: pods name team {found.team}"]), None
-        tally.answered((), complete=True, negative=False)
+        tally.add_answer((), complete=True, negative=False)
