@@ -24,6 +24,8 @@ from kubectl_kres.store.store import Store
 
 #: Kinds of every cluster that quotas merely count.
 _PLAIN = frozenset({"ConfigMap", "Secret", "ServiceAccount"})
+#: Kinds of which quotas count more than the number.
+_MEASURED = frozenset({"PersistentVolumeClaim", "Service", "ResourceClaim"})
 #: What makes pods, and so is evaluated by policy instead of being policy.
 MAKES_PODS = frozenset({"Pod", *kinds.WORKLOADS}).union(*(system.makes_pods for system in systems()))
 
@@ -107,8 +109,11 @@ def is_always_counted(manifest: Manifest) -> bool:
 
 
 def counted_kind(manifest: Manifest) -> Kind | None:
-    """Return the kind of an object that a quota can merely count; None where more is said of such objects."""
-    if not (is_always_counted(manifest) or is_left_out(manifest)):
+    """Return the kind of an object as one that a quota merely counts; None of what makes pods, of kinds whose cost is
+    more than their number, and of what stands in no namespace.
+    """
+    kind = kind_of(manifest)
+    if holds_template(manifest) or (kind is not None and (kind.kind in _MEASURED or not kind.namespaced)):
         return None
     group, _, version = manifest.api_version.rpartition("/")
     plural = resource_of(manifest.kind, manifest.api_version).partition(".")[0]

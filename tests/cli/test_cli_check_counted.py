@@ -93,3 +93,44 @@ def test_objects_that_a_quota_admits_only_each_alone(kres: Kres, tmp_path: Path,
     assert found.code == 1
     assert "refused beside the others: " in found.out
     assert "raise the quota for all of them together, or apply fewer" in found.out
+
+
+#: Objects of kinds that are looked at for other reasons, too: what a quota counts of them refuses them all the same.
+OTHERS = {
+    "count/limitranges": "apiVersion: v1\nkind: LimitRange\n"
+    "spec: {limits: [{type: PersistentVolumeClaim, max: {storage: 5Gi}}]}",
+    "count/endpoints": "apiVersion: v1\nkind: Endpoints",
+    "count/tasks.tekton.dev": "apiVersion: tekton.dev/v1\nkind: Task\nspec: {steps: [{name: a, image: b}]}",
+    "count/horizontalpodautoscalers.autoscaling": "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
+    "spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}",
+    "count/verticalpodautoscalers.autoscaling.k8s.io": "apiVersion: autoscaling.k8s.io/v1\n"
+    "kind: VerticalPodAutoscaler\nspec: {targetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}",
+    "count/poddisruptionbudgets.policy": "apiVersion: policy/v1\nkind: PodDisruptionBudget\nspec: {minAvailable: 1}",
+    "count/ingresses.networking.k8s.io": "apiVersion: networking.k8s.io/v1\nkind: Ingress",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_a_quota_counts_is_refused_by_explain_and_check_whatever_else_it_is(kres: Kres, tmp_path: Path, name: str):
+    path = tmp_path / "all.yaml"
+    text = f"{OTHERS[name]}\nmetadata: {{name: other, namespace: ns}}\n"
+    path.write_text(QUOTA.replace("HARD", f"{name}: '0'") + text + WORKLOAD, "utf-8")
+    kind = text.partition("kind: ")[2].partition("\n")[0]
+    explained = " ".join(kres(f"explain --offline -f {path}").out.split())
+    assert f"refused: ns/{kind}/other: quota q is short by 1 of {name}" in explained
+    found = kres(f"check --offline -f {path}")
+    assert f"error KRES116 ns/{kind}/other" in found.out
+    path.write_text(QUOTA.replace("HARD", f"{name}: '5'") + text + WORKLOAD, "utf-8")
+    assert "refused" not in kres(f"explain --offline -f {path}").out
+    assert "KRES116" not in kres(f"check --offline -f {path}").out
+
+
+def test_a_quota_may_refuse_another_one(kres: Kres, tmp_path: Path):
+    path = tmp_path / "all.yaml"
+    path.write_text(QUOTA.replace("HARD", "resourcequotas: '1', pods: '5'"), "utf-8")
+    second = QUOTA.replace("HARD", "services: '1'").replace("name: q", "name: other").replace("---", "")
+    path.write_text(path.read_text("utf-8").strip().removesuffix("---") + "---" + second, "utf-8")
+    assert "refused" not in kres(f"explain --offline -f {path}").out
+    path.write_text(path.read_text("utf-8").replace("resourcequotas: '1'", "resourcequotas: '0'"), "utf-8")
+    rows = [line.split(None, 3) for line in kres(f"explain --offline -f {path}").out.splitlines()]
+    assert [row[3] for row in rows if row[1] == "other"] == ["quota q is short by 1 of resourcequotas"]

@@ -413,7 +413,9 @@ def resource_of(kind: str, api_version: str) -> str:
     group = api_version.rpartition("/")[0]
     word = sent_as(kind).lower()
     plural = (
-        f"{word}es"
+        word
+        if word == "endpoints"
+        else f"{word}es"
         if word.endswith(("s", "x", "ch", "sh"))
         else f"{word[:-1]}ies"
         if word.endswith("y")

@@ -215,7 +215,8 @@ def _with_counted(
     """Return the objects that quotas merely count, those beside policies only if a quota counts them; else None."""
     from kubectl_kres.reports.namespace.counted_object import is_counted
 
-    others = _count_only_objects(source, given, options.selector)
+    explained = {subject.ref for subject in subjects}
+    others = [it for it in _count_only_objects(source, given, options.selector) if it.ref not in explained]
     if subjects:
         others = [other for other in others if is_counted(source.store, other)]
     if not others:

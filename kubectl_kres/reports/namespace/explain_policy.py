@@ -345,9 +345,14 @@ def _find_policy_verdict(context: _NamespaceContext) -> tuple[Verdict | None, tu
     """
     if context.ref not in context.store.files:
         return None, (), ()
-    outcomes = create(_raw(context.ref.kind, context.item), Policies(), context.ask.server)
+    # A quota does not count itself, and what exists already costs nothing.
+    own = context.ref.name if context.ref.kind == "ResourceQuota" else ""
+    new = counted_before(context.store, context.ref) is None
+    quotas = tuple(quota for quota in context.known.policies.quotas if new and quota.name != own)
+    outcomes = create(_raw(context.ref.kind, context.item), Policies(quotas=quotas), context.ask.server)
     allowed = all(outcome.allowed for outcome in outcomes)
-    return verdict_of(outcomes), () if allowed else ("change what the message names",), outcomes[0].warnings
+    fixes = () if allowed else (*remedies(outcomes),) or ("change what the message names",)
+    return verdict_of(outcomes), fixes, outcomes[0].warnings
 
 
 def _raw(kind: str, item: Any) -> Mapping[str, Any]:
