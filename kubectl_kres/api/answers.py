@@ -56,7 +56,7 @@ def explain_all(
     kube_version: str = "",
 ) -> list[Explanation]:
     """Return the same of several objects, each by itself: what one uses of a quota is not missing for the next."""
-    from kubectl_kres.api.asking import AnswerScope, Others, prepare_answers
+    from kubectl_kres.api.question import AnswerScope, Others, prepare_answers
     from kubectl_kres.render.pod import explain as render
     from kubectl_kres.reports.common.system import answers_about
     from kubectl_kres.reports.explain.explain import explain as explanation
@@ -99,7 +99,7 @@ def qos(
     kube_version: str = "",
 ) -> Answer[PodQos]:
     """Return the QoS class, what decides it, and the smallest change to another one."""
-    from kubectl_kres.api.asking import AnswerScope, prepare_answers
+    from kubectl_kres.api.question import AnswerScope, prepare_answers
     from kubectl_kres.render.pod import qos as render
     from kubectl_kres.reports.pod.needs import needs_with_node
     from kubectl_kres.reports.qos.qos_report import no_class_reason, quality
@@ -122,7 +122,7 @@ def diff(
     kube_version: str = "",
 ) -> Answer[Difference]:
     """Return what the API server changes in a manifest or template, or would change in a live pod today."""
-    from kubectl_kres.api.asking import AnswerScope, prepare_answers
+    from kubectl_kres.api.question import AnswerScope, prepare_answers
     from kubectl_kres.render.pod import diff as render
     from kubectl_kres.reports.explain.difference import diff as difference
     from kubectl_kres.reports.pod.needs import list_read_requests
@@ -141,7 +141,7 @@ def fit(
     kube_version: str = "",
 ) -> Answer[Fit]:
     """Return how many more pods of a template the quotas have room for, and whether a rolling update goes through."""
-    from kubectl_kres.api.asking import AnswerScope, prepare_answers
+    from kubectl_kres.api.question import AnswerScope, prepare_answers
     from kubectl_kres.render.quota import fit as render
     from kubectl_kres.reports.quota.fit import fit as fitting
     from kubectl_kres.reports.remedies.rivals import needs_with_nodes
@@ -163,7 +163,7 @@ def simulate(
 
     ``rollouts``: so many workloads are restarted at once afterwards, 1 if it is not given; without a change it is one.
     """
-    from kubectl_kres.api.simulating import simulate_change
+    from kubectl_kres.api.simulation import simulate_change
     from kubectl_kres.render.changes import change_report as render
 
     space = namespace or cluster.namespace or "default"
@@ -184,8 +184,8 @@ def check(
 
     ``select`` and ``ignore``: codes of rules, or their beginnings. Each item is judged by itself.
     """
-    from kubectl_kres.api.asking import AnswerScope
-    from kubectl_kres.api.simulating import found_in, found_of
+    from kubectl_kres.api.question import AnswerScope
+    from kubectl_kres.api.simulation import found_in, found_of
     from kubectl_kres.render import check as text
     from kubectl_kres.reports.check.registry import select_codes
 
@@ -210,7 +210,7 @@ def quota(
 
     ``recount``: whether the status is what the objects come to.
     """
-    from kubectl_kres.api.asking import ask_of
+    from kubectl_kres.api.question import ask_of
     from kubectl_kres.render.quota import quota_blocks as render
     from kubectl_kres.reports.quota.quota_report import quota_reports
     from kubectl_kres.reports.quota.usage_tree import counting_needs, owner_needs
@@ -233,7 +233,7 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     """Return the workloads and TaskRuns of a namespace whose pods are being refused now, and what would get them
     admitted.
     """
-    from kubectl_kres.api.asking import ask_of
+    from kubectl_kres.api.question import ask_of
     from kubectl_kres.render.quota import fit as render
     from kubectl_kres.reports.pod.needs import list_read_requests
     from kubectl_kres.reports.quota import denied as denying

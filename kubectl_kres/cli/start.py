@@ -1,4 +1,4 @@
-"""The door of the program: Ctrl-C ends it in silence from here on, also while it is still being loaded."""
+"""The entry point of the program: Ctrl-C ends it in silence from here on, also while it is still being loaded."""
 
 from __future__ import annotations
 

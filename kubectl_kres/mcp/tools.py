@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kubectl_kres import api
-from kubectl_kres.api.asking import ObjectName, to_plain_data
+from kubectl_kres.api.question import ObjectName, to_plain_data
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import KresError, UsageError
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec import json
 
-from kubectl_kres.model import admitting, pod, quota_objects, tekton_config, workload
 from kubectl_kres.model import objects as policy
-from kubectl_kres.model.admitting import parameter_kind
+from kubectl_kres.model import pod, quota_objects, tekton_config, workload
+from kubectl_kres.model.admission_objects import AdmissionPolicy, ServiceAccount, WebhookConfiguration, parameter_kind
 from kubectl_kres.model.objects import Kind
 from kubectl_kres.systems import modules
 
@@ -20,7 +20,7 @@ W = workload.Workload
 DEVICES = "resource.k8s.io"
 
 
-def _policy(kind: str, plural: str, struct: Any = admitting.AdmissionPolicy, *, short: tuple[str, ...] = ()) -> Kind:
+def _policy(kind: str, plural: str, struct: Any = AdmissionPolicy, *, short: tuple[str, ...] = ()) -> Kind:
     """Return a kind of the cluster that decides about requests."""
     names = (plural, kind.lower(), *short)
     return Kind(kind, names, "admissionregistration.k8s.io", namespaced=False, struct=struct)
@@ -77,9 +77,9 @@ KINDS: tuple[Kind, ...] = (
     _policy("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
     _policy("MutatingAdmissionPolicy", "mutatingadmissionpolicies"),
     _policy("MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings"),
-    _policy("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", admitting.WebhookConfiguration),
-    _policy("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", admitting.WebhookConfiguration),
-    Kind("ServiceAccount", ("serviceaccounts", "serviceaccount", "sa"), struct=admitting.ServiceAccount),
+    _policy("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", WebhookConfiguration),
+    _policy("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", WebhookConfiguration),
+    Kind("ServiceAccount", ("serviceaccounts", "serviceaccount", "sa"), struct=ServiceAccount),
     Kind("Service", ("services", "service", "svc"), struct=quota_objects.Service),
     Kind("ResourceClaim", ("resourceclaims", "resourceclaim"), DEVICES, struct=quota_objects.ResourceClaim),
     Kind(

@@ -14,13 +14,13 @@ from msgspec import Struct
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit
-from kubectl_kres.model.admitting import is_secret, kind_name
+from kubectl_kres.model.admission_objects import is_secret, kind_name
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, decode_object, mapping
 from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.policies.rules import chain
 from kubectl_kres.policies.rules.chain import PolicyObjects, review_object, unread_of, world_of
-from kubectl_kres.policies.rules.newer import answerable
+from kubectl_kres.policies.rules.newer_fields import answerable
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
 from kubectl_kres.policies.rules.policy import BoundPolicy, Look, build_param_finder
 from kubectl_kres.policies.rules.request import Request, Review, creation, match_request

@@ -296,7 +296,7 @@ class Requests:
         return self._evicted(state, stored) if isinstance(step, Evict) else None
 
     def _evicted(self, state: State, raw: Raw) -> State:
-        from kubectl_kres.simulate.autoscaled import updater_pass  # noqa: PLC0415, for this step alone
+        from kubectl_kres.simulate.autoscalers import updater_pass  # noqa: PLC0415, for this step alone
 
         after, done = updater_pass(self.tables, self.policies, state, raw)
         return self._add_answer(after, StepAnswer(allowed=True, code=200, passes=(done,)))

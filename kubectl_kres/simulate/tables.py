@@ -321,7 +321,7 @@ class Tables:
             webhooks: tuple[PodWebhook, ...] = ()
             autoscalers = world.of_kind(AUTOSCALER)
             if autoscalers:
-                from kubectl_kres.simulate.autoscaled import pod_webhooks  # noqa: PLC0415, few worlds have any
+                from kubectl_kres.simulate.autoscalers import pod_webhooks  # noqa: PLC0415, few worlds have any
 
                 namespace = (world.of_kind("Namespace") or [{}])[0]
                 webhooks = pod_webhooks(autoscalers, world.of_kind(HOOKS), namespace)

@@ -26,7 +26,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import kinds
-from kubectl_kres.model.admitting import is_parameter
+from kubectl_kres.model.admission_objects import is_parameter
 from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.snapshot.format import CRC, PAGE, Header, SnapshotTrailer, coverage_entries, header, is_managed
 from kubectl_kres.snapshot.redact import deciding_parts, redact

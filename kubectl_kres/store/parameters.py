@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.model.admitting import kind_name
+from kubectl_kres.model.admission_objects import kind_name
 from kubectl_kres.store.store import ReadRequest, Store
 
 Raw = Mapping[str, Any]

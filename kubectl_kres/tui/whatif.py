@@ -20,9 +20,9 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import Line, clip_text
-from kubectl_kres.reports.changes.altered import AlteredObjects, altered_objects
+from kubectl_kres.reports.changes.altered_objects import AlteredObjects, altered_objects
 from kubectl_kres.reports.changes.compare import report_with_pods
-from kubectl_kres.reports.changes.followed import namespace_needs, plugin_needs, pool_needs
+from kubectl_kres.reports.changes.given_steps import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.nodes import with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.explanation import find_unread

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from weakref import ReferenceType
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.model.admitting import Webhook
+from kubectl_kres.model.admission_objects import Webhook
 from kubectl_kres.model.objects import LabelSelector, ObjectRef, OwnerReference, decode_object
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.scheduling.selectors import matches

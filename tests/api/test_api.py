@@ -16,7 +16,7 @@ from cli.apiserver import Api, deployment, kubeconfig, pod
 from cli.running import Kres
 
 import kubectl_kres.api as kres
-from kubectl_kres.api.asking import to_plain_data
+from kubectl_kres.api.question import to_plain_data
 from kubectl_kres.api.testing import assert_admitted
 from kubectl_kres.errors import Forbidden, InputError, NotFound, SnapshotError, Unreachable, UsageError
 

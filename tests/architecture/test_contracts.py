@@ -40,8 +40,8 @@ BREACHES = {
     ),
     "vpa": (
         "vpa/rules/amounts.py",
-        "import kubectl_kres.vpa.reports.installed",
-        "vpa.rules.amounts -> kubectl_kres.vpa.reports.installed",
+        "import kubectl_kres.vpa.reports.registered_webhook",
+        "vpa.rules.amounts -> kubectl_kres.vpa.reports.registered_webhook",
     ),
     "vpa-rules": (
         "vpa/rules/amounts.py",

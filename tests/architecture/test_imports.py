@@ -30,7 +30,7 @@ START = {"kubernetes", "textual", "pydantic", "rich", "yaml", "msgspec"}
 WRITERS = {"kubernetes", "textual", "pydantic", "urllib3"}
 #: What follows a change through the controllers is for simulations and for files with a quota.
 CHANGES = {
-    "kubectl_kres.reports.changes.together",
+    "kubectl_kres.reports.changes.combined_answer",
     "kubectl_kres.simulate.simulation",
     "kubectl_kres.capsule.replay.events",
 }
@@ -45,18 +45,18 @@ SELDOM = {
     "kubectl_kres.cli.output.documents",
     "kubectl_kres.cli.run.explainer",
     "kubectl_kres.manifests.read",
-    "kubectl_kres.manifests.typed",
+    "kubectl_kres.manifests.typed_manifest",
     "kubectl_kres.policies.rules.request",
     "kubectl_kres.provenance.rules",
     "kubectl_kres.render.text.data",
     "kubectl_kres.render.text.jsonpath",
-    "kubectl_kres.render.verdict.listed",
+    "kubectl_kres.render.verdict.object_list",
     "kubectl_kres.reports.explain.summary",
     "kubectl_kres.reports.pod.preflight",
     "kubectl_kres.reports.remedies.pod_remedy",
     "kubectl_kres.tekton.reports.config",
     "kubectl_kres.tekton.rules",
-    "kubectl_kres.vpa.reports.installed",
+    "kubectl_kres.vpa.reports.registered_webhook",
     "kubectl_kres.vpa.rules",
 }
 #: What follows a rollout is for workloads that lack pods.

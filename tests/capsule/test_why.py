@@ -7,7 +7,7 @@ from capsule.samples import claim, namespace, pool, world
 from kubectl_kres.capsule.replay.reconcile import reconcile
 from kubectl_kres.capsule.rules.allocation import ClaimShare, Comparison, amounts
 from kubectl_kres.capsule.rules.assignment import steps
-from kubectl_kres.capsule.rules.managed import terms_of
+from kubectl_kres.capsule.rules.managed_quota import terms_of
 from kubectl_kres.capsule.rules.webhooks import choose, stored_pool
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.quantity import parse

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubectl_kres.cluster.read.alongside import Alongside
+from kubectl_kres.cluster.read.shared_lists import Alongside
 from kubectl_kres.errors import ClusterError, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store

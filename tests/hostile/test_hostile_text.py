@@ -17,7 +17,7 @@ from kubectl_kres.render.pod import diff as diff_text
 from kubectl_kres.render.pod import explain as explain_text
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.line import size
-from kubectl_kres.render.verdict import listed
+from kubectl_kres.render.verdict import object_list
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
@@ -129,7 +129,7 @@ def printed(text: str, width: int) -> list[str]:
         explanation = explain(store, about, ask)
         found += explain_text.lines(explanation, steps=True, width=width)
         found += diff_text.lines(diff(store, about, ask), width=width)
-        found += listed.PrintedTable(width=80).lines([listed.row_of(outline_of(explanation))], str)
+        found += object_list.PrintedTable(width=80).lines([object_list.row_of(outline_of(explanation))], str)
         for container in explanation.containers:
             found += explain_text.lines(explanation, container=container.name or "pod", width=width)
         values = [value for one in explanation.containers if one.name == "plain" for value in one.values]

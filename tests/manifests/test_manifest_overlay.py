@@ -7,7 +7,7 @@ import pytest
 from kubectl_kres.errors import InputError, InputErrors
 from kubectl_kres.manifests.overlay import holds_template, overlay
 from kubectl_kres.manifests.read import read
-from kubectl_kres.manifests.typed import decode_manifest, kind_of
+from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
 from kubectl_kres.model import kinds
 from kubectl_kres.model import objects as policy
 from kubectl_kres.model.objects import ObjectRef

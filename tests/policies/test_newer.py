@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_kres.policies.rules.newer import known_bindings
+from kubectl_kres.policies.rules.newer_fields import known_bindings
 from kubectl_kres.policies.rules.policy import BoundPolicy, bind_policies
 
 PODS = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]}

@@ -10,7 +10,7 @@ import pytest
 from kubectl_kres.documents.scalar import Number
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import overlay
-from kubectl_kres.model.admitting import Parameter, parameter_of
+from kubectl_kres.model.admission_objects import Parameter, parameter_of
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.policies.cel.base.values import NotComputed
 from kubectl_kres.policies.rules.policy import build_param_finder

@@ -11,7 +11,7 @@ import pytest
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.policies.cel.base.typed import TypedStruct
+from kubectl_kres.policies.cel.base.typed_values import TypedStruct
 from kubectl_kres.policies.rules.chain import PolicyAnswer, create, world_of
 from kubectl_kres.policies.rules.patches import merge_configuration
 from kubectl_kres.policies.rules.request import User

@@ -15,7 +15,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod.explain import count_line, lines
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.line import size
-from kubectl_kres.render.verdict.listed import PrintedTable, row_of
+from kubectl_kres.render.verdict.object_list import PrintedTable, row_of
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.store.store import Coverage, ReadRequest

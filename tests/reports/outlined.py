@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from kubectl_kres.render.verdict.listed import row_of
+from kubectl_kres.render.verdict.object_list import row_of
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.explain.summary import Outline
 

@@ -11,9 +11,9 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.changes.altered import AlteredObjects, altered_objects
+from kubectl_kres.reports.changes.altered_objects import AlteredObjects, altered_objects
 from kubectl_kres.reports.changes.compare import compare_sides, report
-from kubectl_kres.reports.changes.followed import namespace_needs, pool_needs
+from kubectl_kres.reports.changes.given_steps import namespace_needs, pool_needs
 from kubectl_kres.simulate.change import Delete, Patch, ScaleStep, Step
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, at_rest, carried_out
 from kubectl_kres.store.store import Store

@@ -21,7 +21,7 @@ from kubectl_kres.capsule.text import claim_or_pool as render_pooled
 from kubectl_kres.capsule.text import claims as render_claims
 from kubectl_kres.capsule.text import pools as render_pools
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.verdict.listed import PrintedTable
+from kubectl_kres.render.verdict.object_list import PrintedTable
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "capsule"
 CPU = "requests.cpu"

@@ -10,7 +10,7 @@ from reports.runs import BUSY, LIMITS, WAITS, config, piece, pipeline_run, run, 
 from reports.stored import advised, made, store_of, subject
 
 from kubectl_kres.errors import ClusterError, Forbidden, UsageError
-from kubectl_kres.render.verdict.listed import PrintedTable
+from kubectl_kres.render.verdict.object_list import PrintedTable
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.store.store import Coverage, ReadRequest
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline

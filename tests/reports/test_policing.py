@@ -7,7 +7,7 @@ from msgspec import structs
 from reports.stored import box, made, owned_by, store_of, subject, template
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.model.admitting import parameter_of
+from kubectl_kres.model.admission_objects import parameter_of
 from kubectl_kres.policies.reports import DECIDING, _may_decide
 from kubectl_kres.policies.reports.apply import apply_policies
 from kubectl_kres.policies.reports.effects import policy_effects

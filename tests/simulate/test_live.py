@@ -8,7 +8,7 @@ import pytest
 from reports.stored import store_of
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.reports.changes.followed import FIRST
+from kubectl_kres.reports.changes.given_steps import FIRST
 from kubectl_kres.simulate.change import Apply, Patch, ScaleStep, Step
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
 from kubectl_kres.simulate.live import lean_converters

@@ -9,7 +9,7 @@ from simulate.samples import play, quota, workload
 
 from kubectl_kres.simulate.change import Apply, Patch, ScaleStep, Step
 from kubectl_kres.simulate.final_states import FinalWorkload
-from kubectl_kres.simulate.next import NextPodAnswer, next_pods
+from kubectl_kres.simulate.next_rollout import NextPodAnswer, next_pods
 
 
 def sized(kind: str, name: str, cpu: str) -> Step:

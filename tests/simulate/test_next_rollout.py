@@ -17,7 +17,7 @@ from kubectl_kres.reports.changes.compare import compare_sides
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step, WaitForControllers
 from kubectl_kres.simulate.cluster import ClusterStates
 from kubectl_kres.simulate.moves import Kubelet, State
-from kubectl_kres.simulate.next import StalledRollout, stalled_rollouts
+from kubectl_kres.simulate.next_rollout import StalledRollout, stalled_rollouts
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import DeploymentState, Key, StatefulSetState, World, pods_of
 

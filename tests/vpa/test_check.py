@@ -8,7 +8,7 @@ import pytest
 from vpa.test_effects import HOOK, store_of
 
 from kubectl_kres.reports.check.check import check
-from kubectl_kres.reports.check.of_store import contexts_of
+from kubectl_kres.reports.check.store_contexts import contexts_of
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 
 FLOOR = {"containerPolicies": [{"containerName": "*", "minAllowed": {"cpu": "400m"}}]}

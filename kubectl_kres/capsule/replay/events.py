@@ -18,9 +18,8 @@ from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal
 from kubectl_kres.admission.request.create import create_decoded
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, pool_of
-from kubectl_kres.capsule.replay import on_claim
-from kubectl_kres.capsule.replay import on_claim as on_pool
-from kubectl_kres.capsule.replay.on_claim import ENDING, remove_claims
+from kubectl_kres.capsule.replay import object_events
+from kubectl_kres.capsule.replay.object_events import ENDING, remove_claims
 from kubectl_kres.capsule.replay.reconcile import MOST_WORLDS, recount_quota, settle_world
 from kubectl_kres.capsule.replay.world import (
     PoolWorld,
@@ -274,9 +273,9 @@ def _create_object(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
         message = f'{BY_KIND[item.kind].qualified_name} "{meta.name}" already exists'
         return (WorldOutcome(world, Refusal(409, "AlreadyExists", message, ())),)
     if isinstance(item, ResourcePool):
-        return on_pool.pool_created(world, item)
+        return object_events.pool_created(world, item)
     if isinstance(item, ResourcePoolClaim):
-        return on_claim.claim_created(world, item)
+        return object_events.claim_created(world, item)
     if isinstance(item, Namespace):
         return _build_outcomes(namespace_stored(world, item))
     return create_object(world, item)
@@ -288,9 +287,9 @@ def _patch_object(world: PoolWorld, event: PatchEvent) -> tuple[WorldOutcome, ..
         return (_build_not_found_outcome(world, event.kind, event.name),)
     item = apply_merge_patch(result, event.patch)
     if isinstance(item, ResourcePool):
-        return on_pool.pool_updated(world, result, item)
+        return object_events.pool_updated(world, result, item)
     if isinstance(item, ResourcePoolClaim):
-        return on_claim.claim_updated(world, result, item)
+        return object_events.claim_updated(world, result, item)
     if isinstance(item, Namespace):
         return _build_outcomes(namespace_stored(world, item))
     return _build_outcomes(store_object(world, item))
@@ -301,9 +300,9 @@ def _delete_object(world: PoolWorld, event: DeleteEvent) -> tuple[WorldOutcome, 
     if result is None:
         return (_build_not_found_outcome(world, event.kind, event.name),)
     if isinstance(result, ResourcePool):
-        return _build_outcomes(on_pool.pool_deleted(world, result))
+        return _build_outcomes(object_events.pool_deleted(world, result))
     if isinstance(result, ResourcePoolClaim):
-        return on_claim.claim_deleted(world, result)
+        return object_events.claim_deleted(world, result)
     if isinstance(result, Namespace):
         return _build_outcomes((begin_deletion(world, result),))
     return _build_outcomes(delete_object(world, result))
@@ -314,14 +313,14 @@ def _create_claims_together(world: PoolWorld, claims: tuple[Create, ...]) -> tup
     if len(claims) <= _MOST_AT_ONCE:
         worlds = [pool_world for order in permutations(claims) for pool_world in replay_all(world, order)]
         return _build_outcomes(distinct_worlds(worlds))
-    together = on_claim.created_together(world, [claim.item for claim in claims])
+    together = object_events.created_together(world, [claim.item for claim in claims])
     if len(claims) > _MOST_FIRST:
         return together
     worlds = [world_outcome.world for world_outcome in together]
     for first in claims:
         rest = [claim.item for claim in claims if claim is not first]
         for begun in replay_all(world, [first]):
-            worlds += [world_outcome.world for world_outcome in on_claim.created_together(begun, rest)]
+            worlds += [world_outcome.world for world_outcome in object_events.created_together(begun, rest)]
     return _build_outcomes(distinct_worlds(worlds))
 
 

@@ -60,7 +60,7 @@ from kubectl_kres.capsule.rules.assignment import (
     refers_to_pool,
     selected_namespaces,
 )
-from kubectl_kres.capsule.rules.managed import managed_quota, quota_refusal, sync_fault
+from kubectl_kres.capsule.rules.managed_quota import managed_quota, quota_refusal, sync_fault
 from kubectl_kres.capsule.rules.webhooks import disassociate, refuse_pool, wants_release
 from kubectl_kres.model.kinds import KINDS
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaStatus

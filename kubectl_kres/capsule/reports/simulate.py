@@ -13,7 +13,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Refusal
 from kubectl_kres.capsule.model import ResourcePoolClaim
 from kubectl_kres.capsule.replay.events import Create, PatchEvent, WorldEvent, replay, replay_all
-from kubectl_kres.capsule.replay.on_claim import created_together
+from kubectl_kres.capsule.replay.object_events import created_together
 from kubectl_kres.capsule.replay.world import PoolWorld, distinct_worlds, world_of
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing

@@ -39,7 +39,7 @@ from kubectl_kres.render.text.line import (
 )
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.verdict.brief import Brief
-from kubectl_kres.render.verdict.listed import Row
+from kubectl_kres.render.verdict.object_list import Row
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.quota.usage_tree import parent_node
 

@@ -22,7 +22,7 @@ from kubectl_kres.cli.run.run_loop import (
     gc_disabled,
     read_yaml,
 )
-from kubectl_kres.cli.select.checked import check_contexts
+from kubectl_kres.cli.select.check_contexts import check_contexts
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.errors import InputError, UsageError, on_one_line
 from kubectl_kres.manifests.manifest import Manifest

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from kubectl_kres.cli.run.explainer import Explainer
     from kubectl_kres.cli.simulation.files_applied import FilesApplied
     from kubectl_kres.model.kinds import Kind
-    from kubectl_kres.render.verdict import listed
-    from kubectl_kres.reports.changes.together import CombinedAnswer
+    from kubectl_kres.render.verdict import object_list
+    from kubectl_kres.reports.changes.combined_answer import CombinedAnswer
     from kubectl_kres.reports.common.explanation import RunState
     from kubectl_kres.reports.explain.summary import Outline, Outlines
     from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
@@ -140,9 +140,9 @@ class ExplainPage(Page):
         self._left_out: tuple[str, ...] = ()
         self._explainers: dict[type[Explainer], Explainer] = {}
         self._outlines: tuple[Store, Outlines] | None = None
-        self._rows: listed.Rows | None = None
+        self._rows: object_list.Rows | None = None
         self._alike: TextOnlyDifference[Explanation] | None = None
-        self._table: listed.PrintedTable | None = None
+        self._table: object_list.PrintedTable | None = None
         #: What objects of the table are called by their names alone: those of the first of its kinds.
         self._plain: set[str] = set()
         self._together: CombinedAnswer | None = None
@@ -176,14 +176,14 @@ class ExplainPage(Page):
             and not applied.after_change
             and applied.fresh(batch.store)
         ):
-            from kubectl_kres.reports.changes.together import evaluate_together
+            from kubectl_kres.reports.changes.combined_answer import evaluate_together
 
             self._together = evaluate_together(batch.store, applied.files, batch.ask.server)
         asked = [subject.ref for subject in batch.found.subjects]
         edited = any(batch.store.get(ref.kind, ref.name, ref.namespace) is not None for ref in asked)
         if self._given is not None and self._together is None and edited and not applied.after_change:
             from kubectl_kres.cli.simulation.steps import files_of
-            from kubectl_kres.reports.changes.together import refused_edits
+            from kubectl_kres.reports.changes.combined_answer import refused_edits
 
             self._together = refused_edits(batch.store, files_of(self._given), batch.ask.server)
             self._given = None
@@ -247,7 +247,7 @@ class ExplainPage(Page):
                 self._line(verdict_word(verdict)[0])
             yield answered
 
-    def _row(self, subject: Subject, report: Any, row: Callable[[], listed.Row]) -> ObjectAnswer:
+    def _row(self, subject: Subject, report: Any, row: Callable[[], object_list.Row]) -> ObjectAnswer:
         """An object that is shown by a row of the table."""
         if self.options.output not in {"text", "wide"}:
             return ObjectAnswer(subject, report)
@@ -267,11 +267,11 @@ class ExplainPage(Page):
         by_ref = {row.ref: subject for subject, row in rows if subject is not None}
         kinds = {subject.kind.qualified_name for subject in by_ref.values()}
         if self._table is None and rows:
-            from kubectl_kres.render.verdict import listed
+            from kubectl_kres.render.verdict import object_list
 
             wide = self.options.output == "wide"
             cut = self.width if is_terminal() and not wide else 0
-            self._table, self._plain = listed.PrintedTable(width=cut, wide=wide, color=self.color), kinds
+            self._table, self._plain = object_list.PrintedTable(width=cut, wide=wide, color=self.color), kinds
         several = len(kinds | self._plain) > 1
 
         def name(ref: ObjectRef) -> str:
@@ -350,11 +350,11 @@ class ExplainPage(Page):
             self._outlines = batch.store, Outlines(batch.store, batch.ask)
         return self._outlines[1].outline(subject)
 
-    def _outline_row(self, outline: Outline) -> listed.Row:
+    def _outline_row(self, outline: Outline) -> object_list.Row:
         if self._rows is None:
-            from kubectl_kres.render.verdict import listed
+            from kubectl_kres.render.verdict import object_list
 
-            self._rows = listed.Rows()
+            self._rows = object_list.Rows()
         return self._rows.row(outline)
 
     def _policy(self, batch: AnswerBatch, subject: Subject) -> tuple[PolicyExplanation, ObjectAnswer]:

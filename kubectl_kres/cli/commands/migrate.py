@@ -13,7 +13,7 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text.data import to_yaml
 from kubectl_kres.render.text.line import sanitize_text
-from kubectl_kres.reports.changes.followed import plugin_needs
+from kubectl_kres.reports.changes.given_steps import plugin_needs
 from kubectl_kres.reports.changes.migration import (
     Migration,
     Verification,

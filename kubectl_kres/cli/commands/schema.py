@@ -40,7 +40,7 @@ MORE = {
     "explain": (
         ("kubectl_kres.reports.namespace.policy_explanation", "PolicyExplanation"),
         *(explanation for system in systems() for explanation in system.explanations),
-        ("kubectl_kres.reports.changes.together", "CombinedAnswer"),
+        ("kubectl_kres.reports.changes.combined_answer", "CombinedAnswer"),
     ),
 }
 

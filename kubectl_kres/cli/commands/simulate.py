@@ -38,7 +38,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import ChangeWithPods, Rollouts, compare_sides, report_of
-from kubectl_kres.reports.changes.followed import (
+from kubectl_kres.reports.changes.given_steps import (
     GivenStep,
     autoscaler_needs,
     autoscaler_remarks,

@@ -28,7 +28,7 @@ from kubectl_kres.errors import (
     UsageError,
 )
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.admitting import Parameter, is_parameter
+from kubectl_kres.model.admission_objects import Parameter, is_parameter
 from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, DEVICES, WORKLOADS, Kind, is_view
 from kubectl_kres.reports.common.system import AboutConfiguration, kinds_of, systems
 from kubectl_kres.reports.pod.scheduling_needs import spec_needs

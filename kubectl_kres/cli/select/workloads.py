@@ -13,7 +13,7 @@ from kubectl_kres.cli.args.arguments import NamedObjects, parse_named_objects, r
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError, on_one_line
-from kubectl_kres.model.admitting import is_parameter
+from kubectl_kres.model.admission_objects import is_parameter
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known, is_view
 from kubectl_kres.model.objects import ObjectRef, mapping, text
 from kubectl_kres.model.pod import Pod
@@ -286,7 +286,7 @@ def _left_out(given: Input, selector: str) -> tuple[str, ...]:
 def _unknown(given: Input) -> Iterator[FailedRead]:
     """Yield the objects of kinds that are not known: whether they make pods, and which, is not known either."""
     from kubectl_kres.manifests.overlay import is_left_out
-    from kubectl_kres.manifests.typed import kind_of
+    from kubectl_kres.manifests.typed_manifest import kind_of
     from kubectl_kres.model.pod_places import may_make_pods
 
     for manifest in given.manifests:
@@ -299,7 +299,7 @@ def _unknown(given: Input) -> Iterator[FailedRead]:
 
 def _no_pods_error(given: Input, options: Options) -> UsageError:
     """That the files hold nothing to answer for; of an object the path that it lacks."""
-    from kubectl_kres.manifests.typed import kind_of
+    from kubectl_kres.manifests.typed_manifest import kind_of
 
     for manifest in given.manifests:
         if kind_of(manifest) is not None:
@@ -371,7 +371,7 @@ def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool
 
 def _of_manifest(manifest: Manifest) -> Subject:
     """Raises InputError at the first field of a wrong type."""
-    from kubectl_kres.manifests.typed import decode_manifest, kind_of
+    from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
 
     kind = kind_of(manifest)
     if kind is None:

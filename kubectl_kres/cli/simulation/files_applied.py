@@ -12,7 +12,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
-    from kubectl_kres.reports.changes.together import Files
+    from kubectl_kres.reports.changes.combined_answer import Files
 
 
 class FilesApplied:
@@ -48,7 +48,7 @@ class FilesApplied:
         if self.files is None:
             return store
         if self._applied is None or self._applied[0] is not store:
-            from kubectl_kres.reports.changes.together import with_others, with_policies
+            from kubectl_kres.reports.changes.combined_answer import with_others, with_policies
 
             if self.after_change:
                 self._applied = store, with_others(store, self.files, server, asked)

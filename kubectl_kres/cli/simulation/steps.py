@@ -19,13 +19,13 @@ from kubectl_kres.errors import ClusterError, InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest, first_lines
 from kubectl_kres.manifests.overlay import holds_template
 from kubectl_kres.manifests.read import LISTED, raise_faults, read
-from kubectl_kres.manifests.typed import decode_manifest, kind_of
-from kubectl_kres.model.admitting import kind_name, parameter_kind
+from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
+from kubectl_kres.model.admission_objects import kind_name, parameter_kind
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod_places import is_followed, unique_kind_name
-from kubectl_kres.reports.changes.followed import FIRST, GivenStep, is_helm_test, policies_of
-from kubectl_kres.reports.changes.together import Files, steps_of
+from kubectl_kres.reports.changes.combined_answer import Files, steps_of
+from kubectl_kres.reports.changes.given_steps import FIRST, GivenStep, is_helm_test, policies_of
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Evict, Patch, ScaleStep, key_of_step, strategic_merge
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.live import raw_of

@@ -17,7 +17,7 @@ from kubectl_kres.cluster.connection.api_connection import Connection, whoami
 from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
 from kubectl_kres.cluster.read import discovery, fill_store
-from kubectl_kres.cluster.read.alongside import Alongside
+from kubectl_kres.cluster.read.shared_lists import Alongside
 from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.cluster.transport.parallel import start
 from kubectl_kres.errors import ClusterError, UsageError

@@ -11,7 +11,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest_version, parse, version_text
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, answer, read_yaml
-from kubectl_kres.cli.select.checked import check_contexts
+from kubectl_kres.cli.select.check_contexts import check_contexts
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.changes import change_report as render

@@ -33,7 +33,7 @@ from kubectl_kres.errors import (
     Unreachable,
     UsageError,
 )
-from kubectl_kres.model.admitting import Parameter, is_secret, parameter_of
+from kubectl_kres.model.admission_objects import Parameter, is_secret, parameter_of
 from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, Kind
 from kubectl_kres.model.objects import POLICIES, unreadable
 from kubectl_kres.model.workload import Workload

@@ -28,7 +28,7 @@ from kubectl_kres.errors import (
     TimedOut,
     Unreachable,
 )
-from kubectl_kres.model.admitting import Parameter
+from kubectl_kres.model.admission_objects import Parameter
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.store.sharing import Sharing
 from kubectl_kres.store.store import Coverage, ReadRequest, fallen_short

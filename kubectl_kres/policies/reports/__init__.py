@@ -14,7 +14,7 @@ from weakref import ref
 from msgspec import structs
 
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.admitting import ENFORCE, MIRROR, AdmissionPolicy, is_secret
+from kubectl_kres.model.admission_objects import ENFORCE, MIRROR, AdmissionPolicy, is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.reports.common.analysis import Analysis

@@ -18,7 +18,7 @@ from kubectl_kres.policies.rules import creation as policy_creation
 from kubectl_kres.policies.rules import validating
 from kubectl_kres.policies.rules.chain import fill_metadata
 from kubectl_kres.policies.rules.mutating import MutationRun
-from kubectl_kres.policies.rules.newer import known_bindings
+from kubectl_kres.policies.rules.newer_fields import known_bindings
 from kubectl_kres.policies.rules.policy import BoundPolicy, name_of
 from kubectl_kres.policies.rules.request import Request, creation, match_request
 from kubectl_kres.policies.rules.resources import canonical_object

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.model.admitting import is_secret
+from kubectl_kres.model.admission_objects import is_secret
 from kubectl_kres.model.kinds import BY_KIND, always_served
 from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
 from kubectl_kres.policies.rules.request import Request, match_request, selector_matches

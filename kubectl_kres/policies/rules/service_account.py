@@ -16,7 +16,7 @@ from kubectl_kres.admission.base.outcome import Refusal, Server
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod.defaulting import SYSTEM_PRIORITIES, check_priority, set_overhead, set_priority
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.admitting import ENFORCE, MIRROR
+from kubectl_kres.model.admission_objects import ENFORCE, MIRROR
 from kubectl_kres.policies.rules.objects import TOLERATION_SECONDS, containers_of
 from kubectl_kres.policies.rules.request import Request, forbidden
 from kubectl_kres.policies.rules.resources import draft_of, with_draft

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubectl_kres.admission.decoding.unknown_fields import table
-from kubectl_kres.policies.cel.base.typed import GoStruct, TypedList, TypedMap, TypedStruct
+from kubectl_kres.policies.cel.base.typed_values import GoStruct, TypedList, TypedMap, TypedStruct
 
 Raw = Mapping[str, Any]
 

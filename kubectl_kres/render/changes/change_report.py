@@ -19,6 +19,7 @@ from kubectl_kres.render.scheduling.nodes import why_lines
 from kubectl_kres.render.text.line import Line, Tone, clip_text, columns, draw, tone_lines, wrap_text
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import at_maximum
+from kubectl_kres.reports.changes.combined_answer import CombinedAnswer, ReachablePods
 from kubectl_kres.reports.changes.report import (
     ChangeReport,
     ClaimChange,
@@ -29,7 +30,6 @@ from kubectl_kres.reports.changes.report import (
     StepResult,
     WorkloadChange,
 )
-from kubectl_kres.reports.changes.together import CombinedAnswer, ReachablePods
 from kubectl_kres.reports.changes.upgrade import UpgradeChange, UpgradeReport
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.vpa.reports.eviction import BAD, Eviction, OutsideValue

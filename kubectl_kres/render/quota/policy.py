@@ -24,7 +24,7 @@ from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines, tables
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, cause, lacks_limit_ranges, unread_caveat, verdict_word
-from kubectl_kres.render.verdict.listed import Row
+from kubectl_kres.render.verdict.object_list import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.common.explanation import Demand, Explanation, Verdict
 from kubectl_kres.reports.common.resource_lists import join_words

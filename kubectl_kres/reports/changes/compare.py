@@ -29,7 +29,7 @@ from kubectl_kres.simulate.change import Apply, key_of_step
 from kubectl_kres.simulate.cluster import ChangeOutcome, ClusterChange, ClusterStates, Placed, SentStep
 from kubectl_kres.simulate.final_states import FinalState, FinalWorkload
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.next import (
+from kubectl_kres.simulate.next_rollout import (
     Maximum,
     NextPodAnswer,
     StalledRollout,

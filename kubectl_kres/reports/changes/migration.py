@@ -18,7 +18,7 @@ from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.changes.compare import report
-from kubectl_kres.reports.changes.followed import namespace_needs, pool_needs
+from kubectl_kres.reports.changes.given_steps import namespace_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.simulate.change import Apply, Delete

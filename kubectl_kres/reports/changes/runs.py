@@ -19,7 +19,7 @@ from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.simulate.change import Apply, Delete, WaitForControllers, apply_step, key_of_step
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.simulate.next import NextPodAnswer
+from kubectl_kres.simulate.next_rollout import NextPodAnswer
 from kubectl_kres.simulate.shapes import shape_fields
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import TaskRun, TaskRunStatus

@@ -21,7 +21,7 @@ from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, 
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.vpa.model import KIND, WEBHOOK, VerticalPodAutoscaler, mode_of
 from kubectl_kres.vpa.registration import is_registered
-from kubectl_kres.vpa.reports.installed import autoscaler_of, supposed_webhook
+from kubectl_kres.vpa.reports.registered_webhook import autoscaler_of, supposed_webhook
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
 
 _RATIO = "vpa/limit-ratio"

@@ -21,7 +21,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO
-from kubectl_kres.reports.changes.together import CombinedAnswer
+from kubectl_kres.reports.changes.combined_answer import CombinedAnswer
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, Diagnostic, Severity
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies

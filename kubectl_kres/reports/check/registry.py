@@ -15,13 +15,13 @@ from kubectl_kres.reports.check.context import Rule
 
 _HERE = "kubectl_kres.reports.check"
 _MODULES = (
-    "refused.pods",
-    "refused.claims",
-    "refused.runs",
+    "refusals.pods",
+    "refusals.claims",
+    "refusals.runs",
     "conflicts",
     "autoscalers",
     "state",
-    "surprises",
+    "pitfalls",
     "rights",
 )
 

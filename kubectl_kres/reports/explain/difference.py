@@ -19,9 +19,9 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Derive, Set, Source
 from kubectl_kres.reports.common.analysis import PodManifest
+from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, ResourceValue, Subject, Verdict
-from kubectl_kres.reports.common.kept import AnswerCache
 from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import object_behind

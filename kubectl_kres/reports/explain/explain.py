@@ -53,7 +53,7 @@ from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
 from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, with_outcome, word_of
 from kubectl_kres.reports.remedies.commands import add_access_flags
 from kubectl_kres.reports.remedies.words import NOTHING, after_sentences, untested_remedies
-from kubectl_kres.reports.rollout.seen import with_seen
+from kubectl_kres.reports.rollout.observed_pods import with_seen
 from kubectl_kres.reports.rollout.wanted_pods import needed_of, of_current_template, room_for, scaling_of, spare_of
 from kubectl_kres.store.store import Store
 
@@ -523,7 +523,7 @@ def _nodes(
     pod = analysis.start.live or _find_waiting_pod(store, subject, analysis.start)
     if subject.raw is None and (pod is None or not waits_for_node(pod)):
         return None
-    from kubectl_kres.reports.scheduling.explained import explain_nodes
+    from kubectl_kres.reports.scheduling.explained_nodes import explain_nodes
 
     return explain_nodes(store, subject, pod, analysis, containers, server)
 

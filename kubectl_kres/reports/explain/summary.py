@@ -15,9 +15,9 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, RunState, Subject, Verdict
-from kubectl_kres.reports.common.kept import AnswerCache
 from kubectl_kres.reports.common.parts import NodeReport, Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.system import object_behind

@@ -31,9 +31,9 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import Quantity, quantity_of
+from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
-from kubectl_kres.reports.common.kept import AnswerCache
 from kubectl_kres.reports.common.parts import Record, node_of
 from kubectl_kres.reports.common.system import kinds_of, maker_of, systems
 from kubectl_kres.reports.explain.explain import Analysis, analysis_from, analysis_of

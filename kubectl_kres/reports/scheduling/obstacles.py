@@ -15,7 +15,7 @@ from msgspec import Struct
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.scheduling.lowering import LoweredValue
+from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue
 from kubectl_kres.scheduling.node_info import NodeInfo
 from kubectl_kres.scheduling.plugin import Rejection, SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.profile import prepare_filters

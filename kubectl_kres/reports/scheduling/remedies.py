@@ -23,7 +23,7 @@ from kubectl_kres.model.scheduling import (
 )
 from kubectl_kres.reports.common.parts import LoweredRequest, NodeRemedy, NodeReport, Remedy, SetValue, StorageWanted
 from kubectl_kres.reports.remedies.commands import commands, unchangeable
-from kubectl_kres.reports.scheduling.lowering import LoweredValue, lower_requests
+from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue, lower_requests
 from kubectl_kres.reports.scheduling.obstacles import (
     Obstacles,
     RemedyTarget,

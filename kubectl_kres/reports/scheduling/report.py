@@ -34,7 +34,7 @@ from kubectl_kres.reports.common.parts import (
 )
 from kubectl_kres.reports.common.replicas import events_about
 from kubectl_kres.reports.pod.needs import node_needs
-from kubectl_kres.reports.scheduling.lowering import amount
+from kubectl_kres.reports.scheduling.lowered_requests import amount
 from kubectl_kres.reports.scheduling.obstacles import Obstacles, find_obstacles
 from kubectl_kres.scheduling.node_info import (
     BoundPod,

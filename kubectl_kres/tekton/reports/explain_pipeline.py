@@ -36,15 +36,15 @@ from kubectl_kres.tekton.model import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.needs import pipeline_needs
 from kubectl_kres.tekton.reports.pinned_tasks import with_lacking_tasks
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, TaskState
+from kubectl_kres.tekton.reports.remedies.admitted_remedies import release_remedy
+from kubectl_kres.tekton.reports.remedies.assistants import assistant_remedies, assistant_verdict, without_pod
+from kubectl_kres.tekton.reports.remedies.claim_remedies import claim_remedies
+from kubectl_kres.tekton.reports.remedies.config_edits import entries_yaml
 from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, kept_elsewhere
 from kubectl_kres.tekton.reports.run_facts import SETTLING, held_back, moment_of, run_facts, tekton_remarks
 from kubectl_kres.tekton.reports.run_objects import existing_claims, existing_pods, of_pipeline
 from kubectl_kres.tekton.reports.run_state import run_state
 from kubectl_kres.tekton.reports.taskrun import build_analysis, pod_of, refused_outcome, refused_run, unknown_task
-from kubectl_kres.tekton.reports.ways.admitted_remedies import release_remedy
-from kubectl_kres.tekton.reports.ways.assistants import assistant_remedies, assistant_verdict, without_pod
-from kubectl_kres.tekton.reports.ways.claim_remedies import claim_remedies
-from kubectl_kres.tekton.reports.ways.config_edits import entries_yaml
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
 from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
@@ -548,7 +548,7 @@ def _explain_task(
 
 
 def _assistant(assistant: Assistant) -> AssistantPod:
-    events = (*assistant.claim_events(),) if assistant.claims else map(assistant.event, assistant.outcomes)
+    events = (*assistant.object_events(),) if assistant.claims else map(assistant.event, assistant.outcomes)
     refused = () if assistant.there else tuple(filter(None, events))
     return AssistantPod(assistant.name, assistant.workspace, refused, assistant.tasks, assistant.there)
 

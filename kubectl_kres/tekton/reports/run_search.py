@@ -48,13 +48,18 @@ from kubectl_kres.reports.remedies.shape import Direction, needed_sides, resourc
 from kubectl_kres.reports.remedies.words import for_new_run, raises
 from kubectl_kres.simulate.rollout import SettledRollout
 from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.reports.remedies.admitted_remedies import admitted_remedies
+from kubectl_kres.tekton.reports.remedies.changed_policies import with_lists
+from kubectl_kres.tekton.reports.remedies.claim_remedies import claim_remedies
+from kubectl_kres.tekton.reports.remedies.container_defaults import (
+    default_edits,
+    entry_edit,
+    resources_of,
+    try_defaults,
+)
+from kubectl_kres.tekton.reports.remedies.run_values import RunCase, RunField
+from kubectl_kres.tekton.reports.remedies.security_remedies import security_remedies
 from kubectl_kres.tekton.reports.run_objects import existing_claims
-from kubectl_kres.tekton.reports.ways.admitted_remedies import admitted_remedies
-from kubectl_kres.tekton.reports.ways.changed_policies import with_lists
-from kubectl_kres.tekton.reports.ways.claim_remedies import claim_remedies
-from kubectl_kres.tekton.reports.ways.container_defaults import default_edits, entry_edit, resources_of, try_defaults
-from kubectl_kres.tekton.reports.ways.run_values import RunCase, RunField
-from kubectl_kres.tekton.reports.ways.security_remedies import security_remedies
 from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.base.variables import variables_of
 from kubectl_kres.tekton.rules.controller.taskrun import RULE as SECURITY

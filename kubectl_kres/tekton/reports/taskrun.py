@@ -21,10 +21,10 @@ from kubectl_kres.reports.pod.pod_claims import add_charges as sums_of
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Task, TaskRun, TaskSpec
+from kubectl_kres.tekton.reports.remedies.run_values import RunCase
 from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed_resources
 from kubectl_kres.tekton.reports.run_facts import held_back, pipeline_run_of, tekton_remarks, too_much, waiting_of
 from kubectl_kres.tekton.reports.run_objects import existing_claims
-from kubectl_kres.tekton.reports.ways.run_values import RunCase
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
 from kubectl_kres.tekton.rules.base.result import Fields, MissingReference, SpecOrigin, fields_below
 from kubectl_kres.tekton.rules.controller.resolve import UsedTask, task_of

@@ -21,7 +21,7 @@ from kubectl_kres.render.text.line import (
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import cause, held_text, message_of, verdict_word
-from kubectl_kres.render.verdict.listed import Row
+from kubectl_kres.render.verdict.object_list import Row
 from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
 from kubectl_kres.render.verdict.run_state import short, state_sentence, state_suffix
 from kubectl_kres.reports.common.explanation import is_held_up

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.tui.lists import findings, limitranges, namespaces, pods, quotas, refused, timeline
+from kubectl_kres.tui.lists import findings, limitranges, namespaces, pods, quotas, refused_workloads, timeline
 from kubectl_kres.tui.lists.list_spec import Listing
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import systems
@@ -21,7 +21,7 @@ from kubectl_kres.tui.table.columns import Column
 LISTINGS: Mapping[str, Listing] = {
     listing.id: listing
     for listing in (
-        *(module.LISTING for module in (namespaces, pods, quotas, limitranges, refused, findings, timeline)),
+        *(module.LISTING for module in (namespaces, pods, quotas, limitranges, refused_workloads, findings, timeline)),
         *(listing for system in systems() for listing in system.listings()),
     )
 }

@@ -23,8 +23,8 @@ from kubectl_kres.tui.keys import groups
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.browse import Browse
-from kubectl_kres.tui.screens.denied import KindsPane
 from kubectl_kres.tui.screens.help import HelpPane
+from kubectl_kres.tui.screens.kinds import KindsPane
 from kubectl_kres.tui.screens.object import ReportPane
 from kubectl_kres.tui.screens.overview import OverviewPane
 from kubectl_kres.tui.screens.pane import Pane

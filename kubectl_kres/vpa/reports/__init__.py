@@ -37,7 +37,7 @@ def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicie
     if not any(True for _ in store.all(KIND, namespace)):
         known = store.covered(ReadRequest(KIND, namespace)).is_known
         return ExtendedPolicies(policies, computed=frozenset({WEBHOOK} if known else ()))
-    from kubectl_kres.vpa.reports.installed import extended
+    from kubectl_kres.vpa.reports.registered_webhook import extended
 
     return ExtendedPolicies(*extended(store, namespace, policies), frozenset({WEBHOOK}))
 
@@ -46,7 +46,7 @@ def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Ana
     del ask
     if target != "pod" or analysis.made is not None or not any(True for _ in store.all(KIND, subject.ref.namespace)):
         return analysis
-    from kubectl_kres.vpa.reports.installed import with_remarks
+    from kubectl_kres.vpa.reports.registered_webhook import with_remarks
 
     return with_remarks(store, subject, analysis)
 

@@ -25,7 +25,7 @@ from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import KIND, WEBHOOK, VerticalPodAutoscaler
 from kubectl_kres.vpa.registration import is_registered
 from kubectl_kres.vpa.reports.eviction import BAD, Eviction
-from kubectl_kres.vpa.reports.installed import autoscaler_of
+from kubectl_kres.vpa.reports.registered_webhook import autoscaler_of
 from kubectl_kres.vpa.reports.updater_run import UpdaterRun
 from kubectl_kres.vpa.rules.amounts import SCALED
 from kubectl_kres.vpa.rules.autoscaler import EVERY_OTHER, Autoscaler, parse_autoscaler

@@ -37,7 +37,7 @@ from kubectl_kres.capsule.rules.allocation import (
 )
 from kubectl_kres.capsule.rules.assignment import belongs_to_pool, steps
 from kubectl_kres.capsule.rules.conditions import lines, normalize_message
-from kubectl_kres.capsule.rules.managed import terms_of
+from kubectl_kres.capsule.rules.managed_quota import terms_of
 from kubectl_kres.capsule.rules.webhooks import choose, wants_release
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef

@@ -28,7 +28,7 @@ from kubectl_kres.capsule.reports.unblock.actions import (
 from kubectl_kres.capsule.reports.unblock.victims import RemovalSet, give_way
 from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, ClaimKey, add_amounts, key_of
 from kubectl_kres.capsule.rules.assignment import is_writable
-from kubectl_kres.capsule.rules.managed import hard_of
+from kubectl_kres.capsule.rules.managed_quota import hard_of
 from kubectl_kres.model.objects import ScopedRequirement
 from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.reports.common.parts import ClaimAction

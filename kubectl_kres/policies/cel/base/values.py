@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from kubectl_kres.policies.cel.base.typed import MAPS, TYPED, TypedList, TypedMap, TypedStruct
+from kubectl_kres.policies.cel.base.typed_values import MAPS, TYPED, TypedList, TypedMap, TypedStruct
 from kubectl_kres.quantity import Quantity
 
 

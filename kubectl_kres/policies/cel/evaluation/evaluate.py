@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.policies.cel.base.equality import equal
-from kubectl_kres.policies.cel.base.typed import MAPS, TYPED, TypedList, go_type_name
+from kubectl_kres.policies.cel.base.typed_values import MAPS, TYPED, TypedList, go_type_name
 from kubectl_kres.policies.cel.base.types import BYTES, UINT, Type
 from kubectl_kres.policies.cel.base.values import (
     CONTAINERS,

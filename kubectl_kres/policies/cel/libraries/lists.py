@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_kres.policies.cel.base.equality import are_equal, contains
-from kubectl_kres.policies.cel.base.typed import TYPED
+from kubectl_kres.policies.cel.base.typed_values import TYPED
 from kubectl_kres.policies.cel.base.values import (
     NONE,
     Duration,

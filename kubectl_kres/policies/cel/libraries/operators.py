@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kubectl_kres.policies.cel.base.equality import are_equal, contains, equal
-from kubectl_kres.policies.cel.base.typed import TYPED, go_type_name
+from kubectl_kres.policies.cel.base.typed_values import TYPED, go_type_name
 from kubectl_kres.policies.cel.base.values import (
     Duration,
     EvalError,

@@ -99,7 +99,7 @@ class Assistant(Struct, frozen=True):
             return ""
         return f"Create Pod {self.name}-0 in StatefulSet {self.name} failed error: {outcome.message}"
 
-    def claim_events(self) -> Iterator[str]:
+    def object_events(self) -> Iterator[str]:
         """Yield the messages of the events FailedCreate for its claims.
 
         Source: controller/statefulset stateful_pod_control.go recordClaimEvent.

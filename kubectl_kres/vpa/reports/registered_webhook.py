@@ -9,7 +9,7 @@ from weakref import ref
 from msgspec import structs
 
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.admitting import Webhook
+from kubectl_kres.model.admission_objects import Webhook
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject

@@ -24,7 +24,7 @@ from kubectl_kres.reports.remedies.words import join_words, raises
 from kubectl_kres.simulate.rollout import SettledRollout
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
-from kubectl_kres.tekton.reports.ways.changed_policies import changed_policies
+from kubectl_kres.tekton.reports.remedies.changed_policies import changed_policies
 from kubectl_kres.tekton.rules.controller.workspace_claims import ClaimAnswer, WorkspaceClaim, find_refused_claims
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import has_ended
 

@@ -30,10 +30,10 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.changes.together import RefusedManifest
+from kubectl_kres.reports.changes.combined_answer import RefusedManifest
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
-from kubectl_kres.reports.check.refused.runs import never_fits
+from kubectl_kres.reports.check.refusals.runs import never_fits
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Verdict, is_held_up
 from kubectl_kres.reports.common.parts import Remedy

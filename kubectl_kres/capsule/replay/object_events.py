@@ -1,7 +1,4 @@
-"""Events of a claim.
-
-Events of a pool.
-"""
+"""Events of a claim or a pool: the worlds that each can lead to."""
 
 from __future__ import annotations
 

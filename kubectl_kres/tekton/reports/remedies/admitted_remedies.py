@@ -13,9 +13,9 @@ from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import Admits, Edit, KilledContainer, Remedy, SetBound, TektonPart
 from kubectl_kres.reports.remedies.words import compose_remedy, for_new_run
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.reports.ways.config_edits import entries_edit
-from kubectl_kres.tekton.reports.ways.container_defaults import entry_edit, try_defaults
-from kubectl_kres.tekton.reports.ways.run_values import RunCase
+from kubectl_kres.tekton.reports.remedies.config_edits import entries_edit
+from kubectl_kres.tekton.reports.remedies.container_defaults import entry_edit, try_defaults
+from kubectl_kres.tekton.reports.remedies.run_values import RunCase
 
 #: What Tekton 1.13.0 requests, without its limit of cpu.
 _REQUESTS = {"cpu": "10m", "memory": "32Mi"}

@@ -18,10 +18,10 @@ from kubectl_kres.reports.remedies.words import compose_remedy, join_words, rais
 from kubectl_kres.simulate.rollout import SettledRollout
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun
-from kubectl_kres.tekton.reports.ways.changed_policies import changed_policies
-from kubectl_kres.tekton.reports.ways.claim_remedies import bound_edit, claim_remedies
-from kubectl_kres.tekton.reports.ways.config_edits import flag_edit
-from kubectl_kres.tekton.reports.ways.security_remedies import FLAG
+from kubectl_kres.tekton.reports.remedies.changed_policies import changed_policies
+from kubectl_kres.tekton.reports.remedies.claim_remedies import bound_edit, claim_remedies
+from kubectl_kres.tekton.reports.remedies.config_edits import flag_edit
+from kubectl_kres.tekton.reports.remedies.security_remedies import FLAG
 from kubectl_kres.tekton.rules.controller.resolve import UsedPipeline
 from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace
 from kubectl_kres.tekton.rules.controller.workspace_claims import assistants_claims

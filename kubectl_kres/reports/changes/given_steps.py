@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.admission.quota.quota_admission import resource_of
-from kubectl_kres.model.admitting import AdmissionPolicy
+from kubectl_kres.model.admission_objects import AdmissionPolicy
 from kubectl_kres.model.kinds import BY_KIND, Kind, sent_as
 from kubectl_kres.model.objects import ObjectRef, OwnerReference, Raw, decode_object, mapping
 from kubectl_kres.model.pod_places import is_followed, is_of_others, is_suspended, makes_none, may_make_pods, parts_of

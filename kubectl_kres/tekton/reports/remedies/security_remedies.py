@@ -16,8 +16,8 @@ from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import Admits, Edit, Remedy
 from kubectl_kres.reports.remedies.words import compose_remedy, join_words
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.reports.ways.config_edits import flag_edit
-from kubectl_kres.tekton.reports.ways.run_values import RunCase
+from kubectl_kres.tekton.reports.remedies.config_edits import flag_edit
+from kubectl_kres.tekton.reports.remedies.run_values import RunCase
 from kubectl_kres.tekton.rules.base.config import flags_of, merge_pod_templates
 from kubectl_kres.tekton.rules.controller.taskrun import SecuredPod, secured_pod, violations
 

@@ -10,14 +10,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubectl_kres.api.asking import AnswerScope, Others, ask_of, manifests_of, prepare_answers
 from kubectl_kres.api.clusters import Cluster, ReadObjects
+from kubectl_kres.api.question import AnswerScope, Others, ask_of, manifests_of, prepare_answers
 from kubectl_kres.errors import UsageError
-from kubectl_kres.manifests.typed import decode_manifest, kind_of
+from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import unique_kind_name
 from kubectl_kres.reports.changes.compare import Rollouts, report_with_pods
-from kubectl_kres.reports.changes.followed import (
+from kubectl_kres.reports.changes.given_steps import (
     GivenStep,
     autoscaler_needs,
     autoscaler_remarks,
@@ -32,7 +32,7 @@ from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.check.check import check, worst_first
 from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding
-from kubectl_kres.reports.check.of_store import context_needs, contexts_of
+from kubectl_kres.reports.check.store_contexts import context_needs, contexts_of
 from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.common.system import answers_about
 from kubectl_kres.reports.namespace.explain_policy import policy_needs

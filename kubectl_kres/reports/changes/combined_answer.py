@@ -13,7 +13,14 @@ from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.model.pod_places import KINDS, parts_of
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.changes.followed import FIRST, MADE, controller_of, namespace_needs, pool_needs, taking_needs
+from kubectl_kres.reports.changes.given_steps import (
+    FIRST,
+    MADE,
+    controller_of,
+    namespace_needs,
+    pool_needs,
+    taking_needs,
+)
 from kubectl_kres.reports.common.explanation import FailedRead, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN

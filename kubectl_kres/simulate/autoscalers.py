@@ -15,7 +15,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import SIDES, Slot, Unparsable
 from kubectl_kres.admission.request.new_pod import PodWebhook, Policies
 from kubectl_kres.admission.resize.resize_pod import resize
-from kubectl_kres.model.admitting import WebhookConfiguration
+from kubectl_kres.model.admission_objects import WebhookConfiguration
 from kubectl_kres.model.objects import Raw, decode_object, mapping
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse

@@ -23,10 +23,10 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, WorkloadSpec
-from kubectl_kres.reports.changes.together import CombinedAnswer, Files, evaluate_together, with_policies
+from kubectl_kres.reports.changes.combined_answer import CombinedAnswer, Files, evaluate_together, with_policies
 from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
-from kubectl_kres.reports.check.of_store import check_needs, cluster_needs, makers, missing_reads, unmade
-from kubectl_kres.reports.check.refused.pods import ROLLED
+from kubectl_kres.reports.check.refusals.pods import ROLLED
+from kubectl_kres.reports.check.store_contexts import check_needs, cluster_needs, makers, missing_reads, unmade
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, build_unseen
 from kubectl_kres.reports.common.replicas import controller, same_template
 from kubectl_kres.reports.pod.needs import SCALED, list_read_requests

@@ -23,7 +23,7 @@ from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import counted_kind, is_always_counted, overlay
 from kubectl_kres.manifests.read import drop_unversioned, raise_faults, read
-from kubectl_kres.manifests.typed import decode_manifest, kind_of
+from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload

@@ -20,9 +20,9 @@ from kubectl_kres.reports.common.parts import Edit, SetBound, SetConfig
 from kubectl_kres.reports.remedies.pods import findings_of
 from kubectl_kres.reports.remedies.shape import resource_of, units
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.reports.ways.changed_policies import changed_policies
-from kubectl_kres.tekton.reports.ways.config_edits import EntryValues, entries_edit
-from kubectl_kres.tekton.reports.ways.run_values import RunCase
+from kubectl_kres.tekton.reports.remedies.changed_policies import changed_policies
+from kubectl_kres.tekton.reports.remedies.config_edits import EntryValues, entries_edit
+from kubectl_kres.tekton.reports.remedies.run_values import RunCase
 from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.base.variables import variables_of
 from kubectl_kres.tekton.rules.controller.taskrun import task_run, world_of

@@ -26,7 +26,7 @@ from kubectl_kres.reports.common.last_editor import ManifestEdit, apply_edits
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.remedies.commands import keeper_of
-from kubectl_kres.reports.scheduling.lowering import LoweredValue
+from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue
 from kubectl_kres.reports.scheduling.new_pods import report_new_pods
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget
 from kubectl_kres.reports.scheduling.remedies import find_remedies
