@@ -69,6 +69,10 @@ class Quota:
         """Return the quota with another use."""
         return Quota(self.name, self.source, self.scopes, self.hard, used, self.words, self.hard_at)
 
+    def with_hard(self, hard: Quantities) -> Quota:
+        """Return the quota with other amounts that it limits to."""
+        return Quota(self.name, self.source, self.scopes, hard, self.used, self.words, self.hard_at)
+
 
 class RefusalFormat(Protocol):
     """How a webhook that enforces a quota words its refusals."""
@@ -560,3 +564,10 @@ def amounts(quotas: Iterable[Quota]) -> tuple[dict[Key, int], dict[Key, int]]:
     used = {(quota.name, name): value.nano for quota in quotas for name, value in quota.used.items()}
     hard = {(quota.name, name): value.nano for quota in quotas for name, value in quota.hard.items()}
     return used, hard
+
+
+def lacking_room(quotas: Iterable[Quota], price: Price) -> dict[Key, int]:
+    """Return what the hard of quotas has to be for a price, where it is less."""
+    used, hard = amounts(quotas)
+    needs = {key: used.get(key, 0) + amount for key, amount in price.items() if amount > 0 and key in hard}
+    return {key: need for key, need in needs.items() if need > hard[key]}

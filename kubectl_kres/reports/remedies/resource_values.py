@@ -34,7 +34,7 @@ class Resource:
         self.draft = draft.copy()
         self.before = draft
 
-    def changes(self, pod: Pod, values: Values) -> Iterator[tuple[ResourceField, str | None]]:
+    def changes(self, pod: Pod, values: Values) -> Iterator[tuple[ResourceField, str]]:
         """Yield every value of the resource that differs now, or that an earlier step wrote."""
         for old, new in zip(self.before.slots(), self.draft.slots(), strict=True):
             for side in ("requests", "limits"):

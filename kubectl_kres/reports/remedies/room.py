@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -13,19 +13,10 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.remedies.plans import NEW, plan_of
-from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults, judge
-from kubectl_kres.reports.remedies.shape import (
-    ResourceField,
-    Values,
-    needed_values,
-    scale_down,
-    units,
-    write,
-    written_value,
-)
+from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults
+from kubectl_kres.reports.remedies.shape import ResourceField, scale_down, units, write, written_value
 from kubectl_kres.simulate.rollout import RolloutPlan, SettledRollout, at_rest
 
-_ROUNDS = 6
 #: So often room is made for one more pod beside those that others take, and so many of them are tried as the first.
 _ROUNDS_OF_RIVALS, _MOST_ORDERS = 200, 5
 _COUNTS = ("pods", "persistentvolumeclaims")
@@ -40,14 +31,6 @@ class RaisedHard(Struct, frozen=True):
     first: Mapping[Key, int]
     complete: bool
     rest: SettledRollout
-
-
-def smallest_raise(place: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server) -> RaisedHard:
-    """Return the smallest raise that is enough whichever template's, and whichever workload's, pods come first. Raises
-    Unparsable.
-    """
-    plan, used = plan_of(place, pod, evaluated, policies, server)
-    return raised_for(plan, used, amounts(policies.quotas)[1])
 
 
 def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> RaisedHard:
@@ -124,45 +107,6 @@ def _find_smallest_hard(
     return {key: amount for key, amount in result.items() if amount > hard[key]}
 
 
-def lower_values(
-    place: OwnedPods, pod: Pod, values: Mapping[ResourceField, str | None], policies: Policies, server: Server
-) -> dict[ResourceField, str | None] | None:
-    """Return values with which all pods fit the quotas as they are; None: there are none, or none that a program runs
-    with.
-    """
-    result = dict(values)
-    for _ in range(_ROUNDS):
-        trial = write(pod, result)
-        evaluated = judge(trial, policies, server)
-        if evaluated.faults:
-            return None
-        need = smallest_raise(place, trial, evaluated, policies, server)
-        if not need.complete:
-            return None
-        if not need.hard:
-            return _drop_needless_values(place, pod, result, policies, server)
-        smaller = _smaller(place, pod, result, evaluated, sorted(need.hard), policies, server)
-        if smaller is None or smaller == result:
-            return None
-        result = smaller
-    return None
-
-
-def _drop_needless_values(
-    place: OwnedPods,
-    pod: Pod,
-    mapping: Mapping[ResourceField, str | None],
-    policies: Policies,
-    server: Server,
-) -> dict[ResourceField, str | None]:
-    def passes(fewer: Values) -> bool:
-        trial = write(pod, fewer)
-        evaluated = judge(trial, policies, server)
-        return not evaluated.faults and smallest_raise(place, trial, evaluated, policies, server).hard == {}
-
-    return needed_values(pod, mapping, passes)
-
-
 def measured_resource(name: str) -> tuple[Side, str] | None:
     """Return the side and resource of a pod that a quota's name measures; None: a number of objects."""
     if name in _COUNTS or name.startswith("count/") or name.endswith(("storage", "persistentvolumeclaims")):
@@ -176,20 +120,15 @@ def measured_resource(name: str) -> tuple[Side, str] | None:
     return "requests", name.removeprefix("requests.")
 
 
-def _smaller(
-    place: OwnedPods,
-    pod: Pod,
-    values: Mapping[ResourceField, str | None],
-    evaluated: PodFaults,
-    short: Sequence[Key],
-    policies: Policies,
-    server: Server,
-) -> dict[ResourceField, str | None] | None:
-    """Return the values with the first resource that is short lowered to what there is room for."""
+def smaller_values(
+    place: OwnedPods, pod: Pod, evaluated: PodFaults, short: Iterable[Key], policies: Policies, server: Server
+) -> dict[ResourceField, str] | None:
+    """Return values with which the first resource that is short is lowered to what there is room for; None: a number of
+    objects is short, or so little is left that nothing runs with it. Raises Unparsable.
+    """
     sides = {measured_resource(name) for _, name in short}
     if None in sides:
         return None
-    trial = write(pod, values)
     side, name = min(side for side in sides if side is not None)
     draft: Draft | None = evaluated.outcomes[0].draft
     keys = [key for key in evaluated.price if measured_resource(key[1]) == (side, name)]
@@ -197,14 +136,12 @@ def _smaller(
         # Nothing that a pod states is short, but what others lack that exist.
         return None
     # Another template is made with every change, also where this one is the first.
-    changed = write(trial, {ResourceField("spec.containers[0]", side, name): "1"})
+    changed = write(pod, {ResourceField("spec.containers[0]", side, name): "1"})
     plan, used = plan_of(place, changed, evaluated, policies, server)
     hard = {key: value for key, value in amounts(policies.quotas)[1].items() if key in keys}
     most = _find_largest_price(plan, used, hard, keys, max(evaluated.price[key] for key in keys), units(name))
     most -= draft.overhead.get(name, ZERO).nano
-    if most < LEAST.get(name, 10**9):
-        return None
-    return {**values, **dict(_scale_values(pod, values, draft, side, name, most))}
+    return dict(_scale_values(pod, draft, side, name, most)) if most >= LEAST.get(name, 10**9) else None
 
 
 def _find_largest_price(
@@ -224,9 +161,7 @@ def _find_largest_price(
     return low * step
 
 
-def _scale_values(
-    pod: Pod, values: Mapping[ResourceField, str | None], draft: Draft, side: Side, name: str, most: int
-) -> Iterator[tuple[ResourceField, str | None]]:
+def _scale_values(pod: Pod, draft: Draft, side: Side, name: str, most: int) -> Iterator[tuple[ResourceField, str]]:
     after = draft.copy()
     level = after.pod
     if level is not None and name in level.amounts_of(side) and name in {"cpu", "memory"}:
@@ -240,10 +175,9 @@ def _scale_values(
         scale_down(after, "requests", name, Quantity(most))
     else:
         scale_down(after, side, name, Quantity(most))
-    written_now = write(pod, values)
     for old, new in zip(draft.slots(), after.slots(), strict=True):
         for which in ("requests", "limits"):
             before, now = old.amounts_of(which).get(name), new.amounts_of(which).get(name)
-            stands = written_value(written_now, ResourceField(new.path, which, name))
+            stands = written_value(pod, ResourceField(new.path, which, name))
             if now is not None and now.nano > 0 and (before != now or stands is None):
                 yield ResourceField(new.path, which, name), str(now)

@@ -1,4 +1,4 @@
-"""Remedies found by trying: edits are made on a copy, evaluated by the engine, and reduced to as few as are enough.
+"""Remedies of pods, found by trying: edits are made on a copy, evaluated by the engine, and reduced to as few as do.
 
 Each remedy is complete alone: more room in quotas for a valid template, a template within the existing room, or fewer
 pods. One that does not bring all wanted pods is reported with the refusal that stays.
@@ -6,55 +6,86 @@ pods. One that does not bring all wanted pods is reported with the refusal that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
 
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Unparsable, parse_list
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
-from kubectl_kres.admission.limitrange import Limits, ParsedItem
-from kubectl_kres.admission.quota.quota_admission import amounts
+from kubectl_kres.admission.quota.quota_admission import Key, amounts
 from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
-from kubectl_kres.model.workload import Workload
-from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload
-from kubectl_kres.reports.common.parts import Admits, Basis, Edit, EditClaim, Remedy, Scale, SetBound, SetValue
+from kubectl_kres.reports.common.parts import (
+    Admits,
+    Basis,
+    DeleteObject,
+    Edit,
+    EditClaim,
+    RaiseQuota,
+    Remedy,
+    Scale,
+    SetBound,
+    SetValue,
+)
 from kubectl_kres.reports.remedies import words
-from kubectl_kres.reports.remedies.candidates import Candidate, remedies_of
+from kubectl_kres.reports.remedies.changed_objects import changed_policies, with_moved_bound, with_storage
+from kubectl_kres.reports.remedies.engine import RemedySearch, State
 from kubectl_kres.reports.remedies.plans import needed_room, plan_of, plan_of_rival
 from kubectl_kres.reports.remedies.pods import (
     TRIED,
     OwnedPods,
+    PodFaults,
     findings_of,
     judge,
     workplace,
 )
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
-from kubectl_kres.reports.remedies.room import RaisedHard, lower_values, raised_for, smallest_raise, worst_outcome
-from kubectl_kres.reports.remedies.shape import ResourceField, passing_values, write, written_value
-from kubectl_kres.reports.remedies.words import raises
+from kubectl_kres.reports.remedies.room import RaisedHard, raised_for, smaller_values
+from kubectl_kres.reports.remedies.shape import Direction, ResourceField, corrected_values, write, written_value
+from kubectl_kres.reports.remedies.words import compose_remedy, raises
 from kubectl_kres.store.store import Store
 
 #: Refusals for a class that does not exist, and the field of the policies that then counts as not read.
 _OF_CLASSES = {"priority/unknown-class": "priorities", "runtime-class/unknown": "runtimes"}
 _OF_CLAIMS = frozenset({"limitrange/min", "limitrange/max"})
-_MOST_BOUNDS = 12
+#: The order in which the edits of objects are named, before and behind the values of the template.
+_BEFORE, _BEHIND = (RaiseQuota, SetBound, EditClaim), (Scale, DeleteObject)
 
 
-class TrialEdits(Struct, frozen=True):
-    """One set of edits: values of the template, bounds of LimitRanges, sizes of claims, and the hard of quotas."""
+class PodTrial(Struct, frozen=True, dict=True):
+    """The pods of a workload after edits: what refuses them, and what room they need.
 
-    values: Mapping[ResourceField, str | None]
-    policies: Policies
+    ``claims``: what refuses claims of its templates. ``hard``: of quotas; empty where pods that are there are counted
+    already. ``freed``: how much less quotas count, by their names.
+    """
+
     place: OwnedPods
-    need: RaisedHard
-    bounds: tuple[SetBound, ...] = ()
-    claims: tuple[EditClaim, ...] = ()
-    scale: int | None = None
+    pod: Pod
+    policies: Policies
+    server: Server
+    faults: PodFaults
+    claims: Sequence[tuple[str, Finding]]
+    hard: Mapping[Key, int]
+    freed: Mapping[str, int]
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing but a lack of room refuses."""
+        return not self.faults.faults and not self.claims
+
+    @cached_property
+    def need(self) -> RaisedHard:
+        """The room that all pods need beyond what there is. Raises Unparsable."""
+        plan, used = plan_of(self.place, self.pod, self.faults, self.policies, self.server)
+        left = {key: amount - self.freed.get(key[1], 0) * 10**9 for key, amount in used.items()}
+        return raised_for(plan, left, self.hard)
 
 
 def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server) -> tuple[Remedy, ...]:
@@ -74,8 +105,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
             return ()
         beside = Rivals() if analysis.start.live is not None else rivals_of(store, subject, analysis.known, server)
         place = structs.replace(place, rivals=beside.counted)
-        search = _PodSearch(store, subject, analysis, server, place)
-        remedies = tuple(remedies_of(store, subject, search.candidates()))
+        remedies = tuple(PodSearch(store, subject, analysis, place).remedies())
     except Unparsable:
         return ()
     if beside.unknown:
@@ -136,132 +166,112 @@ def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
     return structs.replace(remedy, stays=stays, contested=refs)
 
 
-class _PodSearch:
-    def __init__(self, store: Store, subject: Subject, analysis: Analysis, server: Server, place: OwnedPods) -> None:
-        self.store, self.subject, self.analysis, self.server, self.place = store, subject, analysis, server, place
+class PodSearch(RemedySearch[PodTrial]):
+    """Requests, limits, claims and the number of pods of one workload; bounds and quotas of its namespace."""
+
+    def __init__(self, store: Store, subject: Subject, analysis: Analysis, place: OwnedPods) -> None:
+        super().__init__(store, subject)
+        self.analysis, self.server, self.place = analysis, analysis.server, place
         self.pod, self.policies = analysis.start.pod, analysis.known.policies
         self.counted = analysis.start.live is not None and not place.lacking
+        owner = analysis.start.owner or manifest_workload(subject)
+        claims = owner.spec.volume_claim_templates if owner is not None and place.claims else None
+        self.templates = {f"spec.volumeClaimTemplates[{at}]": claim for at, claim in enumerate(claims or ())}
 
-    def candidates(self) -> Iterator[Candidate]:
-        """Yield the sets of edits that bring all wanted pods, those that raise quotas first."""
-        if self._has_all_pods():
-            return
-        for trial in self._trials():
-            edits = tuple(self._edits(trial))
-            if not edits:
-                return
-            finish = partial(self._with_sharing, trial)
-            yield Candidate(edits, trial.place.wanted, trial.need.rest.updated, finish)
-        if not self.counted:
-            yield from self._freeing_remedies()
+    def evaluate(self, state: State) -> PodTrial:
+        """Return what becomes of the pods."""
+        room = {place: to for place, to in state.items() if isinstance(to, (RaiseQuota, DeleteObject))}
+        if room:
+            from kubectl_kres.reports.remedies.freeing import count_freed
 
-    def _with_sharing(self, trial: TrialEdits, remedy: Remedy) -> Remedy:
-        return _mark_shared(remedy, self._who_shares(trial))
+            base = self.trial(_without(state, room))
+            hard = amounts(changed_policies(self.policies, room.values()).quotas)[1]
+            return structs.replace(base, hard=base.hard and hard, freed=count_freed(room.values()))
+        policies = changed_policies(self.policies, state.values())
+        pod = write(self.pod, _values_in(state))
+        refused = [
+            (path, finding)
+            for path, claim in self.templates.items()
+            for finding in self._of_claim(with_storage(claim, state[path].to) if path in state else claim, policies)
+        ]
+        hard = {} if self.counted else amounts(policies.quotas)[1]
+        faults = judge(pod, policies, self.server)
+        place, freed = self._change_place(state)
+        return PodTrial(place, pod, policies, self.server, faults, refused, hard, freed)
 
-    def _freeing_remedies(self) -> Iterator[Candidate]:
-        """Yield edits that raise no quota, for the template as it is."""
-        evaluated = judge(self.pod, self.policies, self.server)
-        if evaluated.faults:
-            return
-        short = tuple(smallest_raise(self.place, self.pod, evaluated, self.policies, self.server).hard)
-        if not any(name.startswith("count/") for _, name in short):
-            return
-        from kubectl_kres.reports.remedies.freeing import freeing_edits
-
-        args = (self.place, self.pod, evaluated, self.policies, self.server)
-        for edits in freeing_edits(self.store, self.subject, *args, short):
-            yield Candidate(edits, self.place.wanted)
-
-    def _who_shares(self, trial: TrialEdits) -> tuple[ObjectRef, ...]:
-        """Return the rivals that the room is shared with, so that more is made than without them."""
-        place = structs.replace(trial.place, rivals=())
-        alone = self._build_trial(trial.values, trial.policies, place, trial.bounds, trial.claims).need.hard
-        more = {key for key, amount in trial.need.hard.items() if amount != alone.get(key)}
-        plans = (
-            {rival.ref: plan_of_rival(rival, trial.policies, self.server) for rival in trial.place.rivals}
-            if more
-            else {}
-        )
-        return tuple(ref for ref, plan in plans.items() if not more.isdisjoint(needed_room(plan)))
-
-    def _has_all_pods(self) -> bool:
-        """Return whether all wanted pods exist, or come without a change; for an existing pod: whether it would be
-        admitted.
-        """
-        evaluated = judge(self.pod, self.policies, self.server)
+    def passes(self, trial: PodTrial) -> bool:
+        """Return whether all wanted pods exist, or come; of one that exists whether it would be admitted."""
         if self.counted:
-            return not evaluated.faults
-        if any(True for _, claim in self._templates() for _ in self._of_claim(claim, self.policies)):
-            return False
-        plan, used = plan_of(self.place, self.pod, evaluated, self.policies, self.server)
-        return worst_outcome(plan, used, amounts(self.policies.quotas)[1]).complete
+            return not trial.faults.faults
+        return not trial.claims and trial.need.complete and not trial.need.hard
 
-    def _trials(self) -> Iterator[TrialEdits]:
-        """Yield every set of edits, those that raise quotas first."""
-        shapes = [*self._template_trials()]
-        fits = [trial for trial in shapes if trial.need.complete]
-        yield from fits
-        for trial in fits:
-            if trial.need.hard and not self.counted:
-                yield from self._lower_values(trial)
-        for trial in fits:
-            if trial.need.hard and not self.counted:
-                yield from self._lower_replicas(trial)
+    def parts(self, state: State) -> Iterator[Sequence[object]]:
+        """Yield each request, then each limit, then what else is changed."""
+        values = sorted(_values_in(state), key=lambda place: (place.side == "limits", place))
+        yield from ((place,) for place in (*values, *_without(state, values)))
 
-    def _template_trials(self) -> Iterator[TrialEdits]:
-        """Yield the changes to template, claims and LimitRanges that are needed whatever room quotas have."""
-        result = []
-        for place, policies, bounds, claims in self._claims():
+    def states(self) -> Iterator[State]:
+        """Yield the ways that raise quotas, then those within the room that there is."""
+        if self.meets({}, self.passes):
+            return
+        fits = [state for state in self._valid_states() if self.trial(state).need.complete]
+        for state in fits:
+            need = self.trial(state).need
+            edits = raises(self.policies, need.hard, need.first)
+            yield {**state, **{(edit.object, edit.field): edit for edit in edits}}
+        if self.counted:
+            return
+        fits = [state for state in fits if self.trial(state).need.hard]
+        for state in fits:
+            lower = self.find(state, self._fit_values)
+            if lower is not None:
+                yield lower
+        for state in fits:
+            yield from self._fewer_pods(state)
+        yield from self._freeing_states()
+
+    def _valid_states(self) -> Iterator[State]:
+        """Yield the changes of template, claims and LimitRanges that are needed whatever room quotas have."""
+        found = False
+        for start in self._claim_states():
             for way in ("lower", "raise"):
-                values, evaluated = passing_values(self.pod, policies, self.server, way)
-                if not evaluated.faults:
-                    result.append(self._build_trial(values, policies, place, bounds, claims))
-            if not result:
-                widened, more = self._widen_limit_ranges(policies)
-                if more:
-                    values, evaluated = passing_values(self.pod, widened, self.server, "lower")
-                    if not evaluated.faults:
-                        result.append(self._build_trial(values, widened, place, (*bounds, *more), claims))
-        yield from result
+                state = self.find(start, partial(self._correct_values, way), _is_valid)
+                if state is not None:
+                    found = True
+                    yield state
+            if not found and (state := self.find(start, self._widen, _is_valid)) is not None:
+                found = True
+                yield state
 
-    def _build_trial(
-        self,
-        values: Mapping[ResourceField, str | None],
-        policies: Policies,
-        place: OwnedPods,
-        bounds: tuple[SetBound, ...],
-        claims: tuple[EditClaim, ...],
-    ) -> TrialEdits:
-        pod = write(self.pod, values)
-        evaluated = judge(pod, policies, self.server)
-        if self.counted:
-            plan, used = plan_of(place, pod, evaluated, policies, self.server)
-            need = raised_for(plan, used, {})
-        else:
-            need = smallest_raise(place, pod, evaluated, policies, self.server)
-        return TrialEdits(values, policies, place, need, bounds, claims)
+    def _correct_values(self, way: Direction, state: State, trial: PodTrial) -> State | None:
+        """Return other values of the template, as the refusals ask for them."""
+        if not trial.faults.faults:
+            return None
+        corrected = corrected_values(self.pod, _values_in(state), trial.faults.faults[0], trial.policies.limits, way)
+        return {**_without(state, _values_in(state)), **corrected}
 
-    def _lower_values(self, trial: TrialEdits) -> Iterator[TrialEdits]:
-        values = lower_values(trial.place, self.pod, trial.values, trial.policies, self.server)
-        if values is None or values == trial.values:
-            return
-        trial_edits = self._build_trial(values, trial.policies, trial.place, trial.bounds, trial.claims)
-        if trial_edits.need.complete and not trial_edits.need.hard:
-            yield trial_edits
+    def _widen(self, state: State, _trial: PodTrial) -> State | None:
+        """Return lower values where they do, else the bounds of LimitRanges with one more moved."""
+        end = self.walk(state, partial(self._correct_values, "lower"), _is_valid)
+        trial = self.trial(end)
+        if trial.valid:
+            return end
+        findings = [finding for outcome in trial.faults.faults for finding in findings_of(outcome)]
+        return with_moved_bound(state, trial.policies, findings, self.subject.ref.namespace)
 
-    def _lower_replicas(self, trial: TrialEdits) -> Iterator[TrialEdits]:
+    def _fit_values(self, state: State, trial: PodTrial) -> State | None:
+        """Return lower values of what is short."""
+        if not trial.valid or not trial.need.complete:
+            return None
+        values = smaller_values(trial.place, trial.pod, trial.faults, trial.need.hard, trial.policies, self.server)
+        return None if values is None else {**state, **values}
+
+    def _fewer_pods(self, state: State) -> Iterator[State]:
         """Yield as many pods as there is room for, where a field has their number and no rollout is under way."""
-        place = trial.place
-        count = trial.need.rest.updated
-        others = [existing for existing in place.existing if not existing.newest and (existing.pods or existing.wanted)]
-        if self._replicas_field() is None or others or trial.values or not 0 < count < place.wanted:
-            return
-        replicas = structs.replace(place.replicas, wanted=count) if place.replicas is not None else None
-        existing = tuple(structs.replace(existing, wanted=min(existing.wanted, count)) for existing in place.existing)
-        fewer = structs.replace(place, wanted=count, replicas=replicas, existing=existing)
-        trial_edits = self._build_trial(trial.values, trial.policies, fewer, trial.bounds, trial.claims)
-        if trial_edits.need.complete and not trial_edits.need.hard:
-            yield structs.replace(trial_edits, scale=count)
+        count, field = self.trial(state).need.rest.updated, self._replicas_field()
+        old = any(not existing.newest and (existing.pods or existing.wanted) for existing in self.place.existing)
+        if field is not None and not old and not _values_in(state) and 0 < count < self.place.wanted:
+            yield {**state, field: Scale(self.subject.ref, field, count, self.place.wanted)}
 
     def _replicas_field(self) -> str | None:
         """Return the field with the number of pods; None for an object whose number is not lowered here."""
@@ -270,62 +280,62 @@ class _PodSearch:
             return "spec.replicas"
         return fields.get(self.subject.ref.kind)
 
-    def _claims(self) -> Iterator[tuple[OwnedPods, Policies, tuple[SetBound, ...], tuple[EditClaim, ...]]]:
-        """Yield the claims unchanged, where LimitRanges admit them; else other bounds for them, and other claims."""
-        templates = self._templates()
-        refused = [(path, finding) for path, claim in templates for finding in self._of_claim(claim, self.policies)]
-        if not refused:
-            yield self.place, self.policies, (), ()
+    def _freeing_states(self) -> Iterator[State]:
+        """Yield what raises no quota, for the template as it is."""
+        trial = self.trial({})
+        short = {name for _, name in trial.need.hard}
+        if trial.valid and any(name.startswith("count/") for name in short):
+            from kubectl_kres.reports.remedies.freeing import ended_jobs, fewer_kept_jobs, unused_objects
+
+            own = self.store.get(self.subject.ref.kind, self.subject.ref.name, self.subject.ref.namespace)
+            workload = own or manifest_workload(self.subject)
+            yield self.fewest(unused_objects(self.store, self.subject, own, short)) or {}
+            yield self.walk({}, partial(fewer_kept_jobs, self.subject.ref, workload, short), self.passes)
+            yield self.fewest(ended_jobs(self.store, self.subject, short)) or {}
+
+    def _change_place(self, state: State) -> tuple[OwnedPods, Mapping[str, int]]:
+        """Return the workload with other claims, or fewer pods or Jobs, and how much less quotas count then."""
+        place, field = self.place, self._replicas_field()
+        claims = tuple(tuple(_resize_claim(claim, self.templates, state) for claim in own) for own in place.claims)
+        place, freed = structs.replace(place, claims=claims), dict[str, int]()
+        scales = [to for to in state.values() if isinstance(to, Scale)]
+        for scale in scales:
+            if scale.field == field:
+                replicas = structs.replace(place.replicas, wanted=scale.to) if place.replicas is not None else None
+                existing = tuple(structs.replace(it, wanted=min(it.wanted, scale.to)) for it in place.existing)
+                place = structs.replace(place, wanted=scale.to, replicas=replicas, existing=existing)
+        fewer = sum((scale.from_ or 0) - scale.to for scale in scales if scale.field != field)
+        if fewer:
+            from kubectl_kres.reports.remedies.freeing import with_fewer_jobs
+
+            place, freed = with_fewer_jobs(place, fewer)
+        return place, freed
+
+    def _claim_states(self) -> Iterator[State]:
+        """Yield no change where LimitRanges admit the claims; else other bounds for them, and other claims."""
+        if not self.trial({}).claims:
+            yield {}
             return
-        policies = self.policies
-        bounds: list[SetBound] = []
-        for _, finding in refused:
-            changed = self._move_bound(policies, finding)
-            if changed is not None:
-                policies, edit = changed
-                bounds = [
-                    *(bound for bound in bounds if bound.field != edit.field or bound.object != edit.object),
-                    edit,
-                ]
-        yield self.place, policies, tuple(bounds), ()
-        edits = []
-        sizes: dict[str, str] = {}
-        for path, claim in templates:
-            findings = [finding for where, finding in refused if where == path]
-            if findings:
-                to = self._size(claim, findings)
-                if to is None:
-                    return
-                sizes[claim.metadata.name] = str(to)
-                edits.append(self._edit_claim(path, claim, str(to)))
-        claims = tuple(
-            tuple(_resize_claim(persistent_volume_claim, sizes) for persistent_volume_claim in of_pod)
-            for of_pod in self.place.claims
-        )
-        yield structs.replace(self.place, claims=claims), self.policies, (), tuple(edits)
+        yield self.walk({}, self._widen_for_claims, lambda trial: not trial.claims)
+        sizes: dict[str, EditClaim] = {}
+        for path in dict.fromkeys(path for path, _ in self.trial({}).claims):
+            size = self._size(self.templates[path])
+            if size is None:
+                return
+            sizes[path] = self._edit_claim(path, str(size))
+        yield sizes
 
-    def _templates(self) -> Sequence[tuple[str, PersistentVolumeClaim]]:
-        owner = self._workload()
-        persistent_volume_claims = (
-            owner.spec.volume_claim_templates if owner is not None and self.place.claims else None
-        )
-        return [
-            (f"spec.volumeClaimTemplates[{index}]", persistent_volume_claim)
-            for index, persistent_volume_claim in enumerate(persistent_volume_claims or ())
-        ]
-
-    def _workload(self) -> Workload | None:
-        return self.analysis.start.owner or manifest_workload(self.subject)
+    def _widen_for_claims(self, state: State, trial: PodTrial) -> State | None:
+        findings = [finding for _, finding in trial.claims]
+        return with_moved_bound(state, trial.policies, findings, self.subject.ref.namespace)
 
     def _of_claim(self, claim: PersistentVolumeClaim, policies: Policies) -> Iterator[Finding]:
         from kubectl_kres.admission.request.volume_claims import admit_claim, with_default_class
 
         for outcome in admit_claim(with_default_class(claim, policies), policies, self.server):
-            for finding in outcome.refusal.findings if outcome.refusal is not None else ():
-                if finding.rule in _OF_CLAIMS:
-                    yield finding
+            yield from (finding for finding in findings_of(outcome) if finding.rule in _OF_CLAIMS)
 
-    def _size(self, claim: PersistentVolumeClaim, findings: Sequence[Finding]) -> Quantity | None:
+    def _size(self, claim: PersistentVolumeClaim) -> Quantity | None:
         """Return a size within every LimitRange; None: there is none."""
         bounds = [
             item for limit in self.policies.limits for item in limit.items if item.type == "PersistentVolumeClaim"
@@ -336,63 +346,37 @@ class _PodSearch:
             return None
         resources = claim.spec.resources
         asked = parse_list(resources.requests if resources else None, "spec.resources.requests").get("storage", ZERO)
-        return low if asked < low else high if findings and high is not None and asked > high else asked
+        return low if asked < low else high if high is not None and asked > high else asked
 
-    def _edit_claim(self, path: str, claim: PersistentVolumeClaim, to: str) -> EditClaim:
-        resources = claim.spec.resources
+    def _edit_claim(self, path: str, to: str) -> EditClaim:
+        resources = self.templates[path].spec.resources
         before = ((resources.requests if resources else None) or {}).get("storage")
         field = f"{path}.spec.resources.requests[storage]"
         return EditClaim(self.subject.ref, field, "storage", to, None if before is None else str(before))
 
-    def _widen_limit_ranges(self, policies: Policies) -> tuple[Policies, tuple[SetBound, ...]]:
-        """Return LimitRanges that admit the template, where no other values do."""
-        edits: dict[tuple[ObjectRef, str], SetBound] = {}
-        for _ in range(_MOST_BOUNDS):
-            _, evaluated = passing_values(self.pod, policies, self.server, "lower")
-            findings = [
-                finding
-                for outcome in evaluated.faults
-                for finding in (outcome.refusal.findings if outcome.refusal is not None else ())
-                if finding.rule in {"limitrange/min", "limitrange/max", "limitrange/ratio"}
-            ]
-            changed = next(
-                (it for finding in findings if (it := self._move_bound(policies, finding)) is not None), None
-            )
-            if not evaluated.faults or changed is None:
-                break
-            policies, edit = changed
-            before = edits.get((edit.object, edit.field))
-            edits[edit.object, edit.field] = structs.replace(edit, from_=before.from_) if before is not None else edit
-        return policies, tuple(edits.values())
+    def edits(self, state: State) -> Iterator[Edit]:
+        """Yield quotas, bounds, claims, values of the template and numbers."""
+        for kind in _BEFORE:
+            yield from (to for to in state.values() if isinstance(to, kind))
+        yield from self._values(_values_in(state))
+        yield from (to for to in state.values() if isinstance(to, _BEHIND))
 
-    def _move_bound(self, policies: Policies, finding: Finding) -> tuple[Policies, SetBound] | None:
-        """Return the refusing bound, moved to the requested value; None where no such bound refuses."""
-        source = finding.source
-        if source is None or source.kind != "LimitRange" or not finding.asked:
-            return None
-        ranges, edit = [], None
-        for limit in policies.limits:
-            items = []
-            for item in limit.items:
-                bound = (
-                    _find_bound_field(item, finding.resource, source.field) if limit.source.name == source.name else ""
-                )
-                if bound:
-                    ref = ObjectRef("LimitRange", source.name, self.subject.ref.namespace)
-                    edit = SetBound(ref, source.field, finding.resource, finding.asked, finding.limit, bound, item.type)
-                changed = _with_bound(item, bound, finding.resource, parse(finding.asked)) if bound else item
-                items.append(changed)
-            ranges.append(Limits(limit.source, tuple(items)))
-        return (structs.replace(policies, limits=tuple(ranges)), edit) if edit is not None else None
+    def compose(self, state: State, edits: Sequence[Edit]) -> Remedy:
+        """Return the remedy, with the rivals that its room is for, too."""
+        raised = {place: to for place, to in state.items() if isinstance(to, RaiseQuota)}
+        wanted, base = self.trial(state).place.wanted, _without(state, raised)
+        now = self.trial(base).need.rest.updated
+        remedy = compose_remedy(self.store, self.subject, edits, Admits(wanted, wanted), now)
+        refs = self._who_shares(self.trial(base)) if raised else ()
+        text = f"{remedy.text}{words.shared_room_text(refs)}"
+        return structs.replace(remedy, text=text, shared=refs) if refs else remedy
 
-    def _edits(self, trial: TrialEdits) -> Iterator[Edit]:
-        yield from raises(self.policies, trial.need)
-        yield from trial.bounds
-        yield from trial.claims
-        yield from self._values(trial.values)
-        field = self._replicas_field()
-        if trial.scale is not None and field is not None:
-            yield Scale(self.subject.ref, field, trial.scale, self.place.wanted)
+    def _who_shares(self, trial: PodTrial) -> tuple[ObjectRef, ...]:
+        """Return the rivals that the room is shared with, so that more is made than without them."""
+        alone = structs.replace(trial, place=structs.replace(trial.place, rivals=())).need.hard
+        more = {key for key, amount in trial.need.hard.items() if amount != alone.get(key)}
+        plans = ((rival.ref, plan_of_rival(rival, trial.policies, self.server)) for rival in trial.place.rivals if more)
+        return tuple(ref for ref, plan in plans if not more.isdisjoint(needed_room(plan)))
 
     def _values(self, values: Mapping[ResourceField, str | None]) -> Iterator[SetValue]:
         start = self.analysis.start
@@ -427,26 +411,23 @@ class _PodSearch:
         return "unknown" if to == STATED.get(place.resource) else ""
 
 
-def _find_bound_field(item: ParsedItem, resource: str, field: str) -> str:
-    """Return whether the field of a LimitRange is min or max of the item; empty: neither."""
-    return next((entry for entry in ("min", "max") if field == f"{item.path}.{entry}[{resource}]"), "")
+def _is_valid(trial: PodTrial) -> bool:
+    return trial.valid
 
 
-def _with_bound(item: ParsedItem, bound: str, resource: str, value: Quantity) -> ParsedItem:
-    twin = object.__new__(ParsedItem)
-    for name in ParsedItem.__slots__:
-        setattr(twin, name, getattr(item, name))
-    if bound == "min":
-        twin.min = {**item.min, resource: value}
-    else:
-        twin.max = {**item.max, resource: value}
-    return twin
+def _without(state: State, places: Container[Any]) -> State:
+    return {place: to for place, to in state.items() if place not in places}
 
 
-def _resize_claim(claim: PersistentVolumeClaim, sizes: Mapping[str, str]) -> PersistentVolumeClaim:
-    for name, size in sizes.items():
-        if claim.metadata.name.startswith(f"{name}-") and claim.spec.resources is not None:
-            requests = {**(claim.spec.resources.requests or {}), "storage": size}
-            resources = structs.replace(claim.spec.resources, requests=requests)
-            return structs.replace(claim, spec=structs.replace(claim.spec, resources=resources))
+def _values_in(state: State) -> dict[ResourceField, str]:
+    return {place: to for place, to in state.items() if isinstance(place, ResourceField)}
+
+
+def _resize_claim(
+    claim: PersistentVolumeClaim, templates: Mapping[str, PersistentVolumeClaim], state: State
+) -> PersistentVolumeClaim:
+    """Return the claim of a pod as its template asks for it then."""
+    for path, template in templates.items():
+        if path in state and claim.metadata.name.startswith(f"{template.metadata.name}-"):
+            return with_storage(claim, state[path].to)
     return claim

@@ -7,17 +7,20 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Side, Slot
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
-from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.remedies.pods import OF_VALUES, PodFaults, findings_of, judge
+from kubectl_kres.reports.remedies.pods import OF_VALUES, findings_of
+
+if TYPE_CHECKING:
+    from kubectl_kres.reports.remedies.resource_values import Resource
 
 
 class ResourceField(NamedTuple):
@@ -33,8 +36,8 @@ class ResourceField(NamedTuple):
         return f"{self.holder}.resources.{self.side}[{self.resource}]"
 
 
-#: What is written where; None takes a value out.
-Values = Mapping[ResourceField, str | None]
+#: What is written where.
+Values = Mapping[ResourceField, str]
 
 
 def write(pod: Pod, values: Values) -> Pod:
@@ -66,10 +69,7 @@ def _resources(resources: ResourceRequirements | None, values: Values) -> Resour
     base = resources or ResourceRequirements()
     sides: dict[str, dict[str, object]] = {"limits": dict(base.limits or {}), "requests": dict(base.requests or {})}
     for place, text in values.items():
-        if text is None:
-            sides[place.side].pop(place.resource, None)
-        else:
-            sides[place.side][place.resource] = text
+        sides[place.side][place.resource] = text
     return structs.replace(base, limits=sides["limits"] or None, requests=sides["requests"] or None)
 
 
@@ -92,7 +92,6 @@ def _holder(pod: Pod, holder: str) -> ResourceRequirements | None:
 #: Whether a request that exceeds its limit comes down to it, or the limit goes up.
 Direction = Literal["lower", "raise"]
 
-_ROUNDS = 8
 UNIT = 10**9
 
 
@@ -105,75 +104,30 @@ def units(resource: str, quantity: Quantity | None = None) -> int:
     return UNIT
 
 
-def passing_values(
-    pod: Pod, policies: Policies, server: Server, way: Direction
-) -> tuple[dict[ResourceField, str | None], PodFaults]:
-    """Return values to write, as few as are needed, and the pod with them: with faults if none were found."""
-    values: dict[ResourceField, str | None] = {}
-    evaluated = judge(pod, policies, server)
-    seen: set[tuple[tuple[ResourceField, str | None], ...]] = set()
-    for _ in range(_ROUNDS):
-        if not evaluated.faults or not _mendable(evaluated.faults):
-            break
-        values = _step(pod, values, evaluated, policies, way)
-        key = tuple(sorted(values.items(), key=str))
-        if key in seen:
-            break
-        seen.add(key)
-        evaluated = judge(write(pod, values), policies, server)
-    if evaluated.faults:
-        return values, evaluated
-    return _drop_needless_values(pod, values, policies, server)
-
-
-def _mendable(faults: Iterable[Outcome]) -> bool:
-    return all(any(finding.rule in OF_VALUES for finding in findings_of(outcome)) for outcome in faults)
-
-
-def _drop_needless_values(
-    pod: Pod, values: dict[ResourceField, str | None], policies: Policies, server: Server
-) -> tuple[dict[ResourceField, str | None], PodFaults]:
-    """Return the values without the needless ones."""
-
-    def passes(fewer: Values) -> bool:
-        return not judge(write(pod, fewer), policies, server).faults
-
-    kept = needed_values(pod, values, passes)
-    return kept, judge(write(pod, kept), policies, server)
-
-
-def needed_values(pod: Pod, values: Values, passes: Callable[[Values], bool]) -> dict[ResourceField, str | None]:
-    """Return the values that are all needed. They are tried again after each removal, which may make another one
-    needless.
+def corrected_values(
+    pod: Pod, values: Values, outcome: Outcome, limits: Sequence[Limits], way: Direction
+) -> dict[ResourceField, str]:
+    """Return the values after what one order refuses is corrected, resource by resource, without those that the pod
+    states already.
     """
-    kept = {place: text for place, text in values.items() if written_value(pod, place) != text}
-    changed = True
-    while changed:
-        changed = False
-        for place in sorted(kept, key=lambda place: (place.side == "limits", place)):
-            fewer = {key: text for key, text in kept.items() if key != place}
-            if passes(fewer):
-                kept, changed = fewer, True
-    return kept
-
-
-def _step(
-    pod: Pod, values: Values, evaluated: PodFaults, policies: Policies, way: Direction
-) -> dict[ResourceField, str | None]:
-    """Return the values after the refusals of the first order are remedied, resource by resource."""
-    outcome = evaluated.faults[0]
-    draft: Draft | None = outcome.draft
     result = dict(values)
-    if draft is None or outcome.refusal is None:
-        return result
+    for resource in solve(outcome, limits, way):
+        result.update(resource.changes(pod, values))
+    return {place: text for place, text in result.items() if written_value(pod, place) != text}
+
+
+def solve(outcome: Outcome, limits: Sequence[Limits], way: Direction) -> Iterator[Resource]:
+    """Yield each resource that a refusal is about, brought within the bounds that require it."""
     from kubectl_kres.reports.remedies.resource_values import Resource
 
-    needed = needed_sides(outcome.refusal.findings)
-    for name in sorted({resource_of(finding) for finding in outcome.refusal.findings if finding.rule in OF_VALUES}):
-        solved = Resource(name, draft, policies.limits, needed.get(name, set()), way)
-        solved.solve()
-        result.update(solved.changes(pod, values))
-    return result
+    draft: Draft | None = outcome.draft
+    findings = findings_of(outcome)
+    needed = needed_sides(findings)
+    for name in sorted({resource_of(finding) for finding in findings if finding.rule in OF_VALUES}):
+        if draft is not None:
+            resource = Resource(name, draft, limits, needed.get(name, set()), way)
+            resource.solve()
+            yield resource
 
 
 def resource_of(finding: Finding) -> str:

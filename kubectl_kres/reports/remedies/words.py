@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from kubectl_kres.admission.quota.quota_admission import amounts
+from kubectl_kres.admission.quota.quota_admission import Key
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.provenance.journal import Source
@@ -30,9 +29,6 @@ from kubectl_kres.reports.common.parts import (
 from kubectl_kres.reports.common.system import MoreRoom, quota_keepers
 from kubectl_kres.reports.remedies.commands import commands, keeper, named_owner, unchangeable, usage_command
 from kubectl_kres.store.store import Store
-
-if TYPE_CHECKING:
-    from kubectl_kres.reports.remedies.room import RaisedHard
 
 
 def sentence(edits: Sequence[Edit]) -> str:
@@ -279,24 +275,16 @@ def in_short(remedies: Sequence[Remedy]) -> str:
     return f"{remedies[0].text}{others}"
 
 
-def raises(policies: Policies, need: RaisedHard) -> Iterator[RaiseQuota]:
-    """Yield one edit for each name of a quota that has to be raised."""
-    _, hard = amounts(policies.quotas)
+def raises(policies: Policies, hard: Mapping[Key, int], first: Mapping[Key, int] | None = None) -> Iterator[RaiseQuota]:
+    """Yield one edit for each name of a quota to raise to ``hard``; ``first``: to that for the next pod alone."""
     for quota in policies.quotas:
         for name, before in quota.hard.items():
             key = quota.name, name
-            if key not in need.hard:
-                continue
-            first = need.first.get(key, hard[key])
-            next_pod = _amount(first, before, name) if first < need.hard[key] and first > hard[key] else ""
-            yield RaiseQuota(
-                quota.source.ref,
-                f"{quota.hard_at}[{name}]",
-                name,
-                _amount(need.hard[key], before, name),
-                str(before),
-                next_pod,
-            )
+            if key in hard:
+                next_hard = (first or {}).get(key, before.nano)
+                next_pod = _amount(next_hard, before, name) if before.nano < next_hard < hard[key] else ""
+                to = _amount(hard[key], before, name)
+                yield RaiseQuota(quota.source.ref, f"{quota.hard_at}[{name}]", name, to, str(before), next_pod)
 
 
 def _amount(nano: int, like: Quantity, name: str) -> str:

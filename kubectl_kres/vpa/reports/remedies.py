@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding
-from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.objects import ObjectRef, decode_object, on_wire
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.parts import Admits, RaiseQuota, Remedy, SetField
+from kubectl_kres.reports.common.parts import Admits, Edit, RaiseQuota, Remedy, SetField
+from kubectl_kres.reports.remedies.changed_objects import changed_policies
 from kubectl_kres.reports.remedies.commands import directed_command, keeper_of
+from kubectl_kres.reports.remedies.engine import RemedySearch, State
 from kubectl_kres.reports.remedies.words import compose_remedy, edit_file
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import KIND, WEBHOOK, VerticalPodAutoscaler
@@ -34,64 +35,190 @@ from kubectl_kres.vpa.rules.webhook import VpaWebhook
 #: The step in which amounts are looked for: cpu in ten thousandths, memory in Mi.
 _STEP = {"cpu": 10 * 10**6, "memory": 2**20 * 10**9}
 _POLICIES = "spec.resourcePolicy.containerPolicies"
-#: Resources that are capped one after the other.
-_MOST_CAPPED = 4
 
 _Raw = dict[str, Any]
 
 
-class _Trial:
+class _SpecField(NamedTuple):
+    """One field of the spec. ``then``: what comes of it."""
+
+    group: str
+    field: str
+    then: str
+
+
+class _PolicyField(NamedTuple):
+    """The policy of a container: the bound of a resource, or, without one, which values are controlled."""
+
+    container: str
+    resource: str = ""
+
+
+class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
     """The world of one autoscaler, in which changes of it and of quotas are tried."""
 
     def __init__(
-        self, store: Store, ask: EvaluationOptions, vpa: VerticalPodAutoscaler, target: Subject, analysis: Analysis
+        self,
+        store: Store,
+        ask: EvaluationOptions,
+        vpa: VerticalPodAutoscaler,
+        target: Subject,
+        analysis: Analysis,
+        eviction: Eviction,
     ) -> None:
-        self.store, self.ask, self.vpa, self.target, self.analysis = store, ask, vpa, target, analysis
+        super().__init__(store, target)
+        self.ask, self.vpa, self.analysis, self.eviction = ask, vpa, analysis, eviction
         self.ref = ObjectRef(KIND, vpa.metadata.name, vpa.metadata.namespace)
         self.raw: _Raw = on_wire(vpa)
 
-    def run(self, raw: _Raw | None = None, quotas: tuple[Quota, ...] | None = None) -> UpdaterRun | None:
-        """Return a run of the updater after a change; None: no server would store the autoscaler."""
+    def evaluate(self, state: State) -> UpdaterRun | None:
+        """Return a run of the updater; None: no server would store the autoscaler."""
         try:
-            changed = parse_autoscaler(decode_object(raw or self.raw, VerticalPodAutoscaler))
+            changed = parse_autoscaler(decode_object(self._change(state)[0], VerticalPodAutoscaler))
         except Unparsable:
             return None
         if changed is None:
             return None
-        policies = _with_autoscaler(self.analysis.known.policies, changed, quotas)
+        policies = changed_policies(_with_autoscaler(self.analysis.known.policies, changed), state.values())
         outcomes = admit(self.analysis.start.pod, policies, self.analysis.server, journal=False)
         known = structs.replace(self.analysis.known, policies=policies)
         analysis = structs.replace(self.analysis, known=known, outcomes=outcomes)
-        return UpdaterRun(self.store, self.ask, changed, self.target, analysis)
+        return UpdaterRun(self.store, self.ask, changed, self.subject, analysis)
 
-    def helps(self, raw: _Raw | None = None, quotas: tuple[Quota, ...] | None = None) -> bool:
-        """Return whether after a change the next pod is admitted, and what is evicted comes back for good."""
-        run = self.run(raw, quotas)
-        return run is not None and not self._find_refusal(run) and run.eviction().result not in BAD
+    def passes(self, trial: UpdaterRun | None) -> bool:
+        """Return whether the next pod is admitted, and what is evicted comes back for good."""
+        return trial is not None and not _find_refusal(trial) and trial.eviction().result not in BAD
 
-    def refusal(self, raw: _Raw) -> tuple[Finding, ...]:
+    def states(self) -> Iterator[State]:
+        """Yield what lets pods come, then what evicts none."""
+        result = self.eviction.result
+        if result == "too-few":
+            field = _SpecField("updatePolicy", "minReplicas", "it evicts from so few pods then")
+            yield {field: self.eviction.pods}
+            return
+        if result != "again":
+            yield self._raises()
+            yield self.walk({}, self._cap, self.passes)
+            yield self._requests_only()
+        if result in BAD:
+            yield {_SpecField("updatePolicy", "updateMode", "nothing is evicted then"): "Initial"}
+
+    def edits(self, state: State) -> Sequence[Edit]:
+        """Return the quotas that are raised, or the fields of the autoscaler."""
+        raised = [to for to in state.values() if isinstance(to, RaiseQuota)]
+        return raised or self._change(state)[1]
+
+    def compose(self, state: State, edits: Sequence[Edit]) -> Remedy:
+        """Return the remedy, with a patch of the autoscaler where that is changed."""
+        if isinstance(edits[0], RaiseQuota):
+            pods = self.eviction.kept + self.eviction.come
+            all_pods = pods + self.eviction.missing
+            return compose_remedy(self.store, self.subject, edits, Admits(all_pods, all_pods), pods)
+        (place, to), *_ = state.items()
+        raw = self._change(state)[0]["spec"]
+        patch = {"resourcePolicy": raw.get("resourcePolicy")}
+        if isinstance(place, _SpecField):
+            text = f"set {place.field} of {self.ref} to {to}: {place.then}"
+            patch = {place.group: {place.field: to}}
+        elif not place.resource:
+            text = f"set controlledValues {to} in {self.ref}: limits stay as the template has them"
+        else:
+            bounds = (f"{edit.field.rpartition('.')[2]} to {edit.to}" for edit in edits if isinstance(edit, SetField))
+            text = f"set {', '.join(bounds)} in {self.ref}"
+        file = self.store.files.get(self.ref)
+        kept = keeper_of(self.ref, self.vpa.metadata) if file is None else edit_file(file)
+        wire = shlex.quote(json.dumps({"spec": patch}, separators=(",", ":")))
+        name, space = shlex.quote(self.ref.name), shlex.quote(self.ref.namespace)
+        command = directed_command(self.store.origin, f"patch vpa {name} -n {space} --type merge -p {wire}")
+        return Remedy(text, tuple(edits), () if kept else (command,), kept, proven=True)
+
+    def findings(self, state: State) -> Sequence[Finding]:
         """Return what refuses the next pod, or one that is missing after an eviction."""
-        run = self.run(raw)
+        run = self.trial(state)
         if run is None:
             return ()
         run.eviction()
-        return self._find_refusal(run) or run.refused
+        return _find_refusal(run) or run.refused
 
-    def _find_refusal(self, run: UpdaterRun) -> tuple[Finding, ...]:
-        """Return what refuses the next pod whatever room there is."""
-        refusal = run.analysis.outcomes[0].refusal
-        findings = () if refusal is None else refusal.findings
-        return tuple(finding for finding in findings if not finding.rule.startswith("quota/"))
+    def _raises(self) -> State:
+        """Return quotas raised to what all pods need once they have come."""
+        run, state = self.trial({}), dict[Any, RaiseQuota]()
+        if run is None or not self.eviction.missing:
+            return state
+        run.eviction()
+        for quota in run.policies.quotas:
+            for name, amount in run.highest_usage(quota).items():
+                if name in quota.hard and amount > quota.hard[name]:
+                    field = f"{quota.hard_at}[{name}]"
+                    edit = RaiseQuota(quota.source.ref, field, name, str(amount), str(quota.hard[name]))
+                    state[edit.object, field] = edit
+        return state
+
+    def _cap(self, state: State, _trial: object) -> State | None:
+        """Return the state with the largest bound of one more resource with which that no longer refuses: of less
+        minAllowed where that is what refuses, else of maxAllowed.
+        """
+        name = next((name for name in map(_resource, self.findings(state)) if name in SCALED), "")
+        container, target = _largest(self._change(state)[0], name)
+        if not name or target is None:
+            return None
+        step = _STEP[name]
+
+        def capped(count: int) -> State:
+            bound = Quantity(count * step, "DecimalSI" if name == "cpu" else "BinarySI")
+            return {**state, _PolicyField(container, name): str(bound)}
+
+        low, high = 0, max(1, -(-target.nano // step))
+        while high - low > 1:
+            middle = (low + high) // 2
+            passes = name not in map(_resource, self.findings(capped(middle)))
+            low, high = (middle, high) if passes else (low, middle)
+        return capped(low) if low else None
+
+    def _requests_only(self) -> State:
+        """Return that limits stay as the template has them, where limits by ratio are what refuses."""
+        findings = self.findings({})
+        if not any(
+            finding.resource.startswith("limits.")
+            or "resources.limits" in finding.path
+            or finding.rule == "limitrange/max"
+            for finding in findings
+        ):
+            return {}
+        name = next((name for name in map(_resource, findings) if name in SCALED), "cpu")
+        return {_PolicyField(_largest(self.raw, name)[0]): "RequestsOnly"}
+
+    def _change(self, state: State) -> tuple[_Raw, list[SetField]]:
+        """Return the changed autoscaler and its edits."""
+        raw, edits = deepcopy(self.raw), []
+        for place, to in state.items():
+            if isinstance(place, _SpecField):
+                group = raw["spec"].get(place.group) or {}
+                path, before = f"spec.{place.group}.{place.field}", group.get(place.field)
+                raw["spec"][place.group] = {**group, place.field: to}
+            elif isinstance(place, _PolicyField):
+                path, before = _change_policy(raw, place, to)
+            else:
+                continue
+            edits.append(SetField(self.ref, path, str(to), None if before in (None, "") else str(before)))
+        return raw, edits
 
 
-def _with_autoscaler(policies: Policies, changed: Autoscaler, quotas: tuple[Quota, ...] | None) -> Policies:
+def _find_refusal(run: UpdaterRun) -> tuple[Finding, ...]:
+    """Return what refuses the next pod whatever room there is."""
+    refusal = run.analysis.outcomes[0].refusal
+    findings = () if refusal is None else refusal.findings
+    return tuple(finding for finding in findings if not finding.rule.startswith("quota/"))
+
+
+def _with_autoscaler(policies: Policies, changed: Autoscaler) -> Policies:
     webhooks = tuple(
         structs.replace(webhook, autoscalers={**webhook.autoscalers, changed.target: changed})
         if isinstance(webhook, VpaWebhook) and changed.target in webhook.autoscalers
         else webhook
         for webhook in policies.webhooks
     )
-    return structs.replace(policies, webhooks=webhooks, quotas=policies.quotas if quotas is None else quotas)
+    return structs.replace(policies, webhooks=webhooks)
 
 
 def eviction_remedies(
@@ -103,22 +230,12 @@ def eviction_remedies(
     eviction: Eviction,
 ) -> tuple[Remedy, ...]:
     """Return alternatives, each complete alone; those that let pods come before those that evict none."""
-    trial = _Trial(store, ask, vpa, target, analysis)
+    search = _AutoscalerSearch(store, ask, vpa, target, analysis, eviction)
     refused = any(outcome.refusal is not None for outcome in analysis.outcomes[:1])
-    if eviction.result == "too-few":
-        return tuple(_field(trial, ("updatePolicy", "minReplicas"), eviction.pods, "it evicts from so few pods then"))
-    if eviction.result not in BAD and not (refused and trial.refusal(trial.raw)):
+    known = eviction.result in {*BAD, "too-few"}
+    if not known and not (refused and search.findings({})):
         return ()
-    result: list[Remedy] = []
-    if eviction.result == "again":
-        result += _registered(store)
-    else:
-        result += _raise_remedies(trial, eviction)
-        result += _capped(trial)
-        result += _requests_only(trial)
-    if eviction.result in BAD:
-        result += _field(trial, ("updatePolicy", "updateMode"), "Initial", "nothing is evicted then")
-    return tuple(result)
+    return (*(_registered(store) if eviction.result == "again" else ()), *search.remedies())
 
 
 def pod_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
@@ -139,95 +256,8 @@ def _registered(store: Store) -> Iterator[Remedy]:
         yield Remedy(f"register the webhook {WEBHOOK} again: its admission controller does so as it starts")
 
 
-def _field(trial: _Trial, path: tuple[str, str], value: Any, then: str) -> Iterator[Remedy]:
-    """Yield the remedy that sets one field of the spec, if it helps."""
-    raw = deepcopy(trial.raw)
-    group = raw["spec"].setdefault(path[0], {}) or {}
-    before, raw["spec"][path[0]] = group.get(path[1]), {**group, path[1]: value}
-    if not trial.helps(raw):
-        return
-    field = f"spec.{'.'.join(path)}"
-    edit = SetField(trial.ref, field, str(value), None if before in (None, "") else str(before))
-    text = f"set {path[1]} of {trial.ref} to {value}: {then}"
-    yield _remedy(trial, text, (edit,), {"spec": {path[0]: {path[1]: value}}})
-
-
-def _remedy(trial: _Trial, text: str, edits: tuple[SetField, ...], patch: Mapping[str, Any]) -> Remedy:
-    ref = trial.ref
-    kept = keeper_of(ref, trial.vpa.metadata)
-    if ref in trial.store.files:
-        kept = edit_file(trial.store.files[ref])
-    wire = shlex.quote(json.dumps(patch, separators=(",", ":")))
-    words = f"patch vpa {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)} --type merge -p {wire}"
-    command = () if kept else (directed_command(trial.store.origin, words),)
-    return Remedy(text, edits, command, kept, proven=True)
-
-
-def _raise_remedies(trial: _Trial, eviction: Eviction) -> Iterator[Remedy]:
-    """Yield the remedy that raises quotas to what all pods need once they have come, if that is enough."""
-    run = trial.run()
-    if run is None or not eviction.missing:
-        return
-    run.eviction()
-    quotas, edits = [], []
-    for quota in run.policies.quotas:
-        needed = run.highest_usage(quota)
-        more = {name: amount for name, amount in needed.items() if name in quota.hard and amount > quota.hard[name]}
-        for name, amount in more.items():
-            ref = ObjectRef("ResourceQuota", quota.name, trial.ref.namespace)
-            before = str(quota.hard[name])
-            edits.append(RaiseQuota(ref, f"spec.hard[{name}]", name, str(amount), before))
-        hard = {**quota.hard, **more}
-        quotas.append(Quota(quota.name, quota.source, quota.scopes, hard, quota.used, quota.words, quota.hard_at))
-    if not edits or not trial.helps(quotas=tuple(quotas)):
-        return
-    pods = eviction.kept + eviction.come + eviction.missing
-    yield compose_remedy(trial.store, trial.target, edits, Admits(pods, pods), eviction.kept + eviction.come)
-
-
-def _capped(trial: _Trial) -> Iterator[Remedy]:
-    """Yield the remedy that bounds what the autoscaler sets: by less minAllowed where that is what refuses, else by
-    maxAllowed.
-    """
-    raw, edits = deepcopy(trial.raw), []
-    for _ in range(_MOST_CAPPED):
-        names = dict.fromkeys(_resource(finding) for finding in trial.refusal(raw))
-        name = next((name for name in names if name in SCALED), "")
-        if not name:
-            return
-        bounded = _bounded(trial, raw, name)
-        if bounded is None:
-            return
-        raw, edit = bounded
-        edits.append(edit)
-        if trial.helps(raw):
-            texts = [f"{edit.field.rpartition('.')[2]} to {edit.to}" for edit in edits]
-            patch = {"spec": {"resourcePolicy": raw["spec"]["resourcePolicy"]}}
-            yield _remedy(trial, f"set {', '.join(texts)} in {trial.ref}", tuple(edits), patch)
-            return
-
-
 def _resource(finding: Finding) -> str:
     return finding.resource.removeprefix("requests.").removeprefix("limits.")
-
-
-def _bounded(trial: _Trial, raw: _Raw, name: str) -> tuple[_Raw, SetField] | None:
-    """Return the autoscaler with the largest bound of a resource with which that resource no longer refuses."""
-    container, target = _largest(raw, name)
-    if target is None:
-        return None
-    step = _STEP[name]
-    low, high = 0, max(1, -(-target.nano // step))
-    while high - low > 1:
-        middle = (low + high) // 2
-        tried, _ = _with_bound(raw, container, name, Quantity(middle * step, target.format))
-        passes = name not in {_resource(finding) for finding in trial.refusal(tried)}
-        low, high = (middle, high) if passes else (low, middle)
-    return _with_bound(raw, container, name, _amount(name, low * step)) if low else None
-
-
-def _amount(name: str, nano: int) -> Quantity:
-    return Quantity(nano, "DecimalSI" if name == "cpu" else "BinarySI")
 
 
 def _largest(raw: _Raw, name: str) -> tuple[str, Quantity | None]:
@@ -256,54 +286,24 @@ def _policy(raw: _Raw, container: str) -> _Raw | None:
     return own[0] if own else rest[-1] if rest else None
 
 
-def _with_bound(raw: _Raw, container: str, name: str, bound: Quantity) -> tuple[_Raw, SetField]:
-    """Return the autoscaler with maxAllowed for a container, and minAllowed no higher."""
+def _change_policy(raw: _Raw, place: _PolicyField, to: str) -> tuple[str, Any]:
+    """Change the policy of a container in place, or add one; return the field's path and what stood there.
 
-    def change(policy: _Raw) -> tuple[str, Any]:
-        least = (policy.get("minAllowed") or {}).get(name)
-        if least is not None and parse(str(least)) > bound:
-            policy["minAllowed"] = {**policy["minAllowed"], name: str(bound)}
-            most = (policy.get("maxAllowed") or {}).get(name)
-            if most is not None and parse(str(most)) < bound:
-                policy["maxAllowed"] = {**policy["maxAllowed"], name: str(bound)}
-            return f"minAllowed[{name}]", least
-        before = (policy.get("maxAllowed") or {}).get(name)
-        policy["maxAllowed"] = {**(policy.get("maxAllowed") or {}), name: str(bound)}
-        return f"maxAllowed[{name}]", before
-
-    return _changed_policy(raw, container, change, str(bound))
-
-
-def _changed_policy(
-    raw: _Raw, container: str, change: Callable[[_Raw], tuple[str, Any]], to: str
-) -> tuple[_Raw, SetField]:
-    """Return the autoscaler with one policy changed, or a new one for the container, and the edit."""
-    new = deepcopy(raw)
-    group = new["spec"]["resourcePolicy"] = dict(new["spec"].get("resourcePolicy") or {})
+    A bound is maxAllowed, with minAllowed no higher; minAllowed where that is higher.
+    """
+    group = raw["spec"]["resourcePolicy"] = dict(raw["spec"].get("resourcePolicy") or {})
     policies = group["containerPolicies"] = list(group.get("containerPolicies") or ())
-    own = _policy(new, container)
-    if own is None:
-        policies.append({"containerName": container})
-        own = policies[-1]
-    field, before = change(own)
-    path = f"{_POLICIES}[{policies.index(own)}].{field}"
-    ref = ObjectRef(KIND, raw["metadata"]["name"], raw["metadata"].get("namespace", ""))
-    return new, SetField(ref, path, to, None if before is None else str(before))
-
-
-def _requests_only(trial: _Trial) -> Iterator[Remedy]:
-    """Yield the remedy that leaves limits as the template has them, where limits by ratio are what refuses."""
-    findings = trial.refusal(trial.raw)
-    if not any(finding.resource.startswith("limits.") or "resources.limits" in finding.path or finding.rule ==
-               "limitrange/max" for finding in findings):  # fmt: skip
-        return
-    container, _ = _largest(trial.raw, next((name for name in map(_resource, findings) if name in SCALED), "cpu"))
-
-    def change(policy: _Raw) -> tuple[str, Any]:
-        before, policy["controlledValues"] = policy.get("controlledValues"), "RequestsOnly"
-        return "controlledValues", before
-
-    raw, edit = _changed_policy(trial.raw, container, change, "RequestsOnly")
-    if trial.helps(raw):
-        text = f"set controlledValues RequestsOnly in {trial.ref}: limits stay as the template has them"
-        yield _remedy(trial, text, (edit,), {"spec": {"resourcePolicy": raw["spec"]["resourcePolicy"]}})
+    policy, name = _policy(raw, place.container), place.resource
+    if policy is None:
+        policies.append(policy := {"containerName": place.container})
+    path = f"{_POLICIES}[{policies.index(policy)}]"
+    if not name:
+        before, policy["controlledValues"] = policy.get("controlledValues"), to
+        return f"{path}.controlledValues", before
+    least, most = ((policy.get(field) or {}).get(name) for field in ("minAllowed", "maxAllowed"))
+    lower = least is not None and parse(str(least)) > parse(to)
+    if lower:
+        policy["minAllowed"] = {**policy["minAllowed"], name: to}
+    if not lower or (most is not None and parse(str(most)) < parse(to)):
+        policy["maxAllowed"] = {**(policy.get("maxAllowed") or {}), name: to}
+    return f"{path}.{'minAllowed' if lower else 'maxAllowed'}[{name}]", least if lower else most

@@ -6,26 +6,26 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Finding, Outcome
-from kubectl_kres.admission.quota.quota_admission import Key, amounts, charges
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.quota.quota_admission import Key, charges, lacking_room, price_of, with_price
 from kubectl_kres.admission.request.new_pod import quota_request
-from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import Subject, Verdict
-from kubectl_kres.reports.common.parts import Admits, Edit, Remedy
+from kubectl_kres.reports.common.parts import Edit, Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
-from kubectl_kres.reports.remedies.room import RaisedHard
-from kubectl_kres.reports.remedies.words import compose_remedy, join_words, raises
-from kubectl_kres.simulate.rollout import SettledRollout
+from kubectl_kres.reports.remedies.changed_objects import changed_policies, with_moved_bound
+from kubectl_kres.reports.remedies.engine import RemedySearch, State
+from kubectl_kres.reports.remedies.words import join_words, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun
-from kubectl_kres.tekton.reports.remedies.changed_policies import changed_policies
-from kubectl_kres.tekton.reports.remedies.claim_remedies import bound_edit, claim_remedies
+from kubectl_kres.tekton.reports.remedies.claim_remedies import claim_remedies
 from kubectl_kres.tekton.reports.remedies.config_edits import flag_edit
 from kubectl_kres.tekton.reports.remedies.security_remedies import FLAG
 from kubectl_kres.tekton.rules.controller.resolve import UsedPipeline
 from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace
 from kubectl_kres.tekton.rules.controller.workspace_claims import assistants_claims
-from kubectl_kres.tekton.rules.pipeline.pipeline_run import PER_RUN, Assistant, assistants
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import Assistant, assistants
+
+_COSCHEDULE = "coschedule"
 
 
 def without_pod(made: Sequence[Assistant], open_tasks: Sequence[str]) -> tuple[Assistant, ...]:
@@ -61,64 +61,69 @@ def assistant_remedies(
     lacking: Sequence[Assistant],
 ) -> tuple[Remedy, ...]:
     """Return the ways in which every assistant gets its pod, or none is needed; each is tried."""
-    claims = [answer.claim for assistant in lacking for answer in assistant.claims]
-    ways: list[Remedy] = []
-    if claims:
+    if any(assistant.claims for assistant in lacking):
         own = assistants_claims(run, lacking[0].name)
-        ways += claim_remedies(store, subject, own, world.policies, world.server)
-    else:
-        for edits, changed in _list_attempts(store, subject, world, lacking):
-            left = [
-                assistant
-                for assistant in assistants(run, pipeline, changed)
-                if not assistant.claims and assistant.refusals
-            ]
-            if edits and not left:
-                ways.append(compose_remedy(store, subject, edits, Admits(1, 1), 0))
-                break
-    edit = flag_edit(store, "coschedule", "disabled")
-    without = compose_remedy(store, subject, [edit], Admits(1, 1), 0)
-    text = f"{without.text}, for all runs: no assistant is made then, and tasks may run on different nodes"
-    return (*ways, structs.replace(without, text=text)) if _can_help(world, claims) else tuple(ways)
+        return claim_remedies(store, subject, own, world.policies, world.server)
+    return tuple(_AssistantSearch(store, subject, run, pipeline, world).remedies())
 
 
-def _can_help(world: RunNamespace, claims: Sequence[object]) -> bool:
-    """Return whether runs without assistants start; claims that are refused are then those of the run itself."""
-    return not claims and (world.config.flags.coschedule == "workspaces" or world.config.flags.coschedule in PER_RUN)
+class _AssistantSearch(RemedySearch[Sequence[Assistant]]):
+    """Trials of a run: which assistants get no pod. Flags of Tekton stand by their names in a state."""
 
+    def __init__(
+        self, store: Store, subject: Subject, run: PipelineRun, pipeline: UsedPipeline, world: RunNamespace
+    ) -> None:
+        super().__init__(store, subject)
+        self.run, self.pipeline, self.world = run, pipeline, world
 
-def _list_attempts(
-    store: Store, subject: Subject, world: RunNamespace, lacking: Sequence[Assistant]
-) -> Iterator[tuple[list[Edit], RunNamespace]]:
-    findings = [finding for assistant in lacking for refusal in assistant.refusals for finding in refusal.findings]
-    secured = structs.replace(world.config.flags, security_context=True)
-    flag: list[Edit] = []
-    if any(finding.rule == "tekton/pod-security" for finding in findings):
-        flag = [flag_edit(store, FLAG, "true")]
-        world = structs.replace(world, config=structs.replace(world.config, flags=secured))
-    bounds = [*_bounds(findings, subject.ref.namespace)]
-    changed = structs.replace(world, policies=changed_policies(world.policies, bounds))
-    raised = [*_raise_quota_edits(lacking, changed)]
-    edits = [*flag, *bounds, *raised]
-    yield edits, structs.replace(world, policies=changed_policies(world.policies, edits))
+    def evaluate(self, state: State) -> Sequence[Assistant]:
+        """Return the assistants that get no pod."""
+        changed = self._change_world(state)
+        return [it for it in assistants(self.run, self.pipeline, changed) if not it.claims and it.refusals]
 
+    def passes(self, trial: Sequence[Assistant]) -> bool:
+        """Return whether none lacks its pod."""
+        return not trial
 
-def _bounds(findings: Sequence[Finding], namespace: str) -> Iterator[Edit]:
-    edits = {edit.field: edit for finding in findings if (edit := bound_edit(finding, namespace)) is not None}
-    yield from edits.values()
+    def states(self) -> Iterator[State]:
+        """Yield what gives all of them pods, then that none is made."""
+        yield self.walk({}, self._correct, self.passes)
+        yield {_COSCHEDULE: "disabled"}
 
+    def edits(self, state: State) -> Iterator[Edit]:
+        """Yield the flags, then bounds and quotas."""
+        for place, to in state.items():
+            yield flag_edit(self.store, place, to) if place in {FLAG, _COSCHEDULE} else to
 
-def _raise_quota_edits(lacking: Sequence[Assistant], world: RunNamespace) -> Iterator[Edit]:
-    """Yield the raise of each quota that all assistants without a pod need."""
-    used, hard = amounts(world.policies.quotas)
-    need: dict[Key, int] = {}
-    for assistant in lacking:
-        draft = next((outcome.draft for outcome in assistant.outcomes if outcome.draft is not None), None)
-        if draft is None:
-            continue
-        for charge in charges(quota_request(assistant.pod, draft), world.policies.quotas):
-            for name, text in charge.requested.items():
-                key = charge.quota, name
-                need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
-    more = {key: amount for key, amount in need.items() if amount > hard[key]}
-    yield from raises(world.policies, RaisedHard(more, {}, complete=True, rest=SettledRollout(0, 0, 0)))
+    def compose(self, state: State, edits: Sequence[Edit]) -> Remedy:
+        """Return the remedy, with what it is to make no assistant."""
+        remedy = super().compose(state, edits)
+        text = f"{remedy.text}, for all runs: no assistant is made then, and tasks may run on different nodes"
+        return structs.replace(remedy, text=text) if _COSCHEDULE in state else remedy
+
+    def _correct(self, state: State, trial: Sequence[Assistant]) -> State | None:
+        """Return the state with the flag for Pod Security, else with a bound moved, else with room for all."""
+        findings = [finding for it in trial for refusal in it.refusals for finding in refusal.findings]
+        if FLAG not in state and any(finding.rule == "tekton/pod-security" for finding in findings):
+            return {FLAG: "true", **state}
+        policies = self._change_world(state).policies
+        return with_moved_bound(state, policies, findings, self.subject.ref.namespace) or self._raise(state, trial)
+
+    def _raise(self, state: State, trial: Sequence[Assistant]) -> State:
+        quotas, price = self._change_world(state).policies.quotas, dict[Key, int]()
+        for it in trial:
+            draft = next((outcome.draft for outcome in it.outcomes if outcome.draft is not None), None)
+            if draft is not None:
+                price = with_price(price, price_of(charges(quota_request(it.pod, draft), quotas)))
+        raised = raises(self.world.policies, lacking_room(quotas, price))
+        return {**state, **{(edit.object, edit.field): edit for edit in raised}}
+
+    def _change_world(self, state: State) -> RunNamespace:
+        config = self.world.config
+        flags = structs.replace(
+            config.flags,
+            security_context=config.flags.security_context or FLAG in state,
+            coschedule=state.get(_COSCHEDULE, config.flags.coschedule),
+        )
+        policies = changed_policies(self.world.policies, state.values())
+        return structs.replace(self.world, policies=policies, config=structs.replace(config, flags=flags))

@@ -9,22 +9,32 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Server
-from kubectl_kres.admission.quota.quota_admission import Key, amounts, charges, claim_request
+from kubectl_kres.admission.quota.quota_admission import (
+    Key,
+    amounts,
+    charges,
+    claim_request,
+    lacking_room,
+    price_of,
+    with_price,
+)
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import with_default_class
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import Edit, EditClaim, Remedy, SetBound
-from kubectl_kres.reports.remedies.candidates import Candidate, remedies_of
-from kubectl_kres.reports.remedies.room import RaisedHard
+from kubectl_kres.reports.common.parts import EditClaim, Remedy
+from kubectl_kres.reports.remedies.changed_objects import (
+    changed_policies,
+    moved_bound,
+    with_moved_bound,
+    with_storage,
+)
+from kubectl_kres.reports.remedies.engine import RemedySearch, State
 from kubectl_kres.reports.remedies.words import join_words, raises
-from kubectl_kres.simulate.rollout import SettledRollout
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
-from kubectl_kres.tekton.reports.remedies.changed_policies import changed_policies
 from kubectl_kres.tekton.rules.controller.workspace_claims import ClaimAnswer, WorkspaceClaim, find_refused_claims
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import has_ended
 
@@ -41,67 +51,77 @@ def claim_remedies(
 
     ``claims``: all that the run makes.
     """
-    new = [claim for claim in claims if not claim.there]
-    answers = find_refused_claims(new, policies, server)
-    if not answers:
+    search = _ClaimSearch(store, subject, claims, policies, server)
+    refused = search.trial({})
+    if not refused:
         return ()
-    findings = [finding for answer in answers for refusal in answer.refusals for finding in refusal.findings]
-    namespace, tries = subject.ref.namespace, []
-    tries.append([*_smaller(subject, new, answers, policies)])
-    bounds = [*_bounds(findings, namespace)]
-    tries.append([*bounds, *_raise_quota_edits(new, changed_policies(policies, bounds), server)])
-    passing = (
-        Candidate(tuple(edits))
-        for edits in tries
-        if edits and not find_refused_claims(_edit_claims(new, edits), changed_policies(policies, edits), server)
-    )
-    ways = [*remedies_of(store, subject, passing)]
-    if not bounds and any(finding.rule == "quota/exceeded" for finding in findings):
-        ways += _deletions(store, namespace, findings)
-    return tuple(ways)
+    findings = [finding for answer in refused for refusal in answer.refusals for finding in refusal.findings]
+    ways = tuple(search.remedies())
+    if any(moved_bound(policies, finding, subject.ref.namespace) for finding in findings):
+        return ways
+    full = any(finding.rule == "quota/exceeded" for finding in findings)
+    return (*ways, *(_deletions(store, subject.ref.namespace, findings) if full else ()))
 
 
-def _edit_claims(claims: Sequence[WorkspaceClaim], edits: Sequence[Edit]) -> list[WorkspaceClaim]:
-    """Return the claims with other amounts."""
-    sizes = {edit.field: edit.to for edit in edits if isinstance(edit, EditClaim)}
-    return [
-        structs.replace(claim, claim=_resize_claim(claim.claim, sizes[_field(claim)]))
-        if _field(claim) in sizes
-        else claim
-        for claim in claims
-    ]
+class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
+    """Trials of the new claims of a run: which are refused."""
 
+    def __init__(
+        self, store: Store, subject: Subject, claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
+    ) -> None:
+        super().__init__(store, subject)
+        self.claims = [claim for claim in claims if not claim.there]
+        self.policies, self.server = policies, server
 
-def _resize_claim(claim: PersistentVolumeClaim, amount: str) -> PersistentVolumeClaim:
-    resources = claim.spec.resources or ResourceRequirements()
-    own = structs.replace(resources, requests={**(resources.requests or {}), _STORAGE: amount})
-    return structs.replace(claim, spec=structs.replace(claim.spec, resources=own))
+    def evaluate(self, state: State) -> Sequence[ClaimAnswer]:
+        """Return the claims that are refused."""
+        claims = [
+            structs.replace(it, claim=with_storage(it.claim, state[it.path].to)) if it.path in state else it
+            for it in self.claims
+        ]
+        return find_refused_claims(claims, changed_policies(self.policies, state.values()), self.server)
 
+    def passes(self, trial: Sequence[ClaimAnswer]) -> bool:
+        """Return whether all are made."""
+        return not trial
 
-def _field(claim: WorkspaceClaim) -> str:
-    return f"{claim.path}.spec.resources.requests[{_STORAGE}]"
+    def states(self) -> Iterator[State]:
+        """Yield other sizes, then other bounds with more of the quotas."""
+        yield self._other_sizes()
+        state = self.walk({}, self._widen, self.passes)
+        policies, price = changed_policies(self.policies, state.values()), dict[Key, int]()
+        for claim in self.claims:
+            try:
+                request = claim_request(with_default_class(claim.claim, policies), self.server)
+                price = with_price(price, price_of(charges(request, policies.quotas)))
+            except Unparsable:
+                return
+        raised = raises(policies, lacking_room(policies.quotas, price))
+        yield {**state, **{(edit.object, edit.field): edit for edit in raised}}
+
+    def _widen(self, state: State, trial: Sequence[ClaimAnswer]) -> State | None:
+        findings = [finding for answer in trial for refusal in answer.refusals for finding in refusal.findings]
+        policies = changed_policies(self.policies, state.values())
+        return with_moved_bound(state, policies, findings, self.subject.ref.namespace)
+
+    def _other_sizes(self) -> State:
+        """Return another size of each claim that is refused for its size: what a bound asks for, or the room that
+        there is.
+        """
+        state: dict[str, EditClaim] = {}
+        for answer in self.trial({}):
+            path, size = answer.claim.path, _storage(answer.claim.claim)
+            fit = size and _find_fitting_size(answer, size, self.policies, len(self.claims))
+            if size is not None and fit is not None and fit.nano and path not in state:
+                field = f"{path}.spec.resources.requests[{_STORAGE}]"
+                state[path] = EditClaim(self.subject.ref, field, _STORAGE, str(fit), str(size))
+        return state
 
 
 def _storage(claim: PersistentVolumeClaim) -> Quantity | None:
     requests = claim.spec.resources.requests if claim.spec.resources is not None else None
     text = (requests or {}).get(_STORAGE)
     return None if text is None else parse(str(text))
-
-
-def _smaller(
-    subject: Subject, claims: Sequence[WorkspaceClaim], answers: Sequence[ClaimAnswer], policies: Policies
-) -> Iterator[Edit]:
-    """Yield another size of each claim that is refused for its size: what a bound asks for, or the room that
-    there is.
-    """
-    seen = set()
-    for answer in answers:
-        size = _storage(answer.claim.claim)
-        fit = size and _find_fitting_size(answer, size, policies, len(claims))
-        if size is None or fit is None or not fit.nano or answer.claim.path in seen:
-            continue
-        seen.add(answer.claim.path)
-        yield EditClaim(subject.ref, _field(answer.claim), _STORAGE, str(fit), str(size))
 
 
 def _find_fitting_size(answer: ClaimAnswer, size: Quantity, policies: Policies, count: int) -> Quantity | None:
@@ -123,46 +143,6 @@ def _find_room(finding: Finding, policies: Policies) -> int:
     used, hard = amounts(policies.quotas)
     quota = finding.source.name if finding.source is not None else ""
     return hard[quota, finding.resource] - used.get((quota, finding.resource), 0)
-
-
-def _bounds(findings: Sequence[Finding], namespace: str) -> Iterator[SetBound]:
-    """Yield each bound that is broken, moved to what a claim asks for; of several the farthest."""
-    edits: dict[str, SetBound] = {}
-    for finding in findings:
-        edit = bound_edit(finding, namespace)
-        if edit is None:
-            continue
-        other = edits.get(edit.field)
-        if other is None or (parse(edit.to) > parse(other.to)) == (edit.bound == "max"):
-            edits[edit.field] = edit
-    yield from edits.values()
-
-
-def bound_edit(finding: Finding, namespace: str) -> SetBound | None:
-    """Return the edit that moves the bound which a finding names to what was asked; None: it names none."""
-    bound = finding.rule.removeprefix("limitrange/")
-    if bound not in {"min", "max"} or finding.source is None or not finding.asked:
-        return None
-    ref = ObjectRef("LimitRange", finding.source.name, namespace)
-    of = "PersistentVolumeClaim" if finding.path.startswith("spec") and finding.resource == _STORAGE else "Container"
-    return SetBound(ref, finding.source.field, finding.resource, finding.asked, finding.limit, bound, of)
-
-
-def _raise_quota_edits(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> Iterator[Edit]:
-    """Yield the raise of each quota that all claims of the run need."""
-    used, hard = amounts(policies.quotas)
-    need: dict[Key, int] = {}
-    for claim in claims:
-        try:
-            costs = charges(claim_request(with_default_class(claim.claim, policies), server), policies.quotas)
-        except Unparsable:
-            return
-        for charge in costs:
-            for name, text in charge.requested.items():
-                key = charge.quota, name
-                need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
-    more = {key: amount for key, amount in need.items() if amount > hard[key]}
-    yield from raises(policies, RaisedHard(more, {}, complete=True, rest=SettledRollout(0, 0, 0)))
 
 
 def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Iterator[Remedy]:

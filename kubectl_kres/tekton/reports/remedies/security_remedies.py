@@ -4,8 +4,7 @@ the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
@@ -13,16 +12,17 @@ from kubectl_kres.model.objects import Namespace
 from kubectl_kres.policies.rules.pod_security.compliant import compliant_spec, context_changes
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import Admits, Edit, Remedy
-from kubectl_kres.reports.remedies.words import compose_remedy, join_words
+from kubectl_kres.reports.common.parts import Edit, Remedy
+from kubectl_kres.reports.remedies.engine import RemedySearch, State
+from kubectl_kres.reports.remedies.words import join_words
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.remedies.config_edits import flag_edit
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase
 from kubectl_kres.tekton.rules.base.config import flags_of, merge_pod_templates
 from kubectl_kres.tekton.rules.controller.taskrun import SecuredPod, secured_pod, violations
 
-FLAG = "set-security-context"
-Raw = Mapping[str, Any]
+FLAG, _CONTEXTS = "set-security-context", "contexts"
+_BOTH = {FLAG: True, _CONTEXTS: True}
 
 
 def security_remedies(store: Store, subject: Subject, case: RunCase) -> tuple[Remedy, ...]:
@@ -30,44 +30,57 @@ def security_remedies(store: Store, subject: Subject, case: RunCase) -> tuple[Re
 
     What is in the Task comes before what is in Tekton's configuration; both together where both are needed.
     """
-    world, namespace = case.world, case.world.namespace
+    namespace = case.world.namespace
     if namespace is None:
         return ()
-    flags = flags_of(case.run.status.provenance, world.config.flags)
-    template = merge_pod_templates(case.run.spec.pod_template, world.config.pod_template)
-    level, minor = standard_of(namespace.metadata.labels).enforce.name, world.server.version[1]
-
-    def pod(*, flag: bool) -> SecuredPod:
-        own = structs.replace(flags, security_context=flags.security_context or flag)
-        return secured_pod(case.run, case.task.spec, template, own, world.server.version)
-
-    edit: tuple[Edit, ...] = (flag_edit(store, FLAG, "true"),)
-    tries = [
-        (compliant_pod(pod(flag=False), level), ()),
-        (pod(flag=True), edit),
-        (compliant_pod(pod(flag=True), level), edit),
-    ]
-    for secured, edits in tries:
-        if not violations(secured, namespace, minor):
-            return (_remedy(store, subject, pod(flag=False), secured, edits),)
-    return _other_violation_remedies(compliant_pod(pod(flag=True), level), namespace, minor)
+    search = _SecuritySearch(store, subject, case, namespace)
+    return tuple(search.remedies()) or search.other_violation_remedies()
 
 
-def _remedy(store: Store, subject: Subject, before: SecuredPod, after: SecuredPod, edits: Sequence[Edit]) -> Remedy:
-    texts = [*_contexts(before, after)]
-    remedy = compose_remedy(store, subject, edits, Admits(1, 1), 0)
-    text = "; ".join(filter(None, (remedy.text, *texts)))
-    why = remedy.why
-    if texts:
-        why = "; ".join(filter(None, (why, "stepTemplate.securityContext of the Task gives it to all steps at once")))
-    return structs.replace(remedy, text=text, why=why)
+class _SecuritySearch(RemedySearch[SecuredPod]):
+    """Trials of a run's pod: with Tekton's flag, and with contexts of its own containers as the level asks for them."""
 
+    def __init__(self, store: Store, subject: Subject, case: RunCase, namespace: Namespace) -> None:
+        super().__init__(store, subject)
+        self.case, self.namespace, self.version = case, namespace, case.world.server.version
+        self.level = standard_of(namespace.metadata.labels).enforce.name
 
-def _other_violation_remedies(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Remedy, ...]:
-    """Return the violations that no context changes: volumes, ports, the host's namespaces."""
-    breaches = violations(pod, namespace, minor)
-    text = "; ".join(f"take out what it forbids: {violation.reason} ({violation.detail})" for violation in breaches)
-    return (Remedy(text),) if text else ()
+    def evaluate(self, state: State) -> SecuredPod:
+        """Return the pod, changed as little as possible."""
+        run, config = self.case.run, self.case.world.config
+        flags = flags_of(run.status.provenance, config.flags)
+        own = structs.replace(flags, security_context=flags.security_context or FLAG in state)
+        template = merge_pod_templates(run.spec.pod_template, config.pod_template)
+        pod = secured_pod(run, self.case.task.spec, template, own, self.version)
+        if _CONTEXTS not in state:
+            return pod
+        return structs.replace(pod, spec=compliant_spec(pod.spec, self.level, pod.added))
+
+    def passes(self, trial: SecuredPod) -> bool:
+        """Return whether the level takes the pod."""
+        return not violations(trial, self.namespace, self.version[1])
+
+    def states(self) -> Iterator[State]:
+        """Yield the least that is enough."""
+        yield self.first(({_CONTEXTS: True}, {FLAG: True}, _BOTH)) or {}
+
+    def edits(self, state: State) -> Sequence[Edit]:
+        """Return the flag; contexts are said in words."""
+        return [flag_edit(self.store, FLAG, "true")] if FLAG in state else []
+
+    def compose(self, state: State, edits: Sequence[Edit]) -> Remedy:
+        """Return the remedy with the contexts that are missing."""
+        texts = [*_contexts(self.trial({}), self.trial(state))]
+        remedy = super().compose(state, edits)
+        all_at_once = "stepTemplate.securityContext of the Task gives it to all steps at once" if texts else ""
+        text, why = "; ".join(filter(None, (remedy.text, *texts))), "; ".join(filter(None, (remedy.why, all_at_once)))
+        return structs.replace(remedy, text=text, why=why)
+
+    def other_violation_remedies(self) -> tuple[Remedy, ...]:
+        """Return the violations that no context changes: volumes, ports, the host's namespaces."""
+        breaches = violations(self.trial(_BOTH), self.namespace, self.version[1])
+        text = "; ".join(f"take out what it forbids: {violation.reason} ({violation.detail})" for violation in breaches)
+        return (Remedy(text),) if text else ()
 
 
 def _contexts(before: SecuredPod, after: SecuredPod) -> Iterator[str]:
@@ -94,8 +107,3 @@ def _format_container_names(names: Sequence[str]) -> str:
         if own
     ]
     return join_words(parts)
-
-
-def compliant_pod(pod: SecuredPod, level: str) -> SecuredPod:
-    """Return the pod with contexts of its own containers as the level asks for them, changed as little as possible."""
-    return structs.replace(pod, spec=compliant_spec(pod.spec, level, pod.added))

@@ -1,0 +1,201 @@
+"""A run after edits of its values, of defaults and of policies: Tekton's steps and the API server's, in every order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.draft import Side
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.limitrange import Limits, ParsedItem
+from kubectl_kres.admission.quota.quota_admission import Key, charges, lacking_room, price_of
+from kubectl_kres.admission.request.new_pod import Policies, quota_request
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.pod import ResourceRequirements
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.parts import CreateObject, Edit, RaiseQuota, Remedy, SetBound, SetValue
+from kubectl_kres.reports.remedies.changed_objects import changed_policies
+from kubectl_kres.reports.remedies.engine import RemedySearch, State
+from kubectl_kres.reports.remedies.pods import findings_of, lacks_only_room, largest_amounts
+from kubectl_kres.reports.remedies.words import for_new_run, raises
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.reports.remedies.config_edits import EntryValues, entries_edit
+from kubectl_kres.tekton.reports.remedies.run_values import RunCase, RunField
+from kubectl_kres.tekton.rules.base.result import MissingReference
+from kubectl_kres.tekton.rules.controller.taskrun import task_run, world_of
+
+_ORDER = ("computeResources", "steps", "stepSpecs", "sidecars", "sidecarSpecs")
+_CREATED = "container-defaults"
+
+
+class RangeDefault(NamedTuple):
+    """A default of LimitRanges for containers that state nothing."""
+
+    side: Side
+    resource: str
+
+
+class ConfigEntry(NamedTuple):
+    """The entry of config-defaults for a container; what stands there is a tuple of side, resource and amount."""
+
+    container: str
+
+
+class RunTrial(Struct, frozen=True):
+    """What becomes of a run. ``built`` False: it gets no pod whatever its values.
+
+    ``faults``: what not only a lack of room refuses. ``price``: of the pod in the most expensive order; ``hard``: what
+    quotas have to be for it, where they are less.
+    """
+
+    policies: Policies
+    outcomes: Sequence[Outcome]
+    faults: Sequence[Outcome]
+    price: Mapping[Key, int]
+    hard: Mapping[Key, int]
+    built: bool = True
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing but a lack of room refuses."""
+        return self.built and not self.faults
+
+
+class RunSearch(RemedySearch[RunTrial]):
+    """Trials of one run; ``again``: only a new run gets what is changed, whatever it is."""
+
+    def __init__(self, store: Store, subject: Subject, case: RunCase, *, again: bool) -> None:
+        super().__init__(store, subject)
+        self.case, self.again = case, again
+        self.policies, self.namespace = case.world.policies, subject.ref.namespace
+
+    def evaluate(self, state: State) -> RunTrial:
+        """Return what becomes of the run, in every order."""
+        raised = [place for place, to in state.items() if isinstance(to, RaiseQuota)]
+        if raised:
+            base = self.trial({place: to for place, to in state.items() if place not in raised})
+            policies = changed_policies(base.policies, state.values())
+            return structs.replace(base, hard=lacking_room(policies.quotas, base.price))
+        case, world = self.case.with_values(values_in(state)), self.case.world
+        policies = changed_policies(self.policies, (*self._default_edits(state), *state.values()))
+        entries = {name: _read_entry(values) for name, values in _entries_in(state).items()}
+        if policies is not self.policies or entries:
+            config = structs.replace(world.config, entries={**world.config.entries, **entries})
+            world = world_of(policies, world.server, config, world.lookups, namespace=world.namespace)
+        results = task_run(case.run, world, task=case.task, fields=case.fields)
+        if isinstance(results, MissingReference):
+            return RunTrial(policies, (), (), {}, {}, built=False)
+        outcomes, prices, built = [], [], True
+        for result in results:
+            if result.outcome is None or result.built is None:
+                built = False
+                continue
+            outcomes.append(structs.replace(result.outcome, journal=result.journal))
+            if result.outcome.draft is not None:
+                request = quota_request(result.built.pod, result.outcome.draft)
+                prices.append(price_of(charges(request, policies.quotas)))
+        faults = [outcome for outcome in outcomes if outcome.refusal is not None and not lacks_only_room(outcome)]
+        price = largest_amounts(prices)
+        return RunTrial(policies, outcomes, faults, price, lacking_room(policies.quotas, price), built)
+
+    def passes(self, trial: RunTrial) -> bool:
+        """Return whether the run gets its pod."""
+        return trial.valid and not trial.hard
+
+    def with_room(self, state: State) -> State:
+        """Return the state with quotas raised to what it needs."""
+        return {**state, **{(it.object, it.field): it for it in raises(self.policies, self.trial(state).hard)}}
+
+    def edits(self, state: State) -> Iterator[Edit]:
+        """Yield quotas, defaults, the configuration, and the values of Task and run."""
+        for kind in (RaiseQuota, SetBound):
+            yield from (to for to in state.values() if isinstance(to, kind))
+        yield from self._default_edits(state)
+        entries = _entries_in(state)
+        if entries:
+            yield entries_edit(self.store, self.case.world.config.entries, entries)
+        for field, to in sorted(values_in(state).items(), key=lambda it: (_ORDER.index(it[0].holder), it[0])):
+            source, (role, name) = self.case.source(field), self._find_holder(field)
+            before = self.case.written_value(field)
+            yield SetValue(source.ref, source.field, field.resource, to, before, name, field.side, role)
+
+    def compose(self, state: State, edits: Sequence[Edit]) -> Remedy:
+        """Return the remedy, with the new run where only that gets the edits."""
+        kept = self.subject.written_subject.raw is None and self.subject.ref.kind == "TaskRun"
+        again = self.again or (kept and any(isinstance(edit, SetValue) for edit in edits))
+        remedy = super().compose(state, edits)
+        return structs.replace(remedy, text=for_new_run(remedy.text, again=again))
+
+    def _default_edits(self, state: State) -> Iterator[SetBound | CreateObject]:
+        """Yield the defaults in the first LimitRange that takes them, else in a new one."""
+        defaults = {place: to for place, to in state.items() if isinstance(place, RangeDefault)}
+        if not defaults:
+            return
+        there = self._find_range(defaults)
+        if there is None:
+            ref = ObjectRef("LimitRange", _CREATED, self.namespace)
+            item: dict[str, Any] = {"type": "Container"}
+            for (side, name), text in sorted(defaults.items()):
+                item.setdefault(_bound_of(side), {})[name] = text
+            metadata = {"name": _CREATED, "namespace": self.namespace}
+            head = {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata}
+            yield CreateObject(ref, {**head, "spec": {"limits": [item]}})
+            return
+        limits, entry = there
+        for (side, name), text in sorted(defaults.items()):
+            ref, bound = ObjectRef("LimitRange", limits.source.name, self.namespace), _bound_of(side)
+            yield SetBound(ref, f"{entry.path}.{bound}[{name}]", name, text, None, bound, entry.type)
+
+    def _find_range(self, defaults: Collection[RangeDefault]) -> tuple[Limits, ParsedItem] | None:
+        """Return the first entry for containers of a LimitRange without these defaults; None: there is none."""
+        for limits in self.policies.limits:
+            for item in limits.items:
+                if item.type == "Container" and not any(
+                    name in (item.default if side == "limits" else item.default_request) for side, name in defaults
+                ):
+                    return limits, item
+        return None
+
+    def _find_holder(self, field: RunField) -> tuple[str, str]:
+        run, task = self.case.run.spec, self.case.task.spec
+        match field.holder:
+            case "computeResources":
+                return "task", ""
+            case "steps":
+                return "step", (task.steps or ())[field.number].name or f"unnamed-{field.number}"
+            case "sidecars":
+                return "sidecar", (task.sidecars or ())[field.number].name
+            case "stepSpecs":
+                return "step", (run.step_specs or ())[field.number].name
+            case _:
+                return "sidecar", (run.sidecar_specs or ())[field.number].name
+
+
+def values_in(state: State) -> dict[RunField, str]:
+    """Return the requests and limits of a state."""
+    return {place: to for place, to in state.items() if isinstance(place, RunField)}
+
+
+def findings_in(trial: RunTrial) -> list[Any]:
+    """Return all that refuses the run."""
+    return [finding for outcome in trial.outcomes for finding in findings_of(outcome)]
+
+
+def _entries_in(state: State) -> Mapping[str, EntryValues]:
+    entries: dict[str, dict[str, dict[str, str]]] = {}
+    for place, to in state.items():
+        if isinstance(place, ConfigEntry):
+            entry = entries[place.container] = {}
+            for side, name, amount in to:
+                entry.setdefault(side, {})[name] = amount
+    return entries
+
+
+def _read_entry(values: EntryValues) -> ResourceRequirements:
+    return ResourceRequirements(dict(values.get("limits", {})) or None, dict(values.get("requests", {})) or None)
+
+
+def _bound_of(side: Side) -> str:
+    return "default" if side == "limits" else "defaultRequest"
