@@ -17,7 +17,7 @@ from kubectl_kres.reports.remedies.words import compose_remedy
 from kubectl_kres.store.store import Store
 
 Trial = TypeVar("Trial")
-#: Places with what stands there then; both can be hashed.
+#: Places with what stands there then; both can be hashed, and no two kinds of place are equal.
 State = Mapping[Any, Any]
 #: How much trials of one search may cost.
 BUDGET = 500
@@ -49,6 +49,10 @@ class Search(Generic[Trial]):
     def parts(self, state: State) -> Iterable[Sequence[Any]]:
         """Return the places that may be left out, alone or together, where not all of a state is needed."""
         return [(place,) for place in state]
+
+    def known(self, state: State) -> Trial | None:
+        """Return what became of a state that was tried; None: it was not."""
+        return self._trials.get(tuple(state.items()))
 
     def trial(self, state: State) -> Trial:
         """Return what becomes of a state; each is evaluated once."""

@@ -184,7 +184,7 @@ class PodSearch(RemedySearch[PodTrial]):
         if room:
             from kubectl_kres.reports.remedies.freeing import count_freed
 
-            base = self.trial(_without(state, room))
+            base = self.trial(_drop_places(state, room))
             hard = amounts(changed_policies(self.policies, room.values()).quotas)[1]
             return structs.replace(base, hard=base.hard and hard, freed=count_freed(room.values()))
         policies = changed_policies(self.policies, state.values())
@@ -208,7 +208,7 @@ class PodSearch(RemedySearch[PodTrial]):
     def parts(self, state: State) -> Iterator[Sequence[object]]:
         """Yield each request, then each limit, then what else is changed."""
         values = sorted(_values_in(state), key=lambda place: (place.side == "limits", place))
-        yield from ((place,) for place in (*values, *_without(state, values)))
+        yield from ((place,) for place in (*values, *_drop_places(state, values)))
 
     def states(self) -> Iterator[State]:
         """Yield the ways that raise quotas, then those within the room that there is."""
@@ -232,23 +232,20 @@ class PodSearch(RemedySearch[PodTrial]):
 
     def _valid_states(self) -> Iterator[State]:
         """Yield the changes of template, claims and LimitRanges that are needed whatever room quotas have."""
-        found = False
+        valid: list[State] = []
         for start in self._claim_states():
-            for way in ("lower", "raise"):
-                state = self.find(start, partial(self._correct_values, way), _is_valid)
-                if state is not None:
-                    found = True
-                    yield state
-            if not found and (state := self.find(start, self._widen, _is_valid)) is not None:
-                found = True
-                yield state
+            ways = (partial(self._correct_values, "lower"), partial(self._correct_values, "raise"))
+            valid += (state for way in ways if (state := self.find(start, way, _is_valid)) is not None)
+            if not valid and (state := self.find(start, self._widen, _is_valid)) is not None:
+                valid.append(state)
+        yield from valid
 
     def _correct_values(self, way: Direction, state: State, trial: PodTrial) -> State | None:
         """Return other values of the template, as the refusals ask for them."""
         if not trial.faults.faults:
             return None
         corrected = corrected_values(self.pod, _values_in(state), trial.faults.faults[0], trial.policies.limits, way)
-        return {**_without(state, _values_in(state)), **corrected}
+        return {**_drop_places(state, _values_in(state)), **corrected}
 
     def _widen(self, state: State, _trial: PodTrial) -> State | None:
         """Return lower values where they do, else the bounds of LimitRanges with one more moved."""
@@ -364,7 +361,7 @@ class PodSearch(RemedySearch[PodTrial]):
     def compose(self, state: State, edits: Sequence[Edit]) -> Remedy:
         """Return the remedy, with the rivals that its room is for, too."""
         raised = {place: to for place, to in state.items() if isinstance(to, RaiseQuota)}
-        wanted, base = self.trial(state).place.wanted, _without(state, raised)
+        wanted, base = self.trial(state).place.wanted, _drop_places(state, raised)
         now = self.trial(base).need.rest.updated
         remedy = compose_remedy(self.store, self.subject, edits, Admits(wanted, wanted), now)
         refs = self._who_shares(self.trial(base)) if raised else ()
@@ -415,7 +412,7 @@ def _is_valid(trial: PodTrial) -> bool:
     return trial.valid
 
 
-def _without(state: State, places: Container[Any]) -> State:
+def _drop_places(state: State, places: Container[Any]) -> State:
     return {place: to for place, to in state.items() if place not in places}
 
 

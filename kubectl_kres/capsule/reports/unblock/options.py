@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Literal, NamedTuple
 
 from msgspec import structs
 
@@ -33,6 +34,7 @@ from kubectl_kres.model.objects import ScopedRequirement
 from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.reports.common.parts import ClaimAction
 from kubectl_kres.reports.common.resource_lists import join_words, scope_words
+from kubectl_kres.reports.remedies.engine import Search, State
 from kubectl_kres.store.store import Origin
 
 #: Claims that are named where many wait.
@@ -211,7 +213,7 @@ def unblock_options(context: PoolIndex, claim: ResourcePoolClaim, standing: Clai
         if claim.metadata.namespace not in context.spaces(pool):
             return tuple(other_pool_options(context, claim, pool.metadata.name))
         known = tuple(_written_plain(context, claim, pool))
-        return known or tuple(_Ways(context, claim, pool).all_candidates())
+        return known or tuple(_QueuedClaimSearch(context, claim, pool).options())
     if standing.state in {"failed", "unassigned", "lost", "released"}:
         known = (*other_pool_options(context, claim, ""), *without_foreign(context, claim))
         alone = standing.state in {"lost", "released"} and all(
@@ -221,21 +223,41 @@ def unblock_options(context: PoolIndex, claim: ResourcePoolClaim, standing: Clai
     return ()
 
 
-class _Ways:
-    """The ways of one claim that stands in a queue."""
+class _Amount(NamedTuple):
+    """How much more of a resource the pool has, or how much the claim asks for; None: it does not name it."""
+
+    whose: Literal["pool", "claim"]
+    resource: str
+
+
+class _QueuedClaimSearch(Search[Trial]):
+    """What a claim asks for that stands in a queue, and what its pool has."""
 
     def __init__(self, context: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> None:
         self.scene, self.claim, self.pool = context, claim, pool
         self.key, self.asks = key_of(claim), parse_amounts(claim.spec.claim)
-        self.trial = trial_of(context, pool)
+        self.start = trial_of(context, pool)
+        super().__init__(max(2, min(_STEPS, _EFFORT // max(1, self.start.size))) + 1)
         #: That claims could give way, where it is not known which.
         self.untold = ""
 
-    def all_candidates(self) -> Iterator[UnblockOption]:
+    def evaluate(self, state: State) -> Trial:
+        """Return the pool once its controller has come to rest."""
+        more = {place.resource: to for place, to in state.items() if place.whose == "pool"}
+        asks = {place.resource: to for place, to in state.items() if place.whose == "claim"}
+        trial = self.start.with_more_hard(more) if more else self.start
+        left = {name: amount for name, amount in {**self.asks, **asks}.items() if amount is not None}
+        return trial.with_request(self.key, left) if asks else trial
+
+    def passes(self, trial: Trial) -> bool:
+        """Return whether the claim is in."""
+        return trial.holds(self.key)
+
+    def options(self) -> Iterator[UnblockOption]:
         """Yield what touches objects of the claim's namespace alone, then a larger pool, then what takes from
         others.
         """
-        now = self.trial.settle()
+        now = self.start.settle()
         if now.holds(self.key):
             text = "nothing: as things stand its pool has room for it, and the controller is about to see that"
             yield UnblockOption("again", text, replayed=True)
@@ -251,7 +273,7 @@ class _Ways:
 
     def _build_option(self, way: UnblockOption, after: Trial, gone: Sequence[ClaimKey] = ()) -> UnblockOption:
         """Return the way with what becomes of the others."""
-        before, now = held_by(self.trial), held_by(after)
+        before, now = held_by(self.start), held_by(after)
         also = [key for key in now if key not in before and key != self.key]
         out = [key for key in before if key not in now and key not in gone]
         return UnblockOption(
@@ -272,20 +294,20 @@ class _Ways:
 
     def _give_way(self) -> Iterator[UnblockOption]:
         states = self.scene.states()
-        result = held_by(self.trial)
+        result = held_by(self.start)
         used = {key: (state := states.get(key)) is not None and state.state == "in use" for key in result}
-        giving = give_way(self.trial, self.key, self.asks, used)
+        giving = give_way(self.start, self.key, self.asks, used)
         if giving is None:
             return
         if not giving.keys:
             self.untold = (
                 f"{giving.least} or more claims of pool {self.pool.metadata.name} would have to go: which are the "
-                f"fewest was not found among {self.trial.size:,}"
+                f"fewest was not found among {self.start.size:,}"
             )
             return
         yield self._build_giving_option(giving, result)
         if any(used.get(key) for key in giving.keys):
-            gentle = give_way(self.trial, self.key, self.asks, used, unused=True)
+            gentle = give_way(self.start, self.key, self.asks, used, unused=True)
             if gentle is not None and gentle.keys:
                 yield self._build_giving_option(gentle, result)
 
@@ -300,64 +322,53 @@ class _Ways:
         others = tuple(sorted({space for space, _ in giving.keys if space != self.key[0]}))
         text = f"{_format_deeds(deeds)}{_format_other_owners(others)}{doubt}"
         way = UnblockOption("give way", text, tuple(deeds), proven=giving.proven, takes_from=others)
-        return self._build_option(way, self.trial.without_claim(giving.keys), giving.keys)
+        return self._build_option(way, self.start.without_claim(giving.keys), giving.keys)
 
     def _lower_request_options(self) -> Iterator[UnblockOption]:
-        turn = self.trial.turn_of(self.key)
+        turn = self.start.turn_of(self.key)
         if turn is None or turn.allocated:
             return
-        asks = dict(self.asks)
-        for comparison in turn.comparisons():
+        short = {comparison.resource: comparison for comparison in turn.comparisons()}
+        state: dict[_Amount, Quantity | None] = {}
+        for name in (name for name in self.asks if name in short):
             # What is closed for the claim, or used up, must not be named at all.
-            if turn.result == "queue" or comparison.missing or comparison.room.nano <= 0:
-                del asks[comparison.resource]
-            else:
-                asks[comparison.resource] = comparison.room
-        lowered = {name: amount for name, amount in asks.items() if amount != self.asks[name]}
-        dropped = {name: amount for name, amount in self.asks.items() if name not in asks}
-        after = self.trial.with_request(self.key, asks)
-        if asks and after.holds(self.key):
+            drop = turn.result == "queue" or short[name].missing or short[name].room.nano <= 0
+            state[_Amount("claim", name)] = None if drop else short[name].room
+        lowered = {place.resource: to for place, to in state.items() if to is not None}
+        dropped = {place.resource: self.asks[place.resource] for place, to in state.items() if to is None}
+        asks = {name: amount for name, amount in {**self.asks, **lowered}.items() if name not in dropped}
+        if asks and self.meets(state, self.passes):
             deed = resize_claim(self.scene.store.origin, self.key, amount_texts(lowered), amount_texts(dropped))
-            yield self._build_option(
-                UnblockOption("less", _less_words(lowered, dropped), (deed,), amount_texts(asks)), after
-            )
+            way = UnblockOption("less", _less_words(lowered, dropped), (deed,), amount_texts(asks))
+            yield self._build_option(way, self.trial(state))
 
     def _raise_pool_options(self) -> Iterator[UnblockOption]:
-        more: dict[str, Quantity] = {}
-        after = self.trial
-        for _ in range(max(2, min(_STEPS, _EFFORT // max(1, after.size)))):
-            blocking = self._find_blocking_amounts(after)
-            if not blocking:
-                break
-            for name, lack in blocking.items():
-                more[name] = more[name] + lack if name in more else lack
-            after = self.trial.with_more_hard(more)
-        least = after.holds(self.key)
+        state = self.walk({}, self._with_blocking_amounts, self.passes)
+        least = self.meets(state, self.passes)
         if not least:
-            more = self._for_all_ahead()
-            after = self.trial.with_more_hard(more)
-        if not more or not after.holds(self.key):
+            state, self.budget = self._for_all_ahead(), 1
+        if not state or not self.meets(state, self.passes):
             return
+        after, more = self.trial(state), {place.resource: amount for place, amount in state.items()}
         hard = {name: after.hard[name] for name in sorted(more)}
         name = self.pool.metadata.name
         text = f"raise hard of pool {name} by {sentence(amount_texts(more))}, to {sentence(amount_texts(hard))}"
-        way = UnblockOption(
-            "raise",
-            text,
-            (raise_pool(self.scene.store.origin, name, amount_texts(hard)),),
-            amount_texts(more),
-            pool=name,
-            proven=least,
-        )
+        deed = raise_pool(self.scene.store.origin, name, amount_texts(hard))
+        way = UnblockOption("raise", text, (deed,), amount_texts(more), pool=name, proven=least)
         yield self._build_option(way, after)
 
-    def _for_all_ahead(self) -> dict[str, Quantity]:
+    def _with_blocking_amounts(self, state: State, trial: Trial) -> State:
+        """Return the state with what else is missing; the same where nothing is."""
+        more = {_Amount("pool", name): lack for name, lack in self._find_blocking_amounts(trial).items()}
+        return {**state, **{place: state[place] + lack if place in state else lack for place, lack in more.items()}}
+
+    def _for_all_ahead(self) -> State:
         """Return what is missing so that everyone up to the claim gets what it asks for."""
-        keys = [key_of(claim_candidate.claim) for claim_candidate in self.trial.queue]
-        wanted = add_amounts(claim_candidate.asks for claim_candidate in self.trial.queue[: keys.index(self.key) + 1])
+        keys = [key_of(claim_candidate.claim) for claim_candidate in self.start.queue]
+        wanted = add_amounts(claim_candidate.asks for claim_candidate in self.start.queue[: keys.index(self.key) + 1])
         room = self.scene.room(self.pool)
         missing = {name: amount - room[name] for name, amount in wanted.items() if name in room}
-        return {name: amount for name, amount in missing.items() if amount.nano > 0}
+        return {_Amount("pool", name): amount for name, amount in missing.items() if amount.nano > 0}
 
     def _find_blocking_amounts(self, trial: Trial) -> Mapping[str, Quantity]:
         """Return what is missing for the claim; while it is queued, for the claim that closes its resources."""

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from kubectl_kres.capsule.reports.common.pool_run import Trial, fits, held_by, waiting_in
 from kubectl_kres.capsule.rules.allocation import Amounts, ClaimKey, key_of
+from kubectl_kres.reports.remedies.engine import Search, State
 
 #: Up to so many claims every set is looked at.
 EXACT = 20
 #: Claims that trials may go through, in sum; beyond that what was found so far is taken.
-_EFFORT = 100_000
+_EFFORT = 400_000
 #: The same where claims are taken one after the other, which is only done where many are there.
 _QUICK = 50_000
 #: Looks at claims where they are taken by their amounts alone.
@@ -55,24 +56,48 @@ def give_way(
     hard = trial.hard
     if any(name not in hard or not hard[name].nano or hard[name] < asked for name, asked in asks.items()):
         return None
-    return _SmallestSets(trial, key, asks, used, unused=unused).add_set()
+    return _RemovalSearch(trial, key, asks, used, unused=unused).find_set()
 
 
-class _SmallestSets:
-    """The sets of claims, the smallest first."""
+class _RemovalSearch(Search[Trial]):
+    """The claims that leave, one after the other; a trial costs what it goes through."""
 
     def __init__(
         self, trial: Trial, key: ClaimKey, asks: Amounts, used: Mapping[ClaimKey, bool], *, unused: bool
     ) -> None:
-        self.trial, self.key = trial, key
+        super().__init__(_EFFORT)
+        self.start, self.key = trial, key
         self.deficit = _deficit(trial, asks)
         givers = _list_givers(trial, key, asks, self.deficit, used)
         self.givers = sorted(
             (giver for giver in givers if not (unused and giver.used)), key=lambda giver: (giver.cost, giver.key)
         )
-        self.effort = 0
 
-    def add_set(self) -> RemovalSet | None:
+    def evaluate(self, state: State) -> Trial:
+        """Return the pool once these have left."""
+        before, gone = self._go_on_from(state)
+        return before.without_claim(gone)
+
+    def cost(self, state: State) -> int:
+        """Return how many claims are gone through."""
+        return self.start.size * max(1, len(self._go_on_from(state)[1]))
+
+    def passes(self, trial: Trial) -> bool:
+        """Return whether the claim is in."""
+        return trial.holds(self.key)
+
+    def parts(self, state: State) -> Iterator[Sequence[ClaimKey]]:
+        """Yield the claims, the last that was chosen first."""
+        yield from ((key,) for key in reversed([*state]))
+
+    def _go_on_from(self, state: State) -> tuple[Trial, Sequence[ClaimKey]]:
+        """Return what was tried before the last one left, if it was, and who has to leave from there on."""
+        keys = [*state]
+        before = self.known(dict.fromkeys(keys[:-1]))
+        return (self.start, keys) if before is None else (before, keys[-1:])
+
+    def find_set(self) -> RemovalSet | None:
+        """Return the best set that is found; None: not even all are enough."""
         least = self._count_least_claims()
         if least is None:
             return None
@@ -80,6 +105,7 @@ class _SmallestSets:
             exact = self._find_exact_giving(least)
             if exact is not None:
                 return exact
+        self.budget = _QUICK
         giving = self._by_amounts(least)
         if giving is None or not giving.proven:
             others = self._find_greedy_giving(least)
@@ -111,7 +137,6 @@ class _SmallestSets:
             if all(nano <= 0 for nano in without.values()):
                 chosen.remove(item)
                 lack = without
-        self.effort = 0
         done = all(nano <= 0 for nano in lack.values()) and self._is_quick(chosen) and self._is_enough(chosen)
         return RemovalSet(_keys(chosen), proven=len(chosen) == least) if done else None
 
@@ -119,13 +144,13 @@ class _SmallestSets:
         """Return whether trying is worth the time: others of the queue who are served meanwhile make the pool be gone
         through again and again.
         """
-        if self.trial.size * len(chosen) <= _QUICK:
+        if self.start.size * len(chosen) <= _QUICK:
             return True
-        room = self.trial.room()
+        room = self.start.room()
         most = {name: nano + sum(giver.frees.get(name, 0) for giver in chosen) for name, nano in room.items()}
         return not any(
             fits(claim_candidate.asks, most)
-            for claim_candidate in self.trial.queue
+            for claim_candidate in self.start.queue
             if key_of(claim_candidate.claim) != self.key
         )
 
@@ -144,7 +169,7 @@ class _SmallestSets:
         """The best of the smallest sets; None: none was found with reasonable effort."""
         for count in range(least, len(self.givers) + 1):
             for chosen in sorted(self._covering(count), key=self._giving_sort_key):
-                if self.effort > _EFFORT:
+                if self.budget <= 0:
                     return None
                 if self._is_enough(chosen):
                     return RemovalSet(_keys(chosen), proven=True)
@@ -156,9 +181,9 @@ class _SmallestSets:
         tails = [_best_sums(self.givers[at:], self.deficit, count) for at in range(len(self.givers) + 1)]
 
         def grow(at: int, chosen: tuple[RemovableClaim, ...], lack: Mapping[str, int]) -> None:
-            self.effort += 1
+            self.budget -= 1
             left = count - len(chosen)
-            if self.effort > _EFFORT or len(self.givers) - at < left:
+            if self.budget <= 0 or len(self.givers) - at < left:
                 return
             if not left:
                 if all(nano <= 0 for nano in lack.values()):
@@ -175,42 +200,27 @@ class _SmallestSets:
 
     def _is_enough(self, chosen: Sequence[RemovableClaim]) -> bool:
         """Return whether the claim is in once these have left, one after the other."""
-        self.effort += self.trial.size
-        return self.trial.without_claim(_keys(chosen)).holds(self.key)
+        return self.meets(dict.fromkeys(_keys(chosen)), self.passes)
 
     def _giving_sort_key(self, chosen: Sequence[RemovableClaim]) -> tuple[int, int, int, tuple[ClaimKey, ...]]:
         """Return what makes one of two equally small sets better: less is better."""
         surplus = 0
         for name, lack in self.deficit.items():
             freed = sum(giver.frees.get(name, 0) for giver in chosen)
-            surplus += (freed - lack) * _PART // max(1, self.trial.hard[name].nano)
+            surplus += (freed - lack) * _PART // max(1, self.start.hard[name].nano)
         return sum(giver.used for giver in chosen), sum(giver.foreign for giver in chosen), surplus, _keys(chosen)
 
     def _find_greedy_giving(self, least: int) -> RemovalSet | None:
         """Return one more claim after the other, until it is in; then less by less. None: too many would have to go."""
-        self.effort = 0
-        chosen: list[RemovableClaim] = []
-        now, rest = self.trial, {giver.key: giver for giver in self.givers}
-        while not now.holds(self.key):
-            giver = self._find_next_giver(now, rest)
-            if giver is None or self.effort > _QUICK:
-                return None
-            del rest[giver.key]
-            chosen.append(giver)
-            self.effort += now.size
-            now = now.without_claim((giver.key,))
-        for item in reversed(list(chosen)):
-            fewer = [other for other in chosen if other is not item]
-            if fewer and self.effort + self.trial.size * len(fewer) <= _QUICK and self._is_enough(fewer):
-                chosen = fewer
-        keys = tuple(giver.key for giver in chosen)
-        return RemovalSet(keys, proven=len(keys) == least)
+        self.budget = _QUICK
+        state = self.find({}, self._with_next)
+        return None if state is None else RemovalSet(tuple(state), proven=len(state) == least)
 
-    def _find_next_giver(self, now: Trial, rest: Mapping[ClaimKey, RemovableClaim]) -> RemovableClaim | None:
-        """Return who should go next: whoever frees most of what is short; of a queue that is closed, who closes it,
-        unless a single claim that holds something would let that one in.
+    def _with_next(self, state: State, now: Trial) -> State | None:
+        """Return the state with who should go next: whoever frees most of what is short; of a queue that is closed, who
+        closes it, unless a single claim that holds something would let that one in.
         """
-        key = self.key
+        key, rest = self.key, {giver.key: giver for giver in self.givers if giver.key not in state}
         turn = now.turn_of(key)
         if turn is not None and turn.result == "queue":
             key = next(comparison.by for comparison in turn.comparisons() if comparison.by is not None)
@@ -228,14 +238,14 @@ class _SmallestSets:
         )
         enough = best is not None and all(best.frees.get(name, 0) >= nano for name, nano in lack.items())
         if key != self.key and not enough:
-            return rest.get(key)
-        return best if best is not None and self._sum_covered_amounts(best, lack) else None
+            return {**state, key: None} if key in rest else None
+        return {**state, best.key: None} if best is not None and self._sum_covered_amounts(best, lack) else None
 
     def _giver_sort_key(self, giver: RemovableClaim, lack: Mapping[str, int]) -> tuple[int, bool, bool]:
         return self._sum_covered_amounts(giver, lack), not giver.used, not giver.foreign
 
     def _sum_covered_amounts(self, giver: RemovableClaim, lack: Mapping[str, int]) -> int:
-        hard = self.trial.hard
+        hard = self.start.hard
         return sum(
             min(max(0, nano), giver.frees.get(name, 0)) * _PART // max(1, hard[name].nano)
             for name, nano in lack.items()
