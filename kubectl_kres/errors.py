@@ -94,7 +94,7 @@ class InputError(UsageError):
     ) -> None:
         super().__init__(message, hint=hint)
         self.file, self.text = file, message
-        self._locate, self._place = locate, (line, column)
+        self._locate, self._position = locate, (line, column)
 
     @property
     def line(self) -> int:
@@ -107,8 +107,8 @@ class InputError(UsageError):
     @property
     def message(self) -> str:
         """The file and the place before what is wrong."""
-        where = ":".join([self.file, *(str(number) for number in self._find_position() if number)])
-        return f"{where}: {self.text}"
+        place_text = ":".join([self.file, *(str(number) for number in self._find_position() if number)])
+        return f"{place_text}: {self.text}"
 
     @message.setter
     def message(self, text: str) -> None:
@@ -119,8 +119,8 @@ class InputError(UsageError):
 
     def _find_position(self) -> tuple[int, int]:
         if self._locate is not None:
-            self._place, self._locate = self._locate(), None
-        return self._place
+            self._position, self._locate = self._locate(), None
+        return self._position
 
 
 class InputErrors(InputError):

@@ -249,13 +249,13 @@ def _read(text: str) -> Quantity:
     match = _SHAPE.fullmatch(text) if text else None
     if match is None:
         raise QuantityError(_WRONG_FORMAT, text)
-    sign, zeros, whole, fraction, suffix = match.groups(default="")
+    mark, zeros, whole, fraction, suffix = match.groups(default="")
     exponent, notation = _interpret(suffix, text)
     whole_or_zero = whole or "0"
     digits = whole_or_zero + fraction
     if len(digits) > _MAX_DIGITS:
         raise QuantityError(f"a number of more than {_MAX_DIGITS} digits is beyond reason", text)
-    number = int(sign + digits)
+    number = int(mark + digits)
     if abs(exponent) > _MAX_EXPONENT:
         if number:
             raise QuantityError(

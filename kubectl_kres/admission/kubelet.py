@@ -108,8 +108,8 @@ def oom_score(draft: Draft, slot: Slot, qos_class: str, capacity: int) -> int | 
     extra = unassigned_memory(draft)
     score = _score(_bytes(slot) + extra, capacity)
     if slot.role == "sidecar":
-        least = min((_bytes(container) for container in draft.containers), default=0)
-        score = min(score, _score(least + extra, capacity))
+        minimum = min((_bytes(container) for container in draft.containers), default=0)
+        score = min(score, _score(minimum + extra, capacity))
     return min(max(score, 1000 + GUARANTEED), BEST_EFFORT - 1)
 
 
@@ -474,10 +474,10 @@ def _find_cgroup_path(root: Cgroup, container: str) -> list[Cgroup]:
 
 def _limit(draft: Draft, slot: Slot, name: str) -> tuple[Quantity | None, str]:
     """Return a container's limit, or the pod level's if it has none, and the path of it."""
-    own = slot.limits.get(name)
-    if not own and draft.pod is not None and draft.pod.limits.get(name) is not None:
+    own_amount = slot.limits.get(name)
+    if not own_amount and draft.pod is not None and draft.pod.limits.get(name) is not None:
         return draft.pod.limits[name], draft.pod.path_of("limits", name)
-    return own, slot.path_of("limits", name) if own else ""
+    return own_amount, slot.path_of("limits", name) if own_amount else ""
 
 
 def _milli(quantity: Quantity | None) -> int:

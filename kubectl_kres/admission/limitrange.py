@@ -181,25 +181,25 @@ def _order_errors(
     def exceeds(a: Quantity | None, b: Quantity | None) -> bool:
         return a is not None and b is not None and a > b
 
-    at = {field: f"{item.path}.{field}[{name}]" for field in ("min", "default", "defaultRequest")}
+    paths = {field: f"{item.path}.{field}[{name}]" for field in ("min", "default", "defaultRequest")}
     if exceeds(low, high):
-        yield invalid(at["min"], low, f"min value {low} is greater than max value {high}", rule)
+        yield invalid(paths["min"], low, f"min value {low} is greater than max value {high}", rule)
     if exceeds(low, default_request):
         text = f"min value {low} is greater than default request value {default_request}"
-        yield invalid(at["defaultRequest"], default_request, text, rule)
+        yield invalid(paths["defaultRequest"], default_request, text, rule)
     if exceeds(default_request, high):
         text = f"default request value {default_request} is greater than max value {high}"
-        yield invalid(at["defaultRequest"], default_request, text, rule)
+        yield invalid(paths["defaultRequest"], default_request, text, rule)
     if exceeds(default_request, default):
         text = f"default request value {default_request} is greater than default limit value {default}"
-        yield invalid(at["defaultRequest"], default_request, text, rule)
+        yield invalid(paths["defaultRequest"], default_request, text, rule)
     if exceeds(low, default):
-        yield invalid(at["default"], low, f"min value {low} is greater than default value {default}", rule)
+        yield invalid(paths["default"], low, f"min value {low} is greater than default value {default}", rule)
     if exceeds(default, high):
-        yield invalid(at["default"], high, f"default value {default} is greater than max value {high}", rule)
+        yield invalid(paths["default"], high, f"default value {default} is greater than max value {high}", rule)
     if default is not None and default_request is not None and default != default_request and not may_overcommit(name):
         text = f"default value {default} must equal to defaultRequest value {default_request} in {name}"
-        yield invalid(at["defaultRequest"], default_request, text, rule)
+        yield invalid(paths["defaultRequest"], default_request, text, rule)
 
 
 def _ratio_errors(item: ParsedItem, name: str) -> Iterator[FieldError]:
@@ -277,11 +277,11 @@ def _list_default_values(
 
 
 def _notes(slot: Slot, puts: list[ValueChange]) -> Iterator[str]:
-    who = "container" if slot.role == "container" else "init container"
+    role_text = "container" if slot.role == "container" else "init container"
     for side in ("requests", "limits"):
         names = sorted(put.resource for put in puts if put.side == side)
         if names:
-            yield f"{', '.join(names)} {side[:-1]} for {who} {slot.name}"
+            yield f"{', '.join(names)} {side[:-1]} for {role_text} {slot.name}"
 
 
 def violations(draft: Draft, limits: Limits, journal: list[Entry] | None = None) -> list[Finding]:

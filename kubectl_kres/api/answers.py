@@ -63,22 +63,22 @@ def explain_all(
     from kubectl_kres.reports.namespace.explain_policy import explain_policy, policy_needs
     from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 
-    beside = Others(lambda kind: answers_about(kind).explained == "policy", policy_needs)
+    more_reads = Others(lambda kind: answers_about(kind).explained == "policy", policy_needs)
     scope = AnswerScope(cluster, namespace, policies, kube_version)
-    prepared = prepare_answers(list(items), scope, needs_with_rivals, beside)
+    prepared = prepare_answers(list(items), scope, needs_with_rivals, more_reads)
     store, origin = prepared.store, prepared.store.origin
     return [
         *(
             Explanation(
-                explanation(store, subject, prepared.ask),
+                explanation(store, subject, prepared.options),
                 "Explanation",
                 origin,
-                lambda report, width: render.lines(report, whole=True, width=width, now=prepared.ask.now),
+                lambda report, width: render.lines(report, whole=True, width=width, now=prepared.options.now),
             )
             for subject in prepared.subjects
         ),
         *(
-            Explanation(explain_policy(store, subject, prepared.ask), "Explanation", origin, _policy_lines)
+            Explanation(explain_policy(store, subject, prepared.options), "Explanation", origin, _policy_lines)
             for subject in prepared.counted
         ),
     ]
@@ -107,7 +107,7 @@ def qos(
     wants = partial(needs_with_node, seen=True)
     prepared = prepare_answers([item], AnswerScope(cluster, namespace, policies, kube_version), wants)
     subject = _select_only_object(prepared.subjects)
-    report = quality(prepared.store, subject, prepared.ask)
+    report = quality(prepared.store, subject, prepared.options)
     if report is None:
         raise UsageError(f"{subject.ref}: no class, since {no_class_reason(subject)}")
     return Answer(report, "Qos", prepared.store.origin, lambda value, width: render.lines(value, width=width))
@@ -128,7 +128,7 @@ def diff(
     from kubectl_kres.reports.pod.needs import list_read_requests
 
     prepared = prepare_answers([item], AnswerScope(cluster, namespace, policies, kube_version), list_read_requests)
-    report = difference(prepared.store, _select_only_object(prepared.subjects), prepared.ask)
+    report = difference(prepared.store, _select_only_object(prepared.subjects), prepared.options)
     return Answer(report, "Diff", prepared.store.origin, lambda value, width: render.lines(value, width=width))
 
 
@@ -147,7 +147,7 @@ def fit(
     from kubectl_kres.reports.remedies.rivals import needs_with_nodes
 
     prepared = prepare_answers([item], AnswerScope(cluster, namespace, policies, kube_version), needs_with_nodes)
-    report = fitting(prepared.store, _select_only_object(prepared.subjects), prepared.ask)
+    report = fitting(prepared.store, _select_only_object(prepared.subjects), prepared.options)
     return Answer(report, "Fit", prepared.store.origin, lambda value, width: render.lines(value, width=width))
 
 
@@ -218,14 +218,14 @@ def quota(
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     _list(reading, ReadRequest("ResourceQuota", space))
-    quotas, ask = list(reading.store.all("ResourceQuota", space or None)), ask_of(reading.store, "")
+    quotas, options = list(reading.store.all("ResourceQuota", space or None)), ask_of(reading.store, "")
     if by or recount:
-        reading.fill(counting_needs(quotas, ask.server, space))
+        reading.fill(counting_needs(quotas, options.server, space))
     if by == "workload":
         reading.fill(owner_needs(reading.store, space))
     return [
         Answer(report, "Quota", reading.store.origin, lambda value, width: render.lines(value, width=width))
-        for report in quota_reports(reading.store, quotas, ask, recounted=recount, by=by)
+        for report in quota_reports(reading.store, quotas, options, recounted=recount, by=by)
     ]
 
 
@@ -244,10 +244,10 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     for kind in denying.ASKED:
         _list(reading, ReadRequest(kind, space))
     reading.fill(denying.needs_of_systems(reading.store, space))
-    store, ask = reading.store, ask_of(reading.store, "")
+    store, options = reading.store, ask_of(reading.store, "")
     subjects = tuple(denying.subjects_of(store, space))
-    fill_all(reading, lambda: (need for subject in subjects for need in list_read_requests(store, subject)))
-    denials = (denying.find_refusal(store, subject, ask) for subject in subjects)
+    fill_all(reading, lambda: (read for subject in subjects for read in list_read_requests(store, subject)))
+    denials = (denying.find_refusal(store, subject, options) for subject in subjects)
     return [
         Answer(report, "Denied", store.origin, lambda value, width: render.denied_lines(value, width=width))
         for report in denials
@@ -268,7 +268,7 @@ def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     _list(reading, ReadRequest("ResourcePoolClaim", space))
     tried: set[ReadRequest] = set()
-    while new := [need for need in claims_needs(reading.store, (space,) if space else ()) if need not in tried]:
+    while new := [read for read in claims_needs(reading.store, (space,) if space else ()) if read not in tried]:
         tried.update(new)
         reading.fill(new)
     making = Claims(PoolIndex(reading.store))

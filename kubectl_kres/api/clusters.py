@@ -17,7 +17,7 @@ class ReadObjects(Protocol):
 
     store: Store
 
-    def fill(self, needs: Iterable[ReadRequest]) -> None:
+    def fill(self, reads: Iterable[ReadRequest]) -> None:
         """Read what is not in the store yet."""
         ...
 
@@ -75,10 +75,10 @@ class CopiedStore:
         for kind in store.kinds():
             for item in store.all(kind):
                 self.store.add(kind, item)
-        for need, coverage in store.coverages().items():
-            self.store.cover(need, coverage)
+        for read, coverage in store.coverages().items():
+            self.store.cover(read, coverage)
 
-    def fill(self, needs: Iterable[ReadRequest]) -> None:
+    def fill(self, reads: Iterable[ReadRequest]) -> None:
         """There is no more than there is."""
 
     def kind(self, text: str) -> Kind:
@@ -95,10 +95,10 @@ class CopiedStore:
 class PassedObjects(CopiedStore):
     """What is passed is all there is: of the kinds of passed objects there are no others."""
 
-    def fill(self, needs: Iterable[ReadRequest]) -> None:
+    def fill(self, reads: Iterable[ReadRequest]) -> None:
         """Say so of the needs that nobody asked for before."""
         from kubectl_kres.store.store import READ
 
-        for need in needs:
-            if need.kind in self.store.kinds() and self.store.covered(need).state == "unread":
-                self.store.cover(need, READ)
+        for read in reads:
+            if read.kind in self.store.kinds() and self.store.covered(read).state == "unread":
+                self.store.cover(read, READ)

@@ -31,10 +31,10 @@ class LiveReading:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.store = Store(Origin("cluster", connection.server, fill_store.version(connection), now, context))
 
-    def fill(self, needs: Iterable[ReadRequest]) -> None:
-        wanted = [need for need in dict.fromkeys(needs) if self.store.should_read(need)]
-        if wanted:
-            fill_store.fill(self._connection, self.store, wanted, kinds=self._kinds)
+    def fill(self, reads: Iterable[ReadRequest]) -> None:
+        read_requests = [read for read in dict.fromkeys(reads) if self.store.should_read(read)]
+        if read_requests:
+            fill_store.fill(self._connection, self.store, read_requests, kinds=self._kinds)
 
     def kind(self, text: str) -> Kind:
         kind = discovery.find_kind(self._connection, text)

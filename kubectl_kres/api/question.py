@@ -94,7 +94,7 @@ class Prepared(NamedTuple):
 
     reading: ReadObjects
     subjects: tuple[Subject, ...]
-    ask: EvaluationOptions
+    options: EvaluationOptions
     counted: tuple[Subject, ...] = ()
 
     @property
@@ -115,14 +115,16 @@ class Others(NamedTuple):
     """The answers about objects that make no pods: of which kinds, and what is read for one."""
 
     takes: Callable[[Kind], bool]
-    wants: Wants
+    find_reads: Wants
 
 
-def prepare_answers(items: Sequence[Any], frame: AnswerScope, wants: Wants, beside: Others | None = None) -> Prepared:
+def prepare_answers(
+    items: Sequence[Any], frame: AnswerScope, find_reads: Wants, more_reads: Others | None = None
+) -> Prepared:
     """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError.
 
-    ``beside``: None: there are no answers about objects that make no pods. Quotas, LimitRanges and namespaces beside
-    other objects are what those are judged by, and not asked about.
+    ``more_reads``: None: there are no answers about objects that make no pods. Quotas, LimitRanges and namespaces
+    beside other objects are what those are judged by, and not asked about.
     """
     cluster = _cluster(frame)
     space = frame.namespace or cluster.namespace
@@ -133,15 +135,21 @@ def prepare_answers(items: Sequence[Any], frame: AnswerScope, wants: Wants, besi
     reading = cluster.reading()
     over = Store(reading.store.origin)
     workloads = overlay(over, (*manifests_of(frame.policies or ()), *manifests), namespace=space or "default")
-    takes = makes_one_pod if beside is None else lambda kind: makes_one_pod(kind) or beside.takes(kind)
+    takes = makes_one_pod if more_reads is None else lambda kind: makes_one_pod(kind) or more_reads.takes(kind)
     of_names = [_of_name(reading, name, space, takes) for name in named]
-    subjects = [*(it for it in of_names if makes_one_pod(it.kind)), *map(_of_manifest, workloads)]
-    others = [it for it in of_names if not makes_one_pod(it.kind)]
-    if beside is not None:
+    subjects = [
+        *(asked_subject for asked_subject in of_names if makes_one_pod(asked_subject.kind)),
+        *map(_of_manifest, workloads),
+    ]
+    others = [asked_subject for asked_subject in of_names if not makes_one_pod(asked_subject.kind)]
+    if more_reads is not None:
         others += _list_counted_subjects(reading, manifests, space or "default")
         if not subjects and not others:
-            others += _policies(manifests, space or "default", beside.takes)
-    pairs = [*((subject, wants) for subject in subjects), *((it, beside.wants) for it in others if beside is not None)]
+            others += _policies(manifests, space or "default", more_reads.takes)
+    pairs = [
+        *((subject, find_reads) for subject in subjects),
+        *((asked_subject, more_reads.find_reads) for asked_subject in others if more_reads is not None),
+    ]
     if not subjects and not others:
         raise UsageError("there is no pod and nothing that makes pods")
     for subject, reads in pairs:
@@ -155,12 +163,12 @@ def prepare_answers(items: Sequence[Any], frame: AnswerScope, wants: Wants, besi
 def _list_counted_subjects(reading: ReadObjects, manifests: Iterable[Manifest], namespace: str) -> Iterator[Subject]:
     """Claims and what else quotas count of what was passed."""
     for manifest in manifests:
-        known, space = kind_of(manifest), manifest.namespace or namespace
-        kind = known if known is not None and answers_about(known).counted else counted_kind(manifest)
+        known_kind, space = kind_of(manifest), manifest.namespace or namespace
+        kind = known_kind if known_kind is not None and answers_about(known_kind).counted else counted_kind(manifest)
         if kind is None:
             continue
         subject = Subject(ObjectRef(kind.kind, manifest.ref.name, space), kind, manifest.raw, manifest.file)
-        if kind is not known and not is_always_counted(manifest):
+        if kind is not known_kind and not is_always_counted(manifest):
             reading.fill([ReadRequest("ResourceQuota", space)])
             if not is_counted(reading.store, subject):
                 continue
@@ -187,17 +195,17 @@ def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
     if kube_version and parse(kube_version) is None:
         raise UsageError(f'kube_version: "{kube_version}" is no version such as 1.33')
     version, assumed = nearest_version(kube_version or store.origin.version)
-    own = None if kube_version else binary(store.origin.version)
+    server_version = None if kube_version else binary(store.origin.version)
     return EvaluationOptions(
-        Server(version, binary=own), (assumed,) if assumed else (), store.origin.time, yaml_text.value
+        Server(version, binary=server_version), (assumed,) if assumed else (), store.origin.time, yaml_text.value
     )
 
 
-def complete(reading: ReadObjects, over: Store, subject: Subject, wants: Wants) -> None:
+def complete(reading: ReadObjects, over: Store, subject: Subject, find_reads: Wants) -> None:
     """Read what the answer needs, which may need more once it is read. ``over``: what replaces what is read."""
     tried: set[ReadRequest] = set()
     reading.store.lay_over(over)
-    while new := [need for need in wants(reading.store, subject) if need not in tried]:
+    while new := [read for read in find_reads(reading.store, subject) if read not in tried]:
         tried.update(new)
         reading.fill(new)
         reading.store.lay_over(over)
@@ -246,10 +254,10 @@ def _of_name(reading: ReadObjects, text: str, space: str, takes: Callable[[Kind]
     kind = require_answers(reading.kind(word), takes)
     if not kind.namespaced:
         return Subject(ObjectRef(kind.kind, name), kind)
-    places = [space] if space else [place for place, other in reading.store.keys(kind.kind) if other == name]
-    if len(places) > 1:
-        raise UsageError(f"{text} is in {', '.join(sorted(places))}: namespace=... says which is meant")
-    return Subject(ObjectRef(kind.kind, name, places[0] if places else "default"), kind)
+    namespaces = [space] if space else [place for place, other in reading.store.keys(kind.kind) if other == name]
+    if len(namespaces) > 1:
+        raise UsageError(f"{text} is in {', '.join(sorted(namespaces))}: namespace=... says which is meant")
+    return Subject(ObjectRef(kind.kind, name, namespaces[0] if namespaces else "default"), kind)
 
 
 def _of_manifest(manifest: Manifest) -> Subject:

@@ -57,29 +57,36 @@ def simulate_change(
     Raises UsageError, InputError, ClusterError.
     """
     reading = cluster.reading()
-    given = [*_list_delete_steps(reading, delete), *_list_apply_steps(items), *_list_scale_steps(reading, scale)]
-    if not given and not rollouts:
+    given_steps = [*_list_delete_steps(reading, delete), *_list_apply_steps(items), *_list_scale_steps(reading, scale)]
+    if not given_steps and not rollouts:
         raise UsageError("simulate needs a change: items, scale=..., delete=... or rollouts=...")
     at_once = 1 if rollouts is None else rollouts
     if at_once < 0:
         raise UsageError(f"{at_once} is no number of rollouts")
-    spaces = tuple(dict.fromkeys(filter(None, (space, *(step.namespace for step in given)))))
+    spaces = tuple(dict.fromkeys(filter(None, (space, *(step.namespace for step in given_steps)))))
     reading.fill([*namespace_needs(spaces), *pool_needs()])
     for _ in range(3):
-        reading.fill(plugin_needs(reading.store, spaces, [(step.step, step.namespace or space) for step in given]))
-    carried, left = split_followed_steps(given, reading.store, space, lambda _kind, _version: True)
+        reading.fill(
+            plugin_needs(reading.store, spaces, [(step.step, step.namespace or space) for step in given_steps])
+        )
+    carried, left = split_followed_steps(given_steps, reading.store, space, lambda _kind, _version: True)
     steps = [Placed(step.step, (step.namespace or space) if _is_namespaced(step) else "") for step in carried]
-    ask = ask_of(reading.store, "")
-    outcome = carried_out(reading.store, steps, ask.server, spaces, seen=True)
-    change = report_with_pods(outcome, steps, Rollouts(at_once if given else 0, at_once))
+    options = ask_of(reading.store, "")
+    outcome = carried_out(reading.store, steps, options.server, spaces, seen=True)
+    change = report_with_pods(outcome, steps, Rollouts(at_once if given_steps else 0, at_once))
     fill_all(reading, lambda: change_node_needs(reading.store, change.pods, steps))
-    change_report = with_nodes(change.report, reading.store, change.pods, steps, ask.server.version[1])
-    needs = [need for need in namespace_needs(spaces) if need.required]
-    needs += [replace(need, required=True) for need in autoscaler_needs(reading.store, spaces)]
-    unseen = (*find_unread(reading.store, needs), *left)
-    notes = (*change_report.notes, *ask.assumptions, *remarks(given), *autoscaler_remarks(given, reading.store, space))
+    change_report = with_nodes(change.report, reading.store, change.pods, steps, options.server.version[1])
+    reads = [read for read in namespace_needs(spaces) if read.required]
+    reads += [replace(read, required=True) for read in autoscaler_needs(reading.store, spaces)]
+    failed_reads = (*find_unread(reading.store, reads), *left)
+    notes = (
+        *change_report.notes,
+        *options.assumptions,
+        *remarks(given_steps),
+        *autoscaler_remarks(given_steps, reading.store, space),
+    )
     return replace(
-        change_report, notes=notes, unseen=(*unseen, *change_report.unseen), complete=not unseen
+        change_report, notes=notes, unseen=(*failed_reads, *change_report.unseen), complete=not failed_reads
     ), reading.store.origin
 
 
@@ -140,7 +147,7 @@ def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -
     contexts = (
         CheckContext(
             prepared.store,
-            prepared.ask,
+            prepared.options,
             space,
             [subject for subject in prepared.subjects if subject.ref.namespace == space],
             of_files=True,

@@ -41,5 +41,5 @@ def assert_admitted(
 
 
 def _text(answer: Any) -> str:
-    lacking = "\n".join(f"not read: {text}" for text in answer.missing)
-    return f"{answer.text()}\n{lacking}".rstrip()
+    missing_text = "\n".join(f"not read: {text}" for text in answer.missing)
+    return f"{answer.text()}\n{missing_text}".rstrip()

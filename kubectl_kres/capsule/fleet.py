@@ -50,7 +50,7 @@ class ClaimsSummary:
             self._waiting += 1
             if self._first is None or _age_sort_key(report) < _age_sort_key(self._first):
                 self._first = report
-        lacks, place = report.missing_amounts, report.place
+        lacks, queue_place = report.missing_amounts, report.place
         for name, text in (report.asks or {"": ""}).items():
             number, unit = _number(name, text)
             yield ClaimRow(
@@ -60,8 +60,8 @@ class ClaimsSummary:
                 report.pool or report.wanted_pool,
                 report.state,
                 report.is_waiting,
-                None if place is None else place.place,
-                None if place is None else place.of,
+                None if queue_place is None else queue_place.place,
+                None if queue_place is None else queue_place.of,
                 report.created,
                 name,
                 unit,

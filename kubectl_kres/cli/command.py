@@ -77,10 +77,10 @@ class Command(click.Command):
         """Return the words that are no flags; the flags that stood before the command are taken in."""
         line = flags.split(args, self.params, ctx)
         before = ctx.obj or ()
-        given = flags.values(before, line.given, self.params, ctx)
-        ctx.obj = (*before, *line.given)
+        values = flags.values(before, line.flags, self.params, ctx)
+        ctx.obj = (*before, *line.flags)
         for param in sorted(self.params, key=lambda param: not param.is_eager):
-            param.handle_parse_result(ctx, given, [])
+            param.handle_parse_result(ctx, values, [])
         ctx.args = list(line.words)
         return ctx.args
 

@@ -112,22 +112,22 @@ def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:
     query = plan_of(task.report)(options, ())
     page, run_summary = query.page(), _FleetTally(options, notes.append)
     summary = summary_of(task.report)(task.cluster)
-    frame = RunContext(query, f"kubectl kres {task.report}", server_from_flags(options))
+    context = RunContext(query, f"kubectl kres {task.report}", server_from_flags(options))
     count = 0
     with (
-        open_source(options, query.unread) as (source, given),
+        open_source(options, query.unread) as (source, inputs),
         open_writer(task.file, task.part, task.format, summary.row) as write,
     ):
-        for answered in page.run(frame, source, given, run_summary):
-            rows = list(summary.add(answered.report))
+        for answer in page.run(context, source, inputs, run_summary):
+            rows = list(summary.add(answer.report))
             count += len(rows)
             write(rows)
         code = run_summary.code(source)
         origin = source.store.origin
         if run_summary.no_answers and run_summary.first is not None:
             raise run_summary.first
-    whole = code in {Exit.ANSWERED, Exit.NEGATIVE}
-    return _build_status(task, "answered" if whole else "partial", summary, origin, count, notes)
+    is_complete = code in {Exit.ANSWERED, Exit.NEGATIVE}
+    return _build_status(task, "answered" if is_complete else "partial", summary, origin, count, notes)
 
 
 def _build_status(

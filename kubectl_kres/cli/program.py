@@ -93,8 +93,8 @@ def module_of(command: str) -> str:
     """Return the module that holds a command; empty: there is none. What systems have is loaded for other names
     alone.
     """
-    own = _FIRST.get(command) or _REST.get(command) or commands().get(command)
-    return own[0] if own else ""
+    own_commands = _FIRST.get(command) or _REST.get(command) or commands().get(command)
+    return own_commands[0] if own_commands else ""
 
 
 class Program(click.Group):
@@ -112,13 +112,13 @@ class Program(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return the command and all that follows it."""
         line = flags.split(args, (*SHARED, *self.params), ctx, stop=True)
-        ctx.obj = tuple(given_flag for given_flag in line.given if given_flag.field != "version")
-        own = [
+        ctx.obj = tuple(given_flag for given_flag in line.flags if given_flag.field != "version")
+        own_commands = [
             given_flag.name
-            for given_flag in line.given
+            for given_flag in line.flags
             if given_flag.value is True and given_flag.name in self._answered_flags(line.words)
         ]
-        return super().parse_args(ctx, [*own, "--", *line.words])
+        return super().parse_args(ctx, [*own_commands, "--", *line.words])
 
     def _answered_flags(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return the flags that are answered here; ``--help`` before a command is the command's."""
@@ -132,10 +132,10 @@ class Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Imports the command's module; None if there is no such command."""
         del ctx
-        where = module_of(cmd_name)
-        if not where:
+        place_text = module_of(cmd_name)
+        if not place_text:
             return None
-        module = import_module(where)
+        module = import_module(place_text)
         return cast("Command", module.COMMANDS[cmd_name] if hasattr(module, "COMMANDS") else module.command)
 
     def resolve_command(

@@ -57,7 +57,7 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
         labels_match,
         clock=feed.clock.now,
         version=version,
-        places=lambda _kind, _name: (target.namespace,),
+        candidate_namespaces=lambda _kind, _name: (target.namespace,),
         flags=flags,
         read_yaml=read_yaml,
         ascii_only=ascii_only,
@@ -106,8 +106,8 @@ def open_snapshot_session(options: Options) -> Session:
     return at_moment(options, ascii_only=options.ascii or not speaks_unicode())
 
 
-def at_moment(options: Options, at: SnapshotView | None = None, *, ascii_only: bool) -> Session:
-    """Return the same; ``at``: where the snapshot stands among others. Raises SnapshotError."""
+def at_moment(options: Options, view: SnapshotView | None = None, *, ascii_only: bool) -> Session:
+    """Return the same; ``view``: where the snapshot stands among others. Raises SnapshotError."""
     source, _ = open_held(options)
     origin = source.store.origin
     now = origin.time or current_time()
@@ -120,14 +120,14 @@ def at_moment(options: Options, at: SnapshotView | None = None, *, ascii_only: b
         server_from_flags(options),
         lambda: now,
         labels_match,
-        places=replacements,
-        supposed=source.supposed,
+        candidate_namespaces=replacements,
+        assumptions=source.assumptions,
         flags=same_source(options),
         read_yaml=read_yaml,
         ascii_only=ascii_only,
         aliases=dict(options.aliases),
         hotkeys=dict(options.hotkeys),
-        at=at,
+        snapshot_view=view,
         columns={name: heads for name, heads, _ in options.columns},
     )
     spaces = () if options.all_namespaces else options.namespaces
@@ -148,6 +148,9 @@ def _open_snapshot(options: Options, result: SnapshotFolder, number: int, *, asc
     words = f"snapshot {number + 1} of {len(result.paths)}"
     if result.broken:
         words += f"; cannot be read: {', '.join(result.broken)}"
-    steps = {way: partial(_open_snapshot, options, result, number + way, ascii_only=ascii_only) for way in (-1, 1)}
-    at = SnapshotView(words, steps[-1], steps[1])
-    return at_moment(options._replace(snapshot=result.paths[number]), at, ascii_only=ascii_only)
+    steps = {
+        direction: partial(_open_snapshot, options, result, number + direction, ascii_only=ascii_only)
+        for direction in (-1, 1)
+    }
+    view = SnapshotView(words, steps[-1], steps[1])
+    return at_moment(options._replace(snapshot=result.paths[number]), view, ascii_only=ascii_only)

@@ -32,18 +32,18 @@ class Document(Struct, frozen=True):
         """Line and column in the file of a 1-based place in the text."""
         return self.line + line - 1, column + (self.column - 1 if line == 1 else 0)
 
-    def offset(self, at: int) -> Position:
-        """Line and column in the file of the character ``at`` of the text."""
-        return self.position(*position_at(self.text, at))
+    def offset(self, offset: int) -> Position:
+        """Line and column in the file of the character ``offset`` of the text."""
+        return self.position(*position_at(self.text, offset))
 
-    def fault(self, message: str, at: Position) -> InputError:
+    def fault(self, message: str, position: Position) -> InputError:
         """Return an error at a line and column of the file."""
-        return InputError(message, file=self.file, line=at[0], column=at[1])
+        return InputError(message, file=self.file, line=position[0], column=position[1])
 
 
-def position_at(text: str, at: int) -> Position:
-    """Line and column, 1-based, of the character ``at``."""
-    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+def position_at(text: str, offset: int) -> Position:
+    """Line and column, 1-based, of the character ``offset``."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 def duplicate_key_text(key: str) -> str:

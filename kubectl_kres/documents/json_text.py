@@ -20,8 +20,8 @@ _PLAIN = json.JSONDecoder()
 class JsonSyntaxError(InputError):
     """The text is no JSON from here on; ``end`` is where the last whole value ended. kubectl then tries YAML."""
 
-    def __init__(self, message: str, *, file: str, at: Position, end: int) -> None:
-        super().__init__(message, file=file, line=at[0], column=at[1])
+    def __init__(self, message: str, *, file: str, position: Position, end: int) -> None:
+        super().__init__(message, file=file, line=position[0], column=position[1])
         self.end = end
 
 
@@ -50,13 +50,13 @@ def stream(file: str, text: str, notes: list[InputError] | None = None) -> Itera
             value, stop = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             message = error.msg[:1].lower() + error.msg[1:]
-            raise JsonSyntaxError(message, file=file, at=position_at(text, error.pos), end=end) from error
+            raise JsonSyntaxError(message, file=file, position=position_at(text, error.pos), end=end) from error
         except _NumberError as error:
-            at = position_at(text, _number_at(text, str(error), start))
+            position = position_at(text, _number_at(text, str(error), start))
             if "N" in str(error) or "I" in str(error):
-                raise JsonSyntaxError(f"{error} is no JSON", file=file, at=at, end=end) from error
+                raise JsonSyntaxError(f"{error} is no JSON", file=file, position=position, end=end) from error
             message = f"number {str(error)[:40]} is out of range"
-            raise InputError(message, file=file, line=at[0], column=at[1]) from error
+            raise InputError(message, file=file, line=position[0], column=position[1]) from error
         except RecursionError:
             value, stop = [], 0
         if not stop or _is_too_deep(value):
@@ -71,13 +71,13 @@ def stream(file: str, text: str, notes: list[InputError] | None = None) -> Itera
 
 def locate(document: Document, path: Sequence[PathStep]) -> Position:
     """Line and column in the file of the value at ``path``, or of the innermost value around it that is there."""
-    at = 0
+    offset = 0
     for step in path:
-        member = next((value for key, _, value in _members(document.text, at) if key == step), None)
+        member = next((value for key, _, value in _members(document.text, offset) if key == step), None)
         if member is None:
             break
-        at = member
-    return document.offset(at)
+        offset = member
+    return document.offset(offset)
 
 
 def value_positions(
@@ -88,36 +88,38 @@ def value_positions(
     result: dict[tuple[PathStep, ...], Position] = {}
     left: list[tuple[tuple[PathStep, ...], int]] = [((), 0)]
     while left:
-        path, at = left.pop()
+        path, offset = left.pop()
         if path in paths:
-            result[path] = document.offset(at)
+            result[path] = document.offset(offset)
         if path in around:
-            left += [((*path, key), value) for key, _, value in _members(document.text, at)]
+            left += [((*path, key), value) for key, _, value in _members(document.text, offset)]
     return result
 
 
-def _skip_space(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
+def _skip_space(text: str, offset: int) -> int:
+    match = _SPACE.match(text, offset)
+    return match.end() if match else offset
 
 
-def _members(text: str, at: int) -> Iterator[tuple[PathStep, int, int]]:
-    """Key or index, where the key stands (the value, in a list) and where the value stands, of valid JSON at ``at``."""
-    opening, index = text[at], 0
+def _members(text: str, offset: int) -> Iterator[tuple[PathStep, int, int]]:
+    """Key or index, where the key stands (the value, in a list) and where the value stands, of valid JSON at
+    ``offset``.
+    """
+    opening, index = text[offset], 0
     if opening not in "{[":
         return
-    at = _skip_space(text, at + 1)
-    while text[at] not in "}]":
+    offset = _skip_space(text, offset + 1)
+    while text[offset] not in "}]":
         key: PathStep = index
-        key_at = at
+        key_at = offset
         if opening == "{":
-            key, at = _PLAIN.raw_decode(text, at)
-            at = _skip_space(text, _skip_space(text, at) + 1)
-        yield key, key_at, at
-        _, at = _PLAIN.raw_decode(text, at)
-        at = _skip_space(text, at)
-        if text[at] == ",":
-            at = _skip_space(text, at + 1)
+            key, offset = _PLAIN.raw_decode(text, offset)
+            offset = _skip_space(text, _skip_space(text, offset) + 1)
+        yield key, key_at, offset
+        _, offset = _PLAIN.raw_decode(text, offset)
+        offset = _skip_space(text, offset)
+        if text[offset] == ",":
+            offset = _skip_space(text, offset + 1)
         index += 1
 
 
@@ -142,8 +144,8 @@ def _find_repeated_key(text: str, start: int) -> int:
 
 def _number_at(text: str, name: str, start: int) -> int:
     """Return where the number stands outside of longer words."""
-    at = re.compile(rf"(?<=[:,\[\s]){re.escape(name)}(?=[,\]}}\s])").search(text, start)
-    return at.start() if at else start
+    match = re.compile(rf"(?<=[:,\[\s]){re.escape(name)}(?=[,\]}}\s])").search(text, start)
+    return match.start() if match else start
 
 
 def _is_too_deep(value: Any) -> bool:

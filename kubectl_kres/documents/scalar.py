@@ -149,7 +149,7 @@ def _binary(text: str) -> str:
         raise ValueError("!!binary value contains invalid base64 data") from error
 
 
-def _check_type(text: str, wanted: str) -> Scalar:
+def _check_type(text: str, expected: str) -> Scalar:
     value = _implicit(text)
     match value:
         case None:
@@ -160,6 +160,6 @@ def _check_type(text: str, wanted: str) -> Scalar:
             name = "int" if _INTEGER.fullmatch(text.replace("_", "")) else "float"
         case _:
             name = "str"
-    if name == wanted or (wanted == "float" and name == "int"):
+    if name == expected or (expected == "float" and name == "int"):
         return value
-    raise ValueError(f"cannot decode !!{name} `{text}` as a !!{wanted}")
+    raise ValueError(f"cannot decode !!{name} `{text}` as a !!{expected}")

@@ -25,12 +25,12 @@ _MERGE: Final = object()
 class _Frame:
     """A list or map that is being filled."""
 
-    __slots__ = ("anchor", "depth", "given", "key", "size", "value")
+    __slots__ = ("anchor", "depth", "key", "keys", "size", "value")
 
     def __init__(self, value: Any, anchor: str | None) -> None:
         self.value, self.anchor = value, anchor
         self.key: Any = _NO_KEY
-        self.given: set[str] = set()
+        self.keys: set[str] = set()
         self.size = self.depth = 1
 
 
@@ -118,9 +118,9 @@ class Build:
             key = scalar.key(value)
         except ValueError as error:
             raise self._fault(event, str(error)) from error
-        if key in frame.given and self.notes is not None:
+        if key in frame.keys and self.notes is not None:
             self.notes.append(self._fault(event, duplicate_key_text(key)))
-        frame.given.add(key)
+        frame.keys.add(key)
         return key
 
     def _merge(self, event: Any, frame: _Frame, value: Any) -> None:
@@ -170,8 +170,10 @@ def split(file: str, text: str, *, start: int = 0, index: int = 0) -> Iterator[D
             index += 1
         rest = separator[1].strip()
         if rest and not rest.startswith("#"):
-            at = position_at(text, separator.start(1))
-            raise InputError(f"invalid document separator: ---{rest[:40]}", file=file, line=at[0], column=at[1])
+            position = position_at(text, separator.start(1))
+            raise InputError(
+                f"invalid document separator: ---{rest[:40]}", file=file, line=position[0], column=position[1]
+            )
         line, column = line + text.count("\n", start, separator.end()), separator.end() - separator.start() + 1
         start = separator.end()
     if text[start:].strip():
@@ -230,12 +232,12 @@ def events(document: Document) -> Iterator[Any]:
         yield from yaml.parse(document.text, Loader=_LOADER)
     except yaml.reader.ReaderError as error:
         character = error.character if isinstance(error.character, str) else chr(error.character)
-        at = document.offset(max(document.text.find(character), 0))
-        raise document.fault(f"{error.reason}: U+{ord(character):04X}", at) from error
+        position = document.offset(max(document.text.find(character), 0))
+        raise document.fault(f"{error.reason}: U+{ord(character):04X}", position) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        at = document.position(mark.line + 1, mark.column + 1) if mark else document.position(1, 1)
-        raise document.fault(str(error.problem or error.context), at) from error
+        position = document.position(mark.line + 1, mark.column + 1) if mark else document.position(1, 1)
+        raise document.fault(str(error.problem or error.context), position) from error
 
 
 def _value_positions(stream: Iterable[Any]) -> Iterator[tuple[list[PathStep | None], Any]]:
@@ -250,7 +252,7 @@ def _value_positions(stream: Iterable[Any]) -> Iterator[tuple[list[PathStep | No
             stack[-1].step = _key_text(event)
             continue
         else:
-            yield [place.step for place in stack], event.start_mark
+            yield [position.step for position in stack], event.start_mark
             if isinstance(event, yaml.CollectionStartEvent):
                 stack.append(_Position(items=isinstance(event, yaml.SequenceStartEvent)))
                 continue

@@ -20,14 +20,14 @@ from kubectl_kres.snapshot import folder
 class FleetCluster(Struct, frozen=True):
     """One cluster. ``name``: how rows call it, no two alike. ``snapshot`` or ``context``: where its objects come from.
 
-    ``server``: the address in the kubeconfig. ``also``: other contexts of the same cluster.
+    ``server``: the address in the kubeconfig. ``other_contexts``: other contexts of the same cluster.
     """
 
     name: str
     snapshot: str = ""
     context: str = ""
     server: str = ""
-    also: tuple[str, ...] = ()
+    other_contexts: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -72,12 +72,12 @@ def _names(files: Sequence[str]) -> list[str]:
     while True:
         names = ["/".join(parts[-depth:]) for parts, depth in zip(stems, depths, strict=True)]
         counts = Counter(names)
-        longer = [at for at, name in enumerate(names) if counts[name] > 1 and depths[at] < len(stems[at])]
+        longer = [index for index, name in enumerate(names) if counts[name] > 1 and depths[index] < len(stems[index])]
         if not longer:
             # Files that differ in nothing but their ending keep it.
             return [name if counts[name] == 1 else readable(str(path)) for name, path in zip(names, paths, strict=True)]
-        for at in longer:
-            depths[at] += 1
+        for index in longer:
+            depths[index] += 1
 
 
 def _file_stem(name: str) -> str:
@@ -103,13 +103,13 @@ def contexts(patterns: Iterable[str], config: MergedKubeconfig) -> tuple[FleetCl
         cluster = config.clusters.get(config.contexts[name].cluster or "")
         # A context without a usable cluster is one of its own: its worker says what is wrong with it.
         server = (cluster.server or "").rstrip("/").lower() if cluster else ""
-        way = (server, cluster.proxy_url or "", cluster.tls_server_name or "") if cluster and server else None
-        key = way or ("", name)
+        address = (server, cluster.proxy_url or "", cluster.tls_server_name or "") if cluster and server else None
+        key = address or ("", name)
         fleet_cluster = clusters.get(key)
         clusters[key] = (
             FleetCluster(name, context=name, server=key[0])
             if fleet_cluster is None
-            else structs.replace(fleet_cluster, also=(*fleet_cluster.also, name))
+            else structs.replace(fleet_cluster, other_contexts=(*fleet_cluster.other_contexts, name))
         )
     return tuple(clusters.values())
 

@@ -46,8 +46,8 @@ class Results:
             probe.write_bytes(b"kres")
             probe.unlink()
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            raise UsageError(f"--out {self.folder.parent}: it cannot be written to: {why}") from error
+            reason = (error.strerror or str(error)).lower()
+            raise UsageError(f"--out {self.folder.parent}: it cannot be written to: {reason}") from error
 
     def file(self, cluster: FleetCluster) -> Path:
         """Return where the rows of a cluster go."""
@@ -65,8 +65,8 @@ class Results:
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
         status = result.status
-        whole = status.state == "answered" and status.cluster == cluster.name and self.file(cluster).is_file()
-        return status if whole and result.maker == self._maker_of(cluster) else None
+        is_complete = status.state == "answered" and status.cluster == cluster.name and self.file(cluster).is_file()
+        return status if is_complete and result.maker == self._maker_of(cluster) else None
 
     def clear(self, cluster: FleetCluster) -> None:
         """Remove what an earlier run left of a cluster. Raises UsageError."""
@@ -74,8 +74,8 @@ class Results:
             for path in (self._status(cluster), self.file(cluster)):
                 path.unlink(missing_ok=True)
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            raise UsageError(f"--out {self.folder.parent}: what is there cannot be replaced: {why}") from error
+            reason = (error.strerror or str(error)).lower()
+            raise UsageError(f"--out {self.folder.parent}: what is there cannot be replaced: {reason}") from error
 
     def save_status(self, cluster: FleetCluster, status: ClusterStatus) -> None:
         """Write the status, whole or not at all. Raises OSError."""

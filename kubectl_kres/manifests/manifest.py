@@ -92,8 +92,8 @@ def first_lines(manifests: Iterable[Manifest]) -> list[int]:
         if manifest.document is not None:
             documents[id(manifest.document)] = manifest.document
             within.setdefault(id(manifest.document), set()).add(manifest.within)
-    places = {key: _find_starts(document, within[key]) for key, document in documents.items()}
-    return [places.get(id(manifest.document), {}).get(manifest.within, (0, 0))[0] for manifest in manifests]
+    positions = {key: _find_starts(document, within[key]) for key, document in documents.items()}
+    return [positions.get(id(manifest.document), {}).get(manifest.within, (0, 0))[0] for manifest in manifests]
 
 
 def _find_starts(document: Document, paths: set[tuple[PathStep, ...]]) -> dict[tuple[PathStep, ...], Position]:

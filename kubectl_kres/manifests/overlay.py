@@ -78,9 +78,9 @@ def _keep_parameter(store: Store, manifest: Manifest, namespace: str) -> None:
     Whether a kind that is not known has namespaces is not known either: what is asked for in another one is not found.
     """
     name = kind_name(manifest.api_version, manifest.kind)
-    known = parameter_kind(name)
+    known_kind = parameter_kind(name)
     # No policy can name a kind whose name is no name, as one with an underscore.
-    if known is None or (known.api_version, known.plural) != (manifest.api_version, manifest.kind):
+    if known_kind is None or (known_kind.api_version, known_kind.plural) != (manifest.api_version, manifest.kind):
         return
     if is_secret(manifest.api_version, manifest.kind):
         return
@@ -122,8 +122,8 @@ def counted_kind(manifest: Manifest) -> Kind | None:
 
 def _is_other_config(manifest: Manifest, kind: Kind | None) -> bool:
     """Return whether it is a ConfigMap that configures nothing here."""
-    own = {name for system in systems() for name in system.configuration}
-    return kind is not None and not kind.listed and manifest.metadata.get("name") not in own
+    own_names = {name for system in systems() for name in system.configuration}
+    return kind is not None and not kind.listed and manifest.metadata.get("name") not in own_names
 
 
 def holds_template(manifest: Manifest) -> bool:

@@ -38,19 +38,19 @@ def decode_manifest(manifest: Manifest, kind: Kind) -> Any:
     In a list of Tekton's null is an empty value. Raises InputError at the first field that is of the wrong type, saying
     what was expected, and at one that Tekton's other API version has, which would be dropped without a word.
     """
-    of = system_of(manifest.raw)
-    for path, name in of.misnamed_fields(manifest.raw):
+    system = system_of(manifest.raw)
+    for path, name in system.misnamed_fields(manifest.raw):
         field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
         text = f'unknown field "{field}": {manifest.api_version} calls it {name}'
         raise manifest.fault(f"{manifest.ref}: {text}", path)
-    raw: Any = of.to_stored_version(manifest.raw)
+    raw: Any = system.to_stored_version(manifest.raw)
     while True:
         try:
             msgspec.convert(_numbers_as(float, raw), kind.struct)
             result = msgspec.convert(_numbers_as(str, raw), kind.struct)
         except msgspec.ValidationError as error:
             path, expected, got = _parse_type_message(str(error), raw)
-            changed = _drop_null(of, raw, path) if got == "null" and path else raw
+            changed = _drop_null(system, raw, path) if got == "null" and path else raw
             if changed == raw:
                 raise _fault(manifest, path, expected, got) from error
             raw = changed
@@ -63,17 +63,17 @@ def decode_manifest(manifest: Manifest, kind: Kind) -> Any:
 
 
 def _build_type_error(manifest: Manifest, wrong: TypeMismatch) -> InputError:
-    text = f'{manifest.ref}: {wrong.path}: invalid type: got "{wrong.found}", expected "{wrong.wanted}"'
+    text = f'{manifest.ref}: {wrong.path}: invalid type: got "{wrong.actual}", expected "{wrong.expected}"'
     locate = partial(manifest.position_of, wrong.path)
     hint = f"the API server would say: {wrong.text}"
     return InputError(text, file=manifest.file, hint=hint, locate=locate)
 
 
-def _drop_null(of: ManifestSystem, raw: Any, path: Sequence[PathStep]) -> Any:
+def _drop_null(system: ManifestSystem, raw: Any, path: Sequence[PathStep]) -> Any:
     """Return the object without the null at ``path``; as it is, if that stands in a list where nothing takes its
     place.
     """
-    return of.empty_items(raw) if isinstance(path[-1], int) else _drop_path(raw, path)
+    return system.empty_items(raw) if isinstance(path[-1], int) else _drop_path(raw, path)
 
 
 #: What msgspec calls the types of what was read.

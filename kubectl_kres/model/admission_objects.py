@@ -107,8 +107,8 @@ def parameter_of(raw: Mapping[str, Any]) -> Parameter:
     annotations = kept.get("annotations")
     if isinstance(annotations, dict):
         kept["annotations"] = {key: value for key, value in annotations.items() if key != _UNUSED_ANNOTATION}
-    own = Metadata(name=str(metadata.get("name") or ""), namespace=str(metadata.get("namespace") or ""))
-    return Parameter(own, {**raw, "metadata": kept}, str(raw.get("kind", "")), str(raw.get("apiVersion", "")))
+    own_metadata = Metadata(name=str(metadata.get("name") or ""), namespace=str(metadata.get("namespace") or ""))
+    return Parameter(own_metadata, {**raw, "metadata": kept}, str(raw.get("kind", "")), str(raw.get("apiVersion", "")))
 
 
 def is_secret(api_version: str, kind: str) -> bool:

@@ -30,7 +30,7 @@ class FieldPath(NamedTuple):
                 inside, _, rest = rest[1:].partition("]")
                 steps.append(int(inside) if inside.isascii() and inside.isdigit() else MapKey(inside))
             else:
-                final_states = [at for at in (rest.find("."), rest.find("[")) if at >= 0]
+                final_states = [index for index in (rest.find("."), rest.find("[")) if index >= 0]
                 end = min(final_states, default=len(rest))
                 if end:
                     steps.append(rest[:end])

@@ -152,8 +152,8 @@ def is_known(kind: Kind) -> bool:
 
 def always_served(api_version: str, kind: str) -> bool:
     """Return whether every server has the kind, so that none need be asked; some ``.k8s.io`` kinds are new."""
-    known = BY_KIND.get(kind)
-    return known is not None and known.api_version == api_version and known.built_in
+    known_kind = BY_KIND.get(kind)
+    return known_kind is not None and known_kind.api_version == api_version and known_kind.built_in
 
 
 def suggest_kind(text: str) -> str:
@@ -191,7 +191,7 @@ def describe() -> None:
 
 #: A kind of another group that is called like a built-in one gets a name of its own.
 OWN_NAMES = {"Job": "VolcanoJob"}
-_SENT = {own: kind for kind, own in OWN_NAMES.items()}
+_SENT = {own_name: kind for kind, own_name in OWN_NAMES.items()}
 
 
 def sent_as(kind: str) -> str:

@@ -452,11 +452,11 @@ def _lists(policy: Any) -> Iterator[tuple[str, ResourceList | None]]:
         yield "status.used", policy.status.used
     elif isinstance(policy, LimitRange):
         for index, item in enumerate(policy.spec.limits or ()):
-            at = f"spec.limits[{index}]"
-            yield f"{at}.max", item.max
-            yield f"{at}.min", item.min
-            yield f"{at}.default", item.default
-            yield f"{at}.defaultRequest", item.default_request
-            yield f"{at}.maxLimitRequestRatio", item.max_limit_request_ratio
+            item_path = f"spec.limits[{index}]"
+            yield f"{item_path}.max", item.max
+            yield f"{item_path}.min", item.min
+            yield f"{item_path}.default", item.default
+            yield f"{item_path}.defaultRequest", item.default_request
+            yield f"{item_path}.maxLimitRequestRatio", item.max_limit_request_ratio
     elif isinstance(policy, RuntimeClass):
         yield "overhead.podFixed", policy.overhead.pod_fixed if policy.overhead else None

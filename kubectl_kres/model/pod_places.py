@@ -132,10 +132,10 @@ class PodPart(Struct, frozen=True):
 
 def parts_of(raw: Mapping[str, Any]) -> tuple[PodPart, ...] | None:
     """Return the templates of an object as sent; None for a kind that is not in the table."""
-    places = PLACES.get((_group(raw), sent_as(str(raw.get("kind", "")))))
-    if places is None:
+    pod_places = PLACES.get((_group(raw), sent_as(str(raw.get("kind", "")))))
+    if pod_places is None:
         return None
-    return tuple(part for place in places for part in _parts_at_path(raw, place))
+    return tuple(part for pod_place in pod_places for part in _parts_at_path(raw, pod_place))
 
 
 def unique_kind_name(raw: Mapping[str, Any]) -> str:
@@ -187,17 +187,17 @@ def _group(raw: Mapping[str, Any]) -> str:
     return str(raw.get("apiVersion", "")).rpartition("/")[0]
 
 
-def _parts_at_path(raw: Mapping[str, Any], place: PodPlace) -> Iterator[PodPart]:
-    for path, nodes in _walk_path(raw, place.path, (), ()):
+def _parts_at_path(raw: Mapping[str, Any], pod_place: PodPlace) -> Iterator[PodPart]:
+    for path, nodes in _walk_path(raw, pod_place.path, (), ()):
         template = nodes[-1]
         if not isinstance(template, Mapping):
             continue
-        element = _element(raw, place, nodes)
-        if place.container:
+        element = _element(raw, pod_place, nodes)
+        if pod_place.container:
             template = {"spec": _argo_spec(template, element if isinstance(element, Mapping) else {})}
         elif not isinstance(template.get("spec"), Mapping) or "containers" not in template["spec"]:
             continue
-        yield PodPart(_name(path, element), path, template, _count(raw, element, place))
+        yield PodPart(_name(path, element), path, template, _count(raw, element, pod_place))
 
 
 def _argo_spec(main: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, Any]:
@@ -237,19 +237,19 @@ def _walk_path(
         yield from _walk_path(value, rest, (*done, step), (*nodes, value))
 
 
-def _element(raw: Mapping[str, Any], place: PodPlace, nodes: tuple[Any, ...]) -> Any:
-    if "*" not in place.path:
+def _element(raw: Mapping[str, Any], pod_place: PodPlace, nodes: tuple[Any, ...]) -> Any:
+    if "*" not in pod_place.path:
         return raw
-    last = len(place.path) - 1 - place.path[::-1].index("*")
+    last = len(pod_place.path) - 1 - pod_place.path[::-1].index("*")
     return nodes[last]
 
 
-def _count(raw: Mapping[str, Any], element: Any, place: PodPlace) -> int:
-    if not place.counts:
+def _count(raw: Mapping[str, Any], element: Any, pod_place: PodPlace) -> int:
+    if not pod_place.counts:
         return 1
-    numbers = [_number(element if isinstance(element, Mapping) else raw, path) for path in place.counts]
-    if place.less:
-        numbers[-1] = max(0, numbers[-1] - place.less)
+    numbers = [_number(element if isinstance(element, Mapping) else raw, path) for path in pod_place.counts]
+    if pod_place.less:
+        numbers[-1] = max(0, numbers[-1] - pod_place.less)
     total = 1
     for number in numbers:
         total *= number

@@ -21,15 +21,15 @@ def lines(policy_effects: PolicyEffects, width: int) -> Iterator[Line]:
     if not policy_effects.policies:
         blind = "as far as could be read " if not policy_effects.complete else ""
         yield [("", f"{blind}no admission policy matches pods of namespace {policy_effects.namespace}")]
-    for place, effect in enumerate(policy_effects.policies):
-        if place:
+    for index, effect in enumerate(policy_effects.policies):
+        if index:
             yield [("", "")]
         yield from policy_lines(effect, width)
     for binding, policy in policy_effects.dangling:
         yield [("warn", f"binding {binding} does nothing: policy {policy} does not exist")]
-    for unseen in policy_effects.unseen:
-        if unseen.required:
-            yield [("warn", f"not read: {unseen.kind}: {unseen.message or unseen.state}")]
+    for failed_read in policy_effects.unseen:
+        if failed_read.required:
+            yield [("warn", f"not read: {failed_read.kind}: {failed_read.message or failed_read.state}")]
 
 
 def policy_lines(effect: PolicyEffect, width: int) -> Iterator[Line]:

@@ -46,7 +46,7 @@ def block(check_finding: CheckFinding, *, color: bool, width: int) -> Iterator[s
 
 def brief(check_finding: CheckFinding) -> Brief:
     """Return a finding in few words."""
-    place = (
+    place_text = (
         f"{check_finding.file}:{check_finding.line}: "
         if check_finding.line
         else f"{check_finding.file}: "
@@ -57,7 +57,7 @@ def brief(check_finding: CheckFinding) -> Brief:
     return Brief(
         _TONES[check_finding.severity],
         f"{check_finding.severity} {check_finding.code}",
-        f": {place}{check_finding.object.full_name}: {check_finding.message}",
+        f": {place_text}{check_finding.object.full_name}: {check_finding.message}",
         remedy=_remedy(check_finding),
         run=" && ".join(theirs),
         next=ours[0] if ours else "",
@@ -76,7 +76,7 @@ def _remedy(check_finding: CheckFinding) -> str:
 
 def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
     """Yield the same, as lines of toned parts."""
-    place = (
+    place_text = (
         f"{check_finding.file}:{check_finding.line}:{check_finding.column}: "
         if check_finding.line
         else f"{check_finding.file}: "
@@ -84,7 +84,7 @@ def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
         else ""
     )
     yield [
-        ("", place),
+        ("", place_text),
         (_TONES[check_finding.severity], f"{check_finding.severity} {check_finding.code}"),
         ("strong", f" {check_finding.object.full_name}"),
     ]
@@ -113,7 +113,7 @@ def count_line(check_findings: Sequence[CheckFinding], looked_at: str, excess: i
 
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_INDEX: Final = {rule.code: place for place, rule in enumerate(RULES)}
+_INDEX: Final = {rule.code: index for index, rule in enumerate(RULES)}
 
 
 def document(check_findings: Sequence[CheckFinding], *, complete: bool) -> dict[str, Any]:
@@ -171,10 +171,10 @@ def _location(check_finding: CheckFinding) -> Mapping[str, Any]:
         "logicalLocations": [{"fullyQualifiedName": sanitize_text(check_finding.object.full_name), "kind": "resource"}],
     }
     if check_finding.file:
-        place: dict[str, Any] = {"artifactLocation": {"uri": _uri(check_finding.file)}}
+        location: dict[str, Any] = {"artifactLocation": {"uri": _uri(check_finding.file)}}
         if check_finding.line:
-            place["region"] = {"startLine": check_finding.line, "startColumn": check_finding.column}
-        result["physicalLocation"] = place
+            location["region"] = {"startLine": check_finding.line, "startColumn": check_finding.column}
+        result["physicalLocation"] = location
     return result
 
 

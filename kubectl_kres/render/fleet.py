@@ -61,15 +61,15 @@ def same_origin(names: Sequence[str], server: str) -> str:
     return f"{', '.join(names)} are snapshots of one cluster ({server}): each is counted"
 
 
-def progress(report: str, done: int, of: int, failed: int) -> str:
+def progress(report: str, done: int, total: int, failed: int) -> str:
     """Return how far it is."""
-    return f"{report}: {done} of {of} clusters{f', {failed} without an answer' if failed else ''}"
+    return f"{report}: {done} of {total} clusters{f', {failed} without an answer' if failed else ''}"
 
 
-def interruption_text(done: int, of: int, *, kept: bool) -> str:
+def interruption_text(done: int, total: int, *, kept: bool) -> str:
     """Return what is left of a run that was stopped."""
     rest = "; --resume goes on from here" if kept else ""
-    return f"interrupted: {done} of {of} clusters are done{rest}"
+    return f"interrupted: {done} of {total} clusters are done{rest}"
 
 
 def _lines(cluster_statuses: Sequence[ClusterStatus], total: Mapping[str, int | str], width: int) -> Iterator[Line]:
@@ -85,8 +85,8 @@ def _lines(cluster_statuses: Sequence[ClusterStatus], total: Mapping[str, int | 
     )
     shown = ("CLUSTER", "STATE", *(head.upper() for head in heads))
     right = {
-        at
-        for at, head in enumerate(heads, 2)
+        index
+        for index, head in enumerate(heads, 2)
         if all(isinstance(cluster_status.figures.get(head, 0), int) for cluster_status in cluster_statuses)
     }
     # A message runs over the columns of figures, and widens none.
@@ -95,15 +95,15 @@ def _lines(cluster_statuses: Sequence[ClusterStatus], total: Mapping[str, int | 
         *(row for row, cluster_status in zip(rows, cluster_statuses, strict=True) if cluster_status.has_answered),
         *([sums] if sums else []),
     ]
-    widths = [max(size(row[at]) for row in sized) for at in range(len(shown))]
-    for at in (0, 1):
-        widths[at] = max([widths[at], *(size(row[at]) for row in rows)])
+    widths = [max(size(row[index]) for row in sized) for index in range(len(shown))]
+    for index in (0, 1):
+        widths[index] = max([widths[index], *(size(row[index]) for row in rows)])
     yield [("strong", _row(shown, widths, right))]
     for row, cluster_status in zip(rows, cluster_statuses, strict=True):
         tone = _TONES.get(cluster_status.state, "bad")
         if cluster_status.has_answered:
             name, state, *figures = row
-            tail = _row(figures, widths[2:], {at - 2 for at in right})
+            tail = _row(figures, widths[2:], {index - 2 for index in right})
             yield [("", f"{pad_text(name, widths[0])}  "), (tone, pad_text(state, widths[1])), ("", f"  {tail}")]
         else:
             text = clip_text(message(cluster_status), max(_MESSAGE, width - sum(widths[:2]) - 4))
@@ -126,8 +126,8 @@ def _cells(figures: Mapping[str, int | str], heads: Sequence[str]) -> tuple[str,
 
 def _row(cells: Sequence[str], widths: Sequence[int], right: set[int]) -> str:
     shown = [
-        " " * (width - size(cell)) + cell if at in right else pad_text(cell, width)
-        for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        " " * (width - size(cell)) + cell if index in right else pad_text(cell, width)
+        for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
     ]
     return "  ".join(shown)
 

@@ -32,7 +32,7 @@ def every_field(entry: TimelineEntry) -> str:
     return _describe_entry(entry, len(entry.fields))
 
 
-def _describe_entry(entry: TimelineEntry, most: int) -> str:
+def _describe_entry(entry: TimelineEntry, maximum: int) -> str:
     times = f"{entry.count}x: " if entry.count > 1 else ""
     by = f"by {entry.manager}{f' ({entry.operation})' if entry.operation else ''}" if entry.manager else ""
     if entry.reason == CREATED:
@@ -41,7 +41,7 @@ def _describe_entry(entry: TimelineEntry, most: int) -> str:
         return f"pods of a new template: {entry.text}"
     if entry.reason != CHANGED:
         return f"{times}{strip_controller_prefix(entry.text)}"
-    named, more = entry.fields[:most], len(entry.fields) - most
+    named, more = entry.fields[:maximum], len(entry.fields) - maximum
     fields = ", ".join(named) + (f" and {more} more" if more > 0 else "")
     return f"{fields} {by}".strip()
 
@@ -64,16 +64,16 @@ def _timeline_lines(timeline: Timeline, now: str, width: int) -> Iterator[Line]:
         if any(entry.severity for entry in timeline.entries):
             yield [("quiet", SIGNS_SAID)]
     yield from tone_lines("quiet", wrap_text(EXPIRED, width))
-    for unseen in timeline.unseen:
-        yield from _unseen_lines(unseen, width)
+    for failed_read in timeline.unseen:
+        yield from _unseen_lines(failed_read, width)
 
 
 def _entry(row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width: int) -> Iterator[Line]:
     """Yield what happened stands beside the rest where there is room for it, and else below."""
     text, column = describe_entry(entry), 2 + sum(sizes) + 2 * len(sizes)
     beside = size(text) <= width - column or width - column >= _ROOM
-    sign, tone = SIGNS[entry.severity]
-    head: Line = [(tone, f"{sign:2}"), ("", row_of(row, sizes))]
+    mark, tone = SIGNS[entry.severity]
+    head: Line = [(tone, f"{mark:2}"), ("", row_of(row, sizes))]
     indent = " " * column if beside else _INDENT
     texts = [*wrap_text(text, width, first=indent, rest=indent)] if text else []
     if beside and texts:
@@ -86,6 +86,6 @@ def _row(entry: TimelineEntry, now: str, namespace: str) -> tuple[str, str, str]
     return age_text(entry.time, now), entry.reason, str(entry.object) if namespace else entry.object.full_name
 
 
-def _unseen_lines(unseen: FailedRead, width: int) -> Iterator[Line]:
-    text = f"not visible: {unseen_words(unseen)}"
-    yield from tone_lines("warn" if unseen.required else "quiet", wrap_text(text, width, rest="  "))
+def _unseen_lines(failed_read: FailedRead, width: int) -> Iterator[Line]:
+    text = f"not visible: {unseen_words(failed_read)}"
+    yield from tone_lines("warn" if failed_read.required else "quiet", wrap_text(text, width, rest="  "))

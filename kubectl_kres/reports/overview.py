@@ -109,7 +109,7 @@ class AreaInput(NamedTuple):
 
     store: Store
     namespace: str
-    ask: EvaluationOptions
+    options: EvaluationOptions
     quota: Callable[[ResourceQuota], QuotaReport | str]
 
 
@@ -177,10 +177,10 @@ def quota_state(report: QuotaReport | str) -> str:
     return "full" if percent >= 100 else "near" if percent >= NEARLY_FULL else "ok"
 
 
-def read_quota(store: Store, ask: EvaluationOptions, quota: ResourceQuota) -> QuotaReport | str:
+def read_quota(store: Store, options: EvaluationOptions, quota: ResourceQuota) -> QuotaReport | str:
     """Return the report of one quota; a text where a value is no quantity."""
     try:
-        [report] = quota_reports(store, [quota], ask)
+        [report] = quota_reports(store, [quota], options)
     except KresError as error:
         return error.message
     return report
@@ -226,9 +226,12 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     )
     kept = keeper_of(problem.subject, quota.metadata)
     excess = join_words([f"{-parse(use.left or '0')} of {use.name}" for use in over])
-    made = commands(context.store.origin, edits, {problem.subject: kept} if kept else {})
+    command_texts = commands(context.store.origin, edits, {problem.subject: kept} if kept else {})
     ask = usage_command(context.store.origin, problem.subject)
-    return (Remedy(f"free {excess}", ask=ask), Remedy(f"{sentence(edits)}, as much as is used", edits, made, kept))
+    return (
+        Remedy(f"free {excess}", ask=ask),
+        Remedy(f"{sentence(edits)}, as much as is used", edits, command_texts, kept),
+    )
 
 
 def _limits(context: AreaInput) -> AreaWithRemedies:
@@ -259,11 +262,11 @@ def pod_area(sums: Iterable[NamespaceSums]) -> OverviewArea:
     return OverviewArea("pods", "Pod", sum(counts.values()), parts_of(counts, dict.fromkeys(counts, "")))
 
 
-def list_refusals(store: Store, namespace: str, ask: EvaluationOptions) -> Iterator[Denied | None]:
+def list_refusals(store: Store, namespace: str, options: EvaluationOptions) -> Iterator[Denied | None]:
     """Yield the refusal of each workload in turn, or None where its pods are not refused."""
     for subject in tuple(subjects_of(store, namespace)):
         try:
-            yield find_refusal(store, subject, ask)
+            yield find_refusal(store, subject, options)
         except KresError:
             # It went meanwhile, or holds what is no quantity: its own answer says so.
             yield None
@@ -286,7 +289,7 @@ def refused_area(refusals: Iterable[Denied | None]) -> OverviewArea:
 
 def _refusal(denied: Denied) -> Problem:
     pods, verdict = denied.replicas, denied.verdict
-    missing, wanted = (pods.missing_pods, pods.wanted) if pods is not None else (max(1, verdict.missing),) * 2
+    missing, wanted_count = (pods.missing_pods, pods.wanted) if pods is not None else (max(1, verdict.missing),) * 2
     word = word_of(denied.verdict)
     # Refused before and not any more: the controller tries again by itself.
     again = word in {"admitted", "full"}
@@ -298,7 +301,7 @@ def _refusal(denied: Denied) -> Problem:
         "waiting" if again else word,
         verdict=denied.verdict,
         missing=missing,
-        wanted=wanted,
+        wanted=wanted_count,
         since=since,
         remedies=denied.remedies,
     )
@@ -380,48 +383,48 @@ def area_needs(namespace: str) -> tuple[ReadRequest, ...]:
 
 def overview_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """Return all reads of the overview but for pods, which are added up page by page."""
-    needs = (ReadRequest("Namespace", name=namespace, required=False), *area_needs(namespace), *denied_needs(namespace))
-    return tuple({(need.kind, need.namespace, need.name): need for need in reversed(needs)}.values())
+    reads = (ReadRequest("Namespace", name=namespace, required=False), *area_needs(namespace), *denied_needs(namespace))
+    return tuple({(read.kind, read.namespace, read.name): read for read in reversed(reads)}.values())
 
 
 def overview(
     store: Store,
     namespace: str,
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
     sums: Iterable[NamespaceSums] | None,
     pods: PodStates | None = None,
 ) -> Overview:
     """``sums``: of the pods by namespace, without a total; None: pods could not be read. ``pods``: how
     they fare; None: those of the store.
     """
-    context = AreaInput(store, namespace, ask, partial(read_quota, store, ask))
-    needs = overview_needs(namespace)
-    turned = refused_area(list_refusals(store, namespace, ask))
-    made = [(maker, maker.make(context)) for maker in makers()]
-    states = pods if pods is not None else states_in_store(store, namespace, ask.now)
+    context = AreaInput(store, namespace, options, partial(read_quota, store, options))
+    reads = overview_needs(namespace)
+    turned = refused_area(list_refusals(store, namespace, options))
+    areas_made = [(maker, maker.make(context)) for maker in makers()]
+    states = pods if pods is not None else states_in_store(store, namespace, options.now)
     running = running_area(all_states(store, namespace, states))
     counted = pod_area(sums) if sums is not None else OverviewArea("pods", "Pod", state="denied")
     spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in store.all("Namespace")))
-    areas = [turned, running, made[0][1].area, counted, *(item.area for _, item in made[1:]), spaces]
-    remedies = {item.area.name: item.remedies for _, item in made}
+    areas = [turned, running, areas_made[0][1].area, counted, *(item.area for _, item in areas_made[1:]), spaces]
+    remedies = {item.area.name: item.remedies for _, item in areas_made}
     problems_found = worst_first(areas)
     problems = [
         replace(problem, remedies=remedies[problem.area](problem))
-        if at < _MENDED and problem.area in remedies
+        if index < _MENDED and problem.area in remedies
         else problem
-        for at, problem in enumerate(problem for problem in problems_found if not problem.elsewhere)
+        for index, problem in enumerate(problem for problem in problems_found if not problem.elsewhere)
     ]
     waiting = {(pod.metadata.namespace, pod.metadata.name): pod for pod in states.pods_without_node()}
-    problems = [_with_nodes(store, problem, waiting, ask) for problem in problems]
-    unseen = tuple(find_unread(store, needs))
-    whole = sums is not None and not any(unseen.required for unseen in unseen)
+    problems = [_with_nodes(store, problem, waiting, options) for problem in problems]
+    failed_reads = tuple(find_unread(store, reads))
+    is_complete = sums is not None and not any(failed_read.required for failed_read in failed_reads)
     elsewhere = tuple(problem for problem in problems_found if problem.elsewhere)
-    shown = tuple(without_problems(store, needs, area) for area in areas)
-    return Overview(namespace, shown, tuple(problems), unseen, whole, elsewhere)
+    shown = tuple(without_problems(store, reads, area) for area in areas)
+    return Overview(namespace, shown, tuple(problems), failed_reads, is_complete, elsewhere)
 
 
 def _with_nodes(
-    store: Store, problem: Problem, waiting: Mapping[tuple[str, str], Pod], ask: EvaluationOptions
+    store: Store, problem: Problem, waiting: Mapping[tuple[str, str], Pod], options: EvaluationOptions
 ) -> Problem:
     """Return the problem with what nodes say, where its pod waits for one and they were read."""
     state = problem.run_state
@@ -432,14 +435,14 @@ def _with_nodes(
         return problem
     from kubectl_kres.reports.scheduling.report import report_nodes  # noqa: PLC0415 - only where a pod waits for a node
 
-    reported = report_nodes(store, pod, ask.server.version[1])
+    reported = report_nodes(store, pod, options.server.version[1])
     return replace(problem, nodes=reported[0]) if reported is not None else problem
 
 
-def without_problems(store: Store, needs: Sequence[ReadRequest], area: OverviewArea) -> OverviewArea:
+def without_problems(store: Store, reads: Sequence[ReadRequest], area: OverviewArea) -> OverviewArea:
     """Return the area without its problems; where its kind is not known, with the reason instead of a count."""
-    need = next((need for need in needs if need.kind == area.kind), None)
-    state = store.covered(need).state if need is not None else "read"
+    read = next((read for read in reads if read.kind == area.kind), None)
+    state = store.covered(read).state if read is not None else "read"
     if state == "absent" or (state in _UNKNOWN and not area.count):
         return OverviewArea(area.name, area.kind, state=state)
     return replace(area, problems=())

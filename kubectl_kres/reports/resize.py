@@ -76,18 +76,20 @@ def _containers(value: list[dict[str, Any]], sent: Any, path: str, order: Any) -
         raise UsageError(f"--resize: {path} is a list, not {_format_type(sent)}", hint=_FORM)
     by_name = {mapping["name"]: dict(mapping) for mapping in value if mapping.get("name")}
     for index, item in enumerate(sent):
-        at = f"{path}[{index}]"
+        item_path = f"{path}[{index}]"
         if not isinstance(item, Mapping):
-            raise UsageError(f"--resize: {at} is an object, not {_format_type(item)}", hint=_FORM)
+            raise UsageError(f"--resize: {item_path} is an object, not {_format_type(item)}", hint=_FORM)
         if not isinstance(item.get("name"), str):
-            raise UsageError(f"--resize: {at} has no name: containers are found by it", hint=_FORM)
+            raise UsageError(f"--resize: {item_path} has no name: containers are found by it", hint=_FORM)
         if item.get("$patch") == "delete":
             by_name.pop(item["name"], None)
             continue
-        _refuse_directives(item, at)
+        _refuse_directives(item, item_path)
         container = by_name.setdefault(item["name"], {"name": item["name"], "image": item.get("image") or ""})
         if "resources" in item:
-            container["resources"] = _merge_maps(container.get("resources"), item["resources"], f"{at}.resources")
+            container["resources"] = _merge_maps(
+                container.get("resources"), item["resources"], f"{item_path}.resources"
+            )
         if "resizePolicy" in item:
             container["resizePolicy"] = item["resizePolicy"]
     wanted = order if isinstance(order, list) else sent
@@ -107,8 +109,8 @@ def _sort_containers(merged: list[dict[str, Any]], wanted: list[Any], stored: li
     )
     result: list[dict[str, Any]] = []
     while left and right:
-        known = left[0]["name"] in stored and right[0]["name"] in stored
-        before = known and stored.index(left[0]["name"]) < stored.index(right[0]["name"])
+        is_known = left[0]["name"] in stored and right[0]["name"] in stored
+        before = is_known and stored.index(left[0]["name"]) < stored.index(right[0]["name"])
         result.append((left if before else right).pop(0))
     return [*result, *left, *right]
 
@@ -217,26 +219,26 @@ class Resize(Record, frozen=True):
     journal: Journal = ()
 
 
-def resize(store: Store, subject: Subject, patch: Any, ask: EvaluationOptions) -> Resize:
+def resize(store: Store, subject: Subject, patch: Any, options: EvaluationOptions) -> Resize:
     """Return the effect of a patch on a pod. Raises UsageError for a bad patch or what is no pod, NotFound if the pod
     is not in the store.
     """
     old = _find_pod(store, subject)
     new, ignored = patch_pod(old, patch)
-    known, node = policies(store, subject.ref.namespace, ask.server), node_of(store, old)
-    outcomes = put_resize(old, new, known.policies, ask.server, node=node)
+    namespace_policies, node = policies(store, subject.ref.namespace, options.server), node_of(store, old)
+    outcomes = put_resize(old, new, namespace_policies.policies, options.server, node=node)
     outcomes = tuple(_blame_patch(patch, outcome) for outcome in outcomes)
     first = outcomes[0]
     same = same_containers(old, new)
-    changed = tuple(_changes(old, first, ask.server)) if same else ()
+    changed = tuple(_changes(old, first, options.server)) if same else ()
     named = {path: item.name for path, item in _container_paths(old)}
-    assumed = (Assumption("server", "server/assumed", text) for text in ask.assumptions)
+    assumed = (Assumption("server", "server/assumed", text) for text in options.assumptions)
     missed = tuple(
-        unseen
-        for unseen in find_unread(store, needs_with_node(store, subject))
-        if unseen.required or (unseen.kind == "Node" and unseen.state != "unread")
+        failed_read
+        for failed_read in find_unread(store, needs_with_node(store, subject))
+        if failed_read.required or (failed_read.kind == "Node" and failed_read.state != "unread")
     )
-    before = decoded_draft(old, ask.server)
+    before = decoded_draft(old, options.server)
     return Resize(
         subject.ref,
         with_outcome(verdict_of(outcomes), missed),
@@ -251,9 +253,14 @@ def resize(store: Store, subject: Subject, patch: Any, ask: EvaluationOptions) -
         class_of(first.draft) if same and first.draft is not None else "",
         old.spec.node_name,
         ignored,
-        (*known.assumptions, *_journal_assumptions(first), *gates(new, ask.server, resized=True), *assumed),
+        (
+            *namespace_policies.assumptions,
+            *_journal_assumptions(first),
+            *gates(new, options.server, resized=True),
+            *assumed,
+        ),
         missed,
-        not any(unseen.required for unseen in missed),
+        not any(failed_read.required for failed_read in missed),
         first.journal,
     )
 
@@ -312,11 +319,11 @@ def _list_sums(before: Draft, after: Draft, node: Node | None) -> Iterator[Sum]:
     room = parse_list(node.status.allocatable, "status.allocatable") if node is not None else {}
     for resource in RESIZABLE:
         for side in reversed(SIDES):
-            was, is_ = (_text(of_pod(draft, side), resource) for draft in (before, after))
-            if was is not None or is_ is not None:
+            previous, is_ = (_text(of_pod(draft, side), resource) for draft in (before, after))
+            if previous is not None or is_ is not None:
                 bound = _text(room, resource) if side == "requests" else None
                 none = "0" if side == "requests" else ""
-                yield Sum(side, resource, was or none, is_ or none, bound or "")
+                yield Sum(side, resource, previous or none, is_ or none, bound or "")
 
 
 def _journal_assumptions(outcome: Outcome) -> Iterator[Assumption]:

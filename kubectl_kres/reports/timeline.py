@@ -144,7 +144,7 @@ class PodNews:
 
 
 def troubles(
-    store: Store, namespace: str, happenings: Iterable[TimelineEvent], news: PodNews
+    store: Store, namespace: str, happenings: Iterable[TimelineEvent], pod_news: PodNews
 ) -> Iterator[TimelineEntry]:
     """Yield the facts of the store, of ``happenings`` and of pods; equal facts about pods of one workload are
     counted.
@@ -153,12 +153,12 @@ def troubles(
     events = (TimelineEvent(fact, _severity(fact)) for fact in event_facts(store, namespace))
     conditions = (TimelineEvent(fact, _severity(fact)) for fact in _conditions(store, namespace))
     # What a condition repeats of an event is no further time.
-    counted = ((happening, True) for happening in chain(events, news.happenings, happenings))
+    counted = ((happening, True) for happening in chain(events, pod_news.happenings, happenings))
     for (fact, severity), counts in chain(counted, ((happening, False) for happening in conditions)):
         if not fact.time:
             continue
         ref = _maker(store, fact.source.ref)
-        key = (news.workload(store, ref), fact.reason, normalize_message(fact.text))
+        key = (pod_news.workload(store, ref), fact.reason, normalize_message(fact.text))
         entry = TimelineEntry(fact.time, fact.reason, ref, fact.text, severity, fact.count)
         have = merged.get(key)
         if have is None:
@@ -202,25 +202,25 @@ def added_kinds() -> tuple[str, ...]:
 
 def timeline_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """Return the reads of a timeline but for pods; a cluster may have none of what is not required."""
-    own = tuple(ReadRequest(kind, namespace) for kind in (*_POLICIES, *TROUBLED))
+    own_reads = tuple(ReadRequest(kind, namespace) for kind in (*_POLICIES, *TROUBLED))
     additions = tuple(
         ReadRequest(kind, namespace if BY_KIND[kind].namespaced else "", required=False) for kind in added_kinds()
     )
-    return (*own, ReadRequest("Event", namespace, field_selector="type=Warning", required=False), *additions)
+    return (*own_reads, ReadRequest("Event", namespace, field_selector="type=Warning", required=False), *additions)
 
 
-def timeline(store: Store, namespace: str, news: PodNews | None, after: str = "") -> Timeline:
+def timeline(store: Store, namespace: str, pod_news: PodNews | None, after: str = "") -> Timeline:
     """Return the timeline of a namespace. ``after``: RFC 3339, what is older is left out; empty: nothing is."""
     happenings = _of_systems(store, namespace)
-    entries = [*_edits(store, namespace), *troubles(store, namespace, happenings, news or PodNews())]
+    entries = [*_edits(store, namespace), *troubles(store, namespace, happenings, pod_news or PodNews())]
     entries.sort(key=_newest_last, reverse=True)
     # What may not be read is somebody's choice; what could not be read has to be asked again.
-    unseen = tuple(
-        replace(unseen, required=unseen.required or unseen.state != "denied")
-        for unseen in find_unread(store, timeline_needs(namespace))
+    failed_reads = tuple(
+        replace(failed_read, required=failed_read.required or failed_read.state != "denied")
+        for failed_read in find_unread(store, timeline_needs(namespace))
     )
-    whole = news is not None and not any(unseen.required for unseen in unseen)
-    return Timeline(namespace, tuple(entry for entry in entries if entry.time >= after), unseen, whole)
+    is_complete = pod_news is not None and not any(failed_read.required for failed_read in failed_reads)
+    return Timeline(namespace, tuple(entry for entry in entries if entry.time >= after), failed_reads, is_complete)
 
 
 def _newest_last(entry: TimelineEntry) -> tuple[str, str, str, str]:

@@ -62,14 +62,14 @@ def find_volume(
     size = 0
     for volume in volumes:
         spec, capacity = volume.spec, volume_size(volume)
-        own = _is_bound_to_claim(volume, claim)
-        if volume.metadata.name in taken or (spec.claim_ref is not None and not own):
+        is_bound = _is_bound_to_claim(volume, claim)
+        if volume.metadata.name in taken or (spec.claim_ref is not None and not is_bound):
             continue
         if capacity < capacity_of(claim) or not _has_same_modes(volume, claim):
             continue
         if volume.metadata.deletion_timestamp is not None:
             continue
-        if own:
+        if is_bound:
             return volume if reachable(volume, node) else None
         if not _is_free(volume, claim) or not reachable(volume, node):
             continue

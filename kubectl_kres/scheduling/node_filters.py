@@ -125,14 +125,14 @@ def _names(terms: Iterable[NodeSelectorTerm]) -> frozenset[str] | None:
     """Return the nodes that the terms name; None: a term names none, or there are no terms."""
     names: frozenset[str] | None = None
     for term in terms:
-        own: frozenset[str] | None = None
+        own_names: frozenset[str] | None = None
         for field in term.match_fields or ():
             if field.key == "metadata.name" and field.operator == "In":
                 listed = frozenset(field.values or ())
-                own = listed if own is None else own & listed
-        if own is None:
+                own_names = listed if own_names is None else own_names & listed
+        if own_names is None:
             return None
-        names = own if names is None else names | own
+        names = own_names if names is None else names | own_names
     return names
 
 

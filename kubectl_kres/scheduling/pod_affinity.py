@@ -25,8 +25,8 @@ class InterPodAffinity:
         affinity, namespaces = pod.spec.affinity, cluster.world.namespaces
         near = _merge_namespaces(required_terms(pod, affinity.pod_affinity if affinity else None), namespaces)
         apart = _merge_namespaces(required_terms(pod, affinity.pod_anti_affinity if affinity else None), namespaces)
-        own = namespaces.get(pod.metadata.namespace, {})
-        result = _AffinityIndex(pod, near, apart, own, ({}, {}, {}))
+        own_labels = namespaces.get(pod.metadata.namespace, {})
+        result = _AffinityIndex(pod, near, apart, own_labels, ({}, {}, {}))
         for node in cluster.nodes:
             result.count(node, node.pods if near or apart else node.guarded, 1)
         if not near and not apart and not result.existing:

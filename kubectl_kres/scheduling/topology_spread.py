@@ -103,13 +103,13 @@ class _Spread(Filter):
         ]
 
     def check(self, node: NodeInfo) -> Rejection | None:
-        for constraint, count, least in zip(self._constraints, self._counts, self._least, strict=True):
+        for constraint, count, minimum in zip(self._constraints, self._counts, self._least, strict=True):
             value = node.labels.get(constraint.key)
             about = f"{constraint.key}, maxSkew {constraint.max_skew}"
             if value is None:
                 reason = "node(s) didn't match pod topology spread constraints (missing required label)"
                 return Rejection(PodTopologySpread.name, UNRESOLVABLE, (reason,), about=constraint.key)
-            if count.get(value, 0) + constraint.itself - least > constraint.max_skew:
+            if count.get(value, 0) + constraint.itself - minimum > constraint.max_skew:
                 reason = "node(s) didn't match pod topology spread constraints"
                 return Rejection(PodTopologySpread.name, UNSCHEDULABLE, (reason,), about=about)
         return None

@@ -71,11 +71,11 @@ def _disks(volume: SchedulingVolume) -> tuple[DiskVolume | None, ...]:
 
 def _conflict(volume: SchedulingVolume, other: SchedulingVolume) -> bool:
     """Source: isVolumeConflict."""
-    for place, (disk, existing) in enumerate(zip(_disks(volume), _disks(other), strict=False)):
+    for index, (disk, existing) in enumerate(zip(_disks(volume), _disks(other), strict=False)):
         if disk is None or existing is None:
             continue
         both_read = disk.read_only and existing.read_only
-        match place:
+        match index:
             case 0:
                 same = disk.pd_name == existing.pd_name and not both_read
             case 1:

@@ -78,9 +78,9 @@ def _made_by_nobody(owner: Owner) -> Owner:
 
 
 class _Group(NamedTuple):
-    """The running pods of one controller, by shape. ``place``: of several ReplicaSets of a Deployment which one."""
+    """The running pods of one controller, by shape. ``number``: of several ReplicaSets of a Deployment which one."""
 
-    place: int
+    number: int
     template: int
     wanted: int
     pods: Mapping[int, int]
@@ -99,12 +99,12 @@ def updater_pass(
     target = "/".join(autoscaler.target)
     if autoscaler.mode not in EVICTING or autoscaler.recommended is None:
         return state, UpdaterPass(target, "off" if autoscaler.mode not in EVICTING else "no-recommendation")
-    place = state.workloads.index_of(autoscaler.target)
-    workload = state.workloads[place][1] if place is not None else None
+    index = state.workloads.index_of(autoscaler.target)
+    workload = state.workloads[index][1] if index is not None else None
     groups = [group for group in _groups(workload) if group.pods] if workload is not None else []
-    if place is None or workload is None or not groups:
+    if index is None or workload is None or not groups:
         return state, UpdaterPass(target, "no-pods")
-    run = _Run(tables, look_up, state, place, autoscaler)
+    run = _Run(tables, look_up, state, index, autoscaler)
     for group in groups:
         run.go_over(group)
     return run.state, structs.replace(run.done(), target=target, wanted=wanted_of(workload))
@@ -113,8 +113,8 @@ def updater_pass(
 def _groups(workload: WorkloadState) -> Iterator[_Group]:
     match workload:
         case DeploymentState():
-            for place, item in enumerate(workload.sets):
-                yield _Group(place, item.template, item.wanted, _running(item))
+            for index, item in enumerate(workload.sets):
+                yield _Group(index, item.template, item.wanted, _running(item))
         case StatefulSetState():
             pods: dict[int, int] = {}
             for replica in workload.pods:
@@ -134,9 +134,9 @@ class _Run:
     """A pass over all controllers of the pods of one autoscaler."""
 
     def __init__(
-        self, tables: Tables, look_up: Callable[[State], Policies], state: State, place: int, autoscaler: Autoscaler
+        self, tables: Tables, look_up: Callable[[State], Policies], state: State, index: int, autoscaler: Autoscaler
     ) -> None:
-        self.tables, self.look_up, self.state, self.place = tables, look_up, state, place
+        self.tables, self.look_up, self.state, self.index = tables, look_up, state, index
         self.limits = look_up(state).limits
         self.autoscaler = autoscaler
         self.running = self.outside = self.held = self.evicted = self.resized = 0
@@ -191,14 +191,14 @@ class _Run:
             self.few = self.few or bool(moved)
             return
         queue = [shape for shape in moved for _ in range(group.pods[shape])]
-        gone = 0
+        removed = 0
         if self.autoscaler.mode == "InPlaceOrRecreate":
-            queue, gone = self._resized(group, queue, budget, running)
+            queue, removed = self._resized(group, queue, budget, running)
         evicted = 0
         for shape in queue:
-            if budget.may_evict(running, gone, evicted):
+            if budget.may_evict(running, removed, evicted):
                 self._change(group, shape, None)
-                gone, evicted = gone + 1, evicted + 1
+                removed, evicted = removed + 1, evicted + 1
         self.evicted += evicted
 
     def _healthy(self, group: _Group) -> int:
@@ -239,7 +239,7 @@ class _Run:
         except WebhookFault as fault:
             self.in_place = str(fault)
             return None
-        resources = {each.slot.name: each.resources() for each in changes}
+        resources = {scaled.slot.name: scaled.resources() for scaled in changes}
         new = decode_object(_with_resources(pod_of(template.raw, template.owner[1]), stored, resources), Pod)
         # By what the quotas have left by now.
         outcome = resize(old, new, self.look_up(self.state), self.tables.server, journal=False)[0]
@@ -259,8 +259,8 @@ class _Run:
 
     def _change(self, group: _Group, shape: int, new: int | None) -> None:
         """Take one pod of a shape away, or give it another shape."""
-        workload = self.state.workloads[self.place][1]
-        state = self.state.with_entry(self.place, _with_pod_changed(workload, group, shape, new))
+        workload = self.state.workloads[self.index][1]
+        state = self.state.with_entry(self.index, _with_pod_changed(workload, group, shape, new))
         state = state.with_charge(self.tables.shapes[shape].cost, -1)
         self.state = state if new is None else state.with_charge(self.tables.shapes[new].cost)
 
@@ -274,7 +274,7 @@ def _with_pod_changed(workload: WorkloadState, group: _Group, shape: int, new: i
     match workload:
         case DeploymentState():
             sets = list(workload.sets)
-            sets[group.place] = sets[group.place]._replace(pods=_with_new_shape(sets[group.place], shape, new))
+            sets[group.number] = sets[group.number]._replace(pods=_with_new_shape(sets[group.number], shape, new))
             return workload._replace(sets=tuple(sets))
         case StatefulSetState():
             last = next(pod for pod in reversed(workload.pods) if pod.shape == shape and pod.ready)
@@ -294,12 +294,12 @@ def _with_new_shape(item: ReplicaSetState | JobState, shape: int, new: int | Non
 def _slots(stored: Mapping[str, Any]) -> list[Slot]:
     """Return the containers of a shape with what they ask for. Raises Unparsable."""
     result = []
-    for place, item in enumerate(stored.get("containers") or ()):
+    for index, item in enumerate(stored.get("containers") or ()):
         resources = item.get("resources") or {}
         limits, requests = (
             {name: parse(str(value)) for name, value in (resources.get(side) or {}).items()} for side in SIDES
         )
-        result.append(Slot(f"spec.containers[{place}]", item["name"], "container", limits, requests))
+        result.append(Slot(f"spec.containers[{index}]", item["name"], "container", limits, requests))
     return result
 
 

@@ -163,12 +163,12 @@ def _merged_list(stored: list[Any], patch: list[Any], key: str) -> list[Any]:
     result = list(stored)
     for item in patch:
         name = item.get(key)
-        place = next((index for index, other in enumerate(result) if other.get(key) == name), None)
+        position = next((index for index, other in enumerate(result) if other.get(key) == name), None)
         plain = {field: value for field, value in item.items() if field != "$patch"}
         if item.get("$patch") == "delete":
             result = [other for other in result if other.get(key) != name]
-        elif place is None:
+        elif position is None:
             result.append(strategic_merge({}, plain))
         else:
-            result[place] = strategic_merge(result[place], plain)
+            result[position] = strategic_merge(result[position], plain)
     return result

@@ -111,8 +111,8 @@ class ClusterStates(Struct, frozen=True):
         first = usual[0].workloads
         kept = {0: None}
         # Most workloads are the same in all states.
-        for place in sorted({place for state in usual for place in first.differing_indexes(state.workloads)}):
-            counts = [pods_of(state.workloads[place][1]) if place < len(state.workloads) else 0 for state in usual]
+        for index in sorted({index for state in usual for index in first.differing_indexes(state.workloads)}):
+            counts = [pods_of(state.workloads[index][1]) if index < len(state.workloads) else 0 for state in usual]
             kept |= dict.fromkeys((counts.index(min(counts)), counts.index(max(counts))))
         return tuple(usual[number] for number in kept)
 
@@ -159,18 +159,18 @@ class ClusterChange:
         spaces: Iterable[str],
         *,
         settled: bool = True,
-        most: int = MOST_STATES,
+        maximum: int = MOST_STATES,
         emptied: bool = False,
         seen: bool = False,
     ) -> None:
         """``spaces``: the namespaces that are looked at, besides those of the steps.
 
         ``emptied``: what a namespace has most of is taken out of the store once it was played, so that less memory is
-        used. ``settled`` False: what was read is not played on before the change; it is taken for a rest.
-        ``most``: states that are looked at in a namespace before orders are drawn. ``seen``: what live pods were given
-        is expected of the next ones.
+        used. ``settled`` False: what was read is not played on before the change; it is taken for a rest. ``maximum``:
+        states that are looked at in a namespace before orders are drawn. ``seen``: what live pods were given is
+        expected of the next ones.
         """
-        self.most, self.emptied, self.seen = most, emptied, seen
+        self.most, self.emptied, self.seen = maximum, emptied, seen
         self.store, self.steps, self.server, self.settled = store, steps, server, settled
         self.pools_before = _pools(store)
         self.pools, own, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
@@ -179,9 +179,9 @@ class ClusterChange:
         self.parameters = parameters_of(
             [*of_policies, *(step.step.object for step in steps if isinstance(step.step, Apply))]
         )
-        places = {item.namespace for item in self._internal if self.parameters.is_parameter_step(item.step)}
+        namespaces = {item.namespace for item in self._internal if self.parameters.is_parameter_step(item.step)}
         # Where a parameter stands it is known first whether the server takes it.
-        self._spaces = sorted({*spaces, *named - {""}}, key=lambda space: (space not in places, space))
+        self._spaces = sorted({*spaces, *named - {""}}, key=lambda space: (space not in namespaces, space))
         self._sent: dict[int, SentStep] = dict(own)
         self._gaps: dict[str, None] = {}
         self._expected: dict[str, dict[Key, str]] = {}
@@ -201,7 +201,7 @@ class ClusterChange:
         return tuple(_expected_container_lines(self._expected))
 
     def __iter__(self) -> Iterator[tuple[str, ClusterStates, ClusterStates]]:
-        most = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
+        maximum = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
         classes = [class_of(item, self.store) for kind in OF_CLUSTER for item in self.store.all(kind)]
         steps, evaluated = _by_namespace(self._internal), EvaluatedPods()
         for space in self._spaces:
@@ -212,9 +212,9 @@ class ClusterChange:
             start = state_of(namespace, world, self.store, space, seen=self.seen)
             rest = _as_is(start)
             if self.settled:
-                rest = namespace.after([start], [], Kubelet(), between=False, most=most)
+                rest = namespace.after([start], [], Kubelet(), between=False, maximum=maximum)
             usual = rest.states[: rest.usual]
-            final_states = namespace.after(usual, here, Kubelet(), between=False, most=most) if local else rest
+            final_states = namespace.after(usual, here, Kubelet(), between=False, maximum=maximum) if local else rest
             _note(self._sent, self.steps, local, namespace, final_states, space)
             old, new = (namespace, rest), (namespace, final_states)
             yield space, ClusterStates({space: old}, self.pools_before), ClusterStates({space: new}, self.pools)
@@ -236,8 +236,8 @@ class ClusterChange:
 
     def _concerns_all(self, local: _Local) -> bool:
         if self.parameters.is_parameter_step(local.step):
-            sent = self._sent.get(local.number)
-            return sent is None or not sent.is_refused
+            sent_step = self._sent.get(local.number)
+            return sent_step is None or not sent_step.is_refused
         return not local.namespace and key_of_step(local.step)[0] in OF_CLUSTER
 
     def _seen_from(self, space: str, local: _Local) -> tuple[int, Step]:
@@ -254,11 +254,11 @@ def carried_out(
     spaces: Iterable[str],
     *,
     settled: bool = True,
-    most: int = MOST_STATES,
+    maximum: int = MOST_STATES,
     seen: bool = False,
 ) -> ChangeOutcome:
     """Return every end of the steps in all namespaces; the arguments are those of ``Course``."""
-    course = ClusterChange(store, steps, server, spaces, settled=settled, most=most, seen=seen)
+    course = ClusterChange(store, steps, server, spaces, settled=settled, maximum=maximum, seen=seen)
     before: dict[str, tuple[NamespaceSimulation, FinalStates]] = {}
     after: dict[str, tuple[NamespaceSimulation, FinalStates]] = {}
     for _, old, new in course:
@@ -306,8 +306,8 @@ _Places = Mapping[str, Sequence[tuple[int, _Local]]]
 
 def _by_namespace(internal: Sequence[_Local]) -> _Places:
     result: dict[str, list[tuple[int, _Local]]] = {}
-    for place, local in enumerate(internal):
-        result.setdefault(local.namespace, []).append((place, local))
+    for index, local in enumerate(internal):
+        result.setdefault(local.namespace, []).append((index, local))
     return result
 
 
@@ -322,10 +322,12 @@ def _note(
     """What the server said to the user's steps in one namespace."""
     # To a wait there is no answer.
     asked = [number for number, step in local if not isinstance(step, WaitForControllers)]
-    usual, known = final_states.states[: final_states.usual], namespace.requests.answers
+    usual, known_items = final_states.states[: final_states.usual], namespace.requests.answers
     for number in dict.fromkeys(number for number in asked if number >= 0):
-        places = [place for place, other in enumerate(asked) if other == number]
-        answers = dict.fromkeys(_join_answers([known[state.answers[place]] for place in places]) for state in usual)
+        indexes = [index for index, other in enumerate(asked) if other == number]
+        answers = dict.fromkeys(
+            _join_answers([known_items[state.answers[index]] for index in indexes]) for state in usual
+        )
         given = steps[number].step
         kind, name = key_of_step(given)
         sent[number] = SentStep(
@@ -382,24 +384,26 @@ def _through_capsule(
     result: list[_Local] = []
     sent: dict[int, SentStep] = {}
     several = 1
-    for number, placed in enumerate(steps):
-        step = placed.step
+    for number, placed_step in enumerate(steps):
+        step = placed_step.step
         kind, name = key_of_step(step)
         if isinstance(step, WaitForControllers):
-            result.append(_Local(step, placed.namespace))
+            result.append(_Local(step, placed_step.namespace))
             continue
         if isinstance(step, Apply) and step.refused:
             answer = StepAnswer(allowed=False, code=404, message=step.refused)
-            sent[number] = SentStep(number + 1, step.label, _format_step(step), kind, name, placed.namespace, (answer,))
+            sent[number] = SentStep(
+                number + 1, step.label, _format_step(step), kind, name, placed_step.namespace, (answer,)
+            )
             continue
         if kind not in POOLED:
-            result.append(_Local(step, placed.namespace, number))
-            pools = _with_own_quota(pools, placed, step)
+            result.append(_Local(step, placed_step.namespace, number))
+            pools = _with_own_quota(pools, placed_step, step)
             continue
-        answers, worlds = _replay_step(pools, step, kind, name, placed.namespace)
+        answers, worlds = _replay_step(pools, step, kind, name, placed_step.namespace)
         several = max(several, len(worlds))
         label = getattr(step, "label", "")
-        sent[number] = SentStep(number + 1, label, _format_step(step), kind, name, placed.namespace, answers)
+        sent[number] = SentStep(number + 1, label, _format_step(step), kind, name, placed_step.namespace, answers)
         result += _changed_quotas(pools, worlds[0])
         if kind == "Namespace" and isinstance(step, Delete):
             objects = world_of(store, name).objects
@@ -411,10 +415,10 @@ def _through_capsule(
     return pools, sent, result, several
 
 
-def _with_own_quota(pools: Pools, placed: Placed, step: Step) -> Pools:
+def _with_own_quota(pools: Pools, placed_step: Placed, step: Step) -> Pools:
     """Return Capsule's world without a deleted quota of the namespace, and with any other unchanged."""
     kind, name = key_of_step(step)
-    key = (placed.namespace, name)
+    key = (placed_step.namespace, name)
     if kind != "ResourceQuota":
         return pools
     if isinstance(step, Delete):

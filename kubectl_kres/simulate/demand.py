@@ -55,16 +55,16 @@ class RoomDemand:
     def movable(self, state: State) -> list[int]:
         """Return the places of the active workloads, without those whose pods have no room now."""
         busy, changed = self._busy_of(state), state.workloads.changed
-        places = [place for place in _iterate_places(busy.free) if place not in changed]
+        indexes = [index for index in _iterate_places(busy.free) if index not in changed]
         for wish, linked in busy.waiting.items():
             if self._has_room(state, wish):
-                places += [place for place in _iterate_places(linked) if place not in changed]
-        for place, (_, workload) in changed.items():
+                indexes += [index for index in _iterate_places(linked) if index not in changed]
+        for index, (_, workload) in changed.items():
             if not self.controllers.is_idle(workload):
-                own = self._find_wish(state, workload)
-                if own is None or self._has_room(state, own):
-                    places.append(place)
-        return sorted(places)
+                own_names = self._find_wish(state, workload)
+                if own_names is None or self._has_room(state, own_names):
+                    indexes.append(index)
+        return sorted(indexes)
 
     def surplus_workloads(self, state: State) -> list[int]:
         """Return the places of the workloads that have too many pods. Of no pod it is asked whether it would be
@@ -75,10 +75,10 @@ class RoomDemand:
         if known is None:
             before = self._surplus.get(id(common.before))
             first = len(common.items) - 1 if before is not None else 0
-            more = [place for place in range(first, len(common.items)) if _has_surplus(common.items[place][1])]
+            more = [index for index in range(first, len(common.items)) if _has_surplus(common.items[index][1])]
             known = self._surplus[id(common)] = common, [*(before[1] if before is not None else ()), *more]
-        places = [place for place in known[1] if place not in changed]
-        return sorted([*places, *(place for place, item in changed.items() if _has_surplus(item[1]))])
+        indexes = [index for index in known[1] if index not in changed]
+        return sorted([*indexes, *(index for index, item in changed.items() if _has_surplus(item[1]))])
 
     def contended_measures(self, state: State) -> set[int]:
         """Return the measures that do not have room for all that can still be asked of them."""
@@ -86,8 +86,8 @@ class RoomDemand:
         for number, amount in self._busy_of(state).asked.items():
             asked[number] += amount
         items = state.workloads.common.items
-        for place, (_, workload) in state.workloads.changed.items():
-            self._add(asked, state, items[place][1], -1)
+        for index, (_, workload) in state.workloads.changed.items():
+            self._add(asked, state, items[index][1], -1)
             self._add(asked, state, workload, 1)
         return {number for number, limit in enumerate(state.limits) if limit is not None and asked[number] > limit}
 
@@ -108,26 +108,26 @@ class RoomDemand:
         known = self._busy.get((deciding, id(common)))
         if known is None:
             before = self._busy.get((deciding, id(common.before)))
-            places = range(len(common.items))
+            indexes = range(len(common.items))
             if before is not None:
-                known = self._add_demand(before, state, places[-1:])
+                known = self._add_demand(before, state, indexes[-1:])
             else:
-                known = self._add_demand(Busy(common, None, {}, {}), state, places)
+                known = self._add_demand(Busy(common, None, {}, {}), state, indexes)
             self._busy[deciding, id(common)] = known
         return known
 
-    def _add_demand(self, before: Busy, state: State, places: Iterable[int]) -> Busy:
+    def _add_demand(self, before: Busy, state: State, indexes: Iterable[int]) -> Busy:
         free, waiting, asked = before.free, dict(before.waiting), dict(before.asked)
         common = state.workloads.common
-        for place in places:
-            workload = common.items[place][1]
+        for index in indexes:
+            workload = common.items[index][1]
             if self.controllers.is_idle(workload):
                 continue
             wish = self._find_wish(state, workload)
             if wish is None:
-                free = place, free
+                free = index, free
             else:
-                waiting[wish] = place, waiting.get(wish)
+                waiting[wish] = index, waiting.get(wish)
             for number, amount in self._demand(state, workload)[0].items():
                 asked[number] = asked.get(number, 0) + amount
         return Busy(common, free, waiting, asked)
@@ -182,8 +182,8 @@ class RoomDemand:
 
     def _growth(self, state: State, workload: WorkloadState) -> dict[int, int]:
         """Return the most that a workload can still ask for."""
-        most = wanted_of(workload) + getattr(workload, "surge", 0)
-        more = most if isinstance(workload, DeploymentState) else max(0, most - pods_of(workload))
+        maximum = wanted_of(workload) + getattr(workload, "surge", 0)
+        more = maximum if isinstance(workload, DeploymentState) else max(0, maximum - pods_of(workload))
         grown: dict[int, int] = {}
         world = self.tables.worlds[state.world]
         for template in self._templates(workload):
@@ -229,7 +229,7 @@ def _has_surplus(workload: WorkloadState) -> bool:
     return False
 
 
-def _iterate_places(places: _Places) -> Iterable[int]:
-    while places is not None:
-        place, places = places
-        yield place
+def _iterate_places(indexes: _Places) -> Iterable[int]:
+    while indexes is not None:
+        index, indexes = indexes
+        yield index

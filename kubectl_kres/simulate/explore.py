@@ -43,10 +43,10 @@ class Explorer:
     """Carries steps out and lets controllers act until nothing moves."""
 
     def __init__(
-        self, requests: Requests, controllers: Controllers, steps: Sequence[Step], most: int = MOST_STATES
+        self, requests: Requests, controllers: Controllers, steps: Sequence[Step], maximum: int = MOST_STATES
     ) -> None:
-        """``most``: so many states are looked at before orders are drawn."""
-        self.requests, self.controllers, self.steps, self.most = requests, controllers, steps, most
+        """``maximum``: so many states are looked at before orders are drawn."""
+        self.requests, self.controllers, self.steps, self.most = requests, controllers, steps, maximum
         self.tables = requests.tables
         self._limits_of: dict[int, tuple[int | None, ...]] = {}
         self.demand = RoomDemand(controllers)
@@ -55,14 +55,14 @@ class Explorer:
         #: The first workloads that were looked at, by how many they are.
         self._first: dict[int, Workloads] = {}
 
-    def final_states(self, starts: Sequence[State], *, between: bool, drawn: bool = True) -> FinalStates:
+    def final_states(self, starts: Sequence[State], *, between: bool, is_drawn: bool = True) -> FinalStates:
         """``between``: also those where controllers act between two steps, or before a quota's controller does.
 
-        ``drawn``: where there are too many states some orders are drawn.
+        ``is_drawn``: where there are too many states some orders are drawn.
         """
         sent = [self._after_steps(state) for state in starts]
         usual, complete = self._find_reached_states(sent, self.most, between=False)
-        if drawn and not complete:
+        if is_drawn and not complete:
             usual = self._drop_equal_states([*usual, *self._sample_final_states(sent)])
         if not between:
             return FinalStates(tuple(usual), len(usual), complete)
@@ -85,12 +85,12 @@ class Explorer:
             result.setdefault(self._state_key(state), state)
         return list(result.values())
 
-    def _find_reached_states(self, starts: Sequence[State], most: int, *, between: bool) -> tuple[list[State], bool]:
+    def _find_reached_states(self, starts: Sequence[State], maximum: int, *, between: bool) -> tuple[list[State], bool]:
         seen: set[Any] = set()
         final_states: list[State] = []
         stack = list(reversed(starts))
-        room = _WAYS * most
-        straight = most + _STRAIGHT * (len(self.steps) + max((len(state.workloads) for state in starts), default=0))
+        room = _WAYS * maximum
+        straight = maximum + _STRAIGHT * (len(self.steps) + max((len(state.workloads) for state in starts), default=0))
         while stack:
             state = stack.pop()
             next_answer = self._next_states(state, between=between)
@@ -102,7 +102,7 @@ class Explorer:
             if mark in seen:
                 continue
             room -= len(next_answer)
-            if len(seen) >= most or room < 0 or len(next_answer) > _MOST_WAYS:
+            if len(seen) >= maximum or room < 0 or len(next_answer) > _MOST_WAYS:
                 return final_states, False
             seen.add(mark)
             if next_answer:
@@ -116,12 +116,12 @@ class Explorer:
         workloads = state.workloads
         first = self._first.setdefault(len(workloads), workloads)
         marks = []
-        for place in workloads.differing_indexes(first):
-            item = workloads[place]
+        for index in workloads.differing_indexes(first):
+            item = workloads[index]
             known = self._numbered.get(id(item))
             if known is None:
                 known = self._numbered[id(item)] = item, self._numbers.setdefault(item, len(self._numbers))
-            if item != first[place]:
+            if item != first[index]:
                 marks.append(known[1])
         others = state.world, state.step, state.used, state.limits, state.claims, state.answers
         return others, len(workloads), frozenset(marks)
@@ -171,14 +171,14 @@ class Explorer:
                 yield begun
                 return
             contended = self.demand.contended_measures(state)
-            for place in active:
-                if not contended & self.demand.measures(state, state.workloads[place][1]):
-                    moves = list(self.controllers.next_moves(state, place, alone=True))
+            for index in active:
+                if not contended & self.demand.measures(state, state.workloads[index][1]):
+                    moves = list(self.controllers.next_moves(state, index, alone=True))
                     if moves:
                         yield from moves
                         return
-        for place in active:
-            yield from self.controllers.next_moves(state, place, alone=one_by_one and len(active) == 1)
+        for index in active:
+            yield from self.controllers.next_moves(state, index, alone=one_by_one and len(active) == 1)
 
     def _with_first_sets(self, state: State, active: Sequence[int]) -> State | None:
         """With the first set of each Deployment that has none, if no quota counts sets: it hinders nobody.
@@ -186,14 +186,14 @@ class Explorer:
         None if there is no such Deployment.
         """
         made: dict[int, WorkloadState] = {}
-        for place in active:
-            workload = state.workloads[place][1]
+        for index in active:
+            workload = state.workloads[index][1]
             if not isinstance(workload, DeploymentState) or self.tables.revision_cost(workload) or self.tables.reviews:
                 continue
             if not workload.sets:
                 after = sync_deployment(workload, may_create=lambda: True)
                 if after is not None:
-                    made[place] = after
+                    made[index] = after
         return state._replace(workloads=state.workloads.having_all(made)) if made else None
 
     def _sample_final_states(self, starts: Sequence[State]) -> Iterator[State]:
@@ -208,13 +208,13 @@ class Explorer:
         queue = self._queue(state, number)
         while True:
             if queue:
-                at = len(queue) - 1 if number < 2 else lot.randrange(len(queue))
-                place = queue[at]
-                next_answer = list(self.controllers.delete_surplus(state, place)) or list(
-                    self.controllers.next_moves(state, place)
+                index = len(queue) - 1 if number < 2 else lot.randrange(len(queue))
+                position = queue[index]
+                next_answer = list(self.controllers.delete_surplus(state, position)) or list(
+                    self.controllers.next_moves(state, position)
                 )
                 if not next_answer:
-                    queue[at] = queue[-1]
+                    queue[index] = queue[-1]
                     queue.pop()
                     continue
             else:

@@ -127,10 +127,10 @@ class StateReader:
         workloads = tuple(sorted((*workloads, *self._bare_pod_states(world)), key=lambda workload: workload.key))
         return FinalState(workloads, tuple(self.quotas(state)), tuple(sorted(state.claims)), answers)
 
-    def workload(self, state: State, place: int) -> FinalWorkload:
+    def workload(self, state: State, index: int) -> FinalWorkload:
         """Return one workload of a state, with the server's words to what is refused of it."""
         world, policies = self.tables.worlds[state.world], self.requests.policies(state)
-        return self._workload(*state.workloads[place], state, world, policies)
+        return self._workload(*state.workloads[index], state, world, policies)
 
     def quotas(self, state: State) -> Iterator[FinalQuota]:
         """Yield the quotas by name."""

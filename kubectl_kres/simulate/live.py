@@ -102,10 +102,10 @@ def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None)
         classes = [class_of(item, store) for kind in OF_CLUSTER for item in store.all(kind)]
     result += classes
     result += autoscaling_of(store, namespace)
-    own = store.get("Namespace", namespace)
+    stored_object = store.get("Namespace", namespace)
     labels = {"kubernetes.io/metadata.name": namespace}
     bare: Raw = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}}
-    result.append(raw_of(own) if own is not None else bare)
+    result.append(raw_of(stored_object) if stored_object is not None else bare)
     return World.from_objects(result)
 
 
@@ -173,13 +173,13 @@ class _Reading:
         """Of values that were rewritten nothing is expected: too little is kept of pods to tell them from a resize."""
         for key, workload in state.workloads:
             pods = self._latest.get(key, ())[:_MOST_ALIKE]
-            own = _names(self.tables.templates[workload.template].raw.get("spec") or {})
+            own_names = _names(self.tables.templates[workload.template].raw.get("spec") or {})
             # Those that ``Lean`` found alike share their specification.
-            if any(own != _names_in(spec) for spec in {id(pod.spec): pod.spec for pod in pods}.values()):
-                self._expect_added_containers(key, workload.template, pods, own)
+            if any(own_names != _names_in(spec) for spec in {id(pod.spec): pod.spec for pod in pods}.values()):
+                self._expect_added_containers(key, workload.template, pods, own_names)
 
-    def _expect_added_containers(self, key: Key, template: int, pods: Sequence[Pod], own: set[str]) -> None:
-        computed = own.union(
+    def _expect_added_containers(self, key: Key, template: int, pods: Sequence[Pod], own_names: set[str]) -> None:
+        computed = own_names.union(
             *(_names(self.tables.shapes[shape].stored) for shape in self.tables.options(template, self.world))
         )
         counts: dict[bytes, list[Added]] = defaultdict(list)
@@ -337,8 +337,8 @@ class _Reading:
         """Yield the oldest first. Not all of a template is kept: of sets that look like the Deployment's the newest is
         it.
         """
-        own = self.store.get(*key, self.name)
-        shared = own.spec.template if own is not None else None
+        stored_object = self.store.get(*key, self.name)
+        shared = stored_object.spec.template if stored_object is not None else None
         pairs: list[tuple[Workload, Raw]] = []
         numbers: list[int] = []
         for item in sorted(sets, key=_age_sort_key):
@@ -359,11 +359,11 @@ class _Reading:
             if number == fresh.template and item is not newest:
                 template = self.tables.template(key, _add_revision_label(plain, item.metadata.name))
             self._sets_of[item.metadata.name] = key, template
-            wanted = 1 if item.spec.replicas is None else item.spec.replicas
+            wanted_count = 1 if item.spec.replicas is None else item.spec.replicas
             desired = _read_whole_number(notes.get(_DESIRED), fresh.replicas)
-            most = _read_whole_number(notes.get(_MOST), fresh.replicas + fresh.surge)
+            maximum = _read_whole_number(notes.get(_MOST), fresh.replicas + fresh.surge)
             yield ReplicaSetState(
-                template, wanted, self._count_pods_by_shape(("ReplicaSet", item.metadata.name)), desired, most
+                template, wanted_count, self._count_pods_by_shape(("ReplicaSet", item.metadata.name)), desired, maximum
             )
 
     def _stateful_set(self, key: Key, fresh: StatefulSetState, raw: Raw) -> StatefulSetState:

@@ -63,13 +63,13 @@ class State(NamedTuple):
         """Return whether every quota has room for a pod of a shape, and none wants stated what it does not state."""
         return self.fits(shape.cost) and all(self.limits[number] is None for number in shape.unstated)
 
-    def room(self, cost: Cost, most: int) -> int:
-        """Return how often every quota has room for it, at most ``most``."""
+    def room(self, cost: Cost, maximum: int) -> int:
+        """Return how often every quota has room for it, at most ``maximum``."""
         for number, amount in cost:
             limit = self.limits[number]
             if limit is not None and amount > 0:
-                most = min(most, (limit - self.used[number]) // amount)
-        return most
+                maximum = min(maximum, (limit - self.used[number]) // amount)
+        return maximum
 
     def with_charge(self, cost: Cost, times: int = 1) -> State:
         """Return the state once something was made, or with a negative number of times, is gone."""
@@ -85,9 +85,9 @@ class State(NamedTuple):
         workloads = self.workloads.compacted()
         return self if workloads is self.workloads else self._replace(workloads=workloads)
 
-    def with_entry(self, place: int, workload: WorkloadState) -> State:
+    def with_entry(self, index: int, workload: WorkloadState) -> State:
         """Return the state with one workload changed."""
-        return self._replace(workloads=self.workloads.with_entry(place, workload))
+        return self._replace(workloads=self.workloads.with_entry(index, workload))
 
 
 class Kubelet(NamedTuple):
@@ -114,10 +114,10 @@ class Controllers:
         if known is None:
             before = self._common.get(id(common.before))
             first = len(common.items) - 1 if before is not None else 0
-            active = [place for place in range(first, len(common.items)) if not self.is_idle(common.items[place][1])]
+            active = [index for index in range(first, len(common.items)) if not self.is_idle(common.items[index][1])]
             known = self._common[id(common)] = common, [*(before[1] if before is not None else ()), *active]
-        places = sorted({*known[1], *workloads.changed})
-        return [place for place in places if not self.is_idle(workloads[place][1])]
+        indexes = sorted({*known[1], *workloads.changed})
+        return [index for index in indexes if not self.is_idle(workloads[index][1])]
 
     def is_idle(self, workload: WorkloadState) -> bool:
         """Return whether the controllers of a workload have nothing to do, whatever room there is."""
@@ -140,30 +140,30 @@ class Controllers:
                 return False
         return count(workload.pods) == workload.wanted
 
-    def deletions(self, state: State, places: Iterable[int]) -> tuple[State, ...]:
+    def deletions(self, state: State, indexes: Iterable[int]) -> tuple[State, ...]:
         """Return every way in which the first controller that has too many pods deletes them; empty if none has."""
-        for place in places:
-            result = tuple(self.delete_surplus(state, place))
+        for index in indexes:
+            result = tuple(self.delete_surplus(state, index))
             if result:
                 return result
         return ()
 
-    def next_moves(self, state: State, place: int, *, alone: bool = False) -> Iterator[State]:
+    def next_moves(self, state: State, index: int, *, alone: bool = False) -> Iterator[State]:
         """Yield every other move of one workload's controllers. ``alone``: nobody can come between two of its pods, so
         that all that have room come at once.
         """
-        workload = state.workloads[place][1]
+        workload = state.workloads[index][1]
         match workload:
             case DeploymentState():
-                yield from self._deployment(state, place, workload, alone=alone)
+                yield from self._deployment(state, index, workload, alone=alone)
             case ReplicaSetState():
                 for pods, shape, number in self._add_missing_pods(state, workload, alone=alone):
-                    made = state.with_entry(place, workload._replace(pods=pods))
-                    yield made.with_charge(self.tables.shapes[shape].cost, number)
+                    next_state = state.with_entry(index, workload._replace(pods=pods))
+                    yield next_state.with_charge(self.tables.shapes[shape].cost, number)
             case StatefulSetState():
-                yield from self._stateful_set(state, place, workload)
+                yield from self._stateful_set(state, index, workload)
             case JobState():
-                yield from self._job(state, place, workload, alone=alone)
+                yield from self._job(state, index, workload, alone=alone)
 
     def fitting(self, state: State, template: int) -> Iterator[int]:
         """Yield the shapes in which a new pod of a template would be admitted now."""
@@ -184,28 +184,28 @@ class Controllers:
             number = state.room(self.tables.shapes[shape].cost, missing) if alone and len(fitting) == 1 else 1
             yield with_pod(item.pods, shape, number, is_ready=self.kubelet.ready), shape, number
 
-    def delete_surplus(self, state: State, place: int) -> Iterator[State]:
+    def delete_surplus(self, state: State, position: int) -> Iterator[State]:
         """Yield every way in which the controllers of one workload delete pods of which there are too many."""
-        workload = state.workloads[place][1]
+        workload = state.workloads[position][1]
         if isinstance(workload, DeploymentState):
             for index, item in enumerate(workload.sets):
                 if count(item.pods) > item.wanted:
                     for pods in remaining_pods(item.pods, item.wanted):
                         sets = (*workload.sets[:index], item._replace(pods=pods), *workload.sets[index + 1 :])
                         yield self._charge_pod_change(state, item.pods, pods).with_entry(
-                            place, workload._replace(sets=sets)
+                            position, workload._replace(sets=sets)
                         )
                     return
         elif isinstance(workload, ReplicaSetState | JobState) and count(workload.pods) > workload.wanted:
             for pods in remaining_pods(workload.pods, workload.wanted):
                 yield self._charge_pod_change(state, workload.pods, pods).with_entry(
-                    place, workload._replace(pods=pods)
+                    position, workload._replace(pods=pods)
                 )
 
-    def _trimmed(self, state: State, place: int, before: WorkloadState, after: WorkloadState) -> State:
+    def _trimmed(self, state: State, index: int, before: WorkloadState, after: WorkloadState) -> State:
         """Return the state without the ReplicaSets or ControllerRevisions that a history limit does not let stay."""
-        gone = revisions_of(before) - revisions_of(after)
-        return state.with_entry(place, after).with_charge(self.tables.revision_cost(before), -gone)
+        removed = revisions_of(before) - revisions_of(after)
+        return state.with_entry(index, after).with_charge(self.tables.revision_cost(before), -removed)
 
     def _charge_pod_change(self, state: State, before: Pods, after: Pods) -> State:
         for shape, number in shape_counts(before):
@@ -214,84 +214,84 @@ class Controllers:
             state = state.with_charge(self.tables.shapes[shape].cost, number)
         return state
 
-    def _deployment(self, state: State, place: int, workload: DeploymentState, *, alone: bool) -> Iterator[State]:
+    def _deployment(self, state: State, position: int, workload: DeploymentState, *, alone: bool) -> Iterator[State]:
         kept = kept_sets(workload)
         if kept is not workload.sets:
-            yield self._trimmed(state, place, workload, workload._replace(sets=kept))
+            yield self._trimmed(state, position, workload, workload._replace(sets=kept))
             return
         cost = self.tables.revision_cost(workload)
-        world, key = self.tables.worlds[state.world], state.workloads[place][0]
+        world, key = self.tables.worlds[state.world], state.workloads[position][0]
         after = sync_deployment(
             workload, may_create=lambda: state.fits(cost) and self.tables.may_revise(key, workload, world)
         )
         if after is not None:
             grown = len(after.sets) - len(workload.sets)
-            yield state.with_entry(place, after).with_charge(cost, grown)
+            yield state.with_entry(position, after).with_charge(cost, grown)
         for index, item in enumerate(workload.sets):
             for pods, shape, number in self._add_missing_pods(state, item, alone=alone):
                 sets = (*workload.sets[:index], item._replace(pods=pods), *workload.sets[index + 1 :])
-                made = state.with_entry(place, workload._replace(sets=sets))
-                yield made.with_charge(self.tables.shapes[shape].cost, number)
+                next_state = state.with_entry(position, workload._replace(sets=sets))
+                yield next_state.with_charge(self.tables.shapes[shape].cost, number)
 
     def under_way(self, before: State, after: State) -> Iterator[State]:
         """After a step that deleted a pod of a parallel StatefulSet: another one, which had no room, may come first.
 
         A round that had begun before takes the deleted pod for present, and goes on with those behind it.
         """
-        for place, (_, workload) in enumerate(after.workloads):
-            if not isinstance(workload, StatefulSetState) or not workload.parallel or place >= len(before.workloads):
+        for index, (_, workload) in enumerate(after.workloads):
+            if not isinstance(workload, StatefulSetState) or not workload.parallel or index >= len(before.workloads):
                 continue
-            was = before.workloads[place][1]
+            was = before.workloads[index][1]
             if not isinstance(was, StatefulSetState) or len(was.pods) <= len(workload.pods):
                 continue
             if self.tables.lacks_revision(was):
                 continue
             for ordinal in statefulset.missing_ordinals(was):
                 if all(name in after.claims for name in workload.claim_names(ordinal)):
-                    yield from self._replicas(after, place, workload, ordinal)
+                    yield from self._replicas(after, index, workload, ordinal)
 
-    def _replicas(self, state: State, place: int, workload: StatefulSetState, ordinal: int) -> Iterator[State]:
+    def _replicas(self, state: State, index: int, workload: StatefulSetState, ordinal: int) -> Iterator[State]:
         """With the pod of an ordinal, in each form in which it is admitted now."""
         template = statefulset.template_of(workload, ordinal)
         for shape in self.fitting(state, template):
             replica = Replica(ordinal, template, shape, self.kubelet.ready)
-            made = state.with_entry(place, statefulset.with_replica(workload, replica))
-            yield made.with_charge(self.tables.shapes[shape].cost)
+            next_state = state.with_entry(index, statefulset.with_replica(workload, replica))
+            yield next_state.with_charge(self.tables.shapes[shape].cost)
 
-    def _stateful_set(self, state: State, place: int, workload: StatefulSetState) -> Iterator[State]:
+    def _stateful_set(self, state: State, index: int, workload: StatefulSetState) -> Iterator[State]:
         revisions = kept_revisions(workload)
         if revisions is not workload.revisions:
-            yield self._trimmed(state, place, workload, workload._replace(revisions=revisions))
+            yield self._trimmed(state, index, workload, workload._replace(revisions=revisions))
             return
         if self.tables.lacks_revision(workload):
-            cost, key = self.tables.revision_cost(workload), state.workloads[place][0]
+            cost, key = self.tables.revision_cost(workload), state.workloads[index][0]
             if state.fits(cost) and self.tables.may_revise(key, workload, self.tables.worlds[state.world]):
-                made = workload._replace(revisions=(*workload.revisions, workload.template))
-                yield state.with_entry(place, made).with_charge(cost)
+                next_workload = workload._replace(revisions=(*workload.revisions, workload.template))
+                yield state.with_entry(index, next_workload).with_charge(cost)
             return
         after = statefulset.taken_down(workload)
         if after is not None:
             kept = set(after.pods)
-            then = state.with_entry(place, after)
+            next_state = state.with_entry(index, after)
             gone = [replica for replica in workload.pods if replica not in kept]
             for replica in gone:
-                then = then.with_charge(self.tables.shapes[replica.shape].cost, -1)
-            raw = self.tables.worlds[state.world].objects[state.workloads[place][0]]
+                next_state = next_state.with_charge(self.tables.shapes[replica.shape].cost, -1)
+            raw = self.tables.worlds[state.world].objects[state.workloads[index][0]]
             if deletes_claims(raw, "whenScaled"):
                 excess = [replica for replica in gone if replica.ordinal not in workload.ordinals]
-                then = without_claims(then, self.tables, raw, workload, excess)
-            yield then
+                next_state = without_claims(next_state, self.tables, raw, workload, excess)
+            yield next_state
             return
         for ordinal in statefulset.missing_ordinals(workload):
             claims = [name for name in workload.claim_names(ordinal) if name not in state.claims]
             if claims:
-                yield from self._claims(state, place, workload, ordinal)
+                yield from self._claims(state, index, workload, ordinal)
             else:
-                yield from self._replicas(state, place, workload, ordinal)
+                yield from self._replicas(state, index, workload, ordinal)
 
-    def _claims(self, state: State, place: int, workload: StatefulSetState, ordinal: int) -> Iterator[State]:
+    def _claims(self, state: State, index: int, workload: StatefulSetState, ordinal: int) -> Iterator[State]:
         world = self.tables.worlds[state.world]
-        raw = world.objects[state.workloads[place][0]]
+        raw = world.objects[state.workloads[index][0]]
         for claim, name in zip(workload.claims, workload.claim_names(ordinal), strict=True):
             if name in state.claims:
                 continue
@@ -299,32 +299,32 @@ class Controllers:
             if cost is not None and state.fits(cost):
                 yield state._replace(claims=state.claims | {name}).with_charge(cost)
 
-    def _job(self, state: State, place: int, workload: JobState, *, alone: bool) -> Iterator[State]:
+    def _job(self, state: State, index: int, workload: JobState, *, alone: bool) -> Iterator[State]:
         if workload.ended:
             return
         if self.kubelet.jobs != "run" and self.kubelet.ready:
-            yield from self._finish_pods(state, place, workload)
+            yield from self._finish_pods(state, index, workload)
         for pods, shape, number in self._add_missing_pods(state, workload, alone=alone and self.kubelet.jobs == "run"):
-            yield state.with_entry(place, workload._replace(pods=pods)).with_charge(
+            yield state.with_entry(index, workload._replace(pods=pods)).with_charge(
                 self.tables.shapes[shape].cost, number
             )
-        begun = workload.succeeded + workload.failed + count(workload.pods)
-        if workload.completions is None and workload.succeeded and begun < workload.parallelism:
+        first = workload.succeeded + workload.failed + count(workload.pods)
+        if workload.completions is None and workload.succeeded and first < workload.parallelism:
             # All pods of one round are created, also if one of them has succeeded meanwhile.
             for shape in self.fitting(state, workload.template):
                 pods = with_pod(workload.pods, shape, is_ready=self.kubelet.ready)
-                yield state.with_entry(place, workload._replace(pods=pods)).with_charge(self.tables.shapes[shape].cost)
+                yield state.with_entry(index, workload._replace(pods=pods)).with_charge(self.tables.shapes[shape].cost)
 
-    def _finish_pods(self, state: State, place: int, workload: JobState) -> Iterator[State]:
+    def _finish_pods(self, state: State, index: int, workload: JobState) -> Iterator[State]:
         done = workload.completions
         if self.kubelet.jobs == "complete":
             enough = workload.succeeded >= done if done is not None else workload.succeeded and not workload.pods
             if enough:
-                yield state.with_entry(place, workload._replace(ended="Complete"))
+                yield state.with_entry(index, workload._replace(ended="Complete"))
                 return
         elif workload.failed > workload.backoff_limit:
             failed = workload.failed + count(workload.pods)
-            yield state.with_entry(place, workload._replace(ended="Failed", failed=failed))
+            yield state.with_entry(index, workload._replace(ended="Failed", failed=failed))
             return
         for shape, is_ready, _ in workload.pods:
             pods = with_pod(workload.pods, shape, -1, is_ready=is_ready)
@@ -335,7 +335,7 @@ class Controllers:
             else:
                 after = after._replace(failed=workload.failed + 1)
             freed = state.with_charge(self.tables.shapes[shape].cost, -1).with_charge(self.tables.finished_cost(shape))
-            yield freed.with_entry(place, after)
+            yield freed.with_entry(index, after)
 
 
 def deletes_claims(raw: Raw, when: Literal["whenDeleted", "whenScaled"]) -> bool:

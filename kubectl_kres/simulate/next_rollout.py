@@ -98,10 +98,10 @@ def circumstances(namespace: NamespaceSimulation, state: State, keys: Iterable[K
     short = {number for workload in busy for number, _ in restarts.growth(workload)}
     others = tuple((workload, costs(workload)) for workload in busy)
     for key in keys:
-        place = state.workloads.index_of(key)
-        if place is None:
+        index = state.workloads.index_of(key)
+        if index is None:
             continue
-        workload = state.workloads[place][1]
+        workload = state.workloads[index][1]
         measures = {number for number, _ in restarts.growth(workload)}
         room = tuple((number, state.used[number], state.limits[number]) for number in sorted(measures | short))
         yield key, (workload, costs(workload), room, () if measures.isdisjoint(short) else others)
@@ -122,7 +122,7 @@ class _Restarts:
         self.namespace, self.tables, self.state, self.at_once = namespace, namespace.tables, state, at_once
         self._ends: dict[frozenset[Key], tuple[State, ...]] = {}
         #: Workloads without all their pods: they take what an old pod leaves.
-        self.busy = [state.workloads[place] for place in namespace.controllers(Kubelet()).active(state)]
+        self.busy = [state.workloads[index] for index in namespace.controllers(Kubelet()).active(state)]
         #: Whether one of them may give pods up.
         self.frees = any(len([item for item in getattr(workload, "sets", ()) if item.pods]) > 1
                          or isinstance(workload, StatefulSetState | JobState) for _, workload in self.busy)  # fmt: skip
@@ -197,11 +197,11 @@ class _Restarts:
         new = [self.tables.shapes[shape] for number in templates for shape in self.tables.options(number, world)]
         own = [(dict(self.tables.shapes[number].cost), many) for number, many in shapes_of(workload)]
         costs = [*(cost for cost, _ in own), *(dict(shape.cost) for shape in new)]
-        most = wanted_of(workload) + getattr(workload, "surge", 0)
+        maximum = wanted_of(workload) + getattr(workload, "surge", 0)
         for measure in dict.fromkeys(measure for cost in costs for measure in cost):
             if self.state.limits[measure] is not None:
                 used = sum(cost.get(measure, 0) * many for cost, many in own)
-                yield measure, max(0, most * max(cost.get(measure, 0) for cost in costs) - used)
+                yield measure, max(0, maximum * max(cost.get(measure, 0) for cost in costs) - used)
         yield from self.tables.revision_cost(workload)
 
     def _groups(self, restart: _Restart, restarts: Sequence[_Restart]) -> Iterator[tuple[Key, ...]]:
@@ -219,16 +219,16 @@ class _Restarts:
         limit = self.state.limits[measure]
         return limit is not None and self.state.used[measure] + growth + self.waiting.get(measure, 0) > limit
 
-    def _outcome(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> StalledRollout | None:
+    def _outcome(self, restart: _Restart, beside: tuple[Key, ...], maximum: int) -> StalledRollout | None:
         """Return the worst of all ends, if the rollout does not complete in it."""
-        of = restart.workload.replicas - getattr(restart.workload, "partition", 0)
+        desired = restart.workload.replicas - getattr(restart.workload, "partition", 0)
         if not beside and self._starts_never(restart.workload):
-            return StalledRollout(restart.key, 0, 0, of, (), partial(self._messages, restart, beside, 0))
-        counts = self._count_updated_pods(restart, beside, most)
-        if min(counts) >= of:
+            return StalledRollout(restart.key, 0, 0, desired, (), partial(self._messages, restart, beside, 0))
+        counts = self._count_updated_pods(restart, beside, maximum)
+        if min(counts) >= desired:
             return None
-        tell = partial(self._messages, restart, beside, most)
-        return StalledRollout(restart.key, min(counts), min(max(counts), of), of, beside, tell)
+        tell = partial(self._messages, restart, beside, maximum)
+        return StalledRollout(restart.key, min(counts), min(max(counts), desired), desired, beside, tell)
 
     def _starts_never(self, workload: DeploymentState | StatefulSetState) -> bool:
         """Return whether not even the first new pod comes: it has no room, and nobody gives a pod up for it."""
@@ -236,23 +236,23 @@ class _Restarts:
             return False
         return not any(self.state.admits(shape) for shape in self._new_pod_shapes(workload))
 
-    def _count_updated_pods(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> list[int]:
+    def _count_updated_pods(self, restart: _Restart, beside: tuple[Key, ...], maximum: int) -> list[int]:
         """Return how many pods are updated, in each end."""
-        final_states = self._simulate_restart({restart.key, *beside}, most)
-        place = final_states[0].workloads.index_of(restart.key) or 0
-        return [updated_of(end.workloads[place][1]) for end in final_states]
+        final_states = self._simulate_restart({restart.key, *beside}, maximum)
+        index = final_states[0].workloads.index_of(restart.key) or 0
+        return [updated_of(end.workloads[index][1]) for end in final_states]
 
-    def _messages(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> tuple[str, ...]:
+    def _messages(self, restart: _Restart, beside: tuple[Key, ...], maximum: int) -> tuple[str, ...]:
         """Return the server's words to the next pod in the worst end."""
-        counts = self._count_updated_pods(restart, beside, most)
-        end = self._simulate_restart({restart.key, *beside}, most)[counts.index(min(counts))]
+        counts = self._count_updated_pods(restart, beside, maximum)
+        end = self._simulate_restart({restart.key, *beside}, maximum)[counts.index(min(counts))]
         worst = self.namespace.reader.workload(end, end.workloads.index_of(restart.key) or 0)
         return tuple(dict.fromkeys(text for refused in worst.refused for text in refused.messages))
 
-    def _simulate_restart(self, keys: set[Key], most: int) -> tuple[State, ...]:
+    def _simulate_restart(self, keys: set[Key], maximum: int) -> tuple[State, ...]:
         """Return the rests that the workloads come to, and those that wait for room: all others have what they want.
 
-        Two orders are followed; if they end alike, all do. ``most``: states that are looked at otherwise.
+        Two orders are followed; if they end alike, all do. ``maximum``: states that are looked at otherwise.
         """
         together = frozenset(keys)
         if together not in self._ends:
@@ -263,11 +263,11 @@ class _Restarts:
             ]
             state = self.state._replace(workloads=Workloads.from_items([*items, *waiting]))
             orders = self._find_final_state(state), self._find_final_state(state, others_first=True)
-            if orders[0].workloads == orders[1].workloads or most < _LEAST:
+            if orders[0].workloads == orders[1].workloads or maximum < _LEAST:
                 self._ends[together] = orders
             else:
                 final_states = self.namespace.after(
-                    [state], [], Kubelet(), between=False, most=min(most, _MOST), drawn=False
+                    [state], [], Kubelet(), between=False, maximum=min(maximum, _MOST), is_drawn=False
                 )
                 self._ends[together] = final_states.states if final_states.complete else (*orders, *final_states.states)
         return self._ends[together]
@@ -283,17 +283,17 @@ class _Restarts:
         moved: Iterable[int] = order
         while True:
             after = None
-            for place in moved:
-                after = next(controllers.delete_surplus(state, place), None)
+            for index in moved:
+                after = next(controllers.delete_surplus(state, index), None)
                 if after is not None:
                     break
-            for place in order if after is None else ():
-                if place not in still:
-                    after = next(controllers.next_moves(state, place, alone=True), None)
+            for index in order if after is None else ():
+                if index not in still:
+                    after = next(controllers.next_moves(state, index, alone=True), None)
                     if after is not None:
-                        moved = (place,)
+                        moved = (index,)
                         break
-                    still.add(place)
+                    still.add(index)
             if after is None:
                 return state
             if any(now < before for now, before in zip(after.used, state.used, strict=True)):
@@ -306,7 +306,7 @@ class _Restarts:
         metadata: Mapping[str, Any] = present.raw.get("metadata") or {}
         notes = {**(metadata.get("annotations") or {}), _RESTARTED: "now"}
         raw = {**present.raw, "metadata": {**metadata, "annotations": notes}}
-        return self.tables.template(key, raw, whole=present.whole)
+        return self.tables.template(key, raw, whole=present.is_complete)
 
 
 class NextPodAnswer(Struct, frozen=True):
@@ -328,16 +328,16 @@ def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key
     for key, workload in state.workloads:
         if key in known:
             continue
-        number, wanted = pods_of(workload), wanted_of(workload)
-        if (number or wanted) and not getattr(workload, "ended", ""):
+        number, wanted_count = pods_of(workload), wanted_of(workload)
+        if (number or wanted_count) and not getattr(workload, "ended", ""):
             # Of those that can be next that which is refused.
-            every = [_build_next(namespace, state, key, pod, number, wanted) for pod in _replacements(workload)]
+            every = [_build_next(namespace, state, key, pod, number, wanted_count) for pod in _replacements(workload)]
             yield next((item for item in every if item.messages), every[-1])
     controlled = {key for key, _ in state.workloads}
     for key in sorted(key for key in world.objects if key not in controlled and key not in known and key[0] != "Pod"):
         if template_raw(world.objects[key]):
             other = namespace.others.get(key, ())
-            template = tables.template_of(world.objects[key], whole=key in world.whole)
+            template = tables.template_of(world.objects[key], whole=key in world.complete)
             if key[0] in _MADE_BEFORE and template not in tables.revised.get(key, ()):
                 policies = namespace.requests.policies(state)
                 review = tables.revision_review(key, template, world)
@@ -375,7 +375,7 @@ def _replacements(workload: WorkloadState) -> list[_Replacement]:
 
 
 def _build_next(
-    namespace: NamespaceSimulation, state: State, key: Key, pod: _Replacement, number: int, wanted: int
+    namespace: NamespaceSimulation, state: State, key: Key, pod: _Replacement, number: int, wanted_count: int
 ) -> NextPodAnswer:
     tables = namespace.tables
     world = tables.worlds[state.world]
@@ -384,14 +384,14 @@ def _build_next(
     options = [tables.shapes[shape] for shape in tables.options(pod.template, world)]
     outcomes = tables.refusals(pod.template, world)
     if not outcomes and all(map(state.admits, options)):
-        return NextPodAnswer(key, number, wanted, (), tuple(shape.stored for shape in options))
+        return NextPodAnswer(key, number, wanted_count, (), tuple(shape.stored for shape in options))
     if options:
         outcomes = tables.outcomes(pod.template, world, namespace.requests.policies(state))
     messages = dict.fromkeys(
         outcome.message.replace(f'{SUFFIX}"', '-*"', 1) for outcome in outcomes if not outcome.allowed
     )
     stored = {repr(outcome.object): shape_fields(outcome.object) for outcome in outcomes if outcome.object is not None}
-    return NextPodAnswer(key, number, wanted, tuple(messages), tuple(stored.values()))
+    return NextPodAnswer(key, number, wanted_count, tuple(messages), tuple(stored.values()))
 
 
 class Maximum(Struct, frozen=True):
@@ -414,28 +414,28 @@ def autoscaler_maxima(namespace: NamespaceSimulation, state: State) -> dict[Key,
     for raw in world.of_kind("HorizontalPodAutoscaler"):
         scaler = decode_object(raw, HorizontalPodAutoscaler)
         key = (scaler.spec.scale_target_ref.kind, scaler.spec.scale_target_ref.name)
-        most = scaler.spec.max_replicas
-        if key in result and most > (maximums[key].most if key in maximums else 0):
-            maximums[key] = _maximum(namespace, state, key, result[key], scaler.metadata.name, most)
+        maximum = scaler.spec.max_replicas
+        if key in result and maximum > (maximums[key].most if key in maximums else 0):
+            maximums[key] = _maximum(namespace, state, key, result[key], scaler.metadata.name, maximum)
     return maximums
 
 
 def _maximum(
-    namespace: NamespaceSimulation, state: State, key: Key, workload: WorkloadState, name: str, most: int
+    namespace: NamespaceSimulation, state: State, key: Key, workload: WorkloadState, name: str, maximum: int
 ) -> Maximum:
     tables = namespace.tables
     world = tables.worlds[state.world]
     existing = pods_of(workload)
-    more = max(0, most - existing)
+    more = max(0, maximum - existing)
     shapes = [tables.shapes[number] for number in tables.options(workload.template, world)]
     if not shapes or tables.refusals(workload.template, world):
-        return Maximum(name, most, min(most, existing))
+        return Maximum(name, maximum, min(maximum, existing))
     if any(state.limits[number] is not None for shape in shapes for number in shape.unstated):
-        return Maximum(name, most, min(most, existing))
+        return Maximum(name, maximum, min(maximum, existing))
     costs = [_sum_costs((*shape.cost, *_claims(namespace, state, key, workload))) for shape in shapes]
     cost = min(costs, key=lambda value: state.room(value, more))
     fits = existing + max(0, state.room(cost, more))
-    return Maximum(name, most, min(most, fits), tuple(_list_shortages(namespace, state, cost, more)))
+    return Maximum(name, maximum, min(maximum, fits), tuple(_list_shortages(namespace, state, cost, more)))
 
 
 def _claims(

@@ -53,9 +53,11 @@ class Parameters(Struct, frozen=True):
         """
         if not self.is_parameter_step(step) or not isinstance(step, Apply | Delete | Patch):
             return None
-        own = namespace in {"", space}
+        is_own = namespace in {"", space}
         kind = key_of_step(step)[0]
-        return ParameterStep(step, self.versions[kind], namespace, own) if own or namespace in self.spaces else None
+        return (
+            ParameterStep(step, self.versions[kind], namespace, is_own) if is_own or namespace in self.spaces else None
+        )
 
 
 def parameters_of(policies: Iterable[Raw]) -> Parameters:
@@ -258,7 +260,7 @@ def plugins_of(world: World, server: Server, gaps: dict[str, None], look: Look) 
         (world.of_kind(VALIDATING), world.of_kind(f"{VALIDATING}Binding")),
         (world.of_kind(MUTATING), world.of_kind(f"{MUTATING}Binding")),
         params=build_param_finder(after_changes(look, world.parameters)),
-        most=_MOST,
+        maximum=_MOST,
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )
     return Plugins(namespace, deciding, server, gaps)

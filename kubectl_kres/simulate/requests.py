@@ -280,12 +280,16 @@ class Requests:
             raw["metadata"] = {**raw["metadata"], **({"namespace": step.namespace} if step.namespace else {})}
             outcomes = self._outcomes(world, raw, stored, self.policies(state)) if step.own else outcomes
         for answer in dict.fromkeys(_answer(outcome, ()) for outcome in outcomes):
-            then = self._add_answer(state, answer)
+            next_state = self._add_answer(state, answer)
             if answer.allowed:
-                then = then._replace(world=self._find_world_number(state, lambda: world.with_parameter(key, raw)))
+                next_state = next_state._replace(
+                    world=self._find_world_number(state, lambda: world.with_parameter(key, raw))
+                )
                 for item, times in ((stored, -1), (raw, 1)) if step.own else ():
-                    then = then.with_charge(self._cost(item, world), times) if item is not None else then
-            yield then
+                    next_state = (
+                        next_state.with_charge(self._cost(item, world), times) if item is not None else next_state
+                    )
+            yield next_state
 
     def _done(self, state: State, step: Step, key: Key, stored: Raw | None) -> State | None:
         """Return the namespace after a step that changes no object, or is about none; None: it is another step."""
@@ -335,8 +339,8 @@ class Requests:
         server = self.tables.server
         if is_patch:
             before = dict(stored)
-            own = (*update(stored, before, policies, server), *create(before, policies, server))
-            return {finding.text for finding in _findings(own)}
+            own_outcomes = (*update(stored, before, policies, server), *create(before, policies, server))
+            return {finding.text for finding in _findings(own_outcomes)}
         alike = {finding.path for finding in _findings(update(stored, _as_read(raw), policies, server))}
         faults = (finding for finding in _findings(outcomes) if finding.rule in _IMMUTABLE)
         return {finding.text for finding in faults if finding.path not in alike}
@@ -369,17 +373,17 @@ class Requests:
         parts = [_build_part_object(key, part) for part in parts_of(raw) or ()]
         followed = is_followed(raw)
         number = self._find_world_number(state, lambda: _add_objects(world, step, raw, () if followed else parts))
-        after, then = self.tables.worlds[number], self._add_answer(state, answer)._replace(world=number)
+        after, next_state = self.tables.worlds[number], self._add_answer(state, answer)._replace(world=number)
         if stored is not None:
-            then = then.with_charge(self._cost(stored, world), -1)
-        then = then.with_charge(self._cost(raw, after))
+            next_state = next_state.with_charge(self._cost(stored, world), -1)
+        next_state = next_state.with_charge(self._cost(raw, after))
         if key[0] == "PersistentVolumeClaim":
-            return then._replace(claims=then.claims | {key[1]})
+            return next_state._replace(claims=next_state.claims | {key[1]})
         if key[0] in CONTROLLED:
-            return self._control_workload(then, key, raw, whole=key in after.whole)
+            return self._control_workload(next_state, key, raw, whole=key in after.complete)
         for part in parts if followed else ():
-            then = self._control_workload(then, (key[0], part["metadata"]["name"]), part, whole=True)
-        return then
+            next_state = self._control_workload(next_state, (key[0], part["metadata"]["name"]), part, whole=True)
+        return next_state
 
     def _cost(self, raw: Raw, world: World) -> Any:
         return self.tables.object_cost(raw, world)
@@ -394,18 +398,18 @@ class Requests:
 
     def _control_workload(self, state: State, key: Key, raw: Raw, *, whole: bool) -> State:
         template = self.tables.template_of(raw, whole=whole)
-        place = state.workloads.index_of(key)
-        if place is None:
+        index = state.workloads.index_of(key)
+        if index is None:
             return state._replace(
                 workloads=state.workloads.with_new(key, initial_state(raw, template, self.tables.server))
             )
-        return state.with_entry(place, updated_state(state.workloads[place][1], raw, template, self.tables.server))
+        return state.with_entry(index, updated_state(state.workloads[index][1], raw, template, self.tables.server))
 
     def _delete_object(self, state: State, key: Key, stored: Raw | None) -> State:
         world = self.tables.worlds[state.world]
         if stored is None:
-            made = self._replica(state, key) or self._delete_made_object(state, key)
-            return made if made is not None else self._add_answer(state, self._build_not_found_answer(key))
+            next_state = self._replica(state, key) or self._delete_made_object(state, key)
+            return next_state if next_state is not None else self._add_answer(state, self._build_not_found_answer(key))
         used_by_pod = key[0] == "PersistentVolumeClaim" and any(
             key[1] in workload.claim_names(replica.ordinal)
             for _, workload in state.workloads
@@ -420,14 +424,14 @@ class Requests:
         then = then.with_charge(self._cost(stored, world), -1)
         if key[0] == "PersistentVolumeClaim":
             return then._replace(claims=then.claims - {key[1]})
-        place = state.workloads.index_of(key)
-        if place is None:
+        index = state.workloads.index_of(key)
+        if index is None:
             return then
-        workload = state.workloads[place][1]
+        workload = state.workloads[index][1]
         then = self._free_workload(then, workload)
         if isinstance(workload, StatefulSetState) and deletes_claims(stored, "whenDeleted"):
             then = without_claims(then, self.tables, stored, workload, workload.pods)
-        return then._replace(workloads=state.workloads.without_index(place))
+        return then._replace(workloads=state.workloads.without_index(index))
 
     def _free_workload(self, state: State, workload: WorkloadState, times: int = 1) -> State:
         """Without what the objects of a workload cost; with -1 times the same is charged."""
@@ -443,28 +447,28 @@ class Requests:
         """
         if key[0] != "Pod":
             return None
-        for place, (_, workload) in enumerate(state.workloads):
+        for index, (_, workload) in enumerate(state.workloads):
             if isinstance(workload, StatefulSetState):
                 for replica in workload.pods:
                     if f"{workload.name}-{replica.ordinal}" == key[1]:
                         left = tuple(other for other in workload.pods if other is not replica)
-                        then = state.with_entry(place, workload._replace(pods=left))
-                        then = then.with_charge(self.tables.shapes[replica.shape].cost, -1)
-                        return self._add_answer(then, StepAnswer(allowed=True, code=200))
+                        next_state = state.with_entry(index, workload._replace(pods=left))
+                        next_state = next_state.with_charge(self.tables.shapes[replica.shape].cost, -1)
+                        return self._add_answer(next_state, StepAnswer(allowed=True, code=200))
         return None
 
     def _delete_made_object(self, state: State, key: Key) -> State | None:
         """Return a pod or a ReplicaSet that a controller made is deleted."""
-        made = self.tables.made.get(key)
-        if made is None:
+        maker = self.tables.made.get(key)
+        if maker is None:
             return None
-        if made.alone is not None:
-            return self._add_answer(state.with_charge(made.alone, -1), StepAnswer(allowed=True, code=200))
-        for place, (other, workload) in enumerate(state.workloads):
-            if other == made.workload:
-                left = without_deleted(workload, made)
-                then = self._free_workload(state, workload).with_entry(place, left)
-                return self._add_answer(self._free_workload(then, left, -1), StepAnswer(allowed=True, code=200))
+        if maker.alone is not None:
+            return self._add_answer(state.with_charge(maker.alone, -1), StepAnswer(allowed=True, code=200))
+        for index, (other, workload) in enumerate(state.workloads):
+            if other == maker.workload:
+                left = without_deleted(workload, maker)
+                next_state = self._free_workload(state, workload).with_entry(index, left)
+                return self._add_answer(self._free_workload(next_state, left, -1), StepAnswer(allowed=True, code=200))
         return None
 
 

@@ -64,14 +64,14 @@ class NamespaceSimulation:
         kubelet: Kubelet,
         *,
         between: bool,
-        most: int = MOST_STATES,
-        drawn: bool = True,
+        maximum: int = MOST_STATES,
+        is_drawn: bool = True,
     ) -> FinalStates:
-        """Return every rest after the steps. ``between``, ``most``, ``drawn``: see ``Explorer``."""
+        """Return every rest after the steps. ``between``, ``maximum``, ``is_drawn``: see ``Explorer``."""
         fresh = [state._replace(step=0, answers=()) for state in starts]
         self.requests.begin(ready=kubelet.ready)
-        explorer = Explorer(self.requests, self.controllers(kubelet), steps, most)
-        return explorer.final_states(fresh, between=between, drawn=drawn)
+        explorer = Explorer(self.requests, self.controllers(kubelet), steps, maximum)
+        return explorer.final_states(fresh, between=between, is_drawn=is_drawn)
 
     def controllers(self, kubelet: Kubelet) -> Controllers:
         """Return the controllers of the namespace over pods that fare like this."""

@@ -64,7 +64,7 @@ class World:
         parameters: Mapping[tuple[str, str, str], Raw | None] | None = None,
     ) -> None:
         self.objects = objects if isinstance(objects, LayeredMapping) else LayeredMapping(objects)
-        self.whole = whole if isinstance(whole, LayeredMapping) else LayeredMapping(whole or {})
+        self.complete = whole if isinstance(whole, LayeredMapping) else LayeredMapping(whole or {})
         self.parameters = parameters or {}
         self._policies: Policies | None = None
         self._quotas: list[ResourceQuota] | None = None
@@ -79,7 +79,7 @@ class World:
     def with_entry(self, raw: Raw, *, whole: bool = False) -> World:
         """Return the world with an object in the place of any of its name."""
         key = key_of(raw)
-        written = self.whole.with_entry(key, True) if whole and key not in self.whole else self.whole
+        written = self.complete.with_entry(key, True) if whole and key not in self.complete else self.complete
         return self._copy_cached_answers(World(self.objects.with_entry(key, raw), written, self.parameters), key[0])
 
     def _copy_cached_answers(self, world: World, kind: str) -> World:
@@ -95,11 +95,11 @@ class World:
     def without_entry(self, key: Key) -> World:
         """Return the world without an object."""
         objects = {other: raw for other, raw in self.objects.items() if other != key}
-        return World(objects, {other: True for other in self.whole if other != key}, self.parameters)
+        return World(objects, {other: True for other in self.complete if other != key}, self.parameters)
 
     def with_parameter(self, key: tuple[str, str, str], raw: Raw | None) -> World:
         """Return the world with a parameter of policies as it is now; None: there is none any more."""
-        return World(self.objects, self.whole, {**self.parameters, key: raw})
+        return World(self.objects, self.complete, {**self.parameters, key: raw})
 
     def of_kind(self, kind: str) -> list[Raw]:
         """Return the objects of a kind, by name."""
@@ -163,8 +163,8 @@ def _is_default(raw: Raw) -> bool:
 
 def template_raw(raw: Raw) -> Raw:
     """Return the pod template of a workload; empty without one."""
-    place = template_in(raw)
-    return place[1] if place is not None else {}
+    found_template = template_in(raw)
+    return found_template[1] if found_template is not None else {}
 
 
 def template_key(template: Raw) -> bytes:
@@ -359,40 +359,40 @@ class Common:
     What comes of it by one more or one less is made once, so that states still have it in common afterwards.
     """
 
-    __slots__ = ("_fewer", "_more", "before", "items", "places")
+    __slots__ = ("_fewer", "_more", "before", "index_by_key", "items")
 
     def __init__(self, items: Iterable[Item], before: Common | None = None) -> None:
         """``before``: these have one item less, the last one."""
         self.items, self.before = tuple(items), before
         self._more: dict[Item, Common] = {}
         self._fewer: dict[int, Common] = {}
-        self.places: dict[Key, int] | None = None
+        self.index_by_key: dict[Key, int] | None = None
 
     def index_of(self, key: Key) -> int | None:
         """Return where a workload stands: looked for among the newest, then in a table that those before have."""
         common: Common = self
         for _ in range(_MOST_CHANGED):
-            if common.places is not None or common.before is None:
+            if common.index_by_key is not None or common.before is None:
                 break
             if common.items[-1][0] == key:
                 return len(common.items) - 1
             common = common.before
-        if common.places is None:
+        if common.index_by_key is None:
             # A table at the newest serves the next ones, too; those before are then needed by nobody.
             common = self
-            common.places = {item[0]: place for place, item in enumerate(common.items)}
+            common.index_by_key = {item[0]: index for index, item in enumerate(common.items)}
             common.before = None
-        return common.places.get(key)
+        return common.index_by_key.get(key)
 
     def with_new(self, item: Item) -> Common:
         if item not in self._more:
             self._more[item] = Common((*self.items, item), self)
         return self._more[item]
 
-    def without_index(self, place: int) -> Common:
-        if place not in self._fewer:
-            self._fewer[place] = Common((*self.items[:place], *self.items[place + 1 :]))
-        return self._fewer[place]
+    def without_index(self, index: int) -> Common:
+        if index not in self._fewer:
+            self._fewer[index] = Common((*self.items[:index], *self.items[index + 1 :]))
+        return self._fewer[index]
 
 
 class Workloads:
@@ -413,13 +413,13 @@ class Workloads:
     def __len__(self) -> int:
         return len(self.common.items)
 
-    def __getitem__(self, place: int) -> Item:
-        return self.changed.get(place) or self.common.items[place]
+    def __getitem__(self, index: int) -> Item:
+        return self.changed.get(index) or self.common.items[index]
 
     def __iter__(self) -> Iterator[Item]:
         items = list(self.common.items)
-        for place, item in self.changed.items():
-            items[place] = item
+        for index, item in self.changed.items():
+            items[index] = item
         return iter(items)
 
     def __eq__(self, other: object) -> bool:
@@ -432,13 +432,13 @@ class Workloads:
         """Return where a workload stands; None: there is none of this key."""
         return self.common.index_of(key)
 
-    def with_entry(self, place: int, workload: WorkloadState) -> Workloads:
+    def with_entry(self, index: int, workload: WorkloadState) -> Workloads:
         """With another workload in one place."""
-        return self.having_all({place: workload})
+        return self.having_all({index: workload})
 
     def having_all(self, workloads: Mapping[int, WorkloadState]) -> Workloads:
         """With others in some places."""
-        items = {place: (self[place][0], workload) for place, workload in workloads.items()}
+        items = {index: (self[index][0], workload) for index, workload in workloads.items()}
         return Workloads(self.common, {**self.changed, **items})
 
     def compacted(self) -> Workloads:
@@ -451,17 +451,17 @@ class Workloads:
             return Workloads(Common((*self, (key, workload))))
         return Workloads(self.common.with_new((key, workload)), self.changed)
 
-    def without_index(self, place: int) -> Workloads:
+    def without_index(self, index: int) -> Workloads:
         """With one less."""
-        kept = {other - (other > place): item for other, item in self.changed.items() if other != place}
-        return Workloads(self.common.without_index(place), kept)
+        kept = {other - (other > index): item for other, item in self.changed.items() if other != index}
+        return Workloads(self.common.without_index(index), kept)
 
     def differing_indexes(self, other: Workloads) -> Collection[int]:
         """Return the places in which they may differ from others."""
         if self.common is other.common:
             return {*self.changed, *other.changed}
         pairs = enumerate(zip_longest(self, other))
-        return [place for place, (own, item) in pairs if own is not item]
+        return [index for index, (own, item) in pairs if own is not item]
 
 
 def shapes_of(workload: WorkloadState) -> Iterable[tuple[int, int]]:
@@ -538,20 +538,20 @@ class Maker(NamedTuple):
     alone: tuple[tuple[int, int], ...] | None = None
 
 
-def without_deleted(workload: WorkloadState, made: Maker) -> WorkloadState:
+def without_deleted(workload: WorkloadState, maker: Maker) -> WorkloadState:
     """Return the workload once somebody deleted a pod of it, or one of its ReplicaSets."""
     if isinstance(workload, DeploymentState):
-        sets = [(item, item.template == made.template) for item in workload.sets]
-        if made.shape is None:
+        sets = [(item, item.template == maker.template) for item in workload.sets]
+        if maker.shape is None:
             return workload._replace(sets=tuple(item for item, is_meant in sets if not is_meant))
-        return workload._replace(sets=tuple(_drop_pod(item, made) if is_meant else item for item, is_meant in sets))
-    return _drop_pod(workload, made) if isinstance(workload, ReplicaSetState | JobState) else workload
+        return workload._replace(sets=tuple(_drop_pod(item, maker) if is_meant else item for item, is_meant in sets))
+    return _drop_pod(workload, maker) if isinstance(workload, ReplicaSetState | JobState) else workload
 
 
-def _drop_pod(item: Any, made: Maker) -> Any:
-    if (made.shape, made.is_ready) not in {(shape, is_ready) for shape, is_ready, _ in item.pods}:
+def _drop_pod(item: Any, maker: Maker) -> Any:
+    if (maker.shape, maker.is_ready) not in {(shape, is_ready) for shape, is_ready, _ in item.pods}:
         return item
-    return item._replace(pods=with_pod(item.pods, made.shape or 0, -1, is_ready=made.is_ready))
+    return item._replace(pods=with_pod(item.pods, maker.shape or 0, -1, is_ready=maker.is_ready))
 
 
 def wanted_of(workload: WorkloadState) -> int:

@@ -84,12 +84,12 @@ class Variant:
 class Template(Variant):
     """A pod template of one workload."""
 
-    __slots__ = ("_key", "whole")
+    __slots__ = ("_key", "is_complete")
 
-    def __init__(self, owner: Key, raw: Raw, *, whole: bool) -> None:
-        """``whole``: a file gave it, so that nothing of it was left out."""
+    def __init__(self, owner: Key, raw: Raw, *, is_complete: bool) -> None:
+        """``is_complete``: a file gave it, so that nothing of it was left out."""
         super().__init__(owner, raw)
-        self.whole = whole
+        self.is_complete = is_complete
         self._key: bytes | None = None
 
     @property
@@ -169,7 +169,7 @@ class Tables:
         for form, number in forms:
             if form == raw:
                 return number
-        new = Template(owner, raw, whole=whole)
+        new = Template(owner, raw, is_complete=whole)
         # A workload mostly has one: then nothing has to be compared.
         number = next((number for _, number in forms if self.templates[number].is_like(new)), len(self.templates))
         if number == len(self.templates):
@@ -249,7 +249,7 @@ class Tables:
     def _judged_variant(
         self, template: int, variant: Variant, world: World
     ) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
-        whole = self.templates[template].whole
+        whole = self.templates[template].is_complete
         policies = self.policies(world)
         bare = self.plugins(world) is None and not policies.webhooks
         shared = bare and not whole and not self._rejection(template)
@@ -284,14 +284,14 @@ class Tables:
             return admit(variant.pod(), policies, self.server, journal=False)
         raw = pod_of(variant.raw, variant.owner[1], name=name)
         if plugins is not None:
-            return plugins.pod(raw, policies, whole=self.templates[template].whole, additions=variant.added)
+            return plugins.pod(raw, policies, whole=self.templates[template].is_complete, additions=variant.added)
         return admit(decode_object(raw, Pod), policies, self.server, journal=False)
 
     def expect(self, owner: Key, variants: Sequence[Added]) -> None:
         """Every pod of a workload gets one of these sets of containers beside those of its template."""
         self._expected[owner] = tuple(variants)
-        own = {number for _, number in self._templates_of.get(owner, ())}
-        self._options = {key: answer for key, answer in self._options.items() if key[0] not in own}
+        own_names = {number for _, number in self._templates_of.get(owner, ())}
+        self._options = {key: answer for key, answer in self._options.items() if key[0] not in own_names}
 
     def _variants(self, template: int) -> tuple[Variant, ...]:
         """A template with each of the sets of containers that its pods may get."""
@@ -415,7 +415,7 @@ class Tables:
             if key[0] != "CronJob":
                 maker = {**maker, "spec": {**maker["spec"], "template": self.templates[template].raw}}
             made = (job_raw if key[0] == "CronJob" else revision_raw)(maker, name)
-            self._reviews[number] = policies.review(made, self.server, whole=key in world.whole)
+            self._reviews[number] = policies.review(made, self.server, whole=key in world.complete)
         return self._reviews[number]
 
     def may_revise(self, key: Key, workload: WorkloadState, world: World) -> bool:
@@ -460,10 +460,10 @@ def _of_owner(policies: Policies, owner: Key) -> Policies:
 def _add_containers(template: Raw, additions: Added) -> tuple[Raw, frozenset[str]]:
     """Return the template with the containers that it does not have itself, and their names."""
     spec = dict(template.get("spec") or {})
-    own = {item.get("name") for group in _GROUPS for item in spec.get(group) or ()}
+    own_names = {item.get("name") for group in _GROUPS for item in spec.get(group) or ()}
     names: set[str] = set()
     for group in _GROUPS:
-        new = [item for item in additions.get(group, ()) if item.get("name") not in own]
+        new = [item for item in additions.get(group, ()) if item.get("name") not in own_names]
         if new:
             spec[group] = [*(spec.get(group) or ()), *new]
             names |= {str(item.get("name")) for item in new}

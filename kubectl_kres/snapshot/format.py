@@ -105,15 +105,15 @@ def header(store: Store) -> Header:
 def page_decoder(kind: str, *, managed: bool) -> msgspec.json.Decoder[SnapshotPage[Any]] | None:
     """Decodes a page of a kind; None for a kind that this version does not know."""
     try:
-        known = kinds.BY_KIND[kind]
+        known_kind = kinds.BY_KIND[kind]
     except KeyError:
         return None
-    if known.kind == kinds.BOUND_PODS:
+    if known_kind.kind == kinds.BOUND_PODS:
         from kubectl_kres.scheduling.node_info import PlacedPod  # noqa: PLC0415 - only a pod that waits for a node needs it
 
         return msgspec.json.Decoder(SnapshotPage[PlacedPod])
     page: Any = SnapshotPage
-    return msgspec.json.Decoder(page[ManagedPod if managed else known.struct])
+    return msgspec.json.Decoder(page[ManagedPod if managed else known_kind.struct])
 
 
 def is_managed(item: Any) -> bool:

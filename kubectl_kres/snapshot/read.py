@@ -195,11 +195,11 @@ def _items(path: str, line: _Line) -> list[Any]:
         items = decoder.decode(line.data).items
     except _UNREADABLE as error:
         raise _broken(path, f"a page of {line.kind} objects cannot be read") from error
-    if not is_view(line.kind) and items and not items[0].kind and (known := BY_KIND.get(line.kind)) is not None:
+    if not is_view(line.kind) and items and not items[0].kind and (known_kind := BY_KIND.get(line.kind)) is not None:
         # Items of lists say no kind.
         for item in items:
-            msgspec.structs.force_setattr(item, "kind", known.kind)
-            msgspec.structs.force_setattr(item, "api_version", known.api_version)
+            msgspec.structs.force_setattr(item, "kind", known_kind.kind)
+            msgspec.structs.force_setattr(item, "api_version", known_kind.api_version)
     return items
 
 
@@ -246,8 +246,8 @@ def _build_cut_error(path: str) -> SnapshotError:
     return SnapshotError(f"{path}: the snapshot is cut off, expected an end with a checksum", hint=_AGAIN)
 
 
-def _broken(path: str, why: str) -> SnapshotError:
-    return SnapshotError(f"{path}: the snapshot is damaged: {why}", hint=_AGAIN)
+def _broken(path: str, reason: str) -> SnapshotError:
+    return SnapshotError(f"{path}: the snapshot is damaged: {reason}", hint=_AGAIN)
 
 
 _BUFFER = 1 << 18

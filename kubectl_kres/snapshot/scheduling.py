@@ -72,14 +72,14 @@ def find_views(kind: str, items: Sequence[Any], *, everywhere: bool) -> Iterator
         yield BOUND_PODS, list(_build_placed_pods(items))
 
 
-def needs_beside(need: ReadRequest) -> tuple[ReadRequest, ...]:
-    """Return what is known of the views once ``need``, a list, was read."""
-    if need.kind not in BESIDE or need.name:
+def needs_beside(read: ReadRequest) -> tuple[ReadRequest, ...]:
+    """Return what is known of the views once ``read``, a list, was read."""
+    if read.kind not in BESIDE or read.name:
         return ()
-    if need.kind != "Pod":
-        return (ReadRequest(BESIDE[need.kind], need.namespace),)
-    everywhere = () if need.namespace else (ReadRequest(BOUND_PODS),)
-    return (ReadRequest(scheduling.POD, need.namespace), *everywhere)
+    if read.kind != "Pod":
+        return (ReadRequest(BESIDE[read.kind], read.namespace),)
+    everywhere = () if read.namespace else (ReadRequest(BOUND_PODS),)
+    return (ReadRequest(scheduling.POD, read.namespace), *everywhere)
 
 
 def asks_more(pod: SchedulingPod) -> bool:

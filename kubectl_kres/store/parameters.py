@@ -53,10 +53,10 @@ def parameters(
         asked = store.covered(kind_need(api_version, kind)).state
         if asked != "unread":
             return [], "failed" if asked == "denied" else asked
-        states = [store.covered(need).state for need in store.reads_of_kind(name)]
+        states = [store.covered(read).state for read in store.reads_of_kind(name)]
         return [], next((item for item in ("absent", "read", "denied", "failed") if item in states), "unread")
-    need = parameter_need(api_version, kind, namespace, reference)
-    contents = [item.content for space in dict.fromkeys((need.namespace, "")) for item in store.all(name, space)]
-    if need.name and any((content.get("metadata") or {}).get("name") == need.name for content in contents):
+    read = parameter_need(api_version, kind, namespace, reference)
+    contents = [item.content for space in dict.fromkeys((read.namespace, "")) for item in store.all(name, space)]
+    if read.name and any((content.get("metadata") or {}).get("name") == read.name for content in contents):
         return contents, "read"
-    return contents, store.covered(need).state
+    return contents, store.covered(read).state

@@ -132,8 +132,8 @@ class Store:
         other.files, other.written, other.beneath = dict(self.files), dict(self.written), dict(self.beneath)
         other._objects = {kind: {name: dict(space) for name, space in spaces.items()}
                           for kind, spaces in self._objects.items()}  # fmt: skip
-        for need, coverage in self._coverage.items():
-            other.cover(need, coverage)
+        for read, coverage in self._coverage.items():
+            other.cover(read, coverage)
         return other
 
     def revision(self, *kinds: str) -> tuple[int, ...]:
@@ -221,15 +221,15 @@ class Store:
         self._increase_revision(kind)
         self._objects.pop(kind, None)
         self.deferred.pop(kind, None)
-        self._coverage = {need: coverage for need, coverage in self._coverage.items() if need.kind != kind}
-        self._by_place = {place: needs for place, needs in self._by_place.items() if place[0] != kind}
+        self._coverage = {read: coverage for read, coverage in self._coverage.items() if read.kind != kind}
+        self._by_place = {key: reads for key, reads in self._by_place.items() if key[0] != kind}
 
     def leave(self, kind: str, namespace: str) -> None:
         """Drop the objects of a kind in one namespace, and what is known of them."""
         self._increase_revision(kind)
         for name in ("", *self._objects.get(kind, {}).pop(namespace, ())):
-            for need in self._by_place.pop((kind, namespace, name), ()):
-                del self._coverage[need]
+            for read in self._by_place.pop((kind, namespace, name), ()):
+                del self._coverage[read]
 
     def empty(self, kind: str, namespace: str) -> None:
         """Drop the objects of a kind in one namespace. That they were read stays known."""
@@ -239,26 +239,26 @@ class Store:
     def kinds(self) -> tuple[str, ...]:
         return tuple(sorted(self._objects))
 
-    def cover(self, need: ReadRequest, coverage: Coverage) -> None:
-        self._increase_revision(need.kind)
-        self._coverage[need] = coverage
-        self._by_place.setdefault((need.kind, need.namespace, need.name), {})[need] = None
+    def cover(self, read: ReadRequest, coverage: Coverage) -> None:
+        self._increase_revision(read.kind)
+        self._coverage[read] = coverage
+        self._by_place.setdefault((read.kind, read.namespace, read.name), {})[read] = None
 
-    def uncover(self, need: ReadRequest) -> None:
-        """Forget how reading ``need`` went."""
-        self._increase_revision(need.kind)
-        self._coverage.pop(need, None)
-        self._by_place.get((need.kind, need.namespace, need.name), {}).pop(need, None)
+    def uncover(self, read: ReadRequest) -> None:
+        """Forget how reading ``read`` went."""
+        self._increase_revision(read.kind)
+        self._coverage.pop(read, None)
+        self._by_place.get((read.kind, read.namespace, read.name), {}).pop(read, None)
 
-    def covered(self, need: ReadRequest) -> Coverage:
-        """Return how reading ``need`` went; a wider need that was read (all names, all namespaces) covers a narrower
+    def covered(self, read: ReadRequest) -> Coverage:
+        """Return how reading ``read`` went; a wider need that was read (all names, all namespaces) covers a narrower
         one.
         """
-        exact = self._coverage.get(need)
+        exact = self._coverage.get(read)
         if exact is not None:
             return exact
         wider: dict[ReadRequest, Coverage] = {}
-        for other in self._find_wider_requests(need):
+        for other in self._find_wider_requests(read):
             coverage = wider[other] = self._coverage[other]
             if coverage.is_known:
                 return coverage
@@ -266,27 +266,27 @@ class Store:
             return next(iter(wider.values()), UNREAD)
         return [coverage for other, coverage in self._coverage.items() if other in wider][-1]
 
-    def _find_wider_requests(self, need: ReadRequest) -> Iterator[ReadRequest]:
-        for space in ("", need.namespace) if need.namespace else ("",):
-            for name in ("", need.name) if need.name else ("",):
-                for other in self._by_place.get((need.kind, space, name), ()):
-                    if _is_covered_by(other, need):
+    def _find_wider_requests(self, read: ReadRequest) -> Iterator[ReadRequest]:
+        for space in ("", read.namespace) if read.namespace else ("",):
+            for name in ("", read.name) if read.name else ("",):
+                for other in self._by_place.get((read.kind, space, name), ()):
+                    if _is_covered_by(other, read):
                         yield other
 
-    def should_read(self, need: ReadRequest) -> bool:
+    def should_read(self, read: ReadRequest) -> bool:
         """Return whether it is worth reading: nobody asked, or only for more than that, which a tenant may not read."""
-        coverage = self.covered(need)
+        coverage = self.covered(read)
         if coverage.state == "unread":
             return True
-        return not coverage.is_known and need.kind in _OWN and need not in self._coverage
+        return not coverage.is_known and read.kind in _OWN and read not in self._coverage
 
     def gaps(self) -> dict[ReadRequest, Coverage]:
         """Return what was asked for and is not known, in the order of asking."""
-        return {need: coverage for need, coverage in self._coverage.items() if not coverage.is_known}
+        return {read: coverage for read, coverage in self._coverage.items() if not coverage.is_known}
 
     def reads_of_kind(self, kind: str) -> Iterator[ReadRequest]:
         """The reads of a kind that were tried."""
-        return (need for (name, _, _), needs in self._by_place.items() if name == kind for need in needs)
+        return (read for (name, _, _), reads in self._by_place.items() if name == kind for read in reads)
 
     def coverages(self) -> dict[ReadRequest, Coverage]:
         return dict(self._coverage)
@@ -311,25 +311,25 @@ class Changes:
     def __init__(self) -> None:
         self.added: dict[ObjectRef, None] = {}
         self.changed: dict[ObjectRef, None] = {}
-        self.gone: dict[ObjectRef, None] = {}
-        self.needs: dict[ReadRequest, None] = {}
+        self.removed: dict[ObjectRef, None] = {}
+        self.reads: dict[ReadRequest, None] = {}
 
     def __bool__(self) -> bool:
         """Return whether there is any."""
-        return bool(self.added or self.changed or self.gone or self.needs)
+        return bool(self.added or self.changed or self.removed or self.reads)
 
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of the objects and needs."""
-        refs = {ref.kind for group in (self.added, self.changed, self.gone) for ref in group}
-        return frozenset(refs | {need.kind for need in self.needs})
+        refs = {ref.kind for group in (self.added, self.changed, self.removed) for ref in group}
+        return frozenset(refs | {read.kind for read in self.reads})
 
     def put(self, ref: ObjectRef, *, new: bool) -> None:
         """An object was added, or took the place of an older one."""
-        if new and ref not in self.gone:
+        if new and ref not in self.removed:
             self.added[ref] = None
         elif ref not in self.added:
-            self.gone.pop(ref, None)
+            self.removed.pop(ref, None)
             self.changed[ref] = None
 
     def take(self, ref: ObjectRef) -> None:
@@ -338,20 +338,20 @@ class Changes:
         if ref in self.added:
             del self.added[ref]
         else:
-            self.gone[ref] = None
+            self.removed[ref] = None
 
 
 class Fillable(Protocol):
     """Something that reads into a store."""
 
-    def fill(self, needs: Iterable[ReadRequest]) -> None:
+    def fill(self, reads: Iterable[ReadRequest]) -> None:
         """Read what is not in the store yet."""
         ...
 
 
-def fill_all(reading: Fillable, wants: Callable[[], Iterable[ReadRequest]]) -> None:
+def fill_all(reading: Fillable, find_reads: Callable[[], Iterable[ReadRequest]]) -> None:
     """Read all that is wanted, which may be more once it is read."""
     tried: set[ReadRequest] = set()
-    while new := [need for need in dict.fromkeys(wants()) if need not in tried]:
+    while new := [read for read in dict.fromkeys(find_reads()) if read not in tried]:
         tried.update(new)
         reading.fill(new)

@@ -92,12 +92,12 @@ class Kres(WhatIfKeys):
         self._chosen = theme
         self._remark: Timer | None = None
         self._said: Line = ()
-        self.wanted: object = None
+        self.wanted_key: object = None
         self._purpose: Purpose = "command"
         #: The object that a number is typed for, and the numbers whose consequences wait for what has to be read.
         self._aim: ObjectRef | None = None
         self._aimed = ""
-        self.tries: tuple[whatif.TypedNumber, ...] = ()
+        self.typed_numbers: tuple[whatif.TypedNumber, ...] = ()
         self._ticks = 0
         self._ahead = TypeAhead(self)
         #: Whether the palette is open, which looks for the names of all kinds.
@@ -150,34 +150,34 @@ class Kres(WhatIfKeys):
 
     def show(self) -> None:
         """The screen of where the history stands."""
-        place, body = self.history.current, self.screen.query_one("#body")
+        location, body = self.history.current, self.screen.query_one("#body")
         if not body.is_attached:
             # The program is ending: what was asked for before has nowhere to go.
             return
-        if place.view in LISTINGS:
-            self.session.visit(place.namespace)
-        old, key = self.pane, self._key(place)
+        if location.view in LISTINGS:
+            self.session.visit(location.namespace)
+        old, key = self.pane, self._key(location)
         if (new := self.panes.get(key)) is None:
-            self.pane = new = self.panes[key] = pane_of(self.session, place, old)
+            self.pane = new = self.panes[key] = pane_of(self.session, location, old)
             body.mount(new)
         else:
             self.pane = new
             new.display = True
-            new.enter(place)
+            new.enter(location)
         if old is not None and old is not new:
             self._leave_pane(old)
         self.request_reads()
         self.tell()
 
-    def _key(self, place: Location) -> str:
+    def _key(self, location: Location) -> str:
         """Lists are kept, one of each; other screens are made when asked for."""
-        return place.view if place.view in LISTINGS or place.view in {"overview", "kinds"} else repr(place)
+        return location.view if location.view in LISTINGS or location.view in {"overview", "kinds"} else repr(location)
 
     def _leave_pane(self, old: Pane) -> None:
-        key = self._key(old.place)
+        key = self._key(old.location)
         if self._missed:
             old.mark_withheld()
-        if key == old.place.view:
+        if key == old.location.view:
             old.display = False
             return
         self.panes.pop(key, None)
@@ -185,13 +185,13 @@ class Kres(WhatIfKeys):
 
     def request_reads(self) -> None:
         """Read what the screen needs, and what the screens need that are on the way back."""
-        trail = {self._key(place) for place in self.history.trail}
+        trail = {self._key(location) for location in self.history.trail}
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
-        tried = whatif.list_read_requests(self.session.store, self.tries) if self.tries else ()
+        tried = whatif.list_read_requests(self.session.store, self.typed_numbers) if self.typed_numbers else ()
         sought = self.searched() if self._searching else ()
-        needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.reads()), *tried, *sought))
-        if needs != self.wanted:
-            self.wanted = needs
+        needs = dict.fromkeys((_SPACES, *(read for pane in panes for read in pane.reads()), *tried, *sought))
+        if needs != self.wanted_key:
+            self.wanted_key = needs
             self.session.request_reads(needs)
 
     def tick(self) -> None:
@@ -216,7 +216,7 @@ class Kres(WhatIfKeys):
         self.pane.apply_changes(changes)
         if changes:
             self.request_reads()
-        if self.tries:
+        if self.typed_numbers:
             self.try_numbers()
         if changes or fresh or self._ticks % 10 == 0:
             self.tell()
@@ -234,7 +234,7 @@ class Kres(WhatIfKeys):
             fresh = next((line for line in both if count_cells(line) <= width - _WHERE), tried)
         self._bar("where").put(where_line(self.session, width, width - count_cells(fresh)), fresh)
         filtered = pane.filter_summary
-        crumbs = [*(self._crumb(place) for place in self.history.trail[:-1]), pane.breadcrumb()]
+        crumbs = [*(self._crumb(location) for location in self.history.trail[:-1]), pane.breadcrumb()]
         right: Line = [("warn", f"filter {safe_text(filtered)} ")] if filtered else ()
         self._bar("crumbs").put(crumb_line(crumbs, width - len(filtered)), right)
         rule = self._bar("status")._fill  # noqa: SLF001, the rule that the line is drawn on
@@ -245,11 +245,11 @@ class Kres(WhatIfKeys):
         typing = self.screen_stack[0].has_class("typing")
         self._bar("keys").put(typing_line(self._purpose) if typing else key_line(pane.hints(), width))
 
-    def _crumb(self, place: Location) -> str:
-        pane = self.panes.get(self._key(place))
-        if pane is not None and pane.place == place:
+    def _crumb(self, location: Location) -> str:
+        pane = self.panes.get(self._key(location))
+        if pane is not None and pane.location == location:
             return pane.breadcrumb()
-        return place.title
+        return location.title
 
     def _bar(self, name: str) -> Bar:
         return self.screen_stack[0].query_one(f"#{name}", Bar)
@@ -280,7 +280,7 @@ class Kres(WhatIfKeys):
     # Messages of the screens
 
     def on_open_place(self, event: OpenPlace) -> None:
-        self.go(event.place, fresh=event.fresh)
+        self.go(event.location, fresh=event.fresh)
 
     def on_status_remark(self, event: StatusRemark) -> None:
         if event.text:
@@ -294,11 +294,11 @@ class Kres(WhatIfKeys):
     def on_frame_changed(self, _event: FrameChanged) -> None:
         self.tell()
 
-    def go(self, place: Location, *, fresh: bool = False) -> None:
+    def go(self, location: Location, *, fresh: bool = False) -> None:
         """To a place, one step further on the way."""
-        if place.view == "object" and place.ref is not None and place.ref.kind == "ResourceQuota":
-            place = Location("quota", ref=place.ref)
-        self.history.go(place, fresh=fresh)
+        if location.view == "object" and location.ref is not None and location.ref.kind == "ResourceQuota":
+            location = Location("quota", ref=location.ref)
+        self.history.go(location, fresh=fresh)
         self._said = ()
         self.show()
 
@@ -364,8 +364,8 @@ class Kres(WhatIfKeys):
             return
         if action.startswith("ns-"):
             self._namespace(action.removeprefix("ns-"))
-        elif action in _STEPS and self.session.setting.at is not None:
-            self._through_time(getattr(self.session.setting.at, _STEPS[action]))
+        elif action in _STEPS and self.session.setting.snapshot_view is not None:
+            self._through_time(getattr(self.session.setting.snapshot_view, _STEPS[action]))
         elif action in _MOVES:
             if getattr(self.history, _MOVES[action])():
                 self.show()
@@ -401,12 +401,12 @@ class Kres(WhatIfKeys):
             case "crumbs" if event.index:
                 trail = self.history.trail
                 self.go(trail[crumb_at(event.index, len(bar.left), len(trail))])
-            case "keys" if (at := event.index // 3) < len(hints := tuple(pane.hints())):
-                if hints[at] == "open":
+            case "keys" if (index := event.index // 3) < len(hints := tuple(pane.hints())):
+                if hints[index] == "open":
                     # The table's or the text's own key.
                     self.simulate_key("enter")
                 else:
-                    self.action_act(hints[at])
+                    self.action_act(hints[index])
             case "command":
                 self.do_copy_command()
 
@@ -417,9 +417,9 @@ class Kres(WhatIfKeys):
             return
         namespace = "" if digit == "all" else spaces[int(digit) - 1]
         self.session.visit(namespace)
-        place = self.history.current
-        if place.view in LISTINGS and LISTINGS[place.view].scoped:
-            self.history.change(Location(place.view, namespace))
+        location = self.history.current
+        if location.view in LISTINGS and LISTINGS[location.view].scoped:
+            self.history.change(Location(location.view, namespace))
         self.show()
         self.show_remark(f"namespace {namespace or 'all'}")
 
@@ -451,9 +451,9 @@ class Kres(WhatIfKeys):
 
     def do_users(self) -> None:
         ref = self.pane.ref_of_row() if self.pane is not None else None
-        place = Location("users", ref=ref) if ref is not None and ref.kind in USERS else users_of(self.session, ref)
-        if place is not None:
-            self.go(place)
+        location = Location("users", ref=ref) if ref is not None and ref.kind in USERS else users_of(self.session, ref)
+        if location is not None:
+            self.go(location)
         else:
             self.show_remark("u shows who uses a quota or a pool: there is none here")
 
@@ -462,13 +462,13 @@ class Kres(WhatIfKeys):
         if not self.paused and self._missed and self.pane is not None:
             self._missed = False
             self.pane.mark_withheld()
-            self.pane.enter(self.pane.place)
+            self.pane.enter(self.pane.location)
         self.show_remark("paused: what arrives is kept" if self.paused else "goes on")
 
     def do_reload(self) -> None:
         if self.session.setting.live:
             self.session.feed.stop()
-            self.wanted = None
+            self.wanted_key = None
             self.request_reads()
             self.show_remark("reading again")
         else:
@@ -478,7 +478,7 @@ class Kres(WhatIfKeys):
         """Other objects under the same app."""
         for pane in self.panes.values():
             pane.remove()
-        self.panes, self.pane, self.wanted, self.session, self.history = {}, None, None, session, history
+        self.panes, self.pane, self.wanted_key, self.session, self.history = {}, None, None, session, history
         self.paused, self._said = False, ()
         self.show()
 
@@ -493,8 +493,8 @@ class Kres(WhatIfKeys):
         (change.real if change else self.session).feed.close()
         session.visit(self.session.namespace)
         self.replace_session(session, History(self._without_trying() or (HOME,)))
-        assert session.setting.at is not None
-        self.show_remark(safe_text(session.setting.at.words))
+        assert session.setting.snapshot_view is not None
+        self.show_remark(safe_text(session.setting.snapshot_view.words))
 
     def do_copy_command(self) -> None:
         if self.pane is not None:
@@ -560,8 +560,8 @@ class Kres(WhatIfKeys):
             self.exit()
         elif result.context:
             self.switch(result.context)
-        elif result.place is not None:
-            self.go(result.place, fresh=True)
+        elif result.location is not None:
+            self.go(result.location, fresh=True)
         elif result.fault:
             self.show_remark(safe_text(result.fault), "warn")
 

@@ -24,7 +24,7 @@ _ALL = ("all", "-A")
 class CommandTarget(NamedTuple):
     """Where a command leads; ``quit``: out; ``context``: to another cluster. ``fault``: why nowhere."""
 
-    place: Location | None = None
+    location: Location | None = None
     fault: str = ""
     quit: bool = False
     context: str = ""
@@ -39,9 +39,9 @@ def parse_command(text: str, session: Session) -> CommandTarget:
     if not texts:
         return CommandTarget()
     head, rest = texts[0].lower(), texts[1:]
-    for names, place in ((_HELP, Location("help")), (_KINDS, Location("kinds")), (_OVERVIEW, HOME)):
+    for names, location in ((_HELP, Location("help")), (_KINDS, Location("kinds")), (_OVERVIEW, HOME)):
         if head in names:
-            return CommandTarget(place)
+            return CommandTarget(location)
     if head in _QUIT:
         return CommandTarget(quit=True)
     if head in _CONTEXT:
@@ -75,7 +75,7 @@ def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) ->
     namespace = "" if set(rest) & set(_ALL) else session.namespace
     if names and (not _is_namespace(names[0], session) or listing.id == "pools"):
         result = _object(head, names, session)
-        if result.place is not None or listing.scoped:
+        if result.location is not None or listing.scoped:
             return result
     if names and not listing.scoped:
         return CommandTarget(Location("pods", names[0], filter=filtered))
@@ -96,9 +96,9 @@ def start(texts: Sequence[str], session: Session) -> Trail:
         result = _find_by_name(kind, names[0], _namespaces_to_search(kind, names[0], session))
     else:
         result = parse_command(" ".join([head, *names]), session)
-    if result.place is None:
+    if result.location is None:
         raise UsageError(result.fault or f'no screen "{texts[0]}"')
-    return (HOME,) if result.place == HOME else (HOME, result.place)
+    return (HOME,) if result.location == HOME else (HOME, result.location)
 
 
 def _namespaces_to_search(kind: Kind, name: str, session: Session) -> Sequence[str]:
@@ -107,7 +107,7 @@ def _namespaces_to_search(kind: Kind, name: str, session: Session) -> Sequence[s
         return ("",)
     if session.namespace:
         return (session.namespace,)
-    places = session.setting.places
+    places = session.setting.candidate_namespaces
     return (places(kind, name) if places is not None else ()) or ("default",)
 
 
@@ -125,8 +125,8 @@ def _split_words(text: str) -> list[str]:
 
 
 def _is_namespace(word: str, session: Session) -> bool:
-    known = {namespace.metadata.name for namespace in session.store.all("Namespace")}
-    return word in known or word in session.recent or not known
+    known_items = {namespace.metadata.name for namespace in session.store.all("Namespace")}
+    return word in known_items or word in session.recent or not known_items
 
 
 def _object(head: str, rest: Sequence[str], session: Session) -> CommandTarget:
@@ -166,7 +166,7 @@ def _find_namespaces(kind: Kind, names: Sequence[str], session: Session) -> list
     if session.namespace:
         return [session.namespace]
     namespaces = [item.metadata.namespace for item in session.store.all(kind.kind) if item.metadata.name == names[0]]
-    places = session.setting.places
+    places = session.setting.candidate_namespaces
     return namespaces if namespaces or places is None else list(places(kind, names[0]))
 
 

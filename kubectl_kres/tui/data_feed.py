@@ -24,7 +24,7 @@ T = TypeVar("T")
 class DataFeed(Protocol):
     """Reads what is wanted, in threads of its own; the store belongs to who drains."""
 
-    def request_reads(self, needs: Iterable[ReadRequest]) -> None:
+    def request_reads(self, reads: Iterable[ReadRequest]) -> None:
         """Start reading these; stop reading what is no longer wanted."""
         ...
 
@@ -32,7 +32,7 @@ class DataFeed(Protocol):
         """Read nothing any more; what is wanted next is read from its beginning."""
         ...
 
-    def drain(self, store: Store, *, most: int = ...) -> Changes:
+    def drain(self, store: Store, *, maximum: int = ...) -> Changes:
         """Apply what arrived to the store. Never waits."""
         ...
 
@@ -50,8 +50,8 @@ class FixedSource(Protocol):
 
     @property
     def store(self) -> Store: ...
-    def fill(self, needs: Iterable[ReadRequest]) -> None: ...
-    def pages(self, need: ReadRequest) -> Iterator[list[Any]]: ...
+    def fill(self, reads: Iterable[ReadRequest]) -> None: ...
+    def pages(self, read: ReadRequest) -> Iterator[list[Any]]: ...
 
 
 #: Objects of a page of a need, or how the reading of it ended.
@@ -76,11 +76,11 @@ class ReadOnce:
         """Whether all that was wanted has been read and drained."""
         return not self._arrived and all(state.has_objects for state in self._asked.values())
 
-    def request_reads(self, needs: Iterable[ReadRequest]) -> None:
-        for need in needs:
-            if need not in self._asked:
-                self._asked[need] = FeedState("listing")
-                self._queue.put(need)
+    def request_reads(self, reads: Iterable[ReadRequest]) -> None:
+        for read in reads:
+            if read not in self._asked:
+                self._asked[read] = FeedState("listing")
+                self._queue.put(read)
         if self._thread is None and self._asked:
             self._thread = threading.Thread(target=self._read, name="snapshot", daemon=True)
             self._thread.start()
@@ -88,22 +88,22 @@ class ReadOnce:
     def stop(self) -> None:
         """What does not change need not be read again."""
 
-    def drain(self, store: Store, *, most: int = 5_000) -> Changes:
-        changes, left, until = Changes(), most, monotonic() + LONGEST
+    def drain(self, store: Store, *, maximum: int = 5_000) -> Changes:
+        changes, left, until = Changes(), maximum, monotonic() + LONGEST
         while self._arrived and left > 0 and monotonic() < until:
-            need, items, end = self._arrived.popleft()
+            read, items, end = self._arrived.popleft()
             left -= max(1, len(items))
             for item in items:
-                ref = ObjectRef(need.kind, item.metadata.name, item.metadata.namespace)
+                ref = ObjectRef(read.kind, item.metadata.name, item.metadata.namespace)
                 changes.put(ref, new=store.get(ref.kind, ref.name, ref.namespace) is None)
-                store.add(need.kind, item)
-            state = self._asked[need]
-            self._asked[need] = FeedState("listing", read=state.read + len(items))
+                store.add(read.kind, item)
+            state = self._asked[read]
+            self._asked[read] = FeedState("listing", read=state.read + len(items))
             if end is not None:
-                store.cover(need, end)
-                changes.needs[need] = None
-                self._asked[need] = FeedState(
-                    _PHASES[end.state], has_objects=True, read=self._asked[need].read, why=end.message
+                store.cover(read, end)
+                changes.reads[read] = None
+                self._asked[read] = FeedState(
+                    _PHASES[end.state], has_objects=True, read=self._asked[read].read, reason=end.message
                 )
         return changes
 
@@ -121,29 +121,29 @@ class ReadOnce:
 
     def _read(self) -> None:
         sharing = Sharing()
-        while (need := self._queue.get()) is not None:
+        while (read := self._queue.get()) is not None:
             end = READ
             try:
-                pages = self._pages(need)
+                pages = self._pages(read)
                 while (page := self.look(partial(next, pages, None))) is not None:
                     if self._closed:
                         return
-                    for item in page if not is_view(need.kind) else ():
+                    for item in page if not is_view(read.kind) else ():
                         sharing.share(item)
-                    self._arrived.append((need, page, None))
+                    self._arrived.append((read, page, None))
             except Forbidden as error:
                 end = Coverage("denied", error.message)
             except KresError as error:
-                end = Coverage("unread" if not need.name else "failed", error.message)
-            self._arrived.append((need, [], end))
+                end = Coverage("unread" if not read.name else "failed", error.message)
+            self._arrived.append((read, [], end))
 
-    def _pages(self, need: ReadRequest) -> Iterator[list[Any]]:
-        if not need.name:
-            yield from self._source.pages(need)
+    def _pages(self, read: ReadRequest) -> Iterator[list[Any]]:
+        if not read.name:
+            yield from self._source.pages(read)
             return
-        self._source.fill([need])
-        coverage = self._source.store.covered(need)
-        result = self._source.store.get(need.kind, need.name, need.namespace)
+        self._source.fill([read])
+        coverage = self._source.store.covered(read)
+        result = self._source.store.get(read.kind, read.name, read.namespace)
         if result is not None:
             yield [result]
         elif not coverage.is_known:

@@ -148,7 +148,7 @@ def bindings() -> list[BindingType]:
         for key in KEYS
         if key.id != "palette"
     ]
-    result += [Binding(way, f"app.act('{way}')", show=False) for way in ("left", "right")]
+    result += [Binding(direction, f"app.act('{direction}')", show=False) for direction in ("left", "right")]
     return [*result, *(Binding(key, f"app.changing('{key}')", show=False) for key in (*CHANGING, *ELSEWHERE))]
 
 

@@ -38,30 +38,30 @@ class History:
 
     def __init__(self, start: Trail) -> None:
         self._trails: list[Trail] = [start]
-        self._at = 0
+        self._index = 0
         self._last: Trail = start
 
     @property
     def trail(self) -> Trail:
-        return self._trails[self._at]
+        return self._trails[self._index]
 
     @property
     def current(self) -> Location:
         return self.trail[-1]
 
-    def go(self, place: Location, *, fresh: bool = False) -> None:
+    def go(self, location: Location, *, fresh: bool = False) -> None:
         """One step further; ``fresh``: from the start."""
-        if place == self.current:
+        if location == self.current:
             return
         base: Trail = (HOME,) if fresh else self.trail
-        if place in base:
-            base = base[: base.index(place)]
-        self._add_trail((*base, place) if place != HOME else (HOME,))
+        if location in base:
+            base = base[: base.index(location)]
+        self._add_trail((*base, location) if location != HOME else (HOME,))
 
-    def change(self, place: Location) -> None:
+    def change(self, location: Location) -> None:
         """The same screen, somewhere else."""
-        if place != self.current:
-            self._add_trail((*self.trail[:-1], place))
+        if location != self.current:
+            self._add_trail((*self.trail[:-1], location))
 
     def go_up(self) -> bool:
         """Return one step back on the trail; False at the start."""
@@ -71,14 +71,14 @@ class History:
         return True
 
     def go_back(self) -> bool:
-        return self._move(self._at - 1)
+        return self._move(self._index - 1)
 
     def forward(self) -> bool:
-        return self._move(self._at + 1)
+        return self._move(self._index + 1)
 
     def visited(self) -> Iterator[Location]:
         """Yield where the user was before, the latest first."""
-        return (trail[-1] for trail in reversed(self._trails[: self._at]))
+        return (trail[-1] for trail in reversed(self._trails[: self._index]))
 
     def return_to_last(self) -> bool:
         """To where the user was before, wherever that is."""
@@ -89,11 +89,11 @@ class History:
 
     def _add_trail(self, trail: Trail) -> None:
         self._last = self.trail
-        self._trails = [*self._trails[: self._at + 1], trail][-100:]
-        self._at = len(self._trails) - 1
+        self._trails = [*self._trails[: self._index + 1], trail][-100:]
+        self._index = len(self._trails) - 1
 
-    def _move(self, at: int) -> bool:
-        if not 0 <= at < len(self._trails):
+    def _move(self, index: int) -> bool:
+        if not 0 <= index < len(self._trails):
             return False
-        self._last, self._at = self.trail, at
+        self._last, self._index = self.trail, index
         return True

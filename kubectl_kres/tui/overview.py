@@ -40,9 +40,9 @@ _MENDED = 20
 Stamp = tuple[object, ...]
 
 
-def unread_reason(session: Session, need: ReadRequest) -> str:
+def unread_reason(session: Session, read: ReadRequest) -> str:
     """Return why nothing is known of a kind, in a word or two; empty if something is, or may still come."""
-    coverage, state = session.store.covered(need), session.feed.states().get(read_as(need))
+    coverage, state = session.store.covered(read), session.feed.states().get(read_as(read))
     if coverage.state in _UNSEEN:
         return _UNSEEN[coverage.state]
     over = state is not None and state.has_objects
@@ -87,10 +87,10 @@ class Areas:
             self._wanted = stamp, (*denied_needs(space), *needs_of_systems(self._session.store, space))
         return self._wanted[1]
 
-    def _has_begun_reading(self, needs: tuple[ReadRequest, ...]) -> bool:
+    def _has_begun_reading(self, reads: tuple[ReadRequest, ...]) -> bool:
         """Return whether nothing of that is only about to be read."""
         store, states = self._session.store, self._session.feed.states()
-        return all(store.covered(need).state != "unread" or read_as(need) in states for need in needs)
+        return all(store.covered(read).state != "unread" or read_as(read) in states for read in reads)
 
     def area(self, maker: AreaMaker) -> OverviewArea:
         """An area with its counts, or with why there are none."""
@@ -164,12 +164,12 @@ class Areas:
 
     def _is_due(self) -> bool:
         late = self._refusal_read_requests()
-        known = all(self._session.store.covered(need).state != "unread" for need in late if need.required)
-        return known and self._stamp(tuple(dict.fromkeys(need.kind for need in late))) != self._looked
+        is_known = all(self._session.store.covered(read).state != "unread" for read in late if read.required)
+        return is_known and self._stamp(tuple(dict.fromkeys(read.kind for read in late))) != self._looked
 
     def _start_search(self) -> None:
         session = self._session
-        self._looked = self._stamp(tuple(dict.fromkeys(need.kind for need in self._refusal_read_requests())))
+        self._looked = self._stamp(tuple(dict.fromkeys(read.kind for read in self._refusal_read_requests())))
         self._found, self._took = [], 0.0
         self._work = list_refusals(session.store, session.namespace, session.evaluation_options)
 
@@ -185,11 +185,11 @@ class Areas:
     def _is_stale(self) -> bool:
         """Return whether pods, or what makes them, are not as they were looked at last."""
         session, kinds = self._session, (*ASKED, "Pod")
-        known = session.store.covered(ReadRequest("Pod", session.namespace)).is_known
+        is_known = session.store.covered(ReadRequest("Pod", session.namespace)).is_known
         unread = any(
-            session.store.covered(need).state == "unread" for need in self._refusal_read_requests() if need.required
+            session.store.covered(read).state == "unread" for read in self._refusal_read_requests() if read.required
         )
-        return known and not unread and self._stamp(kinds) != self._fared
+        return is_known and not unread and self._stamp(kinds) != self._fared
 
     def _step_running(self, end: float) -> bool:
         """Look at pods until then; whether anything is new."""
@@ -224,16 +224,16 @@ class Areas:
         """Yield the worst problems whose remedies were not looked for since something of theirs changed."""
         if self._work is not None:
             return
-        made = {maker.name: self._build_area(maker) for maker in self.makers}
-        for problem in worst_first([item.area for item in made.values()])[:_MENDED]:
+        areas = {maker.name: self._build_area(maker) for maker in self.makers}
+        for problem in worst_first([item.area for item in areas.values()])[:_MENDED]:
             if self._remedies.get(_key(problem), (None,))[0] != self._held[problem.area][0]:
                 yield problem
 
     def _find_remedies(self, problem: Problem) -> None:
-        stamp, made = self._held[problem.area]
+        stamp, areas = self._held[problem.area]
         if len(self._remedies) > MOST * len(self._held):
             self._remedies.clear()
-        self._remedies[_key(problem)] = stamp, made.remedies(problem)
+        self._remedies[_key(problem)] = stamp, areas.remedies(problem)
 
 
 def _key(problem: Problem) -> tuple[str, ObjectRef]:

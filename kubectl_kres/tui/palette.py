@@ -38,8 +38,8 @@ class Offer(NamedTuple):
 
 def _in_order(offers: Iterable[Offer], above: float) -> Iterator[Hit]:
     """Yield what is shown before anything is typed: the palette sorts by score, and would mix all."""
-    for at, offer in enumerate(offers):
-        yield Hit(above + 1 - at / _MANY, offer.text, offer.run, help=offer.about)
+    for index, offer in enumerate(offers):
+        yield Hit(above + 1 - index / _MANY, offer.text, offer.run, help=offer.about)
 
 
 class _Offers(Provider):
@@ -85,8 +85,8 @@ class KeyProvider(_Offers):
                 yield Offer(f"{key.word}  ({key.shown})", key.text, partial(app.action_act, key.id))
 
     async def discover(self) -> Hits:
-        known = {f"{key.word}  ({key.shown})" for key in KEYS if key.id in _KNOWN}
-        for hit in _in_order((offer for offer in self.list_offers() if offer.text not in known), self.above):
+        known_names = {f"{key.word}  ({key.shown})" for key in KEYS if key.id in _KNOWN}
+        for hit in _in_order((offer for offer in self.list_offers() if offer.text not in known_names), self.above):
             yield hit
 
 
@@ -99,8 +99,8 @@ class Screens(_Offers):
         app: Any = self.app
         yield Offer("overview", "what there is and what is worst", partial(app.go, HOME, fresh=True))
         for listing in LISTINGS.values():
-            place = Location(listing.id, app.session.namespace if listing.scoped else "")
-            yield Offer(listing.id, listing.about, partial(app.go, place, fresh=True))
+            location = Location(listing.id, app.session.namespace if listing.scoped else "")
+            yield Offer(listing.id, listing.about, partial(app.go, location, fresh=True))
         for namespace in app.session.store.all("Namespace"):
             name = namespace.metadata.name
             about = "the pods of this namespace"
@@ -151,11 +151,11 @@ class Objects(Provider):
 
     async def search(self, query: str) -> Hits:
         app: Any = self.app
-        matcher, wanted = self.matcher(query), "".join(query.lower().rsplit(maxsplit=1)[-1:])
+        matcher, expected = self.matcher(query), "".join(query.lower().rsplit(maxsplit=1)[-1:])
         seen: set[ObjectRef] = set()
         for look in range(_LOOKS):
             reading = list(app.session.unread_requests(app.searched()))
-            for hit in self._hits(matcher, wanted, seen):
+            for hit in self._hits(matcher, expected, seen):
                 yield hit
             if not reading:
                 break
@@ -165,8 +165,8 @@ class Objects(Provider):
         if names := ", ".join(BY_KIND[kind].plural for kind in unread):
             yield Hit(0.01, f"not read: {names}", partial(app.go, Location("kinds")), help="ctrl-a says why")
 
-    def _hits(self, matcher: Matcher, wanted: str, seen: set[ObjectRef]) -> Iterator[Hit]:
-        for ref in islice(self._object_named(wanted), _MOST):
+    def _hits(self, matcher: Matcher, expected: str, seen: set[ObjectRef]) -> Iterator[Hit]:
+        for ref in islice(self._object_named(expected), _MOST):
             if ref in seen:
                 continue
             seen.add(ref)
@@ -177,15 +177,17 @@ class Objects(Provider):
     def _offer(self, ref: ObjectRef) -> Offer:
         """Return the line of an object, with its state where a list knows it."""
         app: Any = self.app
-        where = f"{ref.namespace}/" if ref.namespace else ""
-        place = Location("quota" if ref.kind == "ResourceQuota" else "object", ref=ref)
+        place_text = f"{ref.namespace}/" if ref.namespace else ""
+        location = Location("quota" if ref.kind == "ResourceQuota" else "object", ref=ref)
         states: list[str] = []
         if (row_of_list := find_row(app.session, ref)) is not None:
             listing, row = row_of_list
             columns = {column.id: column for column in listing.columns("")}
             states = [columns[name].text(row) for name in _STATES if name in columns]
         about = f"{ref.kind}  {clip_text(safe_text('  '.join(filter(None, states))), _ABOUT)}".rstrip()
-        return Offer(f"{BY_KIND[ref.kind].names[-1]} {safe_text(where + ref.name)}", about, partial(app.go, place))
+        return Offer(
+            f"{BY_KIND[ref.kind].names[-1]} {safe_text(place_text + ref.name)}", about, partial(app.go, location)
+        )
 
     def _object_named(self, part: str) -> Iterator[ObjectRef]:
         app: Any = self.app

@@ -72,14 +72,15 @@ class Adder:
         return finished
 
     def _sum_pods(self, namespace: str, server: Server) -> Iterator[NamespaceSums | None]:
-        adding = SumCollector(server)
+        collector = SumCollector(server)
         for count, pod in enumerate(list(self._store.all("Pod", namespace)), 1):
             if isinstance(pod, Pod):
-                adding.add(pod)
+                collector.add(pod)
             if count % _CHUNK == 0:
                 yield None
         yield next(
-            (namespace_sums for namespace_sums in adding.sums() if not namespace_sums.total), NamespaceSums(namespace)
+            (namespace_sums for namespace_sums in collector.sums() if not namespace_sums.total),
+            NamespaceSums(namespace),
         )
 
 
@@ -92,9 +93,9 @@ _OVER, _UNSEEN = "!", " "
 
 
 class Sample(Struct, frozen=True):
-    """What was seen at ``at`` seconds: the percentage of the tightest name, absent where its hard is zero."""
+    """What was seen at ``time`` seconds: the percentage of the tightest name, absent where its hard is zero."""
 
-    at: float
+    time: float
     percent: int | None
     over: bool
     hard: tuple[tuple[str, str], ...]
@@ -110,7 +111,7 @@ class Trends:
         """Keep what is seen now."""
         samples = self._samples.setdefault(ref, deque(maxlen=_MOST))
         samples.append(sample)
-        while len(samples) > 1 and samples[1].at < sample.at - KEPT:
+        while len(samples) > 1 and samples[1].time < sample.time - KEPT:
             samples.popleft()
 
     def forget(self, ref: ObjectRef) -> None:
@@ -135,12 +136,12 @@ class Trends:
             old, new = dict(before.hard), dict(after.hard)
             for name in sorted(old.keys() | new.keys()):
                 if old.get(name) != new.get(name):
-                    yield now - after.at, name, old.get(name, ""), new.get(name, "")
+                    yield now - after.time, name, old.get(name, ""), new.get(name, "")
 
     @staticmethod
     def _index_at(samples: deque[Sample], time: float) -> Sample | None:
         """Return the last sample up to a moment; None: nothing had been seen yet."""
-        return next((sample for sample in reversed(samples) if sample.at <= time), None)
+        return next((sample for sample in reversed(samples) if sample.time <= time), None)
 
 
 def _format_sample(sample: Sample | None, *, ascii_only: bool) -> str:
@@ -172,12 +173,12 @@ class Setting(Struct, frozen=True):
     """What the command line decided.
 
     ``server``: the server for a ``gitVersion``, and what is supposed about it. ``now``: the moment, as RFC 3339;
-    ``clock``: the same in seconds of the feed's. ``version``: the server's, once it has said so. ``places``: the
-    namespaces that hold an object of a name, if that is known before anything is read. ``flags``: what a command needs
-    to see the same objects, as ``--demo``. ``read_yaml``: as in an Ask. ``live``: the store changes by itself.
-    ``aliases``, ``hotkeys``: the user's words and keys for commands; ``columns``: of lists, their names on screen.
-    ``contexts``: those of the kubeconfig; ``switch``: a session on one of them, raises ConfigError.
-    ``at``: where the snapshot stands in time, if there are several.
+    ``clock``: the same in seconds of the feed's. ``version``: the server's, once it has said so.
+    ``candidate_namespaces``: the namespaces that hold an object of a name, if that is known before anything is read.
+    ``flags``: what a command needs to see the same objects, as ``--demo``. ``read_yaml``: as in an Ask. ``live``: the
+    store changes by itself. ``aliases``, ``hotkeys``: the user's words and keys for commands; ``columns``: of lists,
+    their names on screen. ``contexts``: those of the kubeconfig; ``switch``: a session on one of them, raises
+    ConfigError. ``snapshot_view``: where the snapshot stands in time, if there are several.
     """
 
     server: Callable[[str], tuple[Server, tuple[str, ...]]]
@@ -185,8 +186,8 @@ class Setting(Struct, frozen=True):
     selector: Selector
     clock: Callable[[], float] = monotonic
     version: Callable[[], str] = str
-    places: Callable[[Kind, str], tuple[str, ...]] | None = None
-    supposed: tuple[str, ...] = ()
+    candidate_namespaces: Callable[[Kind, str], tuple[str, ...]] | None = None
+    assumptions: tuple[str, ...] = ()
     flags: str = ""
     read_yaml: Callable[[str], Any] = json.loads
     ascii_only: bool = False
@@ -196,7 +197,7 @@ class Setting(Struct, frozen=True):
     live: bool = False
     contexts: Callable[[], tuple[str, ...]] = tuple
     switch: Callable[[str], Session] | None = None
-    at: SnapshotView | None = None
+    snapshot_view: SnapshotView | None = None
 
 
 class Session:
@@ -213,7 +214,7 @@ class Session:
         self.what_if: WhatIf | None = None
         self._server: tuple[str, Server, tuple[str, ...]] | None = None
         self._kept: dict[ObjectRef, tuple[Any, Any]] = {}
-        self._ask: EvaluationOptions | None = None
+        self._options: EvaluationOptions | None = None
         self._brief: QosAnswers | None = None
         self._amounts: AlikeAmounts | None = None
         self._made: dict[tuple[Any, tuple[str, ...]], tuple[tuple[int, ...], Any]] = {}
@@ -232,10 +233,12 @@ class Session:
         """The frame of every question, at this moment."""
         _, server, assumptions = self._find_server()
         now = self.setting.now()
-        if self._ask is None or self._ask.now != now or self._ask.server is not server:
+        if self._options is None or self._options.now != now or self._options.server is not server:
             # The same one for the same moment: reports keep what they looked up by it.
-            self._ask = EvaluationOptions(server, (*self.setting.supposed, *assumptions), now, self.setting.read_yaml)
-        return self._ask
+            self._options = EvaluationOptions(
+                server, (*self.setting.assumptions, *assumptions), now, self.setting.read_yaml
+            )
+        return self._options
 
     def _find_server(self) -> tuple[str, Server, tuple[str, ...]]:
         version = self.store.origin.version
@@ -274,9 +277,9 @@ class Session:
         result: T = outcome[1]
         return result
 
-    def request_reads(self, needs: Iterable[ReadRequest]) -> None:
+    def request_reads(self, reads: Iterable[ReadRequest]) -> None:
         """What the screens on the way depend on; all else is read no more."""
-        self.feed.request_reads(dict.fromkeys(map(read_as, needs)))
+        self.feed.request_reads(dict.fromkeys(map(read_as, reads)))
 
     def drain(self) -> Changes:
         """Take in what arrived."""
@@ -287,10 +290,10 @@ class Session:
             if not _POLICIES.isdisjoint(changes.kinds):
                 self._brief = None
                 self.policies += 1
-            for ref in changes.gone:
+            for ref in changes.removed:
                 self._kept.pop(ref, None)
                 self.trends.forget(ref)
-            self.adder.touch((*changes.added, *changes.changed, *changes.gone))
+            self.adder.touch((*changes.added, *changes.changed, *changes.removed))
         return changes
 
     def visit(self, namespace: str) -> None:
@@ -313,17 +316,17 @@ class Session:
         if self.what_if is not None:
             # Other commands would print what is.
             words, namespace = self.what_if.flags, None
-        where = "" if namespace is None else f" -n {namespace}" if namespace else " -A"
+        place_text = "" if namespace is None else f" -n {namespace}" if namespace else " -A"
         flags = f" {self.setting.flags}" if self.setting.flags else ""
-        return f"kubectl kres {words}{where}{flags}"
+        return f"kubectl kres {words}{place_text}{flags}"
 
-    def unread_requests(self, needs: Iterable[ReadRequest]) -> Iterator[tuple[ReadRequest, FeedState]]:
+    def unread_requests(self, reads: Iterable[ReadRequest]) -> Iterator[tuple[ReadRequest, FeedState]]:
         """The needs that have not been read whole yet."""
         states: Mapping[ReadRequest, FeedState] = self.feed.states()
-        for need in needs:
-            state = states.get(read_as(need))
+        for read in reads:
+            state = states.get(read_as(read))
             if state is not None and not state.has_objects and state.phase in {"connecting", "listing", "retrying"}:
-                yield need, state
+                yield read, state
 
     def subject(self, ref: ObjectRef) -> Subject:
         return Subject(ref, BY_KIND[ref.kind])
@@ -335,10 +338,10 @@ class Session:
 def is_connecting(session: Session) -> bool:
     """Return whether another context could be chosen while nothing has been heard from this one."""
     states = list(session.feed.states().values())
-    silent = bool(states) and not any(state.heard for state in states)
+    silent = bool(states) and not any(state.answered_at for state in states)
     return silent and session.setting.switch is not None
 
 
-def read_as(need: ReadRequest) -> ReadRequest:
+def read_as(read: ReadRequest) -> ReadRequest:
     """The need as it is read: once, whether an answer depends on it or only gains by it."""
-    return need if need.required else replace(need, required=True)
+    return read if read.required else replace(read, required=True)

@@ -17,12 +17,12 @@ _MOST = 200
 
 
 @contextmanager
-def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
+def first_frame(origin: str, hint: str, *, ascii_only: bool) -> Iterator[None]:
     """The frame is on the terminal meanwhile, and what is typed is kept for whoever reads next, without an echo.
 
-    ``origin``: what is looked at, ``way``: the screen that is to come. When an error ends it, the terminal is as it was
-    before, and the error can be said; what was said on stderr meanwhile follows. Nothing is drawn on a terminal that
-    knows no positions.
+    ``origin``: what is looked at, ``hint``: the screen that is to come. When an error ends it, the terminal is as it
+    was before, and the error can be said; what was said on stderr meanwhile follows. Nothing is drawn on a terminal
+    that knows no positions.
     """
     if os.environ.get("TERM", "dumb") == "dumb" or sys.platform == "win32":
         yield
@@ -36,7 +36,7 @@ def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
     text = StringIO()
     try:
         termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
-        _write(_ENTER + frame_lines(origin, way, os.get_terminal_size(sys.stdout.fileno()), ascii_only=ascii_only))
+        _write(_ENTER + frame_lines(origin, hint, os.get_terminal_size(sys.stdout.fileno()), ascii_only=ascii_only))
         with redirect_stderr(text):
             yield
     except BaseException:
@@ -51,7 +51,7 @@ def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
             sys.stderr.write(text.getvalue())
 
 
-def frame_lines(origin: str, way: str, size: tuple[int, int], *, ascii_only: bool) -> str:
+def frame_lines(origin: str, hint: str, size: tuple[int, int], *, ascii_only: bool) -> str:
     """Return the lines where those of the screen will be; empty where there is no room for them."""
     width, height = size
     if width < LEAST[0] or height < LEAST[1]:
@@ -59,7 +59,7 @@ def frame_lines(origin: str, way: str, size: tuple[int, int], *, ascii_only: boo
     rule = "-" if ascii_only else "─"
     lines = {
         1: f" kres  {_format_text(origin)}  read-only",
-        2: f" overview{f' > {_format_text(way)}' if way else ''}",
+        2: f" overview{f' > {_format_text(hint)}' if hint else ''}",
         4: "    reading",
         height - 2: f"{rule} reading ".ljust(width, rule),
         height: " ctrl-c quit",

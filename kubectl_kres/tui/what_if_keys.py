@@ -22,9 +22,9 @@ class WhatIfKeys(App[None]):
     history: History
     pane: Pane | None
     #: The numbers whose consequences wait for what has to be read.
-    tries: tuple[whatif.TypedNumber, ...]
+    typed_numbers: tuple[whatif.TypedNumber, ...]
     #: What was last asked of the feed; None: ask again.
-    wanted: object
+    wanted_key: object
     #: The object that a number is typed for, and the name that stood in the prompt.
     _aim: ObjectRef | None
     _aimed: str
@@ -74,14 +74,14 @@ class WhatIfKeys(App[None]):
             self.show_remark(safe_text(error.message), "warn")
             return
         if change is not None and any(
-            other.placed.namespace != typed_number.placed.namespace for other in change.tries
+            other.placed_step.namespace != typed_number.placed_step.namespace for other in change.typed_numbers
         ):
             self.show_remark("numbers are tried together in one namespace: shift-u leaves the other one", "warn")
             return
         # A number that is tried again takes the place of the one before.
-        others = tuple(other for other in (change.tries if change else ()) if other.value != typed_number.value)
-        self.tries = (*others, typed_number)
-        self.wanted = None
+        others = tuple(other for other in (change.typed_numbers if change else ()) if other.value != typed_number.value)
+        self.typed_numbers = (*others, typed_number)
+        self.wanted_key = None
         self.request_reads()
         self.show_remark("looking what becomes of it")
 
@@ -89,11 +89,11 @@ class WhatIfKeys(App[None]):
         """Once all is there: the screens on the state that the numbers lead to."""
         change = self.session.what_if
         real = change.real if change else self.session
-        if any(real.unread_requests(whatif.list_read_requests(real.store, self.tries))):
+        if any(real.unread_requests(whatif.list_read_requests(real.store, self.typed_numbers))):
             return
-        tries, self.tries = self.tries, ()
+        typed_numbers, self.typed_numbers = self.typed_numbers, ()
         try:
-            change_report, after = whatif.simulate_change(real, tries)
+            change_report, after = whatif.simulate_change(real, typed_numbers)
         except KresError as error:
             self.show_remark(safe_text(error.message), "bad")
             return
@@ -101,13 +101,13 @@ class WhatIfKeys(App[None]):
             self.show_remark(safe_text(f"refused: {refused.message}"), "bad")
             return
         self.replace_session(
-            whatif.build_session(real, tries, change_report, after),
+            whatif.build_session(real, typed_numbers, change_report, after),
             History((*self._without_trying(), Location("whatif"))),
         )
 
     def _without_trying(self) -> Trail:
         """Return the way here but for what became of a number."""
-        return tuple(place for place in self.history.trail if place.view != "whatif")
+        return tuple(location for location in self.history.trail if location.view != "whatif")
 
     def do_unsuppose(self) -> None:
         change = self.session.what_if
@@ -115,6 +115,6 @@ class WhatIfKeys(App[None]):
             self.show_remark("nothing is tried: s on a value does")
             return
         self.replace_session(change.real, History(self._without_trying() or (HOME,)))
-        owners = dict.fromkeys(typed_number.owner for typed_number in change.tries if typed_number.owner)
+        owners = dict.fromkeys(typed_number.owner for typed_number in change.typed_numbers if typed_number.owner)
         what = f"field and value ({'; '.join(owners)})" if owners else "what would make it so"
-        self.copy("; ".join(typed_number.lasting for typed_number in change.tries), what)
+        self.copy("; ".join(typed_number.lasting for typed_number in change.typed_numbers), what)

@@ -53,7 +53,7 @@ class TypedNumber(Struct, frozen=True):
     the command, and what to change instead; empty: nobody.
     """
 
-    placed: Placed
+    placed_step: Placed
     words: str
     flag: str
     command: str
@@ -75,7 +75,7 @@ class WhatIf(Struct, frozen=True):
     """``real``: the session that is left for it. ``refs``: the objects that are different."""
 
     real: Session
-    tries: tuple[TypedNumber, ...]
+    typed_numbers: tuple[TypedNumber, ...]
     report: ChangeReport
     refs: frozenset[ObjectRef]
 
@@ -88,19 +88,23 @@ class WhatIf(Struct, frozen=True):
     @property
     def words(self) -> str:
         """What was typed, one after the other."""
-        return ", ".join(typed_number.words for typed_number in self.tries)
+        return ", ".join(typed_number.words for typed_number in self.typed_numbers)
 
     @property
     def short(self) -> str:
         """The same without kinds."""
-        return ", ".join(typed_number.words.partition("/")[2] for typed_number in self.tries)
+        return ", ".join(typed_number.words.partition("/")[2] for typed_number in self.typed_numbers)
 
     @property
     def flags(self) -> str:
         """The words with which ``simulate`` prints what it comes to."""
-        spaces = [typed_number.placed.namespace for typed_number in self.tries if typed_number.placed.namespace]
-        where = f" -n {shlex.quote(spaces[0])}" if spaces else ""
-        return f"simulate {' '.join(typed_number.flag for typed_number in self.tries)}{where}"
+        spaces = [
+            typed_number.placed_step.namespace
+            for typed_number in self.typed_numbers
+            if typed_number.placed_step.namespace
+        ]
+        place_text = f" -n {shlex.quote(spaces[0])}" if spaces else ""
+        return f"simulate {' '.join(typed_number.flag for typed_number in self.typed_numbers)}{place_text}"
 
 
 class Proposal(Struct, frozen=True):
@@ -151,14 +155,14 @@ def parse_step(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     owner = keeper(item.metadata) if item is not None else ""
     kind, label = ref.kind.lower(), f"{ref.kind.lower()}/{ref.name} {name}={value}"
     access = f" {store.origin.flags}" if store.origin.flags else ""
-    where = f" -n {shlex.quote(ref.namespace)}" if ref.namespace else ""
+    place_text = f" -n {shlex.quote(ref.namespace)}" if ref.namespace else ""
     if name == "replicas":
         if ref.kind not in SCALED or not value.isascii() or not value.isdecimal() or len(value) > 9:
             raise UsageError(f"{label}: a whole number of replicas is needed, of a kind that is scaled")
         flag = f"--scale {shlex.quote(f'{kind}/{ref.name}={value}')}"
-        command = f"kubectl scale {kind} {shlex.quote(ref.name)}{where} --replicas={value}{access}"
-        placed = Placed(ScaleStep(ref.kind, ref.name, int(value), flag), ref.namespace)
-        return TypedNumber(placed, label, flag, command, f"spec.replicas: {value}", owner)
+        command = f"kubectl scale {kind} {shlex.quote(ref.name)}{place_text} --replicas={value}{access}"
+        placed_step = Placed(ScaleStep(ref.kind, ref.name, int(value), flag), ref.namespace)
+        return TypedNumber(placed_step, label, flag, command, f"spec.replicas: {value}", owner)
     try:
         parse(value)
     except QuantityError as error:
@@ -169,9 +173,9 @@ def parse_step(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     patch = _nest_value(path, value)
     how = "strategic" if ref.kind not in _AMOUNTS else "merge"
     wire = json.dumps(patch, separators=(",", ":"))
-    command = f"kubectl patch {kind} {shlex.quote(ref.name)}{where} --type {how} -p {shlex.quote(wire)}{access}"
-    placed = Placed(Patch(ref.kind, ref.name, patch, flag), ref.namespace)
-    return TypedNumber(placed, label, flag, command, f"{shown}: {value}", owner)
+    command = f"kubectl patch {kind} {shlex.quote(ref.name)}{place_text} --type {how} -p {shlex.quote(wire)}{access}"
+    placed_step = Placed(Patch(ref.kind, ref.name, patch, flag), ref.namespace)
+    return TypedNumber(placed_step, label, flag, command, f"{shown}: {value}", owner)
 
 
 def _path(store: Store, ref: ObjectRef, name: str, label: str) -> list[tuple[str, bool]]:
@@ -181,16 +185,16 @@ def _path(store: Store, ref: ObjectRef, name: str, label: str) -> list[tuple[str
     if ref.kind in _AMOUNTS:
         return [*((step, False) for step in _AMOUNTS[ref.kind]), (name, True)]
     raw = raw_of(store.get(ref.kind, ref.name, ref.namespace))
-    place = template_in(raw)
+    found_template = template_in(raw)
     container, _, rest = name.partition(".")
     side, _, resource = rest.partition(".")
-    if place is None or side not in _SIDES or not resource:
+    if found_template is None or side not in _SIDES or not resource:
         raise UsageError(f"{label}: replicas, or CONTAINER.requests.NAME or CONTAINER.limits.NAME is expected")
-    steps, template = place
+    steps, template = found_template
     for group in _GROUPS:
         if any(item.get("name") == container for item in template["spec"].get(group) or ()):
-            way = [*steps, "spec", group]
-            return [*((step, False) for step in way), (container, True), ("resources", False), (side, False),
+            path = [*steps, "spec", group]
+            return [*((step, False) for step in path), (container, True), ("resources", False), (side, False),
                     (resource, True)]  # fmt: skip
     raise UsageError(f"{label}: there is no container {container}")
 
@@ -213,12 +217,14 @@ def _read_path(raw: Raw, path: Iterable[str]) -> Mapping[str, Any]:
     return result
 
 
-def list_read_requests(store: Store, tries: Sequence[TypedNumber]) -> Iterator[ReadRequest]:
+def list_read_requests(store: Store, typed_numbers: Sequence[TypedNumber]) -> Iterator[ReadRequest]:
     """Yield what has to be read before it can be said what becomes of the change."""
     spaces = tuple(
-        dict.fromkeys(typed_number.placed.namespace for typed_number in tries if typed_number.placed.namespace)
+        dict.fromkeys(
+            typed_number.placed_step.namespace for typed_number in typed_numbers if typed_number.placed_step.namespace
+        )
     )
-    kinds = {key_of_step(typed_number.placed.step)[0] for typed_number in tries}
+    kinds = {key_of_step(typed_number.placed_step.step)[0] for typed_number in typed_numbers}
     # A pool changes quotas of any namespace.
     yield from namespace_needs([""] if kinds & set(POOLED) else spaces)
     yield from plugin_needs(store, spaces)
@@ -226,28 +232,30 @@ def list_read_requests(store: Store, tries: Sequence[TypedNumber]) -> Iterator[R
         yield from pool_needs()
 
 
-def simulate_change(session: Session, tries: Sequence[TypedNumber]) -> tuple[ChangeReport, AlteredObjects]:
+def simulate_change(session: Session, typed_numbers: Sequence[TypedNumber]) -> tuple[ChangeReport, AlteredObjects]:
     """Return what becomes of the change, as ``simulate`` says it, and the objects that it leaves behind."""
-    store, steps = session.store, tuple(typed_number.placed for typed_number in tries)
+    store, steps = session.store, tuple(typed_number.placed_step for typed_number in typed_numbers)
     spaces = tuple(dict.fromkeys(step.namespace for step in steps if step.namespace))
     outcome = carried_out(store, steps, session.server, spaces, seen=True)
-    unseen = tuple(find_unread(store, (need for need in namespace_needs(spaces) if need.required)))
+    failed_reads = tuple(find_unread(store, (read for read in namespace_needs(spaces) if read.required)))
     change = report_with_pods(outcome, steps)
     change_report = with_nodes(change.report, store, change.pods, steps, session.server.version[1])
     notes = (*change_report.notes, *session.assumptions)
-    change_report = replace(change_report, notes=notes, unseen=(*unseen, *change_report.unseen), complete=not unseen)
+    change_report = replace(
+        change_report, notes=notes, unseen=(*failed_reads, *change_report.unseen), complete=not failed_reads
+    )
     return change_report, altered_objects(store, steps, outcome, change_report)
 
 
 def build_session(
-    real: Session, tries: Sequence[TypedNumber], change_report: ChangeReport, after: AlteredObjects
+    real: Session, typed_numbers: Sequence[TypedNumber], change_report: ChangeReport, after: AlteredObjects
 ) -> Session:
     """Return a session on the state that the change leads to. What else arrives from the cluster is in it, too."""
     store = real.store.copied()
     after.apply_to(store)
     session = Session(store, _Mirror(real, after.refs), real.setting, real.namespace)
     session.recent = list(real.recent)
-    session.what_if = WhatIf(real, tuple(tries), change_report, after.refs)
+    session.what_if = WhatIf(real, tuple(typed_numbers), change_report, after.refs)
     session.adder.touch(ObjectRef("Pod", name, space) for space, name in store.keys("Pod"))
     return session
 
@@ -257,10 +265,10 @@ def mark_new_lines(lines: Iterable[Line], before: Iterable[Line] | None) -> Iter
     if before is None:
         yield from lines
         return
-    known = {"".join(text for _, text in line) for line in before}
+    known_names = {"".join(text for _, text in line) for line in before}
     for line in lines:
         text = "".join(part for _, part in line)
-        if not text or text in known or not line:
+        if not text or text in known_names or not line:
             yield line
             continue
         tone, first = line[0]
@@ -278,8 +286,8 @@ class _Mirror:
         """Whether all that was wanted has been read, as far as the feed can say."""
         return bool(getattr(self._real.feed, "idle", True))
 
-    def request_reads(self, wanted: Iterable[ReadRequest]) -> None:
-        self._real.feed.request_reads(wanted)
+    def request_reads(self, reads: Iterable[ReadRequest]) -> None:
+        self._real.feed.request_reads(reads)
 
     def stop(self) -> None:
         self._real.feed.stop()
@@ -290,19 +298,19 @@ class _Mirror:
     def close(self) -> None:
         self._real.feed.close()
 
-    def drain(self, store: Store, *, most: int = 5_000) -> Changes:
-        del most
+    def drain(self, store: Store, *, maximum: int = 5_000) -> Changes:
+        del maximum
         came, changes = self._real.drain(), Changes()
         for ref in (*came.added, *came.changed):
             item = self._real.get(ref)
             if ref not in self._refs and item is not None:
                 changes.put(ref, new=store.get(ref.kind, ref.name, ref.namespace) is None)
                 store.add(ref.kind, item)
-        for ref in came.gone:
+        for ref in came.removed:
             if ref not in self._refs:
                 store.remove(ref.kind, ref.name, ref.namespace)
                 changes.take(ref)
-        for need in came.needs:
-            store.cover(need, self._real.store.covered(need))
-            changes.needs[need] = None
+        for read in came.reads:
+            store.cover(read, self._real.store.covered(read))
+            changes.reads[read] = None
         return changes

@@ -155,7 +155,9 @@ def has_boost(vpa: VerticalPodAutoscaler) -> bool:
     """Return whether it gives more cpu to containers that start. Source: pkg/utils/vpa/api.go HasStartupBoost."""
     policy = vpa.spec.resource_policy
     policies = (policy.container_policies if policy is not None else None) or ()
-    return vpa.spec.startup_boost is not None or any(each.startup_boost is not None for each in policies)
+    return vpa.spec.startup_boost is not None or any(
+        container_policy.startup_boost is not None for container_policy in policies
+    )
 
 
 KINDS = (

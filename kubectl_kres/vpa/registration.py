@@ -41,7 +41,10 @@ def maker_of(store: ReferenceType[Store], namespace: str, owner: Owner) -> Owner
     if item is None:
         return None
     owners: Iterable[OwnerReference] = item.metadata.owner_references or ()
-    return next(((made.kind, made.name) for made in owners if made.controller), owner)
+    return next(
+        ((owner_reference.kind, owner_reference.name) for owner_reference in owners if owner_reference.controller),
+        owner,
+    )
 
 
 def is_registered(store: Store) -> bool | None:
@@ -79,5 +82,7 @@ def selects_namespace(hook: Webhook, store: Store, namespace: str) -> bool:
 
 def selects(hook: Webhook, namespace: str, labels: Mapping[str, str]) -> bool:
     """Return whether the webhook is asked about pods of a namespace with such labels."""
-    known = {**labels, "kubernetes.io/metadata.name": namespace}
-    return hook.namespace_selector is None or matches(decode_object(hook.namespace_selector, LabelSelector), known)
+    known_items = {**labels, "kubernetes.io/metadata.name": namespace}
+    return hook.namespace_selector is None or matches(
+        decode_object(hook.namespace_selector, LabelSelector), known_items
+    )

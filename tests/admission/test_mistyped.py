@@ -49,7 +49,7 @@ class Text(str):
 def test_where_and_what_for_people(path: str, raw: dict, found: str, wanted: str):
     fault = first_mistyped({"apiVersion": "v1", "kind": "Pod", "spec": raw}, "Pod")
     assert fault is not None
-    assert (fault.path, fault.found, fault.wanted) == (path, found, wanted)
+    assert (fault.path, fault.actual, fault.expected) == (path, found, wanted)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def naive(hard, shares, queue, ordered):
         return sorted(n for n, value in asked.items() if n not in hard or left(n) == 0 or left(n) < value)
 
     for one in queue:
-        uid, asked = one.uid, {name: q.nano for name, q in one.asks.items()}
+        uid, asked = one.uid, {name: q.nano for name, q in one.requested.items()}
         had = held.get(uid)
         if had == asked:
             results[uid] = ("kept", [])
@@ -147,7 +147,7 @@ def test_at_rest_no_claim_waits_that_fits(hard, drawn, ordered):
     assert allocation.settled
     for turn in allocation.turns:
         if turn.result == "pool":
-            assert all(one.missing or not one.room or one.room < one.asked for one in turn.comparisons())
+            assert all(one.missing or not one.room or one.room < one.requested for one in turn.comparisons())
 
 
 @given(asks, claims)
@@ -158,13 +158,15 @@ def test_the_claims_in_use_are_those_that_a_plain_search_finds(used, drawn):
     left = {name: q.nano for name, q in used.items() if q.nano > 0}
     free, chosen = list(queue), []
     while free and any(left.values()):
-        scores = [sum(min(left[n], one.asks[n].nano) for n in left if left[n] and n in one.asks) for one in free]
+        scores = [
+            sum(min(left[n], one.requested[n].nano) for n in left if left[n] and n in one.requested) for one in free
+        ]
         best = max(range(len(free)), key=lambda index: (scores[index], -index))
         if scores[best] <= 0:
             break
         one = free.pop(best)
         chosen.append(one.uid)
-        left = {n: max(0, value - (one.asks[n].nano if n in one.asks else 0)) for n, value in left.items()}
+        left = {n: max(0, value - (one.requested[n].nano if n in one.requested else 0)) for n, value in left.items()}
     assert found == chosen
 
 

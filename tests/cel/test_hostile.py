@@ -58,7 +58,7 @@ def ended(text: str) -> str:
     if expression.fault or expression.unknown:
         return expression.fault or expression.unknown
     try:
-        result = Evaluation({"object": {"a": {}}}, {}, most=MOST).run(expression)
+        result = Evaluation({"object": {"a": {}}}, {}, maximum=MOST).run(expression)
     except NotComputed as gap:
         return str(gap)
     return result.error or str(result.value)
@@ -93,4 +93,4 @@ def test_long_and_broken_texts_are_refused_in_the_words_of_the_server(text: str)
 
 def test_a_list_of_many_parts_is_still_followed_where_the_server_follows_it() -> None:
     expression = compiled(f"{TEN}.map(a, {TEN}.map(b, {TEN}.map(c, a * b * c))).flatten(2).size() == 1000")
-    assert Evaluation({}, {}, most=PER_CALL).run(expression).value is True
+    assert Evaluation({}, {}, maximum=PER_CALL).run(expression).value is True

@@ -51,7 +51,7 @@ def test_a_list_then_what_changes(cluster: Cluster):
         cluster.put("pods", "a", "p1")
         cluster.put("pods", "a", "new")
         cluster.delete("pods", "a", "p0")
-        follower.until(lambda: sum(len(one.gone) for one in follower.drained) == 1)
+        follower.until(lambda: sum(len(one.removed) for one in follower.drained) == 1)
         for told, name in (("added", "new"), ("changed", "p1"), ("gone", "p0")):
             assert [one for changes in follower.drained for one in getattr(changes, told)] == [ref(name)]
         assert follower.drained[-1].kinds == {"Pod"}
@@ -80,8 +80,8 @@ def test_what_vanished_while_nobody_watched_is_gone_and_nothing_flickers(cluster
             cluster.forget()
             cluster.history.clear()
             cluster.disconnect()
-        follower.until(lambda: any(one.gone for one in follower.drained))
-        touched = [item for one in follower.drained for item in (*one.added, *one.changed, *one.gone)]
+        follower.until(lambda: any(one.removed for one in follower.drained))
+        touched = [item for one in follower.drained for item in (*one.added, *one.changed, *one.removed)]
         assert touched == [ref("p4"), ref("p3")]
         assert follower.as_fresh([PODS])
 
@@ -96,7 +96,7 @@ def test_events_that_come_twice_do_not_bring_back_what_has_gone(cluster: Cluster
         cluster.put("pods", "a", "last")
         follower.until(lambda: "last" in names(follower))
         assert names(follower) == ["last", "web"]
-        assert not any(ref("gone") in [*one.added, *one.changed, *one.gone] for one in follower.drained)
+        assert not any(ref("gone") in [*one.added, *one.changed, *one.removed] for one in follower.drained)
 
 
 def test_what_nobody_wants_any_more_leaves(cluster: Cluster):
@@ -176,7 +176,7 @@ def test_what_was_read_before_and_went_before_the_first_list_goes(cluster: Clust
         follower.feed.request_reads([need])
         follower.until(lambda: follower.phases() == {"watching"})
         follower.until(lambda: follower.as_fresh([need]))
-        assert ref("web") in follower.drained[0].gone
+        assert ref("web") in follower.drained[0].removed
 
 
 KINDS = ("pods", "tasks", "things")
@@ -206,7 +206,7 @@ def test_every_combination_of_rights(cluster: Cluster, rights):
         for need, phase in zip(needs, phases, strict=True):
             covered = follower.store.covered(need)
             assert covered.state == states[phase]
-            assert covered.message == ("" if phase == "watching" else follower.state(need).why)
+            assert covered.message == ("" if phase == "watching" else follower.state(need).reason)
 
 
 @pytest.mark.parametrize("allowed", [(), ("a",), ("b",), ("a", "b")], ids=str)
@@ -247,7 +247,7 @@ def test_a_kind_that_cannot_be_watched_is_listed_again(cluster: Cluster):
     cluster.denied = {("watch", "pods", "")}
     with following(cluster, PODS) as follower:
         follower.until(lambda: follower.phases() == {"polling"})
-        assert "cannot watch" in follower.state(PODS).why
+        assert "cannot watch" in follower.state(PODS).reason
         cluster.put("pods", "a", "web")
         follower.until(lambda: names(follower) == ["web"])
         assert follower.store.covered(PODS) == READ
@@ -303,13 +303,13 @@ def test_how_it_goes_on_is_told(cluster: Cluster):
             ("failed", 2, "the server answered 200 with text/html, not JSON"),
             ("failed", 3, "the list of pods could not be decoded: "),
         ):
-            follower.until(lambda: follower.phases() == {phase} and follower.state(PODS).tries == tries)  # noqa: B023
-            assert follower.state(PODS).why.startswith(why)
-            assert follower.state(PODS).due == 7.0 + 0.4 * 2**tries
+            follower.until(lambda: follower.phases() == {phase} and follower.state(PODS).attempts == tries)  # noqa: B023
+            assert follower.state(PODS).reason.startswith(why)
+            assert follower.state(PODS).next_try == 7.0 + 0.4 * 2**tries
             assert not follower.state(PODS).has_objects
             assert follower.store.covered(PODS).state == "failed"
             clock.go.set()
-        follower.until(lambda: follower.phases() == {"retrying"} and follower.state(PODS).tries == 4)
+        follower.until(lambda: follower.phases() == {"retrying"} and follower.state(PODS).attempts == 4)
         # The list has come; its objects stay while the watch is tried again.
         assert follower.state(PODS).has_objects
         assert names(follower) == ["web"]
@@ -338,7 +338,7 @@ def test_no_more_than_asked_is_put_into_the_store_at_once(cluster: Cluster):
         follower.feed.drain(follower.store)
         while follower.feed.states()[PODS].phase != "watching":
             pass
-        first = follower.feed.drain(follower.store, most=4)
+        first = follower.feed.drain(follower.store, maximum=4)
         assert len(first.added) <= 6
         follower.until(lambda: len(names(follower)) == 20)
 

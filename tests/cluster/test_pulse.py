@@ -39,7 +39,7 @@ class Line:
     """A reader as the pulse sees it."""
 
     def __init__(self, phase: str, heard: float = 0.0, *, lost: bool = False) -> None:
-        self.state = FeedState(phase, heard=heard)
+        self.state = FeedState(phase, answered_at=heard)
         self.lost = lost
         self.done: list[str] = []
 
@@ -88,7 +88,7 @@ def test_a_silent_watch_makes_one_question_every_ten_seconds() -> None:
     line, server = Line("watching", 100.0), Answering(answers=True)
     found = beat(server, line, looks=30)
     assert server.asked == 6
-    assert found.heard >= 150.0
+    assert found.answered_at >= 150.0
     assert line.done == []
 
 
@@ -153,7 +153,12 @@ def test_a_watch_that_is_refused_for_a_day_says_so_and_goes_on(server: Server, c
             time.sleep(0.002)
         state = feed.states()[PODS]
         assert len(server.requests) >= 4
-        assert (state.phase, state.why, state.asked, state.has_objects) == ("retrying", "slow down", 100_000.0, True)
+        assert (state.phase, state.reason, state.retry_after, state.has_objects) == (
+            "retrying",
+            "slow down",
+            100_000.0,
+            True,
+        )
     finally:
         feed.close()
 
@@ -210,6 +215,6 @@ def test_a_line_that_stands_still_is_given_up_and_taken_up_again(
 def test_what_is_as_fresh_as_the_last_answer(cluster: Cluster) -> None:
     with following(cluster, PODS, silence=60.0) as follower:
         follower.until(lambda: follower.phases() == {"watching"})
-        first = follower.state(PODS).heard
-        follower.until(lambda: follower.state(PODS).heard >= first + 10, 20)
+        first = follower.state(PODS).answered_at
+        follower.until(lambda: follower.state(PODS).answered_at >= first + 10, 20)
         assert cluster.asked.count(("watch", "/api/v1/pods")) == 1

@@ -47,7 +47,7 @@ def kubeconfig() -> MergedKubeconfig:
 
 def test_two_contexts_of_one_cluster_count_once():
     found = contexts(["*"], kubeconfig())
-    assert [(one.name, one.also) for one in found] == [
+    assert [(one.name, one.other_contexts) for one in found] == [
         ("admin@one", ("dev@one",)),
         ("far", ()),
         ("lost-1", ()),

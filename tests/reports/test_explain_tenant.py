@@ -45,7 +45,7 @@ def test_more_than_the_tenant_has_is_told():
     found = explain_tenant(_store(hard={"cpu": "2"}, quotas=quotas), OIL)
     (use,) = found.items[0].uses
     assert found.is_exceeded and (use.over, use.may, use.excess) == ("100m", "2100m", "100m")
-    assert "uses cpu 2100m of 2" in tenant_row(found).why
+    assert "uses cpu 2100m of 2" in tenant_row(found).reason
     assert "kubectl kres migrate tenant/oil" in " ".join(tenant_lines(found))
 
 

@@ -167,7 +167,7 @@ def test_a_service_account_that_is_there_decides_nothing(more):
     analysis = analysis_of(store, asked, ASK)
     run = apply_policies(store, asked, ASK, analysis)
     assert run is not analysis
-    assert not _may_decide(store, "ns", analysis.start.pod)
+    assert not _may_decide(store, "ns", analysis.manifest.pod)
     assert [one.refusal for one in run.outcomes] == [one.refusal for one in analysis.outcomes] == [None]
     assert [one.draft for one in run.outcomes] == [one.draft for one in analysis.outcomes]
     assert (run.assumed, run.unseen) == (analysis.assumed, analysis.unseen) == ((), ())

@@ -23,7 +23,7 @@ def filed(raw: dict, *, served: bool = True) -> Subject:
     """A workload as a file brings it, whatever its kind is called."""
     group, _, version = raw["apiVersion"].rpartition("/")
     kind = Kind(raw["kind"], (f"{raw['kind'].lower()}s",), group, version, struct=Workload)
-    return Subject(ObjectRef(kind.kind, "a", "ns"), kind, raw, "a.yaml", served=served)
+    return Subject(ObjectRef(kind.kind, "a", "ns"), kind, raw, "a.yaml", is_served=served)
 
 
 def workload(kind: str, version: str) -> dict:

@@ -17,8 +17,8 @@ def test_few_tables_are_made_of_many_workloads() -> None:
         before, length = common, 0
         while before is not None:
             length += 1
-            if before.places is not None:
-                tables[id(before.places)] = before.places
+            if before.index_by_key is not None:
+                tables[id(before.index_by_key)] = before.index_by_key
             before = before.before  # type: ignore[assignment]
         assert length <= 70
     assert len(tables) <= 1000 // 60

@@ -23,7 +23,7 @@ def test_each_object_is_told_once_by_how_it_ends(there, steps):
             now.discard(ref)
             touched.add(ref)
     assert set(changes.added) == now - there
-    assert set(changes.gone) == there - now
+    assert set(changes.removed) == there - now
     assert set(changes.changed) == now & there & touched
     assert bool(changes) == bool(changes.kinds)
 
@@ -31,6 +31,6 @@ def test_each_object_is_told_once_by_how_it_ends(there, steps):
 def test_needs_count():
     changes = Changes()
     assert not changes
-    changes.needs[ReadRequest("Node")] = None
+    changes.reads[ReadRequest("Node")] = None
     assert changes
     assert changes.kinds == {"Node"}

@@ -113,7 +113,7 @@ def results(run: TaskRun, around: RunNamespace | None = None) -> tuple[RunResult
 
 def built(run: TaskRun, around: RunNamespace | None = None) -> Built:
     """The only pod that Tekton can submit."""
-    found = {id(one.built): one.built for one in results(run, around)}
+    found = {id(one.built_pod): one.built_pod for one in results(run, around)}
     assert len(found) == 1
     (pod,) = found.values()
     assert pod is not None

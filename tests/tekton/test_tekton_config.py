@@ -19,7 +19,7 @@ def test_what_is_shipped():
 
 
 def test_what_could_not_be_read_is_said():
-    codes = [(one.code, one.text) for one in config_of(None, None, None, msgspec.yaml.decode, known=False).assumed]
+    codes = [(one.code, one.text) for one in config_of(None, None, None, msgspec.yaml.decode, is_known=False).assumed]
     assert [code for code, _ in codes] == ["tekton/config-unknown"] * 3
     assert codes[1][1] == "ConfigMap feature-flags could not be read: assumed as shipped"
     assert config_of(None, None, None, msgspec.yaml.decode).assumed == ()

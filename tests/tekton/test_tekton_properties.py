@@ -68,9 +68,9 @@ def values(one: RunResult) -> dict[str, str]:
 @given(runs(), RANGES, ENTRIES)
 def test_replaying_the_journal_gives_the_pod(run, ranges, entries):
     for one in results(run, world(*ranges, settings=config(entries))):
-        if one.built is None:
+        if one.built_pod is None:
             continue
-        assert replay({}, one.built.journal) == values(one)
+        assert replay({}, one.built_pod.journal) == values(one)
         assert {entry.rule for entry in one.journal if not isinstance(entry, Assumption)} <= set(RULES)
         if one.outcome is not None and one.outcome.allowed:
             kept = {path: str(quantity) for path, quantity in one.outcome.draft.values().items()}
@@ -84,9 +84,9 @@ def test_a_limit_range_changes_no_present_value(run, before, entries, more):
     settled = config(entries)
     renamed = [msgspec.structs.replace(one, metadata=msgspec.structs.replace(one.metadata, name=f"m{index}"))
                for index, one in enumerate(more)]  # fmt: skip
-    plain = [values(one) for one in results(run, world(settings=settled)) if one.built is not None]
+    plain = [values(one) for one in results(run, world(settings=settled)) if one.built_pod is not None]
     for one in results(run, world(*before, *renamed, settings=settled)):
-        if one.built is None:
+        if one.built_pod is None:
             continue
         found = values(one)
         assert any(all(found.get(path) == text for path, text in held.items() if parse(text)) for held in plain)
@@ -98,7 +98,7 @@ def test_a_limit_range_changes_no_present_value(run, before, entries, more):
 @given(STEPS, VALUES)
 def test_shares_never_add_up_to_more_than_the_whole(steps, whole):
     run = taskrun([{"name": one["name"]} for one in steps], computeResources=whole)
-    (one,) = {id(found.built): found for found in results(run)}.values()
+    (one,) = {id(found.built_pod): found for found in results(run)}.values()
     asked = whole.get("requests") or whole.get("limits") or {}
     found = values(one)
     for name, text in asked.items():

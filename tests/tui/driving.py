@@ -77,7 +77,7 @@ async def settled(pilot: Pilot[None]) -> None:
             return
         quiet = not isinstance(feed, ReadOnce) or feed.idle
         pane = app.pane
-        summing = (pane is not None and pane.sums and app.session.adder.busy) or bool(app.tries)
+        summing = (pane is not None and pane.sums and app.session.adder.busy) or bool(app.typed_numbers)
         at_rest = (
             quiet
             and not app._ahead.is_holding

@@ -45,7 +45,7 @@ class Still:
                 store.add(kind, item)
         for need, coverage in self.uncovered:
             store.cover(need, coverage)
-            changes.needs[need] = None
+            changes.reads[need] = None
         self.uncovered = []
         return changes
 

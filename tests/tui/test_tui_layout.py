@@ -177,13 +177,13 @@ def test_too_small_is_said_once():
     ],
 )
 def test_the_words_of_a_list(typed, view, namespace, filtered):
-    place = parse_command(typed, shop()).place
+    place = parse_command(typed, shop()).location
     assert place is not None
     assert (place.view, place.namespace, place.filter) == (view, namespace, filtered)
 
 
 def test_a_type_and_a_name_with_a_namespace_open_the_object():
-    place = parse_command("pod/p2 tuit", shop()).place
+    place = parse_command("pod/p2 tuit", shop()).location
     assert place == Location("object", ref=ObjectRef("Pod", "p2", "tuit"))
 
 

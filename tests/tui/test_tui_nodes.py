@@ -27,7 +27,7 @@ def test_the_screen_of_a_snapshot_has_fixes_and_nodes():
 
 
 def has_nodes(app: Any) -> None:
-    lines = explanation_lines(app.pane.found, steps=False, width=100)
+    lines = explanation_lines(app.pane.answer, steps=False, width=100)
     assert any("nearest: node-" in text for line in lines for _, text in line)
 
 

@@ -60,14 +60,14 @@ def test_what_may_not_be_read_is_neither_none_nor_sound():
 
 
 def test_a_server_that_lets_nothing_be_read_is_not_called_live():
-    feed = Still({ReadRequest("Pod"): FeedState("denied", why="forbidden")})
+    feed = Still({ReadRequest("Pod"): FeedState("denied", reason="forbidden")})
     session = session_on(store_of(), feed, live=True)
     assert "nothing can be read" in "".join(part for _, part in fresh_line(session, 80, paused=False))
 
 
 def test_freshness_is_seen_beside_many_namespaces():
     spaces = [space(f"namespace-with-a-long-name-{number}") for number in range(9)]
-    feed = Still({ReadRequest("Pod"): FeedState("retrying", has_objects=True, tries=3, why="no route to host")})
+    feed = Still({ReadRequest("Pod"): FeedState("retrying", has_objects=True, attempts=3, reason="no route to host")})
     shown = drive(Kres(session_on(store_of(*spaces), feed, live=True)), size=LARGE)
     assert "stale, try 4 (ctrl-r now): no route to host" in shown.splitlines()[0]
     assert "1 namespace-with" in shown.splitlines()[0]
@@ -83,18 +83,24 @@ def fresh(*states: FeedState, width: int = 100) -> str:
     ("heard", "shown"), [(1000, "live "), (989, "live "), (987, "no word for 13 s "), (908, "no word for 92 s ")]
 )
 def test_silence_is_said_after_twelve_seconds(heard, shown):
-    quiet, dead = FeedState("watching", has_objects=True, heard=heard), FeedState("watching", has_objects=True, heard=1)
+    quiet, dead = (
+        FeedState("watching", has_objects=True, answered_at=heard),
+        FeedState("watching", has_objects=True, answered_at=1),
+    )
     assert fresh(quiet, dead) == shown
 
 
 def test_a_retry_is_counted_down():
-    lost = FeedState("retrying", has_objects=True, tries=3, why="no route to the server there", due=1007.2)
+    lost = FeedState("retrying", has_objects=True, attempts=3, reason="no route to the server there", next_try=1007.2)
     assert fresh(lost) == "stale, retry in 8 s (ctrl-r now): no route to the serve… "
     assert fresh(lost, width=140) == "stale, retry in 8 s (ctrl-r now): no route to the server there "
     assert fresh(lost, width=80) == "stale, retry in 8 s "
-    heard = FeedState("retrying", has_objects=True, heard=959.5, tries=3, why="no route", due=1007.2)
+    heard = FeedState("retrying", has_objects=True, answered_at=959.5, attempts=3, reason="no route", next_try=1007.2)
     assert fresh(heard) == "stale 40 s, retry in 8 s (ctrl-r now): no route "
-    assert fresh(FeedState("retrying", tries=1, why="no route", due=1001.0), width=80) == "no answer, retry in 1 s "
+    assert (
+        fresh(FeedState("retrying", attempts=1, reason="no route", next_try=1001.0), width=80)
+        == "no answer, retry in 1 s "
+    )
 
 
 @pytest.mark.parametrize("width", [60, 71, 80, 100, 140, 300])

@@ -42,7 +42,7 @@ def test_a_change_begins_with_its_version_and_can_be_left_out(name: str):
     minor = CHANGES[name].minor
     assert not Server((1, minor - 1)).has_change(name)
     assert Server((1, minor)).has_change(name)
-    assert not Server((1, minor), without=frozenset({name})).has_change(name)
+    assert not Server((1, minor), disabled_changes=frozenset({name})).has_change(name)
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -56,7 +56,7 @@ def test_gates_are_in_order():
     for name, gate in GATES.items():
         known = [number for number in (gate.exists, gate.on, gate.locked, gate.removed) if number is not None]
         assert known == sorted(known), name
-        assert all(other in GATES for other in gate.needs)
+        assert all(other in GATES for other in gate.requires)
     assert list(GATES) == sorted(GATES)
 
 

@@ -30,8 +30,8 @@ class Unparsable(UsageError):
     """
 
     def __init__(self, path: str, error: QuantityError, owner: str = "") -> None:
-        where = f"{owner}: {path}" if owner else path
-        super().__init__(f"{where}: {error.message}", hint="no API server stores such an object")
+        owned_path = f"{owner}: {path}" if owner else path
+        super().__init__(f"{owned_path}: {error.message}", hint="no API server stores such an object")
         self.path, self.error = path, error
 
 
@@ -270,7 +270,7 @@ def fraction(path: str, quantity: Quantity) -> Iterator[str]:
 
 def hidden_env(containers: Sequence[Mapping[str, Any]], path: str) -> Iterator[str]:
     """Variables that a later one of the same name replaces, in containers as sent: values are read here and dropped."""
-    for place, container in enumerate(containers):
+    for position, container in enumerate(containers):
         seen: set[str] = set()
         for index, variable in enumerate(items(container, "env")):
             name, value = text(variable, "name"), text(variable, "value")
@@ -278,5 +278,5 @@ def hidden_env(containers: Sequence[Mapping[str, Any]], path: str) -> Iterator[s
             extends = variable.get("valueFrom") is None and reference in value and value != reference
             if name in seen and not extends:
                 texts = f'hides previous definition of "{name}", which may be dropped when using apply'
-                yield f"{path}[{place}].env[{index}]: {texts}"
+                yield f"{path}[{position}].env[{index}]: {texts}"
             seen.add(name)

@@ -33,8 +33,8 @@ class LimitedResource(Struct, frozen=True, rename="camel"):
 class Server(Struct, frozen=True):
     """Version and configuration. Gates that are not named have the version's default.
 
-    ``binary``: the version of the program where it emulates another one, which is ``version``. ``without``: changes of
-    ``admission.base.versions`` that it is to do without, so that the cause of a difference can be found.
+    ``binary``: the version of the program where it emulates another one, which is ``version``. ``disabled_changes``:
+    changes of ``admission.base.versions`` that it is to do without, so that the cause of a difference can be found.
     """
 
     version: Version = NEWEST
@@ -42,12 +42,12 @@ class Server(Struct, frozen=True):
     limited_resources: tuple[LimitedResource, ...] = ()
     disabled_plugins: frozenset[str] = frozenset()
     binary: Version | None = None
-    without: frozenset[str] = frozenset()
+    disabled_changes: frozenset[str] = frozenset()
 
     def is_enabled(self, gate: str) -> bool:
         """Return whether a gate is on: as configured if the version knows it, else the version's default."""
         known, minor = GATES[gate], self.version[1]
-        if minor < known.exists or not all(self.is_enabled(other) for other in known.needs):
+        if minor < known.exists or not all(self.is_enabled(other) for other in known.requires):
             return False
         if known.locked is not None and minor >= known.locked:
             return True
@@ -58,7 +58,7 @@ class Server(Struct, frozen=True):
         version.
         """
         known = CHANGES[change]
-        if change in self.without:
+        if change in self.disabled_changes:
             return False
         if known.gate:
             return self.is_enabled(known.gate)
@@ -143,13 +143,13 @@ def forbidden(field: str, detail: str, rule: str = "") -> FieldError:
     return FieldError(field, _FORBIDDEN, f"Forbidden: {detail}", rule)
 
 
-def too_long(field: str, most: int, rule: str = "") -> FieldError:
-    return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {most} bytes", rule)
+def too_long(field: str, maximum: int, rule: str = "") -> FieldError:
+    return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {maximum} bytes", rule)
 
 
-def too_many(field: str, number: int, most: int, rule: str = "") -> FieldError:
-    """``most`` is more than one."""
-    return FieldError(field, "FieldValueTooMany", f"Too many: {number}: must have at most {most} items", rule)
+def too_many(field: str, number: int, maximum: int, rule: str = "") -> FieldError:
+    """``maximum`` is more than one."""
+    return FieldError(field, "FieldValueTooMany", f"Too many: {number}: must have at most {maximum} items", rule)
 
 
 def duplicate(field: str, value: str | int, rule: str = "", *, typed: bool = False) -> FieldError:

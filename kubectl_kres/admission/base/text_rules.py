@@ -80,24 +80,24 @@ def address_faults(address: str, server: Server) -> Iterator[str]:
             yield "must not be an IPv4-mapped IPv6 address"
 
 
-def backstep_errors(path: str, at: str, rule: str) -> Iterator[FieldError]:
+def backstep_errors(path: str, item_path: str, rule: str) -> Iterator[FieldError]:
     """Source: validation.go validatePathNoBacksteps."""
     if ".." in path.split("/"):
-        yield invalid(at, path, "must not contain '..'", rule)
+        yield invalid(item_path, path, "must not contain '..'", rule)
 
 
-def descending_errors(path: str, at: str, rule: str) -> Iterator[FieldError]:
+def descending_errors(path: str, item_path: str, rule: str) -> Iterator[FieldError]:
     """Source: validation.go validateLocalDescendingPath."""
     if path.startswith("/"):
-        yield invalid(at, path, "must be a relative path", rule)
-    yield from backstep_errors(path, at, rule)
+        yield invalid(item_path, path, "must be a relative path", rule)
+    yield from backstep_errors(path, item_path, rule)
 
 
-def local_errors(path: str, at: str, rule: str) -> Iterator[FieldError]:
+def local_errors(path: str, item_path: str, rule: str) -> Iterator[FieldError]:
     """Source: validation.go ValidateLocalNonReservedPath."""
-    yield from descending_errors(path, at, rule)
+    yield from descending_errors(path, item_path, rule)
     if path.startswith("..") and not path.startswith("../"):
-        yield invalid(at, path, "must not start with '..'", rule)
+        yield invalid(item_path, path, "must not start with '..'", rule)
 
 
 def selector_matches(selector: Raw, labels: Raw) -> bool:

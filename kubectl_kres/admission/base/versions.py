@@ -25,14 +25,14 @@ _EMULATED = re.compile(r".* \(emulates (\d{1,4}\.\d{1,4})\)")
 class Gate(NamedTuple):
     """Minor versions: ``exists``, ``on`` by default, ``locked`` to its default, ``removed``. None: not yet.
 
-    A gate that was removed is as it was locked. ``needs``: gates without which it must not be on.
+    A gate that was removed is as it was locked. ``requires``: gates without which it must not be on.
     """
 
     exists: int
     on: int | None = None
     locked: int | None = None
     removed: int | None = None
-    needs: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
 
 
 GATES: Mapping[str, Gate] = {
@@ -53,8 +53,8 @@ GATES: Mapping[str, Gate] = {
     "NodeDeclaredFeatures": Gate(35, 36, 37),
     "PodCertificateRequest": Gate(34, 37),
     "PodLevelResources": Gate(32, 34),
-    "PodLevelResourcesFixDefaulting": Gate(37, 37, needs=("PodLevelResources",)),
-    "PodLevelResourcesFixKubeletQOSClass": Gate(37, 37, needs=("PodLevelResources",)),
+    "PodLevelResourcesFixDefaulting": Gate(37, 37, requires=("PodLevelResources",)),
+    "PodLevelResourcesFixKubeletQOSClass": Gate(37, 37, requires=("PodLevelResources",)),
     "PodLifecycleSleepActionAllowZero": Gate(32, 33, 34, 37),
     "RecoverVolumeExpansionFailure": Gate(23, 32, 34),
     "RelaxedDNSSearchValidation": Gate(32, 33, 34, 37),
@@ -233,8 +233,8 @@ def beyond_rules(text: str) -> str:
 
 def binary(text: str) -> Version | None:
     """Of a server that emulates another version its own, as far as rules of it are known; None for any other one."""
-    emulated, own = _EMULATED.fullmatch(text), _VERSION.fullmatch(text.partition(" ")[0])
-    return min(NEWEST, (int(own[1]), int(own[2]))) if emulated and own else None
+    emulated, own_version = _EMULATED.fullmatch(text), _VERSION.fullmatch(text.partition(" ")[0])
+    return min(NEWEST, (int(own_version[1]), int(own_version[2]))) if emulated and own_version else None
 
 
 def with_emulation(git_version: str, major: str, minor: str) -> str:

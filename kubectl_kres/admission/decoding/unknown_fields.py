@@ -52,12 +52,12 @@ def unknown_fields(raw: Mapping[str, Any], kind: str) -> tuple[str, ...]:
     Empty for kinds that are not in the table, and for another group or version of one that is. Fields are those of the
     newest version that rules are known of: an older server knows fewer. Source: sigs.k8s.io/json UnmarshalStrict.
     """
-    known = BY_KIND.get(kind)
+    known_kind = BY_KIND.get(kind)
     if (
-        known is None
-        or known.group == DEVICES
+        known_kind is None
+        or known_kind.group == DEVICES
         or kind not in table().types
-        or raw.get("apiVersion", known.api_version) != known.api_version
+        or raw.get("apiVersion", known_kind.api_version) != known_kind.api_version
     ):
         return ()
     paths = dict.fromkeys(_unknown(raw, kind, ""))
@@ -102,14 +102,14 @@ def _format_steps(steps: Sequence[tuple[str, str]]) -> list[str]:
 def _unknown(value: Mapping[str, Any], name: str, path: str) -> Iterator[str]:
     fields = table().types[name]
     for key, entry in value.items():
-        at = f"{path}.{key}" if path else str(key)
+        item_path = f"{path}.{key}" if path else str(key)
         inner = fields.get(key)
         if inner is None:
-            yield at
+            yield item_path
         elif inner:
-            for place, item in _items_inside(entry, at) if inner.startswith("[]") else [(at, entry)]:
+            for segment, item in _items_inside(entry, item_path) if inner.startswith("[]") else [(item_path, entry)]:
                 if isinstance(item, Mapping):
-                    yield from _unknown(item, inner.removeprefix("[]"), place)
+                    yield from _unknown(item, inner.removeprefix("[]"), segment)
 
 
 def _items_inside(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -129,8 +129,8 @@ class TypeMismatch(Struct, frozen=True):
 
     text: str
     path: str
-    found: str
-    wanted: str
+    actual: str
+    expected: str
 
 
 class ValuePlace(Struct, frozen=True):
@@ -140,9 +140,9 @@ class ValuePlace(Struct, frozen=True):
     go_path: str
     path: str
 
-    def nested(self, place: str) -> ValuePlace:
+    def nested(self, segment: str) -> ValuePlace:
         """Of an item of the list or map that stands here."""
-        return ValuePlace(self.struct, self.go_path, f"{self.path}{place}")
+        return ValuePlace(self.struct, self.go_path, f"{self.path}{segment}")
 
     def type_error(self, value: Any, go: str, *, number: bool) -> str:
         """Return what encoding/json says of a value that the type ``go`` cannot hold; ``number``: it names the number,
@@ -159,12 +159,12 @@ def first_mistyped(raw: Mapping[str, Any], kind: str) -> TypeMismatch | None:
     in the table. A quantity that does not parse is reported before. Source: sigs.k8s.io/json decode.go, which goes on
     after such a fault and reports the first.
     """
-    known = BY_KIND.get(kind)
+    known_kind = BY_KIND.get(kind)
     if (
-        known is None
-        or known.group == DEVICES
+        known_kind is None
+        or known_kind.group == DEVICES
         or kind not in table().types
-        or raw.get("apiVersion", known.api_version) != known.api_version
+        or raw.get("apiVersion", known_kind.api_version) != known_kind.api_version
     ):
         return None
     return next(_of_fields(raw, kind, "", ""), None)
@@ -187,62 +187,62 @@ def _of_fields(value: Mapping[str, Any], struct: str, go_path: str, path: str) -
     for key in sorted(set(value) & set(fields)):
         result, inner = value[key], fields[key]
         name = f"{between.get(key, '')}{key}"
-        at = ValuePlace(struct, f"{go_path}.{name}" if go_path else name, f"{path}.{key}" if path else key)
+        value_place = ValuePlace(struct, f"{go_path}.{name}" if go_path else name, f"{path}.{key}" if path else key)
         if result is None:
             continue
         if inner:
-            yield from _of_structs(result, inner, at)
+            yield from _of_structs(result, inner, value_place)
         elif key in leaves:
-            yield from _of_leaf(result, leaves[key], at)
+            yield from _of_leaf(result, leaves[key], value_place)
         elif key in _SHARES and struct.startswith("RollingUpdate") and type(result) is not str:
-            yield from _of_scalar(result, "int32", "int32", at)
+            yield from _of_scalar(result, "int32", "int32", value_place)
 
 
-def _fault(at: ValuePlace, value: Any, go: str, wanted: str) -> TypeMismatch:
+def _fault(value_place: ValuePlace, value: Any, go: str, expected: str) -> TypeMismatch:
     name = json_type(value)
-    text = at.type_error(value, go, number=name == "number" and wanted == "integer")
-    return TypeMismatch(text, at.path, _WORDS.get(name, name), wanted)
+    text = value_place.type_error(value, go, number=name == "number" and expected == "integer")
+    return TypeMismatch(text, value_place.path, _WORDS.get(name, name), expected)
 
 
-def _of_structs(value: Any, inner: str, at: ValuePlace) -> Iterator[TypeMismatch]:
+def _of_structs(value: Any, inner: str, value_place: ValuePlace) -> Iterator[TypeMismatch]:
     name = inner.removeprefix("[]")
     if name == inner:
         if isinstance(value, Mapping):
-            yield from _of_fields(value, name, at.go_path, at.path)
+            yield from _of_fields(value, name, value_place.go_path, value_place.path)
         else:
-            yield _fault(at, value, f"v1.{name}", "map")
+            yield _fault(value_place, value, f"v1.{name}", "map")
     elif json_type(value) == "array":
         for index, item in enumerate(value):
             if item is not None:
-                yield from _of_structs(item, name, at.nested(f"[{index}]"))
+                yield from _of_structs(item, name, value_place.nested(f"[{index}]"))
     else:
-        yield _fault(at, value, f"[]v1.{name}", "list")
+        yield _fault(value_place, value, f"[]v1.{name}", "list")
 
 
-def _of_leaf(value: Any, leaf: str, at: ValuePlace) -> Iterator[TypeMismatch]:
+def _of_leaf(value: Any, leaf: str, value_place: ValuePlace) -> Iterator[TypeMismatch]:
     kind, _, shown = leaf.partition(":")
-    for mark, form, wanted in (("[]", "array", "list"), ("map[string]", "object", "map")):
+    for mark, form, expected in (("[]", "array", "list"), ("map[string]", "object", "map")):
         if not kind.startswith(mark):
             continue
         inner = leaf.removeprefix(mark)
         if json_type(value) != form:
-            yield _fault(at, value, f"{mark}{inner.partition(':')[2] or inner}", wanted)
+            yield _fault(value_place, value, f"{mark}{inner.partition(':')[2] or inner}", expected)
             return
-        for place, item in enumerate(value) if form == "array" else sorted(value.items()):
+        for index, item in enumerate(value) if form == "array" else sorted(value.items()):
             if item is not None:
-                yield from _of_leaf(item, inner, at.nested(f"[{place}]"))
+                yield from _of_leaf(item, inner, value_place.nested(f"[{index}]"))
         return
-    yield from _of_scalar(value, kind, shown or kind, at)
+    yield from _of_scalar(value, kind, shown or kind, value_place)
 
 
-def _of_scalar(value: Any, kind: str, shown: str, at: ValuePlace) -> Iterator[TypeMismatch]:
+def _of_scalar(value: Any, kind: str, shown: str, value_place: ValuePlace) -> Iterator[TypeMismatch]:
     text = json_type(value)
     if kind == "map" and text != "object":
-        yield _fault(at, value, shown, "map")
+        yield _fault(value_place, value, shown, "map")
     elif kind in {"string", "bool"} and text != kind:
-        yield _fault(at, value, shown, _WORDS.get(kind, kind))
+        yield _fault(value_place, value, shown, _WORDS.get(kind, kind))
     elif kind in _BITS and not _fits(value, text, _BITS[kind]):
-        yield _fault(at, value, shown, "integer" if text == "number" else "number")
+        yield _fault(value_place, value, shown, "integer" if text == "number" else "number")
 
 
 def _fits(value: Any, name: str, bits: int) -> bool:

@@ -197,15 +197,15 @@ def _init_terms(draft: Draft, side: Side, resource: str, peak: Quantity | None) 
     terms: list[Term] = []
     started: list[tuple[str, Quantity]] = []
     for slot in draft.inits:
-        own = slot.amounts_of(side).get(resource)
-        if own is None:
+        own_amount = slot.amounts_of(side).get(resource)
+        if own_amount is None:
             continue
         if slot.role == "sidecar":
-            started.append((slot.path_of(side, resource), own))
+            started.append((slot.path_of(side, resource), own_amount))
             continue
-        time = sum((quantity.nano for _, quantity in started), own.nano)
+        time = sum((quantity.nano for _, quantity in started), own_amount.nano)
         kept = peak is not None and time == peak.nano
-        terms.append(Term(slot.path_of(side, resource), str(own), kept))
+        terms.append(Term(slot.path_of(side, resource), str(own_amount), kept))
         if kept:
             peak = None
             terms += [Term(path, str(quantity)) for path, quantity in started]
@@ -282,27 +282,27 @@ def explain(draft: Draft, brought: str = "") -> QoS:
         return QoS(brought, f"the manifest brings status.qosClass, which is kept; its values alone are {name}")
     slots = deciding_slots(draft)
     if draft.pod is not None and draft.pod in slots:
-        where = "spec.resources"
+        field = "spec.resources"
         if name == "BestEffort":
-            return QoS(name, f"{where} is present and sets no cpu or memory, which hides the containers", (where,))
+            return QoS(name, f"{field} is present and sets no cpu or memory, which hides the containers", (field,))
     elif name == "BestEffort":
         return QoS(name, "no container has a cpu or memory request or limit")
     else:
-        where = "every container"
+        field = "every container"
     if name == "Guaranteed":
-        return QoS(name, f"{where} has cpu and memory limits equal to its requests")
+        return QoS(name, f"{field} has cpu and memory limits equal to its requests")
     culprits = tuple(culprit for slot in slots for culprit in _short_of_guaranteed(slot))
     texts = [text for _, text in culprits]
-    because = texts[0] if texts else "requests and limits differ in sum"
-    return QoS(name, because, tuple(path for path, _ in culprits))
+    reason = texts[0] if texts else "requests and limits differ in sum"
+    return QoS(name, reason, tuple(path for path, _ in culprits))
 
 
 def _short_of_guaranteed(slot: Slot) -> Iterator[tuple[str, str]]:
-    who = slot.title
+    title = slot.title
     limits, requests = _positive(slot.limits), _positive(slot.requests)
     for name in CONSIDERED:
         if name not in limits:
-            yield slot.path_of("limits", name), f"{who} has no {name} limit"
+            yield slot.path_of("limits", name), f"{title} has no {name} limit"
         elif requests.get(name) != limits[name]:
             shown = requests.get(name, 0)
-            yield slot.path_of("requests", name), f"{who} requests {name} {shown}, not its limit {limits[name]}"
+            yield slot.path_of("requests", name), f"{title} requests {name} {shown}, not its limit {limits[name]}"

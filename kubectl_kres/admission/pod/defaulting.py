@@ -24,8 +24,8 @@ def default_pod(draft: Draft, ref: ObjectRef, journal: list[Entry] | None) -> No
 
     Source: apis/core/v1/defaults.go SetDefaults_Pod, defaultHugePagePodLimits, defaultPodRequests.
     """
-    at = Source(ref.kind, ref.name, ref.namespace)
-    change(_requests_from_limits(draft, at), journal)
+    field_source = Source(ref.kind, ref.name, ref.namespace)
+    change(_requests_from_limits(draft, field_source), journal)
     default_pod_level(draft, ref, journal)
     round_up(draft)
 
@@ -41,10 +41,10 @@ def default_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None)
     """The pod-level part alone, which runs once more whenever the stored pod is read back; from 1.37 on not at all."""
     if draft.pod is None or draft.server.has_change("pod-level/default-after-admission"):
         return
-    at = Source(ref.kind, ref.name, ref.namespace)
-    change(_huge_page_limits(draft, at), journal)
-    change(_pod_requests_from_containers(draft, at), journal)
-    change(_pod_requests_from_limits(draft, at), journal)
+    field_source = Source(ref.kind, ref.name, ref.namespace)
+    change(_huge_page_limits(draft, field_source), journal)
+    change(_pod_requests_from_containers(draft, field_source), journal)
+    change(_pod_requests_from_limits(draft, field_source), journal)
 
 
 def complete_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None) -> None:
@@ -55,55 +55,60 @@ def complete_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None
     pod = draft.pod
     if pod is None or not (pod.limits or pod.requests):
         return
-    at = Source(ref.kind, ref.name, ref.namespace)
+    field_source = Source(ref.kind, ref.name, ref.namespace)
     if draft.server.has_change("pod-level/default-after-admission"):
-        change(_huge_page_limits(draft, at), journal)
-        change(_pod_requests_from_containers(draft, at), journal)
-        change(_pod_requests_from_limits(draft, at), journal)
+        change(_huge_page_limits(draft, field_source), journal)
+        change(_pod_requests_from_containers(draft, field_source), journal)
+        change(_pod_requests_from_limits(draft, field_source), journal)
     if draft.server.has_change("pod-level/limit-from-containers"):
-        change(_pod_limits_from_containers(draft, at), journal)
+        change(_pod_limits_from_containers(draft, field_source), journal)
 
 
-def _requests_from_limits(draft: Draft, at: Source) -> Iterator[ValueChange]:
+def _requests_from_limits(draft: Draft, field_source: Source) -> Iterator[ValueChange]:
     for slot in (*draft.containers, *draft.inits):
         for name, limit in slot.limits.items():
             if name not in slot.requests:
-                source = at.at_path(slot.path_of("limits", name))
+                source = field_source.at_path(slot.path_of("limits", name))
                 yield ValueChange(slot, "requests", name, limit, "defaulting/request-from-limit", source)
 
 
-def _huge_page_limits(draft: Draft, at: Source) -> Iterator[ValueChange]:
+def _huge_page_limits(draft: Draft, field_source: Source) -> Iterator[ValueChange]:
     pod = draft.pod
     if pod is None or not (pod.limits or pod.requests):
         return
     for name, total in of_containers(draft.containers, draft.inits, "limits").items():
         if is_huge_page(name) and name not in pod.requests and name not in pod.limits:
-            source = at.at_path(f"sum of the containers' limits[{name}]")
+            source = field_source.at_path(f"sum of the containers' limits[{name}]")
             yield ValueChange(pod, "limits", name, total, "pod-level/hugepages-limit", source)
 
 
-def _pod_requests_from_containers(draft: Draft, at: Source) -> Iterator[ValueChange]:
+def _pod_requests_from_containers(draft: Draft, field_source: Source) -> Iterator[ValueChange]:
     pod = draft.pod
     if pod is None or not (pod.limits or draft.server.has_change("pod-level/default-after-admission")):
         return
     for name, total in of_containers(draft.containers, draft.inits, "requests").items():
         if name not in pod.requests and is_pod_level(name) and may_overcommit(name):
-            source = at.at_path(f"sum of the containers' requests[{name}]")
+            source = field_source.at_path(f"sum of the containers' requests[{name}]")
             yield ValueChange(pod, "requests", name, total, "pod-level/request-from-containers", source)
 
 
-def _pod_requests_from_limits(draft: Draft, at: Source) -> Iterator[ValueChange]:
+def _pod_requests_from_limits(draft: Draft, field_source: Source) -> Iterator[ValueChange]:
     pod = draft.pod
     if pod is None:
         return
     for name, limit in pod.limits.items():
         if name not in pod.requests and is_pod_level(name):
             yield ValueChange(
-                pod, "requests", name, limit, "pod-level/request-from-limit", at.at_path(pod.path_of("limits", name))
+                pod,
+                "requests",
+                name,
+                limit,
+                "pod-level/request-from-limit",
+                field_source.at_path(pod.path_of("limits", name)),
             )
 
 
-def _pod_limits_from_containers(draft: Draft, at: Source) -> Iterator[ValueChange]:
+def _pod_limits_from_containers(draft: Draft, field_source: Source) -> Iterator[ValueChange]:
     """Yield where every container has a limit: their sum, or the pod level's request if that is more."""
     pod = draft.pod
     if pod is None:
@@ -118,10 +123,10 @@ def _pod_limits_from_containers(draft: Draft, at: Source) -> Iterator[ValueChang
         if name not in sums:
             continue
         if request > sums[name]:
-            source = at.at_path(pod.path_of("requests", name))
+            source = field_source.at_path(pod.path_of("requests", name))
             yield ValueChange(pod, "limits", name, request, "pod-level/limit-from-request", source)
         else:
-            source = at.at_path(f"sum of the containers' limits[{name}]")
+            source = field_source.at_path(f"sum of the containers' limits[{name}]")
             yield ValueChange(pod, "limits", name, sums[name], "pod-level/limit-from-containers", source)
 
 
@@ -185,8 +190,8 @@ def set_priority(
     """
     if classes is None:
         return None
-    wanted = draft.spec.priority_class_name
-    if not wanted:
+    expected = draft.spec.priority_class_name
+    if not expected:
         defaults = [class_ for class_ in classes.values() if class_.global_default]
         if defaults:
             chosen = min(defaults, key=lambda priority_class: priority_class.value).metadata.name
@@ -195,11 +200,11 @@ def set_priority(
                 source = Source("PriorityClass", chosen, field="globalDefault")
                 journal.append(Set("spec.priorityClassName", "priority/global-default", chosen, source=source))
         return None
-    if wanted in classes or wanted in SYSTEM_PRIORITIES:
+    if expected in classes or expected in SYSTEM_PRIORITIES:
         return None
-    text = f"no PriorityClass with name {wanted} was found"
+    text = f"no PriorityClass with name {expected} was found"
     return forbidden_object(
-        "pods", name, (Finding(text, "priority/unknown-class", source=Source("PriorityClass", wanted)),)
+        "pods", name, (Finding(text, "priority/unknown-class", source=Source("PriorityClass", expected)),)
     )
 
 
@@ -237,17 +242,17 @@ def set_overhead(
 
     Source: plugin/pkg/admission/runtimeclass.
     """
-    wanted = draft.spec.runtime_class_name
-    if wanted == "":
+    expected = draft.spec.runtime_class_name
+    if expected == "":
         # Not the same as absent: the server looks for a class without a name and fails.
         text = "resource name may not be empty"
         return Refusal(500, "", text, (Finding(text, "runtime-class/unknown", "spec.runtimeClassName"),))
-    if wanted is None or classes is None:
+    if expected is None or classes is None:
         return None
-    runtime_class = classes.get(wanted)
-    source = Source("RuntimeClass", wanted, field="overhead.podFixed")
+    runtime_class = classes.get(expected)
+    source = Source("RuntimeClass", expected, field="overhead.podFixed")
     if runtime_class is None:
-        text = f'pod rejected: RuntimeClass "{wanted}" not found'
+        text = f'pod rejected: RuntimeClass "{expected}" not found'
         return forbidden_object("pods", name, (Finding(text, "runtime-class/unknown", source=source),))
     if runtime_class.overhead is None:
         return None
@@ -267,10 +272,10 @@ def check_overhead(draft: Draft, name: str, classes: Mapping[str, RuntimeClass] 
     """
     if not draft.overhead and draft.spec.overhead is None:
         return None
-    wanted = draft.spec.runtime_class_name or ""
-    if wanted and classes is None:
+    expected = draft.spec.runtime_class_name or ""
+    if expected and classes is None:
         return None
-    runtime_class = (classes or {}).get(wanted)
+    runtime_class = (classes or {}).get(expected)
     if runtime_class is not None and runtime_class.overhead is not None:
         return None
     text = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
@@ -282,5 +287,5 @@ def _put_overhead(draft: Draft, fixed: Quantities, source: Source, journal: list
         before = draft.overhead.get(name)
         draft.overhead[name] = quantity
         if journal is not None and before is None:
-            at = source.at_path(f"overhead.podFixed[{name}]")
-            journal.append(Set(f"spec.overhead[{name}]", "runtime-class/overhead", str(quantity), source=at))
+            field_source = source.at_path(f"overhead.podFixed[{name}]")
+            journal.append(Set(f"spec.overhead[{name}]", "runtime-class/overhead", str(quantity), source=field_source))

@@ -143,30 +143,32 @@ def claim_errors(claims: Sequence[ResourceClaimEntry], path: str, declared: Sequ
     """Yield each claim once and declared in the pod. Source: validation.go validateResourceClaimNames."""
     seen: set[str] = set()
     for index, claim in enumerate(claims):
-        at = f"{path}[{index}]"
+        item_path = f"{path}[{index}]"
         if not claim.name:
-            yield required(at, rule=_CLAIM)
+            yield required(item_path, rule=_CLAIM)
             continue
-        yield from _claim_duplicate_errors(claim, at, seen)
+        yield from _claim_duplicate_errors(claim, item_path, seen)
         if claim.name not in declared:
             rest = f": {', '.join(sorted(set(declared)))}" if declared else " which is empty"
-            yield not_found(at, claim.name, f"must be one of the names in pod.spec.resourceClaims{rest}", _CLAIM)
+            yield not_found(item_path, claim.name, f"must be one of the names in pod.spec.resourceClaims{rest}", _CLAIM)
 
 
-def _claim_duplicate_errors(claim: ResourceClaimEntry, at: str, seen: set[str]) -> Iterator[FieldError]:
+def _claim_duplicate_errors(claim: ResourceClaimEntry, item_path: str, seen: set[str]) -> Iterator[FieldError]:
     """Yield a claim as a whole overlaps with each of its requests. Takes the claim into ``seen``."""
     if claim.name in seen:
-        yield duplicate(at, claim.name, _CLAIM)
+        yield duplicate(item_path, claim.name, _CLAIM)
         return
     key = claim.name
     if claim.request:
-        yield from (invalid(f"{at}.request", claim.request, fault, _CLAIM) for fault in label_faults(claim.request))
+        yield from (
+            invalid(f"{item_path}.request", claim.request, fault, _CLAIM) for fault in label_faults(claim.request)
+        )
         key = f"{claim.name}/{claim.request}"
         if key in seen:
-            yield duplicate(at, key, _CLAIM)
+            yield duplicate(item_path, key, _CLAIM)
     else:
         overlaps = [other for other in seen if other.startswith(f"{claim.name}/")]
-        yield from (duplicate(at, claim.name, _CLAIM) for _ in overlaps)
+        yield from (duplicate(item_path, claim.name, _CLAIM) for _ in overlaps)
     seen.add(key)
 
 

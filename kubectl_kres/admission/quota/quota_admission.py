@@ -411,9 +411,9 @@ def matches_no_scope(_: ScopedRequirement) -> bool:
 
 def resource_of(kind: str, api_version: str) -> str:
     """Plural and group of a kind; of one that is in no table by the rule that API types follow."""
-    known = BY_KIND.get(kind)
-    if known is not None:
-        return known.qualified_name
+    known_kind = BY_KIND.get(kind)
+    if known_kind is not None:
+        return known_kind.qualified_name
     group = api_version.rpartition("/")[0]
     word = sent_as(kind).lower()
     plural = (

@@ -32,9 +32,9 @@ def validate(spec: ResourceQuotaSpec, hard: Quantities, path: str = "spec") -> l
     """Return what the server refuses in a quota, all of it. Source: validation.go ValidateResourceQuotaSpec."""
     errors: list[FieldError] = []
     for name, quantity in hard.items():
-        at = f"{path}.hard[{name}]"
-        errors += quota_name_errors(name, at)
-        errors += value_errors(name, quantity, at)
+        item_path = f"{path}.hard[{name}]"
+        errors += quota_name_errors(name, item_path)
+        errors += value_errors(name, quantity, item_path)
     standard = [name for name in sorted(hard) if is_standard_quota(name)]
     errors += _scope_errors(spec.scopes or (), standard)
     if spec.scope_selector is not None:

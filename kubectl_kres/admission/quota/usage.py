@@ -110,9 +110,9 @@ def counts_by_class(hard: Iterable[str]) -> bool:
 
 def claim_names(hard: Iterable[str]) -> list[str]:
     """Source: evaluator/core/persistent_volume_claims.go MatchingResources."""
-    own = {"count/persistentvolumeclaims", "persistentvolumeclaims", "requests.storage"}
+    own_names = {"count/persistentvolumeclaims", "persistentvolumeclaims", "requests.storage"}
     suffixes = (f"{_STORAGE_CLASS}persistentvolumeclaims", f"{_STORAGE_CLASS}requests.storage")
-    return [name for name in hard if name in own or name.endswith(suffixes)]
+    return [name for name in hard if name in own_names or name.endswith(suffixes)]
 
 
 def claim_usage(
@@ -149,8 +149,8 @@ def _round_up(quantity: Quantity) -> Quantity:
 
 
 def service_names(hard: Iterable[str]) -> list[str]:
-    own = {"count/services", "services", "services.nodeports", "services.loadbalancers"}
-    return [name for name in hard if name in own]
+    own_names = {"count/services", "services", "services.nodeports", "services.loadbalancers"}
+    return [name for name in hard if name in own_names]
 
 
 def service_usage(service: Service) -> Quantities:

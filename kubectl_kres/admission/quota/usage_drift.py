@@ -67,8 +67,8 @@ def recount(
         for request in requests:
             if all(map(request.in_scope, scopes)):
                 add_into(quantities, {name: quantity for name, quantity in request.usage.items() if name in hard})
-    known = {name for resource in objects for name in names_of(resource, server, extended)(hard)}
-    return {name: quantity.round_up() for name, quantity in quantities.items() if name in known - unread}
+    known_names = {name for resource in objects for name in names_of(resource, server, extended)(hard)}
+    return {name: quantity.round_up() for name, quantity in quantities.items() if name in known_names - unread}
 
 
 def status_after(

@@ -97,15 +97,19 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
     Unparsable.
     """
     path, template = template_in(raw) or _without_containers(raw)
-    at, pod = ".".join(path), decode_object(template, Pod)
-    refused = invalid_workload(raw, at, mapping(template, "spec"), pod, server)
+    item_path, pod = ".".join(path), decode_object(template, Pod)
+    refused = invalid_workload(raw, item_path, mapping(template, "spec"), pod, server)
     if refused is not None:
         return (refused,)
     draft = draft_pod(pod, server)
     round_up(draft)
     seen = pod_notices(with_known_volumes(template, server), template=True)
     notices = (*pod_warnings(draft), *seen, *template_notices(template))
-    warnings = [*(_prefix_warning_paths(text, at) for text in notices), *workload_warnings(raw), *claim_warnings(raw)]
+    warnings = [
+        *(_prefix_warning_paths(text, item_path) for text in notices),
+        *workload_warnings(raw),
+        *claim_warnings(raw),
+    ]
     stored = {"metadata": {"name": name_of(raw)}}
     return answer_request(stored, counting_request(raw), policies, server, warnings=warnings)
 

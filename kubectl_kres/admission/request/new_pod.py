@@ -242,15 +242,15 @@ def _after_webhooks(
     """
     webhooks = tuple(webhook.with_limits(policies.limits) for webhook in policies.webhooks)
     for order, once, entries in defaulted_drafts(draft, policies, steps, server):
-        changing = [place for place, webhook in enumerate(webhooks) if _call_webhook(webhook, once, ref, entries)]
+        changing = [index for index, webhook in enumerate(webhooks) if _call_webhook(webhook, once, ref, entries)]
         if not changing:
             yield order, once, entries
             continue
         steps_of_first = None if entries is None else list(entries)
         for _, twice, more in defaulted_drafts(once.copy(), policies, steps_of_first, server):
             everyone = twice.values() != once.values()
-            for place, webhook in enumerate(webhooks):
-                if webhook.reinvoked and (everyone or place < changing[-1]):
+            for index, webhook in enumerate(webhooks):
+                if webhook.reinvoked and (everyone or index < changing[-1]):
                     _call_webhook(webhook, twice, ref, more)
             if not server.is_enabled("PodLevelResources"):
                 drop_pod_level(twice, more)

@@ -53,7 +53,7 @@ def undecodable(raw: Raw) -> Outcome | None:
     wrong = first_mistyped(raw, kind)
     if wrong is None:
         return None
-    finding = Finding(wrong.text, "decoding/type", wrong.path, observed=wrong.found, expected=wrong.wanted)
+    finding = Finding(wrong.text, "decoding/type", wrong.path, observed=wrong.actual, expected=wrong.expected)
     return Outcome(allowed=False, code=400, refusal=bad_request(kind, _version(raw), finding))
 
 

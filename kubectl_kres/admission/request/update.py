@@ -109,10 +109,10 @@ def _update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> 
     """
     kind = str(new.get("kind", ""))
     errors = [*_workload_errors(kind, _spec(old), _spec(new), server)]
-    kept, place = _kept_template(old, new), template_in(new)
+    kept, found_template = _kept_template(old, new), template_in(new)
     if kept is not None or errors:
         # A template that is there already has passed; what stands around it is checked again.
-        around = workload_errors(new, ".".join(place[0]), created=False) if place is not None else ()
+        around = workload_errors(new, ".".join(found_template[0]), created=False) if found_template is not None else ()
         errors = [*around, *errors]
         if errors:
             return (not_valid(_qualified_kind(new), name_of(new), errors, server),)

@@ -246,12 +246,12 @@ def _immutable_fields(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def _annotation_moves(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> Iterator[FieldError]:
     """The annotation of old stays as it was, unless the field takes over what it said."""
-    was, is_ = (
+    before, is_ = (
         (persistent_volume_claim.metadata.annotations or {}).get(BETA_STORAGE_CLASS, "")
         for persistent_volume_claim in (old, new)
     )
-    replaced = old.spec.storage_class_name is None and new.spec.storage_class_name == was and not is_
-    if was != is_ and not replaced:
+    replaced = old.spec.storage_class_name is None and new.spec.storage_class_name == before and not is_
+    if before != is_ and not replaced:
         yield invalid(f"metadata.annotations.{BETA_STORAGE_CLASS}", is_, "field is immutable", "claim/immutable")
 
 
@@ -259,11 +259,11 @@ def _class_moves(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> bool
     """Return whether the storage class changes otherwise than from nothing, or from the annotation of old to the
     field.
     """
-    was, is_ = old.spec.storage_class_name, new.spec.storage_class_name
-    if was == is_:
+    before, is_ = old.spec.storage_class_name, new.spec.storage_class_name
+    if before == is_:
         return False
     annotated = (old.metadata.annotations or {}).get(BETA_STORAGE_CLASS)
-    return was is not None or is_ is None or annotated not in {None, is_}
+    return before is not None or is_ is None or annotated not in {None, is_}
 
 
 def _shrink_errors(old: PersistentVolumeClaim, size: Quantity, server: Server) -> Iterator[FieldError]:

@@ -69,9 +69,10 @@ def _list_needed_gates(old: Draft, new: Draft, *, bounded: bool) -> Iterator[str
     ):
         yield _POD_LEVEL
     slots = zip(old.inits, new.inits, old.spec.init_containers or (), new.spec.init_containers or (), strict=False)
-    for was, is_, before, after in slots:
-        if was.role == "init" and (
-            _kept_by_node(was, before) != _kept_by_node(is_, after) or _has_emptied_side(is_, after, bounded=bounded)
+    for previous, is_, before, after in slots:
+        if previous.role == "init" and (
+            _kept_by_node(previous, before) != _kept_by_node(is_, after)
+            or _has_emptied_side(is_, after, bounded=bounded)
         ):
             yield _INIT
             return
@@ -149,21 +150,23 @@ def _exceeding_requests(draft: Draft, node: Node, journal: list[Entry] | None) -
     tests = [(name, requests.get(name, ZERO), allocatable.get(name, ZERO)) for name in ("cpu", "memory")]
     over = [test for test in tests if test[1] > test[2]]
     parts = "; ".join(
-        f"{name}, requested: {_round_amount(name, asked)}, allocatable: {_round_amount(name, room)}"
-        for name, asked, room in over
+        f"{name}, requested: {_round_amount(name, requested)}, allocatable: {_round_amount(name, room)}"
+        for name, requested, room in over
     )
     text = f"node didn't have enough allocatable resources: {parts}"
-    for name, asked, room in tests:
+    for name, requested, room in tests:
         source = Source("Node", node.metadata.name, field=f"status.allocatable[{name}]")
-        passed = asked <= room
+        passed = requested <= room
         if journal is not None:
             message = "" if passed else text
             entry = Check(
-                f"pod.requests[{name}]", "resize/node-capacity", passed, str(asked), str(room), message, source
+                f"pod.requests[{name}]", "resize/node-capacity", passed, str(requested), str(room), message, source
             )
             journal.append(entry)
         if not passed:
-            yield Finding(text, "resize/node-capacity", "pod", name, asked=str(asked), limit=str(room), source=source)
+            yield Finding(
+                text, "resize/node-capacity", "pod", name, asked=str(requested), limit=str(room), source=source
+            )
 
 
 def _round_amount(name: str, quantity: Quantity) -> int:
@@ -237,11 +240,11 @@ def _as_many(old: Pod, new: Pod) -> bool:
 
 
 def _copy_container_sizes(old: Sequence[Container] | None, new: Sequence[Container] | None) -> tuple[Container, ...]:
-    if [was.name for was in old or ()] != [is_.name for is_ in new or ()]:
+    if [before.name for before in old or ()] != [is_.name for is_ in new or ()]:
         return tuple(new or ())
     return tuple(
-        replace(was, resources=is_.resources, resize_policy=is_.resize_policy)
-        for was, is_ in zip(old or (), new or (), strict=True)
+        replace(before, resources=is_.resources, resize_policy=is_.resize_policy)
+        for before, is_ in zip(old or (), new or (), strict=True)
     )
 
 

@@ -103,14 +103,16 @@ def _order_errors(old: Pod, new: Pod) -> Iterator[FieldError]:
     for key, before, after in pairs:
         if len(before) != len(after):
             yield forbidden(f"spec.{key}", f"{key} may not be added or removed on resize", "resize/containers")
-            known = {container.name for container in before}
+            known_names = {container.name for container in before}
             bare = (
-                index for index, container in enumerate(after) if container.name not in known and not container.image
+                index
+                for index, container in enumerate(after)
+                if container.name not in known_names and not container.image
             )
             yield from (required(f"spec.{key}[{index}].image", rule="validation/image") for index in bare)
             continue
-        for index, (was, is_) in enumerate(zip(before, after, strict=True)):
-            if was.name != is_.name:
+        for index, (previous, is_) in enumerate(zip(before, after, strict=True)):
+            if previous.name != is_.name:
                 text = f"{key} may not be renamed or reordered on resize"
                 yield forbidden(f"spec.{key}[{index}].name", text, "resize/containers")
 
@@ -118,9 +120,9 @@ def _order_errors(old: Pod, new: Pod) -> Iterator[FieldError]:
 def _container_errors(old: PodVersion, new: PodVersion, server: Server) -> Iterator[FieldError]:
     slots = zip(old.draft.containers, new.draft.containers, strict=True)
     raws = zip(old.pod.spec.containers or (), new.pod.spec.containers or (), strict=True)
-    for (was, is_), raw in zip(slots, raws, strict=True):
-        yield from _removal_errors(was, is_)
-        if _other_resources(was) != _other_resources(is_) or _has_other_changes(
+    for (before, is_), raw in zip(slots, raws, strict=True):
+        yield from _removal_errors(before, is_)
+        if _other_resources(before) != _other_resources(is_) or _has_other_changes(
             *raw, claims_lost=not server.has_change("resize/claims-kept")
         ):
             yield forbidden("spec", _ONLY, "resize/immutable")
@@ -130,17 +132,19 @@ def _init_errors(old: PodVersion, new: PodVersion, server: Server) -> Iterator[F
     resizable = server.is_enabled("InPlacePodVerticalScalingInitContainers")
     slots = zip(old.draft.inits, new.draft.inits, strict=True)
     raws = zip(old.pod.spec.init_containers or (), new.pod.spec.init_containers or (), strict=True)
-    for (was, is_), raw in zip(slots, raws, strict=True):
+    for (before, is_), raw in zip(slots, raws, strict=True):
         modified = (
-            was.requests != is_.requests or was.limits != is_.limits or _has_other_changes(*raw, claims_lost=False)
+            before.requests != is_.requests
+            or before.limits != is_.limits
+            or _has_other_changes(*raw, claims_lost=False)
         )
         if is_.role != "sidecar" and not resizable:
             if modified:
                 text = "resources for non-sidecar init containers are immutable"
                 yield forbidden("spec", text, "resize/init")
             continue
-        yield from _removal_errors(was, is_)
-        if _other_resources(was) != _other_resources(is_) or _has_other_changes(
+        yield from _removal_errors(before, is_)
+        if _other_resources(before) != _other_resources(is_) or _has_other_changes(
             *raw, claims_lost=not server.has_change("resize/claims-kept")
         ):
             text = "only cpu and memory resources for init or sidecar containers are mutable"
@@ -152,9 +156,9 @@ def _init_errors(old: PodVersion, new: PodVersion, server: Server) -> Iterator[F
                     yield forbidden(is_.path, text, "resize/init")
 
 
-def _removal_errors(was: Slot, is_: Slot) -> Iterator[FieldError]:
+def _removal_errors(before: Slot, is_: Slot) -> Iterator[FieldError]:
     for side in reversed(SIDES):
-        if was.amounts_of(side).keys() - is_.amounts_of(side).keys():
+        if before.amounts_of(side).keys() - is_.amounts_of(side).keys():
             text = f"resource {side} cannot be removed"
             yield forbidden(f"{is_.path}.resources.{side}", text, "resize/removed")
 
@@ -166,14 +170,14 @@ def _other_resources(slot: Slot | None) -> list[Quantities]:
     return [{name: value for name, value in slot.amounts_of(side).items() if name not in RESIZABLE} for side in SIDES]
 
 
-def _has_other_changes(was: Container, is_: Container, *, claims_lost: bool = True) -> bool:
+def _has_other_changes(before: Container, is_: Container, *, claims_lost: bool = True) -> bool:
     """Return whether something besides quantities differs: the resize policy, or claims.
 
     ``claims_lost``: the server compares the new container without its claims, so that one with claims never passes; up
     to 1.36 it does.
     """
-    claims = [(container.resources or ResourceRequirements()).claims or () for container in (was, is_)]
-    return (was.resize_policy or ()) != (is_.resize_policy or ()) or claims[0] != (() if claims_lost else claims[1])
+    claims = [(container.resources or ResourceRequirements()).claims or () for container in (before, is_)]
+    return (before.resize_policy or ()) != (is_.resize_policy or ()) or claims[0] != (() if claims_lost else claims[1])
 
 
 class Change(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -207,18 +211,18 @@ def changes(old: Pod, outcome: Outcome, server: Server) -> tuple[Change, ...]:
     return tuple(
         Change(is_.path_of(side, resource), is_.name, resource, side, _format_amount(values[0]),
                _format_amount(values[1]), policies.get((is_.name, resource), False))
-        for was, is_ in slots for resource in RESIZABLE for side in reversed(SIDES)
-        for values in [(_effective(before, was.amounts_of(side), side, resource),
+        for previous, is_ in slots for resource in RESIZABLE for side in reversed(SIDES)
+        for values in [(_effective(before, previous.amounts_of(side), side, resource),
                         _effective(after, is_.amounts_of(side), side, resource))]
         if values[0] != values[1]
     )  # fmt: skip
 
 
 def _effective(draft: Draft, values: Quantities, side: Side, resource: str) -> Quantity | None:
-    own = values.get(resource)
-    if side == "limits" and not own and draft.pod is not None:
+    own_amount = values.get(resource)
+    if side == "limits" and not own_amount and draft.pod is not None:
         return draft.pod.limits.get(resource)
-    return own
+    return own_amount
 
 
 def _format_amount(quantity: Quantity | None) -> str | None:

@@ -33,8 +33,8 @@ _RULE_ENV = "validation/env"
 
 def probe_errors(container: Raw, path: str, spec: Raw, server: Server, *, pod: bool) -> Iterator[FieldError]:
     """Of a container, or an init container that restarts. Source: validation.go validateProbe, validateLifecycle."""
-    given = integer(spec, "terminationGracePeriodSeconds")
-    grace = _USUAL_GRACE if given is None else given
+    given_keys = integer(spec, "terminationGracePeriodSeconds")
+    grace = _USUAL_GRACE if given_keys is None else given_keys
     # Of a pod a negative value is made 1 before anybody looks at it.
     grace = 1 if pod and grace < 0 else grace
     lifecycle = pointer(container, "lifecycle")
@@ -55,12 +55,12 @@ def _probe_errors(probe: Raw, key: str, path: str, grace: int, server: Server) -
         value = integer(probe, name)
         if value is not None and value < 0:
             yield number(f"{path}.{name}", value, "must be greater than or equal to 0", _RULE_PROBE)
-    at, seconds = f"{path}.terminationGracePeriodSeconds", integer(probe, "terminationGracePeriodSeconds")
+    item_path, seconds = f"{path}.terminationGracePeriodSeconds", integer(probe, "terminationGracePeriodSeconds")
     if seconds is not None and seconds <= 0:
-        yield number(at, seconds, "must be greater than 0", _RULE_PROBE)
+        yield number(item_path, seconds, "must be greater than 0", _RULE_PROBE)
     if key == "readinessProbe":
         if seconds is not None:
-            yield number(at, seconds, "must not be set for readinessProbes", _RULE_PROBE)
+            yield number(item_path, seconds, "must not be set for readinessProbes", _RULE_PROBE)
     elif (integer(probe, "successThreshold") or 1) != 1:
         yield number(f"{path}.successThreshold", integer(probe, "successThreshold") or 1, "must be 1", _RULE_PROBE)
 
@@ -68,23 +68,23 @@ def _probe_errors(probe: Raw, key: str, path: str, grace: int, server: Server) -
 def _handler_errors(
     handler: Raw, kinds: tuple[str, ...], path: str, grace: int, server: Server
 ) -> Iterator[FieldError]:
-    given = [kind for kind in kinds if pointer(handler, kind) is not None]
-    for kind in given[1:]:
+    given_keys = [kind for kind in kinds if pointer(handler, kind) is not None]
+    for kind in given_keys[1:]:
         yield forbidden(f"{path}.{kind}", "may not specify more than 1 handler type", _RULE_PROBE)
-    if not given:
+    if not given_keys:
         yield required(path, "must specify a handler type", _RULE_PROBE)
         return
-    result, at = mapping(handler, given[0]), f"{path}.{given[0]}"
-    match given[0]:
+    result, item_path = mapping(handler, given_keys[0]), f"{path}.{given_keys[0]}"
+    match given_keys[0]:
         case "exec":
             if not result.get("command"):
-                yield required(f"{at}.command", rule=_RULE_PROBE)
+                yield required(f"{item_path}.command", rule=_RULE_PROBE)
         case "httpGet":
-            yield from _http_errors(result, at)
+            yield from _http_errors(result, item_path)
         case "sleep":
-            yield from _sleep_errors(integer(result, "seconds") or 0, at, grace, server)
+            yield from _sleep_errors(integer(result, "seconds") or 0, item_path, grace, server)
         case _:
-            yield from _port_errors(result, f"{at}.port")
+            yield from _port_errors(result, f"{item_path}.port")
 
 
 def _http_errors(action: Raw, path: str) -> Iterator[FieldError]:
@@ -128,30 +128,34 @@ def mount_errors(container: Raw, path: str, volumes: Mapping[str, Raw]) -> Itera
     mount_paths = {text(mount, "name"): text(mount, "mountPath") for mount in mounts}
     taken: set[str] = set()
     for index, mount in enumerate(mounts):
-        at, name, where = f"{path}.volumeMounts[{index}]", text(mount, "name"), text(mount, "mountPath")
+        item_path, name, where = f"{path}.volumeMounts[{index}]", text(mount, "name"), text(mount, "mountPath")
         if not name:
-            yield required(f"{at}.name", rule=_RULE_MOUNT)
+            yield required(f"{item_path}.name", rule=_RULE_MOUNT)
         if name not in volumes:
-            yield not_found(f"{at}.name", name, rule=_RULE_MOUNT)
+            yield not_found(f"{item_path}.name", name, rule=_RULE_MOUNT)
         if not where:
-            yield required(f"{at}.mountPath", rule=_RULE_MOUNT)
+            yield required(f"{item_path}.mountPath", rule=_RULE_MOUNT)
         if where in taken:
-            yield invalid(f"{at}.mountPath", where, "must be unique", _RULE_MOUNT)
+            yield invalid(f"{item_path}.mountPath", where, "must be unique", _RULE_MOUNT)
         taken.add(where)
         if name in device_paths:
-            yield invalid(f"{at}.name", name, "must not already exist in volumeDevices", _RULE_MOUNT)
+            yield invalid(f"{item_path}.name", name, "must not already exist in volumeDevices", _RULE_MOUNT)
         if where in device_paths.values():
-            yield invalid(f"{at}.mountPath", where, "must not already exist as a path in volumeDevices", _RULE_MOUNT)
-        yield from _within_errors(mount, container, f"{path}.volumeMounts", at)
+            yield invalid(
+                f"{item_path}.mountPath", where, "must not already exist as a path in volumeDevices", _RULE_MOUNT
+            )
+        yield from _within_errors(mount, container, f"{path}.volumeMounts", item_path)
     yield from _device_errors(devices, f"{path}.volumeDevices", mount_paths, volumes)
 
 
-def _within_errors(mount: Raw, container: Raw, path: str, at: str) -> Iterator[FieldError]:
+def _within_errors(mount: Raw, container: Raw, path: str, item_path: str) -> Iterator[FieldError]:
     """Here the server names no place in the list, except once."""
     inner, expression = text(mount, "subPath"), text(mount, "subPathExpr")
     yield from descending_errors(inner, f"{path}.subPath", _RULE_MOUNT)
     if inner and expression:
-        yield invalid(f"{at}.subPathExpr", expression, "subPathExpr and subPath are mutually exclusive", _RULE_MOUNT)
+        yield invalid(
+            f"{item_path}.subPathExpr", expression, "subPathExpr and subPath are mutually exclusive", _RULE_MOUNT
+        )
     yield from descending_errors(expression, f"{path}.subPathExpr", _RULE_MOUNT)
     propagation = mount.get("mountPropagation")
     if isinstance(propagation, str):
@@ -160,14 +164,16 @@ def _within_errors(mount: Raw, container: Raw, path: str, at: str) -> Iterator[F
         if propagation == "Bidirectional" and mapping(container, "securityContext").get("privileged") is not True:
             detail = "Bidirectional mount propagation is available only to privileged containers"
             yield forbidden(f"{path}.mountPropagation", detail, _RULE_MOUNT)
-    recursive, at = mount.get("recursiveReadOnly"), f"{path}.recursiveReadOnly"
+    recursive, item_path = mount.get("recursiveReadOnly"), f"{path}.recursiveReadOnly"
     if isinstance(recursive, str) and recursive not in _RECURSIVE:
-        yield not_supported(at, recursive, _RECURSIVE, _RULE_MOUNT)
+        yield not_supported(item_path, recursive, _RECURSIVE, _RULE_MOUNT)
     elif recursive in {"Enabled", "IfPossible"}:
         if mount.get("readOnly") is not True:
-            yield forbidden(at, "may only be specified when readOnly is true", _RULE_MOUNT)
+            yield forbidden(item_path, "may only be specified when readOnly is true", _RULE_MOUNT)
         if isinstance(propagation, str) and propagation != "None":
-            yield forbidden(at, "may only be specified when mountPropagation is None or not specified", _RULE_MOUNT)
+            yield forbidden(
+                item_path, "may only be specified when mountPropagation is None or not specified", _RULE_MOUNT
+            )
 
 
 def _device_errors(
@@ -176,22 +182,24 @@ def _device_errors(
     names: set[str] = set()
     paths: set[str] = set()
     for index, device in enumerate(devices):
-        at, name, where = f"{path}[{index}]", text(device, "name"), text(device, "devicePath")
+        item_path, name, where = f"{path}[{index}]", text(device, "name"), text(device, "devicePath")
         if name in names:
-            yield invalid(f"{at}.name", name, "must be unique", _RULE_MOUNT)
-        yield from _device_name_errors(name, f"{at}.name", volumes)
+            yield invalid(f"{item_path}.name", name, "must be unique", _RULE_MOUNT)
+        yield from _device_name_errors(name, f"{item_path}.name", volumes)
         if not where:
-            yield required(f"{at}.devicePath", rule=_RULE_MOUNT)
+            yield required(f"{item_path}.devicePath", rule=_RULE_MOUNT)
         if where in paths:
-            yield invalid(f"{at}.devicePath", where, "must be unique", _RULE_MOUNT)
-        if [*backstep_errors(where, at, _RULE_MOUNT)]:
-            yield invalid(f"{at}.devicePath", where, "can not contain backsteps ('..')", _RULE_MOUNT)
+            yield invalid(f"{item_path}.devicePath", where, "must be unique", _RULE_MOUNT)
+        if [*backstep_errors(where, item_path, _RULE_MOUNT)]:
+            yield invalid(f"{item_path}.devicePath", where, "can not contain backsteps ('..')", _RULE_MOUNT)
         else:
             paths.add(where)
         if name in mounts:
-            yield invalid(f"{at}.name", name, "must not already exist in volumeMounts", _RULE_MOUNT)
+            yield invalid(f"{item_path}.name", name, "must not already exist in volumeMounts", _RULE_MOUNT)
         if where in mounts.values():
-            yield invalid(f"{at}.devicePath", where, "must not already exist as a path in volumeMounts", _RULE_MOUNT)
+            yield invalid(
+                f"{item_path}.devicePath", where, "must not already exist as a path in volumeMounts", _RULE_MOUNT
+            )
         names |= {name} if name else set()
 
 
@@ -208,14 +216,14 @@ def _device_name_errors(name: str, path: str, volumes: Mapping[str, Raw]) -> Ite
 def env_errors(container: Raw, path: str, server: Server) -> Iterator[FieldError]:
     """Source: validation.go ValidateEnv, ValidateEnvFrom."""
     for index, variable in enumerate(items(container, "env")):
-        at, name = f"{path}.env[{index}]", text(variable, "name")
+        item_path, name = f"{path}.env[{index}]", text(variable, "name")
         if not name:
-            yield required(f"{at}.name", rule=_RULE_ENV)
+            yield required(f"{item_path}.name", rule=_RULE_ENV)
         else:
-            yield from (invalid(f"{at}.name", name, fault, _RULE_ENV) for fault in variable_faults(name, server))
+            yield from (invalid(f"{item_path}.name", name, fault, _RULE_ENV) for fault in variable_faults(name, server))
         source = pointer(variable, "valueFrom")
         if source is not None:
-            yield from _source_errors(source, f"{at}.valueFrom", server, literal=bool(text(variable, "value")))
+            yield from _source_errors(source, f"{item_path}.valueFrom", server, literal=bool(text(variable, "value")))
     for index, source in enumerate(items(container, "envFrom")):
         yield from _from_errors(source, path, index, server)
 
@@ -224,38 +232,38 @@ def _source_errors(source: Raw, path: str, server: Server, *, literal: bool) -> 
     """Source: validation.go validateEnvVarValueFrom."""
     files = server.is_enabled("EnvFiles")
     keys = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", *(["fileKeyRef"] if files else [])]
-    given = {key: result for key in keys if (result := pointer(source, key)) is not None}
-    for key, result in given.items():
-        at = f"{path}.{key}"
+    given_keys = {key: result for key in keys if (result := pointer(source, key)) is not None}
+    for key, result in given_keys.items():
+        item_path = f"{path}.{key}"
         match key:
             case "fieldRef":
-                yield from references.field_errors(result, references.VARIABLE_FIELDS, at)
+                yield from references.field_errors(result, references.VARIABLE_FIELDS, item_path)
             case "resourceFieldRef":
-                yield from references.resource_errors(result, at, volume=False)
+                yield from references.resource_errors(result, item_path, volume=False)
             case "fileKeyRef":
-                yield from references.file_errors(result, at)
+                yield from references.file_errors(result, item_path)
             case _:
-                yield from references.key_errors(result, at)
-    if not given:
+                yield from references.key_errors(result, item_path)
+    if not given_keys:
         shown = [f"`{key}`" for key in keys]
         yield invalid(path, "", f"must specify one of: {', '.join(shown[:-1])} or {shown[-1]}", _RULE_ENV)
     elif literal:
         yield invalid(path, "", "may not be specified when `value` is not empty", _RULE_ENV)
-    elif len(given) > 1:
+    elif len(given_keys) > 1:
         yield invalid(path, "", "may not have more than one field specified at a time", _RULE_ENV)
 
 
 def _from_errors(source: Raw, path: str, index: int, server: Server) -> Iterator[FieldError]:
-    at, prefix = f"{path}.envFrom[{index}]", text(source, "prefix")
+    item_path, prefix = f"{path}.envFrom[{index}]", text(source, "prefix")
     yield from (
-        invalid(f"{at}.prefix", prefix, fault, _RULE_ENV) for fault in variable_faults(prefix, server) if prefix
+        invalid(f"{item_path}.prefix", prefix, fault, _RULE_ENV) for fault in variable_faults(prefix, server) if prefix
     )
-    given = [key for key in ("configMapRef", "secretRef") if pointer(source, key) is not None]
-    for key in given:
-        yield from references.source_errors(mapping(source, key), f"{at}.{key}")
-    if not given:
+    given_keys = [key for key in ("configMapRef", "secretRef") if pointer(source, key) is not None]
+    for key in given_keys:
+        yield from references.source_errors(mapping(source, key), f"{item_path}.{key}")
+    if not given_keys:
         yield invalid(f"{path}.envFrom", "", "must specify one of: `configMapRef` or `secretRef`", _RULE_ENV)
-    elif len(given) > 1:
+    elif len(given_keys) > 1:
         yield invalid(f"{path}.envFrom", "", "may not have more than one field specified at a time", _RULE_ENV)
 
 
@@ -269,8 +277,8 @@ def file_volume_errors(spec: Raw, containers: Mapping[str, Raw], server: Server)
             reference = pointer(mapping(variable, "valueFrom"), "fileKeyRef")
             if reference is None:
                 continue
-            at, name = f"{path}.env[{index}].valueFrom.fileKeyRef.volumeName", text(reference, "volumeName")
+            item_path, name = f"{path}.env[{index}].valueFrom.fileKeyRef.volumeName", text(reference, "volumeName")
             if name not in volumes:
-                yield not_found(at, name, rule=_RULE_ENV)
+                yield not_found(item_path, name, rule=_RULE_ENV)
             elif not set(volumes[name]) <= {"name", "emptyDir"}:
-                yield invalid(at, name, "referenced volume must be of type emptyDir", _RULE_ENV)
+                yield invalid(item_path, name, "referenced volume must be of type emptyDir", _RULE_ENV)

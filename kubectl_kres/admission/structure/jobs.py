@@ -58,8 +58,8 @@ def schedule_fault(schedule: str) -> str:
     if schedule.startswith(("TZ=", "CRON_TZ=")):
         return ""
     if schedule.startswith("@"):
-        known = schedule in _NAMED or schedule.startswith(_EVERY)
-        return "" if known else f"unrecognized descriptor: {schedule}"
+        is_known = schedule in _NAMED or schedule.startswith(_EVERY)
+        return "" if is_known else f"unrecognized descriptor: {schedule}"
     fields = schedule.split()
     if len(fields) != len(_FIELDS):
         return f"expected exactly {len(_FIELDS)} fields, found {len(fields)}: [{' '.join(fields)}]"
@@ -153,10 +153,10 @@ def _rule_errors(spec: Raw, rule: Raw, path: str, names: set[str]) -> Iterator[F
     if len(patterns) > _MOST_PATTERNS:
         yield too_many(f"{path}.onPodConditions", len(patterns), _MOST_PATTERNS, _POLICY_RULE)
     for index, pattern in enumerate(patterns):
-        at = f"{path}.onPodConditions[{index}]"
+        item_path = f"{path}.onPodConditions[{index}]"
         kind = text(pattern, "type")
-        yield from (invalid(f"{at}.type", kind, fault, _POLICY_RULE) for fault in qualified_faults(kind))
-        yield from _choice(text(pattern, "status") or "True", f"{at}.status", _STATES)
+        yield from (invalid(f"{item_path}.type", kind, fault, _POLICY_RULE) for fault in qualified_faults(kind))
+        yield from _choice(text(pattern, "status") or "True", f"{item_path}.status", _STATES)
     if codes is not None and patterns:
         yield invalid_field(path, "specifying both OnExitCodes and OnPodConditions is not supported", _POLICY_RULE)
     if codes is None and not patterns:
@@ -172,20 +172,23 @@ def _code_errors(codes: Raw, path: str, names: set[str]) -> Iterator[FieldError]
         yield invalid(f"{path}.containerName", name, detail, _POLICY_RULE)
     result = codes.get("values")
     values = [item if isinstance(item, int) else 0 for item in result] if isinstance(result, list | tuple) else []
-    at = f"{path}.values"
+    item_path = f"{path}.values"
     if not values:
         yield invalid(
-            at, values if isinstance(result, list | tuple) else None, "at least one value is required", _POLICY_RULE
+            item_path,
+            values if isinstance(result, list | tuple) else None,
+            "at least one value is required",
+            _POLICY_RULE,
         )
     elif len(values) > _MOST_VALUES:
-        yield too_many(at, len(values), _MOST_VALUES, _POLICY_RULE)
+        yield too_many(item_path, len(values), _MOST_VALUES, _POLICY_RULE)
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
-            yield number(f"{at}[{index}]", value, "must not be 0 for the In operator", _POLICY_RULE)
+            yield number(f"{item_path}[{index}]", value, "must not be 0 for the In operator", _POLICY_RULE)
         if value in values[:index]:
-            yield duplicate(f"{at}[{index}]", value, _POLICY_RULE, typed=True)
+            yield duplicate(f"{item_path}[{index}]", value, _POLICY_RULE, typed=True)
     if values != sorted(values):
-        yield invalid(at, values, "must be ordered", _POLICY_RULE)
+        yield invalid(item_path, values, "must be ordered", _POLICY_RULE)
 
 
 def _choice(value: str, path: str, choices: Sequence[str]) -> Iterator[FieldError]:
@@ -222,15 +225,15 @@ def _success_errors(rule: Mapping[str, object], completions: int, path: str) -> 
         yield invalid(f"{path}.succeededIndexes", indexes, f"error parsing succeededIndexes: {fault}", _POLICY_RULE)
     if count is None:
         return
-    at = f"{path}.succeededCount"
+    item_path = f"{path}.succeededCount"
     if count < 0:
-        yield number(at, count, "must be greater than or equal to 0", "validation/non-negative")
+        yield number(item_path, count, "must be greater than or equal to 0", "validation/non-negative")
     if count > completions:
         detail = f"must be less than or equal to {completions} (the number of specified completions)"
-        yield number(at, count, detail, _POLICY_RULE)
+        yield number(item_path, count, detail, _POLICY_RULE)
     if isinstance(indexes, str) and count > total:
         what = "the number of indexes in the specified succeededIndexes field"
-        yield number(at, count, f"must be less than or equal to {total} ({what})", _POLICY_RULE)
+        yield number(item_path, count, f"must be less than or equal to {total} ({what})", _POLICY_RULE)
 
 
 def _count_indexes(text_: str, completions: int) -> tuple[int, str]:
@@ -336,13 +339,15 @@ def _policy_errors(spec: Raw, path: str) -> Iterator[FieldError]:
     if isinstance(replaced, str) and replaced not in choices:
         yield not_supported(f"{path}.podReplacementPolicy", replaced, choices, _RULE)
     policy = text(mapping(mapping(spec, "template"), "spec"), "restartPolicy") or "Always"
-    at = f"{path}.template.spec.restartPolicy"
+    item_path = f"{path}.template.spec.restartPolicy"
     if policy == "Always":
-        yield required(at, 'valid values: "OnFailure", "Never"', _CHOICE)
+        yield required(item_path, 'valid values: "OnFailure", "Never"', _CHOICE)
     elif policy not in {"OnFailure", "Never"}:
-        yield not_supported(at, policy, ("OnFailure", "Never"), _CHOICE, in_order=True)
+        yield not_supported(item_path, policy, ("OnFailure", "Never"), _CHOICE, in_order=True)
     elif on_failure is not None and policy != "Never":
-        yield invalid(at, policy, 'only "Never" is supported when podFailurePolicy is specified', _CHOICE, typed=True)
+        yield invalid(
+            item_path, policy, 'only "Never" is supported when podFailurePolicy is specified', _CHOICE, typed=True
+        )
 
 
 def _success(policy: Raw) -> dict[str, object]:
@@ -421,10 +426,10 @@ def _name_errors(raw: Raw) -> Iterator[FieldError]:
     metadata, name = mapping(raw, "metadata"), name_of(raw)
     template = mapping(mapping(mapping(raw, "spec"), "template"), "metadata")
     shared = not metadata.get("labels") and isinstance(template.get("labels"), dict)
-    places = ["spec.template.labels", *(["metadata.labels"] if shared or not metadata.get("labels") else [])]
+    paths = ["spec.template.labels", *(["metadata.labels"] if shared or not metadata.get("labels") else [])]
     count = sum(key not in mapping(template, "labels") for key in _NAMES)
     for fault in label_value_faults(name):
-        yield from (invalid(place, name, fault, "validation/name") for place in places for _ in range(count))
+        yield from (invalid(path, name, fault, "validation/name") for path in paths for _ in range(count))
 
 
 def cron_errors(raw: Raw) -> Iterator[FieldError]:

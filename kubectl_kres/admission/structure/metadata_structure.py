@@ -131,11 +131,11 @@ def _owner_errors(owners: list[Raw], path: str, server: Server) -> Iterator[Fiel
     indexed = server.has_change("validation/owner-required")
     for index, owner in enumerate(owners):
         version, kind = text(owner, "apiVersion"), text(owner, "kind")
-        at = f"{path}[{index}]" if indexed else path
-        yield from _field_errors(owner, at, indexed=indexed)
+        item_path = f"{path}[{index}]" if indexed else path
+        yield from _field_errors(owner, item_path, indexed=indexed)
         if (version, kind) == ("v1", "Event"):
             detail = "/v1, Kind=Event is disallowed from being an owner"
-            yield FieldError(at, "FieldValueInvalid", f"Invalid value: {_format_owner(owner)}: {detail}", _OWNER)
+            yield FieldError(item_path, "FieldValueInvalid", f"Invalid value: {_format_owner(owner)}: {detail}", _OWNER)
         if owner.get("controller") is True:
             this = f"{kind}/{text(owner, 'name')}"
             if first:
@@ -149,20 +149,20 @@ def _owner_errors(owners: list[Raw], path: str, server: Server) -> Iterator[Fiel
                 first = this
 
 
-def _field_errors(owner: Raw, at: str, *, indexed: bool) -> Iterator[FieldError]:
+def _field_errors(owner: Raw, item_path: str, *, indexed: bool) -> Iterator[FieldError]:
     """Fields without which nothing is an owner. ``indexed``: in the words of 1.37."""
     version = text(owner, "apiVersion")
     if indexed and not version:
-        yield required(f"{at}.apiVersion", "must not be empty", _OWNER)
+        yield required(f"{item_path}.apiVersion", "must not be empty", _OWNER)
     elif version.count("/") > 1 or not version.rpartition("/")[2]:
         detail = "must be <group>/<version> or <version>" if indexed else "version must not be empty"
-        yield invalid(f"{at}.apiVersion", version, detail, _OWNER)
+        yield invalid(f"{item_path}.apiVersion", version, detail, _OWNER)
     for key in ("kind", "name", "uid"):
         if not text(owner, key):
             yield (
-                required(f"{at}.{key}", "must not be empty", _OWNER)
+                required(f"{item_path}.{key}", "must not be empty", _OWNER)
                 if indexed
-                else invalid(f"{at}.{key}", "", "must not be empty", _OWNER, typed=key == "uid")
+                else invalid(f"{item_path}.{key}", "", "must not be empty", _OWNER, typed=key == "uid")
             )
 
 

@@ -43,9 +43,9 @@ def placing_errors(spec: Raw, labels: Raw, server: Server) -> Iterator[FieldErro
         for index, term in enumerate(items(mapping(affinity, kind), _REQUIRED)):
             yield from _term_errors(term, labels, f"{path}.{_REQUIRED}[{index}]")
         for index, weighted in enumerate(items(mapping(affinity, kind), _PREFERRED)):
-            at = f"{path}.{_PREFERRED}[{index}]"
-            yield from _weight_errors(weighted, at)
-            yield from _term_errors(mapping(weighted, "podAffinityTerm"), labels, f"{at}.podAffinityTerm")
+            item_path = f"{path}.{_PREFERRED}[{index}]"
+            yield from _weight_errors(weighted, item_path)
+            yield from _term_errors(mapping(weighted, "podAffinityTerm"), labels, f"{item_path}.podAffinityTerm")
     for index, toleration in enumerate(items(spec, "tolerations")):
         yield from _toleration_errors(toleration, f"spec.tolerations[{index}]")
     constraints = items(spec, "topologySpreadConstraints")
@@ -60,34 +60,34 @@ def selector_errors(selector: Raw | None, path: str, rule: str = RULE) -> Iterat
         return
     yield from label_errors(selector.get("matchLabels"), f"{path}.matchLabels", rule)
     for index, requirement in enumerate(items(selector, "matchExpressions")):
-        at, operator = f"{path}.matchExpressions[{index}]", text(requirement, "operator")
+        item_path, operator = f"{path}.matchExpressions[{index}]", text(requirement, "operator")
         values, key = texts(requirement, "values"), text(requirement, "key")
         if operator in {"In", "NotIn"}:
             if not values:
-                yield required(f"{at}.values", _LISTED, rule)
+                yield required(f"{item_path}.values", _LISTED, rule)
         elif operator in {"Exists", "DoesNotExist"}:
             if values:
-                yield forbidden(f"{at}.values", _UNLISTED, rule)
+                yield forbidden(f"{item_path}.values", _UNLISTED, rule)
         else:
-            yield invalid(f"{at}.operator", operator, _OPERATOR, rule, typed=True)
-        yield from (invalid(f"{at}.key", key, fault, rule) for fault in qualified_faults(key))
-        for place, value in enumerate(values):
+            yield invalid(f"{item_path}.operator", operator, _OPERATOR, rule, typed=True)
+        yield from (invalid(f"{item_path}.key", key, fault, rule) for fault in qualified_faults(key))
+        for position, value in enumerate(values):
             faults = label_value_faults(value)
-            yield from (invalid(f"{at}.values[{place}]", value, fault, rule) for fault in faults)
+            yield from (invalid(f"{item_path}.values[{position}]", value, fault, rule) for fault in faults)
 
 
 def _node_errors(affinity: Raw, path: str) -> Iterator[FieldError]:
     wanted = pointer(affinity, _REQUIRED)
     if wanted is not None:
-        at, terms = f"{path}.{_REQUIRED}.nodeSelectorTerms", items(wanted, "nodeSelectorTerms")
+        item_path, terms = f"{path}.{_REQUIRED}.nodeSelectorTerms", items(wanted, "nodeSelectorTerms")
         if not terms:
-            yield required(at, "must have at least one node selector term", RULE)
+            yield required(item_path, "must have at least one node selector term", RULE)
         for index, term in enumerate(terms):
-            yield from _node_term_errors(term, f"{at}[{index}]", values=True)
+            yield from _node_term_errors(term, f"{item_path}[{index}]", values=True)
     for index, weighted in enumerate(items(affinity, _PREFERRED)):
-        at = f"{path}.{_PREFERRED}[{index}]"
-        yield from _weight_errors(weighted, at)
-        yield from _node_term_errors(mapping(weighted, "preference"), f"{at}.preference", values=False)
+        item_path = f"{path}.{_PREFERRED}[{index}]"
+        yield from _weight_errors(weighted, item_path)
+        yield from _node_term_errors(mapping(weighted, "preference"), f"{item_path}.preference", values=False)
 
 
 def _weight_errors(weighted: Raw, path: str) -> Iterator[FieldError]:
@@ -101,18 +101,20 @@ def _node_term_errors(term: Raw, path: str, *, values: bool) -> Iterator[FieldEr
     for index, requirement in enumerate(items(term, "matchExpressions")):
         yield from _node_requirement_errors(requirement, f"{path}.matchExpressions[{index}]", values=values)
     for index, requirement in enumerate(items(term, "matchFields")):
-        at, operator = f"{path}.matchFields[{index}]", text(requirement, "operator")
+        item_path, operator = f"{path}.matchFields[{index}]", text(requirement, "operator")
         listed, key = texts(requirement, "values"), text(requirement, "key")
         if operator not in {"In", "NotIn"}:
-            yield invalid(f"{at}.operator", operator, _OPERATOR, RULE, typed=True)
+            yield invalid(f"{item_path}.operator", operator, _OPERATOR, RULE, typed=True)
         elif len(listed) != 1:
             detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
-            yield required(f"{at}.values", detail, RULE)
+            yield required(f"{item_path}.values", detail, RULE)
         if key != "metadata.name":
-            yield invalid(f"{at}.key", key, "not a valid field selector key", RULE)
+            yield invalid(f"{item_path}.key", key, "not a valid field selector key", RULE)
             continue
-        for place, value in enumerate(listed):
-            yield from (invalid(f"{at}.values[{place}]", value, fault, RULE) for fault in subdomain_faults(value))
+        for position, value in enumerate(listed):
+            yield from (
+                invalid(f"{item_path}.values[{position}]", value, fault, RULE) for fault in subdomain_faults(value)
+            )
 
 
 def _node_requirement_errors(requirement: Raw, path: str, *, values: bool) -> Iterator[FieldError]:
@@ -129,8 +131,8 @@ def _node_requirement_errors(requirement: Raw, path: str, *, values: bool) -> It
     else:
         yield invalid(f"{path}.operator", operator, _OPERATOR, RULE, typed=True)
     yield from (invalid(f"{path}.key", key, fault, RULE) for fault in qualified_faults(key))
-    for place, value in enumerate(listed if values else ()):
-        yield from (invalid(f"{path}.values[{place}]", value, fault, RULE) for fault in label_value_faults(value))
+    for index, value in enumerate(listed if values else ()):
+        yield from (invalid(f"{path}.values[{index}]", value, fault, RULE) for fault in label_value_faults(value))
 
 
 def _term_errors(term: Raw, labels: Raw, path: str) -> Iterator[FieldError]:
@@ -161,12 +163,15 @@ def _key_errors(term: Raw, labels: Raw, path: str) -> Iterator[FieldError]:
         for index, key in enumerate(keys):
             yield from (invalid(f"{path}.{name}[{index}]", key, fault, RULE) for fault in qualified_faults(key))
     if selector is not None:
-        selected, places = set(mapping(selector, "matchLabels")), {key: place for place, key in enumerate(matched)}
+        selected, index_of = (
+            set(mapping(selector, "matchLabels")),
+            {key: position for position, key in enumerate(matched)},
+        )
         merged = [key for key in (*matched, *mismatched) if key in labels]
         for key in (*(text(item, "key") for item in items(selector, "matchExpressions")), *merged):
-            if key in places and key in selected:
+            if key in index_of and key in selected:
                 yield invalid(
-                    f"{path}[{places[key]}]", key, "exists in both matchLabelKeys and labelSelector", RULE
+                    f"{path}[{index_of[key]}]", key, "exists in both matchLabelKeys and labelSelector", RULE
                 )  # fmt: skip
             selected.add(key)
     for index, key in enumerate(matched):
@@ -186,19 +191,19 @@ def _toleration_errors(toleration: Raw, path: str) -> Iterator[FieldError]:
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         detail = "effect must be 'NoExecute' when `tolerationSeconds` is set"
         yield invalid(f"{path}.effect", effect, detail, RULE, typed=True)
-    at = f"{path}.operator"
+    item_path = f"{path}.operator"
     match operator:
         case "" | "Equal":
             faults = [*label_value_faults(value)]
             if faults:
-                yield invalid(at, value, ";".join(faults), RULE)
+                yield invalid(item_path, value, ";".join(faults), RULE)
         case "Exists":
             if value:
-                yield invalid(at, value, "value must be empty when `operator` is 'Exists'", RULE)
+                yield invalid(item_path, value, "value must be empty when `operator` is 'Exists'", RULE)
         case "Lt" | "Gt":
-            yield not_supported(at, operator, ("Equal", "Exists", "Lt", "Gt"), RULE, in_order=True)
+            yield not_supported(item_path, operator, ("Equal", "Exists", "Lt", "Gt"), RULE, in_order=True)
         case _:
-            yield not_supported(at, operator, ("Equal", "Exists"), RULE, in_order=True)
+            yield not_supported(item_path, operator, ("Equal", "Exists"), RULE, in_order=True)
     if effect and effect not in _EFFECTS:
         yield not_supported(f"{path}.effect", effect, _EFFECTS, RULE, in_order=True)
 

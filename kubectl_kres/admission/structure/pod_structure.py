@@ -80,8 +80,10 @@ def pod_spec_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
     for index, alias in enumerate(items(spec, "hostAliases")):
         path, address = f"spec.hostAliases[{index}]", text(alias, "ip")
         yield from (invalid(f"{path}.ip", address, fault, _RULE) for fault in address_faults(address, server))
-        for place, host in enumerate(texts(alias, "hostnames")):
-            yield from (invalid(f"{path}.hostnames[{place}]", host, fault, _RULE) for fault in subdomain_faults(host))
+        for position, host in enumerate(texts(alias, "hostnames")):
+            yield from (
+                invalid(f"{path}.hostnames[{position}]", host, fault, _RULE) for fault in subdomain_faults(host)
+            )
     yield from _name_errors(spec, server)
 
 
@@ -117,8 +119,8 @@ def _dns_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
     if len(servers) > _SERVERS:
         yield invalid(f"{path}.nameservers", servers, f"must not have more than {_SERVERS} nameservers", _RULE)
     for index, address in enumerate(servers):
-        at = f"{path}.nameservers[{index}]"
-        yield from (invalid(at, address, fault, _RULE) for fault in address_faults(address, server))
+        item_path = f"{path}.nameservers[{index}]"
+        yield from (invalid(item_path, address, fault, _RULE) for fault in address_faults(address, server))
     yield from _search_errors(searches, f"{path}.searches", relaxed=server.is_enabled("RelaxedDNSSearchValidation"))
     for index, option in enumerate(items(config or {}, "options")):
         if not text(option, "name"):
@@ -364,12 +366,12 @@ def _init_restart_errors(container: Raw, path: str, server: Server) -> Iterator[
 def _restart_errors(container: Raw, path: str, server: Server) -> Iterator[FieldError]:
     """Source: validation.go validateContainerRestartPolicy."""
     policy, rules = container.get("restartPolicy"), items(container, "restartPolicyRules")
-    at = f"{path}.restartPolicy"
+    item_path = f"{path}.restartPolicy"
     if policy is None:
         if rules:
-            yield required(at, _WITHOUT, _POD_CHOICE)
+            yield required(item_path, _WITHOUT, _POD_CHOICE)
     elif isinstance(policy, str) and policy not in _POLICIES:
-        yield not_supported(at, policy, _POLICIES, _POD_CHOICE)
+        yield not_supported(item_path, policy, _POLICIES, _POD_CHOICE)
     if len(rules) > _RULES:
         yield too_many(f"{path}.restartPolicyRules", len(rules), _RULES, _POD_CHOICE)
     actions = (
@@ -378,14 +380,16 @@ def _restart_errors(container: Raw, path: str, server: Server) -> Iterator[Field
         else ("Restart",)
     )
     for index, rule in enumerate(rules):
-        at, codes = f"{path}.restartPolicyRules[{index}]", pointer(rule, "exitCodes")
+        item_path, codes = f"{path}.restartPolicyRules[{index}]", pointer(rule, "exitCodes")
         if text(rule, "action") not in actions:
-            yield not_supported(f"{at}.action", text(rule, "action"), actions, _POD_CHOICE)
+            yield not_supported(f"{item_path}.action", text(rule, "action"), actions, _POD_CHOICE)
         if codes is None:
-            yield required(f"{at}.exitCodes", "must be specified", _POD_CHOICE)
+            yield required(f"{item_path}.exitCodes", "must be specified", _POD_CHOICE)
             continue
         if text(codes, "operator") not in {"In", "NotIn"}:
-            yield not_supported(f"{at}.exitCodes.operator", text(codes, "operator"), ("In", "NotIn"), _POD_CHOICE)
+            yield not_supported(
+                f"{item_path}.exitCodes.operator", text(codes, "operator"), ("In", "NotIn"), _POD_CHOICE
+            )
         values = codes.get("values")
         if isinstance(values, list) and len(values) > _EXIT_CODES:
-            yield too_many(f"{at}.exitCodes.values", len(values), _EXIT_CODES, _POD_CHOICE)
+            yield too_many(f"{item_path}.exitCodes.values", len(values), _EXIT_CODES, _POD_CHOICE)

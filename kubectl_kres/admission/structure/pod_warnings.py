@@ -107,11 +107,11 @@ def _profiles(annotations: Raw, spec: Raw) -> Iterator[str]:
     if SECCOMP_OF_POD in annotations and pointer(context, "seccompProfile") is None:
         yield f"metadata.annotations[{SECCOMP_OF_POD}]: {_USE.format('non-functional in v1.27+', 'seccompProfile')}"
     for container in whole_containers(spec).values():
-        name, own = text(container, "name"), mapping(container, "securityContext")
-        if f"{SECCOMP}{name}" in annotations and pointer(own, "seccompProfile") is None:
+        name, request_context = text(container, "name"), mapping(container, "securityContext")
+        if f"{SECCOMP}{name}" in annotations and pointer(request_context, "seccompProfile") is None:
             yield f"metadata.annotations[{SECCOMP}{name}]: {_USE.format('non-functional in v1.27+', 'seccompProfile')}"
         key = f"{APP_ARMOR}{name}"
-        if key in annotations and pointer(own, "appArmorProfile") is None:
+        if key in annotations and pointer(request_context, "appArmorProfile") is None:
             profile = _app_armor(annotations[key])
             of_pod = pointer(context, "appArmorProfile")
             if profile is None or of_pod is None or profile != {**_NO_PROFILE, **of_pod}:
@@ -152,11 +152,11 @@ def _scheduling_warnings(spec: Raw) -> Iterator[str]:
         if key in _NODE_LABELS:
             yield f"spec.nodeSelector[{key}]: {_NODE_LABELS[key]}"
     for index, spread in enumerate(items(spec, "topologySpreadConstraints")):
-        at, topology = f"spec.topologySpreadConstraints[{index}]", spread.get("topologyKey")
+        item_path, topology = f"spec.topologySpreadConstraints[{index}]", spread.get("topologyKey")
         if topology in _NODE_LABELS:
-            yield f"{at}.topologyKey: {topology} is {_NODE_LABELS[topology]}"
+            yield f"{item_path}.topologyKey: {topology} is {_NODE_LABELS[topology]}"
         if spread.get("labelSelector") is None:
-            yield f"{at}.{_NO_SELECTOR}"
+            yield f"{item_path}.{_NO_SELECTOR}"
     yield from _affinity(mapping(spec, "affinity"))
 
 
@@ -179,11 +179,13 @@ def _affinity(affinity: Raw) -> Iterator[str]:
 def _terms(term: Raw, path: str, *, values: bool) -> Iterator[str]:
     """``values``: those that no label can have are warned of, where they are not refused."""
     for index, expression in enumerate(items(term, "matchExpressions")):
-        key, at = expression.get("key"), f"{path}.matchExpressions[{index}]"
+        key, item_path = expression.get("key"), f"{path}.matchExpressions[{index}]"
         if key in _NODE_LABELS:
-            yield f"{at}.key: {key} is {_NODE_LABELS[key]}"
-        for place, value in enumerate(texts(expression, "values") if values else ()):
-            yield from (f"{at}.values[{place}]: {value} is invalid, {fault}" for fault in label_value_faults(value))
+            yield f"{item_path}.key: {key} is {_NODE_LABELS[key]}"
+        for position, value in enumerate(texts(expression, "values") if values else ()):
+            yield from (
+                f"{item_path}.values[{position}]: {value} is invalid, {fault}" for fault in label_value_faults(value)
+            )
 
 
 def _duplicate_warnings(spec: Raw, field: str, name: str) -> Iterator[str]:
@@ -197,49 +199,51 @@ def _duplicate_warnings(spec: Raw, field: str, name: str) -> Iterator[str]:
 
 def _volumes(spec: Raw) -> Iterator[str]:
     for index, volume in enumerate(items(spec, "volumes")):
-        at = f"spec.volumes[{index}]"
+        item_path = f"spec.volumes[{index}]"
         for kind, warning in _VOLUMES.items():
             if volume.get(kind) is not None:
-                yield f"{at}.{_WRITTEN.get(kind, kind)}: {warning}"
+                yield f"{item_path}.{_WRITTEN.get(kind, kind)}: {warning}"
         template = mapping(mapping(volume, "ephemeral"), "volumeClaimTemplate")
         resources = mapping(mapping(template, "spec"), "resources")
         for side in ("limits", "requests"):
-            storage = parse_list(mapping(resources, side), at).get("storage")
+            storage = parse_list(mapping(resources, side), item_path).get("storage")
             if storage is not None:
-                yield from fraction(f"{at}.ephemeral.volumeClaimTemplate.spec.resources.{side}[storage]", storage)
+                yield from fraction(
+                    f"{item_path}.ephemeral.volumeClaimTemplate.spec.resources.{side}[storage]", storage
+                )
 
 
 def _ports(spec: Raw, *, filled: bool) -> Iterator[str]:
     """Ports that several containers, or one twice, say they listen on, and names that stand for several."""
     seen: dict[tuple[Any, str], list[tuple[str, str, Any]]] = {}
     names: dict[str, str] = {}
-    for at, port in _listed_ports(spec):
+    for item_path, port in _listed_ports(spec):
         number, protocol = integer(port, "containerPort") or 0, str(port.get("protocol") or "TCP")
         name, ip, host = str(port.get("name") or ""), str(port.get("hostIP") or ""), port.get("hostPort") or 0
-        if filled and not at.startswith("spec.ephemeralContainers"):
+        if filled and not item_path.startswith("spec.ephemeralContainers"):
             host = host or number
         if ip and not host:
             shown = f"Name:{name} HostPort:0 ContainerPort:{number} Protocol:{protocol} HostIP:{ip}"
-            yield f"{at}: hostIP set without hostPort: {{{shown}}}"
+            yield f"{item_path}: hostIP set without hostPort: {{{shown}}}"
         for other, other_ip, other_host in seen.get((number, protocol), ()):
             if (ip, host) == (other_ip, other_host):
-                yield f"{at}: duplicate port definition with {other}"
+                yield f"{item_path}: duplicate port definition with {other}"
             elif not host or not other_host:
-                yield f"{at}: overlapping port definition with {other}"
+                yield f"{item_path}: overlapping port definition with {other}"
             elif host == other_host and (not ip) != (not other_ip):
-                yield f"{at}: dangerously ambiguous port definition with {other}"
-        seen.setdefault((number, protocol), []).append((at, ip, host))
-        if name and names.setdefault(name, at) != at:
+                yield f"{item_path}: dangerously ambiguous port definition with {other}"
+        seen.setdefault((number, protocol), []).append((item_path, ip, host))
+        if name and names.setdefault(name, item_path) != item_path:
             first = names[name]
             use = f"services and probes that select ports by name will use {first}"
-            yield f'{at}: duplicate port name "{name}" with {first}, {use}'
+            yield f'{item_path}: duplicate port name "{name}" with {first}, {use}'
 
 
 def _listed_ports(spec: Raw) -> Iterator[tuple[str, Raw]]:
     for key in _KEYS:
-        for place, container in enumerate(items(spec, key)):
+        for position, container in enumerate(items(spec, key)):
             for index, port in enumerate(items(container, "ports")):
-                yield f"spec.{key}[{place}].ports[{index}]", port
+                yield f"spec.{key}[{position}].ports[{index}]", port
 
 
 def _overlapping_paths(volumes: Iterable[Raw]) -> Iterator[str]:
@@ -264,8 +268,8 @@ def _overlapping_paths(volumes: Iterable[Raw]) -> Iterator[str]:
         )
 
 
-def _files(source: Raw, of: str = "") -> Iterator[_File]:
-    yield from (_File(text(item, "path"), of) for item in items(source, "items"))
+def _files(source: Raw, kind: str = "") -> Iterator[_File]:
+    yield from (_File(text(item, "path"), kind) for item in items(source, "items"))
 
 
 def _projected_source_rows(part: Raw) -> Iterator[_File]:

@@ -43,15 +43,15 @@ def field_errors(reference: Raw, fields: tuple[str, ...], path: str) -> Iterator
         yield required(f"{path}.fieldPath", rule=RULE)
         return
     head, key = _split_subscript(name)
-    why = ""
+    reason = ""
     if version != "v1":
-        why = f"unsupported pod version: {version}"
+        reason = f"unsupported pod version: {version}"
     elif key is not None and head not in {"metadata.annotations", "metadata.labels"}:
-        why = f"field label does not support subscript: {name}"
+        reason = f"field label does not support subscript: {name}"
     elif key is None and name not in _FIELDS | {"spec.host"}:
-        why = f"field label not supported: {name}"
-    if why:
-        yield invalid(f"{path}.fieldPath", name, f"error converting fieldPath: {why}", RULE)
+        reason = f"field label not supported: {name}"
+    if reason:
+        yield invalid(f"{path}.fieldPath", name, f"error converting fieldPath: {reason}", RULE)
     elif key is not None:
         key = key.lower() if head == "metadata.annotations" else key
         yield from (invalid(path, key, fault, RULE) for fault in qualified_faults(key))
@@ -160,11 +160,11 @@ def port_errors(spec: Raw, *, pod: bool) -> Iterator[FieldError]:
         path = f"spec.containers[{index}].ports"
         yield from _port_errors(ports, path)
         yield from _taken_twice(ports, path, taken)
-        for place, port in enumerate(ports) if shared else ():
-            own, host = port.get("containerPort"), _number(port, "hostPort")
-            if host and host != own:
+        for position, port in enumerate(ports) if shared else ():
+            port_number, host = port.get("containerPort"), _number(port, "hostPort")
+            if host and host != port_number:
                 text = "must match `containerPort` when `hostNetwork` is true"
-                yield number(f"{path}[{place}].hostPort", host, text, _RULE)
+                yield number(f"{path}[{position}].hostPort", host, text, _RULE)
     for index, ports in _ports(spec, "initContainers", filled=filled):
         yield from _port_errors(ports, f"spec.initContainers[{index}].ports")
         # The server looks at each of these by itself, and calls it the first.
@@ -210,19 +210,21 @@ def _number(port: Raw, key: str) -> int:
 def _port_errors(ports: Sequence[Raw], path: str) -> Iterator[FieldError]:
     names: set[str] = set()
     for index, port in enumerate(ports):
-        at, name, protocol = f"{path}[{index}]", str(port.get("name") or ""), port.get("protocol")
+        item_path, name, protocol = f"{path}[{index}]", str(port.get("name") or ""), port.get("protocol")
         faults = tuple(name_faults(name)) if name else ()
-        yield from (invalid(f"{at}.name", name, fault, _RULE) for fault in faults)
+        yield from (invalid(f"{item_path}.name", name, fault, _RULE) for fault in faults)
         if not faults and name in names:
-            yield duplicate(f"{at}.name", name, _RULE)
+            yield duplicate(f"{item_path}.name", name, _RULE)
         names |= {name} if name and not faults else set()
         if not _number(port, "containerPort"):
-            yield required(f"{at}.containerPort", rule=_RULE)
+            yield required(f"{item_path}.containerPort", rule=_RULE)
         for key in ("containerPort", "hostPort"):
             value = _number(port, key)
-            yield from (number(f"{at}.{key}", value, fault, _RULE) for fault in (number_faults(value) if value else ()))
+            yield from (
+                number(f"{item_path}.{key}", value, fault, _RULE) for fault in (number_faults(value) if value else ())
+            )
         if protocol and protocol not in PROTOCOLS:
-            yield not_supported(f"{at}.protocol", str(protocol), PROTOCOLS, _RULE)
+            yield not_supported(f"{item_path}.protocol", str(protocol), PROTOCOLS, _RULE)
 
 
 def _taken_twice(ports: Sequence[Raw], path: str, taken: set[str]) -> Iterator[FieldError]:

@@ -141,17 +141,17 @@ def _app_armor_errors(context: Raw, path: str) -> Iterator[FieldError]:
     profile = pointer(context, "appArmorProfile")
     if profile is None:
         return
-    kind, local, at = text(profile, "type"), profile.get("localhostProfile"), f"{path}.localhostProfile"
+    kind, local, item_path = text(profile, "type"), profile.get("localhostProfile"), f"{path}.localhostProfile"
     if kind == "Localhost":
         if not isinstance(local, str) or not local:
-            yield required(at, "must be set when AppArmor type is Localhost", _RULE)
+            yield required(item_path, "must be set when AppArmor type is Localhost", _RULE)
         elif local != local.strip():
-            yield invalid(at, local, "must not be padded with whitespace", _RULE)
+            yield invalid(item_path, local, "must not be padded with whitespace", _RULE)
         if isinstance(local, str) and len(local.encode("utf-8", "surrogatepass")) > _LONGEST_PATH:
-            yield too_long(at, _LONGEST_PATH, _RULE)
+            yield too_long(item_path, _LONGEST_PATH, _RULE)
     elif kind in _PROFILES:
         if isinstance(local, str):
-            yield invalid(at, local, "can only be set when AppArmor type is Localhost", _RULE)
+            yield invalid(item_path, local, "can only be set when AppArmor type is Localhost", _RULE)
     elif not kind:
         yield required(f"{path}.type", "type is required when appArmorProfile is set", _RULE)
     else:
@@ -179,9 +179,9 @@ def pod_security_errors(spec: Raw, containers: Mapping[str, Raw]) -> Iterator[Fi
         for key, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
             if spec.get(key) is True:
                 yield forbidden(f"spec.{shown}", "when `hostUsers` is false", _RULE)
-        for at, container in containers.items():
+        for item_path, container in containers.items():
             if container.get("volumeDevices"):
-                yield forbidden(f"{at}.volumeDevices", "when `hostUsers` is false", _RULE)
+                yield forbidden(f"{item_path}.volumeDevices", "when `hostUsers` is false", _RULE)
 
 
 _CHOICES = {
@@ -200,18 +200,18 @@ def _sysctl_errors(spec: Raw, context: Raw, path: str) -> Iterator[FieldError]:
     """Source: validation.go validateSysctls, ValidateHostSysctl."""
     seen: set[str] = set()
     for index, sysctl in enumerate(items(context, "sysctls")):
-        at, name = f"{path}[{index}].name", text(sysctl, "name")
+        item_path, name = f"{path}[{index}].name", text(sysctl, "name")
         if not name:
-            yield required(at, rule=_RULE)
+            yield required(item_path, rule=_RULE)
         elif len(name) > _LONGEST_SYSCTL or not re.fullmatch(_SYSCTL, name):
             detail = f"must have at most {_LONGEST_SYSCTL} characters and match regex ^{_SYSCTL}$"
-            yield invalid(at, name, detail, _RULE)
+            yield invalid(item_path, name, detail, _RULE)
         elif name in seen:
-            yield duplicate(at, name, _RULE)
+            yield duplicate(item_path, name, _RULE)
         dotted = name.replace("/", ".")
         for flag, heads in (("hostNetwork", _OF_NETWORK), ("hostIPC", _OF_IPC)):
             if spec.get(flag) is True and (dotted.startswith(heads) or (flag == "hostIPC" and dotted == "kernel.sem")):
-                yield invalid(at, name, f"may not be specified when '{flag}' is true", _RULE)
+                yield invalid(item_path, name, f"may not be specified when '{flag}' is true", _RULE)
                 break
         seen.add(name)
 
@@ -227,10 +227,10 @@ def system_errors(spec: Raw, containers: Mapping[str, Raw]) -> Iterator[FieldErr
     elif name not in {"linux", "windows"}:
         yield not_supported("spec.os", name, ("linux", "windows"), "validation/choice")
     elif name == "linux":
-        for at, raw in (("spec", spec), *containers.items()):
+        for item_path, raw in (("spec", spec), *containers.items()):
             if pointer(mapping(raw, "securityContext"), "windowsOptions") is not None:
                 detail = "windows options cannot be set for a linux pod"
-                yield forbidden(f"{at}.securityContext.windowsOptions", detail, _RULE)
+                yield forbidden(f"{item_path}.securityContext.windowsOptions", detail, _RULE)
     else:
         yield from _windows_errors(spec, context, containers)
 
@@ -243,7 +243,9 @@ def _windows_errors(spec: Raw, context: Raw, containers: Mapping[str, Raw]) -> I
     paths += [f"spec.{key}" for key in ("hostPID", "hostIPC") if spec.get(key) is True]
     paths += ["spec.securityContext.sysctls"] if context.get("sysctls") else []
     paths += ["spec.securityContext.supplementalGroups"] if context.get("supplementalGroups") is not None else []
-    for at, container in containers.items():
-        own = mapping(container, "securityContext")
-        paths += [f"{at}.securityContext.{key}" for key in _WINDOWS_CONTAINER if own.get(key) is not None]
+    for item_path, container in containers.items():
+        request_context = mapping(container, "securityContext")
+        paths += [
+            f"{item_path}.securityContext.{key}" for key in _WINDOWS_CONTAINER if request_context.get(key) is not None
+        ]
     yield from (forbidden(path, detail, _RULE) for path in paths)

@@ -79,7 +79,7 @@ def _type_errors(spec: Raw, kind: str, ports: Sequence[Raw]) -> Iterator[FieldEr
 
 def _port_errors(port: Raw, path: str, names: set[str], *, several: bool) -> Iterator[FieldError]:
     """Take the port's name into ``names``. Source: validation.go validateServicePort."""
-    name, own, target, protocol = (port.get(key) for key in ("name", "port", "targetPort", "protocol"))
+    name, port_number, target, protocol = (port.get(key) for key in ("name", "port", "targetPort", "protocol"))
     if name:
         yield from (invalid(f"{path}.name", name, fault, _RULE) for fault in label_faults(str(name)))
         if name in names:
@@ -87,11 +87,11 @@ def _port_errors(port: Raw, path: str, names: set[str], *, several: bool) -> Ite
         names.add(str(name))
     elif several:
         yield required(f"{path}.name", rule=_RULE)
-    own = own if isinstance(own, int) else 0
-    yield from (number(f"{path}.port", own, fault, _RULE) for fault in number_faults(own))
+    port_number = port_number if isinstance(port_number, int) else 0
+    yield from (number(f"{path}.port", port_number, fault, _RULE) for fault in number_faults(port_number))
     if protocol and protocol not in PROTOCOLS:
         yield not_supported(f"{path}.protocol", str(protocol), PROTOCOLS, _RULE)
-    target = target or own
+    target = target or port_number
     if isinstance(target, str):
         yield from (invalid(f"{path}.targetPort", target, fault, _RULE) for fault in name_faults(target))
     elif isinstance(target, int):
@@ -118,11 +118,11 @@ def _allocated_twice(ports: Sequence[Raw]) -> Iterator[FieldError]:
     """
     allocated: dict[Any, int] = {}
     for index, port in enumerate(ports):
-        wanted, own = int(port.get("nodePort") or 0), port.get("port")
-        if wanted and allocated.get(own) != wanted and wanted in allocated.values():
-            yield number(f"spec.ports[{index}].nodePort", wanted, "provided port is already allocated", _RULE)
-        if wanted:
-            allocated[own] = wanted
+        wanted_count, port_number = int(port.get("nodePort") or 0), port.get("port")
+        if wanted_count and allocated.get(port_number) != wanted_count and wanted_count in allocated.values():
+            yield number(f"spec.ports[{index}].nodePort", wanted_count, "provided port is already allocated", _RULE)
+        if wanted_count:
+            allocated[port_number] = wanted_count
 
 
 def _build_duplicate_error(path: str, key: str, protocol: str, value: Any) -> FieldError:

@@ -70,11 +70,11 @@ def _data_source_errors(spec: Raw, path: str) -> Iterator[FieldError]:
 
 def size_errors(size: Quantity | None, path: str = "spec") -> Iterator[FieldError]:
     """Of what is requested of ``storage``; None: nothing. Source: validation.go ValidatePersistentVolumeClaimSpec."""
-    at, rule = f"{path}.resources[storage]", "validation/claim-size"
+    item_path, rule = f"{path}.resources[storage]", "validation/claim-size"
     if size is None:
-        yield required(at, rule=rule, resource="storage")
+        yield required(item_path, rule=rule, resource="storage")
     elif size.nano <= 0:
-        yield invalid(at, size, "must be greater than zero", rule)
+        yield invalid(item_path, size, "must be greater than zero", rule)
 
 
 def template_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
@@ -134,7 +134,7 @@ def volume_errors(spec: Raw, pod_name: str, server: Server, *, pod: bool) -> tup
     errors: list[FieldError] = []
     volumes: dict[str, Raw] = {}
     listed = items(spec, "volumes")
-    made = {
+    claim_names = {
         f"{pod_name}-{text(mapping, 'name')}"
         for mapping in listed
         if pod_name and pointer(mapping, "ephemeral") is not None
@@ -156,7 +156,7 @@ def volume_errors(spec: Raw, pod_name: str, server: Server, *, pod: bool) -> tup
             volumes[name] = volume
         errors += field_errors
         claim = text(mapping(volume, "persistentVolumeClaim"), "claimName")
-        if claim in made:
+        if claim in claim_names:
             text_ = "must not reference a PVC that gets created for an ephemeral volume"
             errors.append(invalid(f"{path}.persistentVolumeClaim.claimName", claim, text_, RULE))
     return errors, volumes
@@ -175,9 +175,9 @@ def _source_errors(volume: Raw, path: str, name: str, pod_name: str, server: Ser
         first = key
         yield from check(source, f"{path}.{key}", server)
         if key == "ephemeral" and pod_name and name:
-            made = f"{pod_name}-{name}"
-            for fault in subdomain_faults(made):
-                yield invalid(f"{path}.name", name, f'PVC name "{made}": {fault}', RULE)
+            claim_name = f"{pod_name}-{name}"
+            for fault in subdomain_faults(claim_name):
+                yield invalid(f"{path}.name", name, f'PVC name "{claim_name}": {fault}', RULE)
 
 
 def _mode_errors(source: Raw, key: str, path: str) -> Iterator[FieldError]:
@@ -199,11 +199,11 @@ def _empty_dir(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
 
 def _host_path(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     del server
-    where, kind = text(source, "path"), source.get("type")
-    if not where:
+    item_path, kind = text(source, "path"), source.get("type")
+    if not item_path:
         yield required(f"{path}.path", rule=RULE)
         return
-    yield from backstep_errors(where, f"{path}.path", RULE)
+    yield from backstep_errors(item_path, f"{path}.path", RULE)
     if isinstance(kind, str) and kind not in _HOST_TYPES:
         yield not_supported(f"{path}.type", kind, _HOST_TYPES, RULE)
 
@@ -284,24 +284,24 @@ def _projected_volume_errors(source: Raw, path: str, server: Server) -> Iterator
     yield from _mode_errors(source, "defaultMode", path)
     taken: set[str] = set()
     for index, part in enumerate(items(source, "sources")):
-        at = f"{path}.sources[{index}]"
+        item_path = f"{path}.sources[{index}]"
         for key in ("secret", "configMap"):
             result = pointer(part, key)
             if result is not None:
-                yield from _projected_files(result, f"{at}.{key}", path, taken)
+                yield from _projected_files(result, f"{item_path}.{key}", path, taken)
         result = pointer(part, "downwardAPI")
         for item in items(result or {}, "items"):
-            yield from _downward_file(item, f"{at}.downwardAPI")
+            yield from _downward_file(item, f"{item_path}.downwardAPI")
             yield from _taken_twice(text(item, "path"), text(item, "path"), path, taken)
         token = pointer(part, "serviceAccountToken")
         if token is not None:
-            yield from _token_errors(token, f"{at}.serviceAccountToken", path)
+            yield from _token_errors(token, f"{item_path}.serviceAccountToken", path)
         if any(key in part for key in GATED_SOURCES):
-            yield from source_errors(part, at)
+            yield from source_errors(part, item_path)
         # Bundles and certificates that the server does not know were dropped before.
         kinds = ("secret", "configMap", "downwardAPI", "serviceAccountToken", *GATED_SOURCES)
         if sum(pointer(part, key) is not None for key in kinds) > 1:
-            yield forbidden(at, "may not specify more than 1 volume type per source", RULE)
+            yield forbidden(item_path, "may not specify more than 1 volume type per source", RULE)
 
 
 def _projected_files(source: Raw, path: str, volume: str, taken: set[str]) -> Iterator[FieldError]:
@@ -345,9 +345,9 @@ def token_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
     ):
         return
     for index, volume in enumerate(items(spec, "volumes")):
-        for place, part in enumerate(items(mapping(volume, "projected"), "sources")):
+        for position, part in enumerate(items(mapping(volume, "projected"), "sources")):
             if pointer(part, "serviceAccountToken") is not None:
-                path = f"spec.volumes[{index}].projected.sources[{place}].serviceAccountToken"
+                path = f"spec.volumes[{index}].projected.sources[{position}].serviceAccountToken"
                 yield forbidden(path, "must not be specified when serviceAccountName is not set", RULE)
 
 

@@ -105,17 +105,17 @@ def workload_errors(raw: Raw, path: str, *, created: bool = True) -> Iterator[Fi
     for key in path.split("."):
         template = mapping(template, key)
     counted = mapping(mapping(spec, "jobTemplate"), "spec") if kind == "CronJob" else spec
-    at = "spec.jobTemplate.spec" if kind == "CronJob" else "spec"
+    item_path = "spec.jobTemplate.spec" if kind == "CronJob" else "spec"
     for key in _COUNTS.get("Job" if kind == "CronJob" else kind, ()):
         value = counted.get(key)
         if isinstance(value, int) and value < 0:
-            yield number(f"{at}.{key}", value, "must be greater than or equal to 0", "validation/non-negative")
+            yield number(f"{item_path}.{key}", value, "must be greater than or equal to 0", "validation/non-negative")
     yield from _rollout_errors(kind, spec)
     service = text(spec, "serviceName")
     if kind == "StatefulSet" and service:
         yield from (invalid("spec.serviceName", service, fault, "validation/name") for fault in label_faults(service))
     if kind in {"Job", "CronJob"}:
-        yield from job_errors(counted, at)
+        yield from job_errors(counted, item_path)
         yield from own_errors(raw, created=created) if kind == "Job" else cron_errors(raw)
     if kind not in _LASTING:
         return
@@ -207,21 +207,21 @@ def _deployment_errors(spec: Raw) -> Iterator[FieldError]:
             )
     elif kind == _ROLLING:
         unavailable, surge = (_read_rollout_value(rolling or {}, key, "25%") for key in ("maxUnavailable", "maxSurge"))
-        at = f"{path}.rollingUpdate"
-        yield from _share_errors(unavailable, f"{at}.maxUnavailable", whole=True)
-        yield from _share_errors(surge, f"{at}.maxSurge", whole=False)
+        item_path = f"{path}.rollingUpdate"
+        yield from _share_errors(unavailable, f"{item_path}.maxUnavailable", whole=True)
+        yield from _share_errors(surge, f"{item_path}.maxSurge", whole=False)
         if not _amount(unavailable) and not _amount(surge):
-            yield _not_valid(f"{at}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0")
+            yield _not_valid(f"{item_path}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0")
     else:
         shown = {"Type": kind, "RollingUpdate": None if rolling is None else _internal(rolling)}
         yield _unsupported_type_error(path, shown, (_RECREATE, _ROLLING))
     deadline, ready = integer(spec, "progressDeadlineSeconds"), integer(spec, "minReadySeconds") or 0
-    at = "spec.progressDeadlineSeconds"
+    item_path = "spec.progressDeadlineSeconds"
     if deadline is not None and deadline < 0:
-        yield _negative(at, deadline)
+        yield _negative(item_path, deadline)
     if (_PROGRESS if deadline is None else deadline) <= ready:
         shown_deadline = _PROGRESS if deadline is None else deadline
-        yield number(at, shown_deadline, "must be greater than minReadySeconds", _RULE_ROLLOUT)
+        yield number(item_path, shown_deadline, "must be greater than minReadySeconds", _RULE_ROLLOUT)
 
 
 def _internal(rolling: Raw) -> Mapping[str, Any]:
@@ -244,13 +244,13 @@ def _daemon_set_errors(strategy: Raw) -> Iterator[FieldError]:
         _read_rollout_value(rolling or {}, "maxUnavailable", 1),
         _read_rollout_value(rolling or {}, "maxSurge", 0),
     )
-    at = f"{path}.rollingUpdate"
-    yield from _share_errors(unavailable, f"{at}.maxUnavailable", whole=True)
-    yield from _share_errors(surge, f"{at}.maxSurge", whole=True)
+    item_path = f"{path}.rollingUpdate"
+    yield from _share_errors(unavailable, f"{item_path}.maxUnavailable", whole=True)
+    yield from _share_errors(surge, f"{item_path}.maxSurge", whole=True)
     if _amount(unavailable) and _amount(surge):
-        yield _not_valid(f"{at}.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
+        yield _not_valid(f"{item_path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
     elif not _amount(unavailable) and not _amount(surge):
-        yield required(f"{at}.maxUnavailable", "cannot be 0 when maxSurge is 0", _RULE_ROLLOUT)
+        yield required(f"{item_path}.maxUnavailable", "cannot be 0 when maxSurge is 0", _RULE_ROLLOUT)
 
 
 def _stateful_set_errors(spec: Raw) -> Iterator[FieldError]:
@@ -279,8 +279,8 @@ def _stateful_set_errors(spec: Raw) -> Iterator[FieldError]:
     for key in ("whenDeleted", "whenScaled") if kept is not None else ():
         policy = text(kept or {}, key) or "Retain"
         if policy not in {"Retain", "Delete"}:
-            at = f"spec.persistentVolumeClaimRetentionPolicy.{key}"
-            yield not_supported(at, policy, ("Retain", "Delete"), _RULE_ROLLOUT, in_order=True)
+            item_path = f"spec.persistentVolumeClaimRetentionPolicy.{key}"
+            yield not_supported(item_path, policy, ("Retain", "Delete"), _RULE_ROLLOUT, in_order=True)
     start = integer(mapping(spec, "ordinals"), "start") or 0
     if start < 0:
         yield _negative("spec.ordinals.start", start)
@@ -340,16 +340,16 @@ def autoscaler_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
     """In the server's order. Source: autoscaling/validation.go validateHorizontalPodAutoscalerSpec."""
     yield from metadata_errors(raw, server)
     spec = mapping(raw, "spec")
-    least, most = integer(spec, "minReplicas"), integer(spec, "maxReplicas") or 0
+    minimum, maximum = integer(spec, "minReplicas"), integer(spec, "maxReplicas") or 0
     bound = 0 if server.has_change("autoscaler/scale-to-zero") else 1
-    if least is not None and least < bound:
-        yield number("spec.minReplicas", least, f"must be greater than or equal to {bound}", RULE)
-    if most == 0:
+    if minimum is not None and minimum < bound:
+        yield number("spec.minReplicas", minimum, f"must be greater than or equal to {bound}", RULE)
+    if maximum == 0:
         detail = "" if server.has_change("autoscaler/most-required") else "must be set and greater than 0"
         yield required("spec.maxReplicas", detail, RULE)
-    elif most < 0:
-        yield number("spec.maxReplicas", most, "must be greater than or equal to 1", RULE)
-    if least is not None and most < least:
-        yield number("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`", RULE)
-    if least == 0 and not any(text(metric, "type") in {"Object", "External"} for metric in items(spec, "metrics")):
+    elif maximum < 0:
+        yield number("spec.maxReplicas", maximum, "must be greater than or equal to 1", RULE)
+    if minimum is not None and maximum < minimum:
+        yield number("spec.maxReplicas", maximum, "must be greater than or equal to `minReplicas`", RULE)
+    if minimum == 0 and not any(text(metric, "type") in {"Object", "External"} for metric in items(spec, "metrics")):
         yield forbidden("spec.metrics", _OWN, RULE)

@@ -58,38 +58,38 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     if words and (options.pool or options.waiting):
         raise UsageError("--pool and --waiting choose among claims; names do not go with them")
     unread = () if words or options.filenames else (*WORKLOADS, "ControllerRevision")
-    return Query(partial(ClaimsPage, options, whole=bool(words)), words, claims, unread=unread)
+    return Query(partial(ClaimsPage, options, shows_all=bool(words)), words, claims, unread=unread)
 
 
 class ClaimsPage(Page):
-    """Claims, a row each. ``whole``: each in full, not a row."""
+    """Claims, a row each. ``shows_all``: each in full, not a row."""
 
     kind = "Claims"
 
-    def __init__(self, options: Options, *, whole: bool) -> None:
+    def __init__(self, options: Options, *, shows_all: bool) -> None:
         super().__init__(options)
-        self._whole, self.tabled = whole, not whole and options.output != "brief"
+        self._whole, self.as_table = shows_all, not shows_all and options.output != "brief"
         self._reports: list[ClaimReport] = []
 
-    def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The claims of a turn, which is one for all of them."""
-        prediction = build_prediction(turn.store)
+        prediction = build_prediction(batch.store)
         making = Claims(PoolIndex(prediction.store))
-        run_summary.note_assumption(prediction.supposed)
-        for subject, report in self._answers(making, prediction, turn, run_summary):
+        run_summary.note_assumption(prediction.assumptions)
+        for subject, report in self._answers(making, prediction, batch, run_summary):
             gap = bool(self._reports)
             self._reports.append(report)
-            whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=turn.ask.now, gap=gap)
+            draw_whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=batch.options.now, gap=gap)
             if self.options.output == "brief":
-                whole = self.brief(render_claim.claim_brief(report, self._explain_command(report.subject)))
-            yield ObjectAnswer(subject, report, whole)
+                draw_whole = self.brief(render_claim.claim_brief(report, self._explain_command(report.subject)))
+            yield ObjectAnswer(subject, report, draw_whole)
             run_summary.note_condition("allocated", report.state in {"allocated", "in use"})
             run_summary.add_answer(
                 report.unseen, complete=report.complete, negative=report.is_waiting and self.options.exit_code
             )
-        run_summary.note_unread(gaps := failed_beside(making.scene), complete=not gaps)
+        run_summary.note_unread(gaps := failed_beside(making.index), complete=not gaps)
         pool = self.options.pool
-        if pool and not self._reports and making.scene.pools_known and pool not in making.scene.pools:
+        if pool and not self._reports and making.index.pools_known and pool not in making.index.pools:
             run_summary.note(f'There is no pool "{pool}".')
 
     def _lines(self, report: ClaimReport, *, now: str, gap: bool) -> Iterator[str]:
@@ -102,10 +102,12 @@ class ClaimsPage(Page):
         yield from claim_lines(report, same_source(self.options), now=now, color=self.color, width=self.width)
 
     def _answers(
-        self, making: Claims, prediction: Prediction, turn: AnswerBatch, run_summary: RunSummary
+        self, making: Claims, prediction: Prediction, batch: AnswerBatch, run_summary: RunSummary
     ) -> Iterator[tuple[Subject, ClaimReport]]:
         """The claims that were chosen, each with its report."""
-        made = [(subject, self._report(making, prediction, subject, run_summary)) for subject in turn.found.subjects]
+        made = [
+            (subject, self._report(making, prediction, subject, run_summary)) for subject in batch.selection.subjects
+        ]
         kept = [(subject, report) for subject, report in made if report is not None and self._is_selected(report)]
         if not self._whole:
             kept.sort(key=lambda subjects: _ORDER.index(subjects[1].state))
@@ -133,7 +135,7 @@ class ClaimsPage(Page):
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """A row each, below a heading."""
-        reports = [answered.report for answered in answers]
+        reports = [answer.report for answer in answers]
         return render.table(reports, color=self.color, width=self.width) if reports else ()
 
     def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
@@ -209,10 +211,10 @@ def sizing_plan(options: Options, words: tuple[str, ...]) -> Query:
 
 
 def _choose(
-    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+    source: ObjectSource, inputs: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
     del words, program
-    yield one_named(source, given, "--for", options.sized, sizing_needs)
+    yield one_named(source, inputs, "--for", options.sized, sizing_needs)
 
 
 class SizingPage(Page):
@@ -220,11 +222,11 @@ class SizingPage(Page):
 
     kind = "Sizing"
 
-    def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The one workload."""
-        store = build_prediction(turn.store).store
+        store = build_prediction(batch.store).store
         for subject, item in run_summary.answer_each(
-            turn.found.subjects, lambda subject: size_claim(store, subject, turn.ask)
+            batch.selection.subjects, lambda subject: size_claim(store, subject, batch.options)
         ):
             drawn: Callable[[], Iterable[str]] = partial(text_sizing.lines, item, color=self.color, width=self.width)
             if self.options.output == "brief":

@@ -72,7 +72,7 @@ class ClaimOrPoolExplainer(Explainer):
         return query(options, words)
 
     def reports(
-        self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
+        self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         """The explanation of one object; none is counted by a verdict."""
         for flag in ("container", "question"):
@@ -80,59 +80,61 @@ class ClaimOrPoolExplainer(Explainer):
                 name = "for" if flag == "question" else flag
                 raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
         if subject.ref.kind == "Tenant":
-            yield from self._tenant(turn, subject, run_summary)
+            yield from self._tenant(batch, subject, run_summary)
             return
         try:
-            result = self._find_explaining(turn, run_summary).explain(subject)
+            result = self._find_explaining(batch, run_summary).explain(subject)
         except KresError as error:
             run_summary.add_error(error)
             return
-        whole: Callable[[], Iterable[str]] = partial(_lines, self.page, result, now=turn.ask.now, many=turn.many)
+        draw_whole: Callable[[], Iterable[str]] = partial(
+            _lines, self.page, result, now=batch.options.now, many=batch.many
+        )
         if self.page.options.output == "brief":
             more = explain_command(self.page.options, subject.ref, subject.file)
-            whole = self.page.brief(render.brief(result, more))
-        row = render.row_of(result) if self._in_table(turn) else None
-        yield ObjectAnswer(subject, result, whole, row=row), None
-        unseen = unseen_in(result)
+            draw_whole = self.page.brief(render.brief(result, more))
+        row = render.row_of(result) if self._in_table(batch) else None
+        yield ObjectAnswer(subject, result, draw_whole, row=row), None
+        failed_reads = unseen_in(result)
         run_summary.add_answer(
-            unseen, complete=is_whole(unseen), negative=self.page.options.exit_code and negative(result)
+            failed_reads, complete=is_whole(failed_reads), negative=self.page.options.exit_code and negative(result)
         )
 
     def _tenant(
-        self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
+        self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         try:
-            tenant_explanation = explain_tenant(turn.store, subject)
+            tenant_explanation = explain_tenant(batch.store, subject)
         except KresError as error:
             run_summary.add_error(error)
             return
-        whole: Callable[[], Iterable[str]] = partial(_tenant_lines, self.page, tenant_explanation)
+        draw_whole: Callable[[], Iterable[str]] = partial(_tenant_lines, self.page, tenant_explanation)
         if self.page.options.output == "brief":
-            whole = self.page.brief(
+            draw_whole = self.page.brief(
                 tenant_brief(tenant_explanation, explain_command(self.page.options, subject.ref, subject.file))
             )
-        row = tenant_row(tenant_explanation) if self._in_table(turn) else None
-        yield ObjectAnswer(subject, tenant_explanation, whole, row=row), None
+        row = tenant_row(tenant_explanation) if self._in_table(batch) else None
+        yield ObjectAnswer(subject, tenant_explanation, draw_whole, row=row), None
         run_summary.add_answer(
             tenant_explanation.unseen,
             complete=tenant_explanation.complete,
             negative=self.page.options.exit_code and tenant_explanation.is_exceeded,
         )
 
-    def _in_table(self, turn: AnswerBatch) -> bool:
+    def _in_table(self, batch: AnswerBatch) -> bool:
         """Whether an object is a row of a table, which is drawn then."""
         options = self.page.options
-        if not turn.many or options.steps or options.output not in {"text", "wide"}:
+        if not batch.many or options.steps or options.output not in {"text", "wide"}:
             return False
-        self.page.tabled = True
+        self.page.as_table = True
         return True
 
-    def _find_explaining(self, turn: AnswerBatch, run_summary: RunSummary) -> Explaining:
+    def _find_explaining(self, batch: AnswerBatch, run_summary: RunSummary) -> Explaining:
         """For all objects of a turn; what is assumed is noted."""
-        if self._last is None or self._last[0] is not turn:
-            explaining = Explaining(turn.store)
+        if self._last is None or self._last[0] is not batch:
+            explaining = Explaining(batch.store)
             run_summary.note_assumption(explaining.assumptions)
-            self._last = turn, explaining
+            self._last = batch, explaining
         return self._last[1]
 
 
@@ -177,7 +179,7 @@ def _choose_subjects(options: Options, words: Sequence[str]) -> Choose | None:
 
 def query(options: Options, words: Sequence[str]) -> Query:
     """Of Tenants alone, each with all that counts in its namespaces."""
-    choose = partial(select_subjects, wants=_list_read_requests, takes=_is_tenant)
+    choose = partial(select_subjects, find_reads=_list_read_requests, takes=_is_tenant)
     return Query(partial(TenantUsersPage, options), tuple(words), choose, needed=True)
 
 
@@ -194,11 +196,11 @@ class TenantUsersPage(Page):
 
     kind = "TenantUsers"
 
-    def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The Tenants of a turn; one that cannot be had is missed."""
-        for subject in turn.found.subjects:
+        for subject in batch.selection.subjects:
             try:
-                result = tenant_users(turn.store, subject, turn.ask)
+                result = tenant_users(batch.store, subject, batch.options)
             except KresError as error:
                 run_summary.add_error(error)
                 continue

@@ -44,57 +44,63 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     """All pools, or some in full."""
     if options.by and options.output == "brief":
         raise UsageError("-o brief says no more than five lines; it goes with no --by")
-    return Query(partial(PoolsPage, options, whole=bool(words)), words, pools)
+    return Query(partial(PoolsPage, options, shows_all=bool(words)), words, pools)
 
 
 class PoolsPage(Page):
-    """Pools, a block each. ``whole``: with namespaces, holders and queue."""
+    """Pools, a block each. ``shows_all``: with namespaces, holders and queue."""
 
     kind = "Pools"
 
-    def __init__(self, options: Options, *, whole: bool) -> None:
+    def __init__(self, options: Options, *, shows_all: bool) -> None:
         super().__init__(options)
-        self._whole = whole or options.output == "wide"
+        self._whole = shows_all or options.output == "wide"
         self._plain = options.ascii or not speaks_unicode()
         self._shown = 0
         self._metrics: list[str] = []
 
-    def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The pools of a turn, which is one for all of them."""
-        prediction = build_prediction(turn.store)
+        prediction = build_prediction(batch.store)
         context = PoolIndex(prediction.store)
-        run_summary.note_assumption(prediction.supposed)
+        run_summary.note_assumption(prediction.assumptions)
         if self.options.output == "metrics":
-            self._metrics += _metrics(prediction.store, {subject.ref.name for subject in turn.found.subjects})
-        for subject in turn.found.subjects:
+            self._metrics += _metrics(prediction.store, {subject.ref.name for subject in batch.selection.subjects})
+        for subject in batch.selection.subjects:
             if subject.ref in prediction.refused:
                 run_summary.add_error(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
                 continue
-            report = self._report(context, subject.ref.name, turn.ask)
-            report = structs.replace(report, predicted=subject.ref in prediction.made)
+            report = self._report(context, subject.ref.name, batch.options)
+            report = structs.replace(report, predicted=subject.ref in prediction.created)
             self._shown += 1
-            whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=turn.ask.now, first=self._shown == 1)
+            draw_whole: Callable[[], Iterable[str]] = partial(
+                self._lines, report, now=batch.options.now, first=self._shown == 1
+            )
             if self.options.output == "brief":
                 more = object_command("pools", report.subject, same_source(self.options), kind=False)
-                whole = self.brief(render.pool_brief(report, more))
-            yield ObjectAnswer(subject, report, whole)
+                draw_whole = self.brief(render.pool_brief(report, more))
+            yield ObjectAnswer(subject, report, draw_whole)
             bad = report.exhausted or bool(report.queue) or report.ready is False
             run_summary.add_answer(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
         run_summary.note_unread(gaps := failed_beside(context), complete=not gaps)
 
-    def _report(self, context: PoolIndex, name: str, ask: EvaluationOptions) -> PoolReport:
+    def _report(self, context: PoolIndex, name: str, options: EvaluationOptions) -> PoolReport:
         """Of a pool that may not be read what the user's own namespaces tell of it."""
         pool: Any = context.store.get("ResourcePool", name)
         if pool is None:
             return pool_glimpse(context, name)
-        unseen = unseen_of_pool(context, pool)
+        failed_reads = unseen_of_pool(context, pool)
         tree: tuple[UsageNode, ...] = ()
         if self.options.by:
-            tree = pool_tree(context, pool, ask)
-            unseen = tuple(
-                dict.fromkeys((*unseen, *find_unread(context.store, tree_needs(context.store, name, ask.server))))
+            tree = pool_tree(context, pool, options)
+            failed_reads = tuple(
+                dict.fromkeys(
+                    (*failed_reads, *find_unread(context.store, tree_needs(context.store, name, options.server)))
+                )
             )
-        return structs.replace(pool_report(context, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
+        return structs.replace(
+            pool_report(context, pool), tree=tree, unseen=failed_reads, complete=is_whole(failed_reads)
+        )
 
     def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
         """The series of Capsule's own endpoint, where these are asked for."""
@@ -105,13 +111,13 @@ class PoolsPage(Page):
         if self.options.output == "metrics":
             return
         yield from [""] * (not first)
-        whole, plain = self._whole, self._plain
-        if whole and not (self.options.whole or self.options.by or self.options.output == "wide"):
+        shows_all, plain = self._whole, self._plain
+        if shows_all and not (self.options.whole or self.options.by or self.options.output == "wide"):
             from kubectl_kres.capsule.text.page import pool_lines
 
             yield from pool_lines(report, now=now, ascii_only=plain, color=self.color, width=self.width)
             return
-        yield from render.lines(report, whole=whole, now=now, ascii_only=plain, color=self.color, width=self.width)
+        yield from render.lines(report, whole=shows_all, now=now, ascii_only=plain, color=self.color, width=self.width)
 
 
 def _metrics(store: Store, names: set[str]) -> Iterator[str]:

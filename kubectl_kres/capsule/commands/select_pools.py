@@ -25,7 +25,7 @@ _NONE_HERE = "Capsule is not installed: the server has no"
 
 
 def claims(
-    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+    source: ObjectSource, inputs: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
     """Claims by name, those of the files, or all of the namespaces that are asked about, in one go.
 
@@ -36,13 +36,13 @@ def claims(
         refuse_selectors(options)
         yield _select_named(source, CLAIM, words)
     elif options.filenames:
-        yield _in_files(source, given, CLAIM, options)
+        yield _in_files(source, inputs, CLAIM, options)
     else:
         yield _claims(source, options)
 
 
 def pools(
-    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+    source: ObjectSource, inputs: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
     """Pools by name, those of the files, or all."""
     del program
@@ -50,7 +50,7 @@ def pools(
         refuse_selectors(options)
         yield _with_users(source, _select_named(source, POOL, words), options)
     elif options.filenames:
-        yield _with_users(source, _in_files(source, given, POOL, options), options)
+        yield _with_users(source, _in_files(source, inputs, POOL, options), options)
     else:
         _fill_store(source, pools_needs)
         yield _with_users(source, _select_listed(source, POOL, ("",), options), options)
@@ -76,8 +76,8 @@ def _select_named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Sel
     missing: list[KresError] = []
     for name in dict.fromkeys(name_of(kind, word, f"{kind.names[3]}-name") for word in words):
         given = (ref.namespace for ref in source.store.files if (ref.kind, ref.name) == (kind.kind, name))
-        places = dict.fromkeys((*given, *source.candidate_namespaces(kind, name)))
-        group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in places]
+        namespaces = dict.fromkeys((*given, *source.candidate_namespaces(kind, name)))
+        group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in namespaces]
         source.fill(ReadRequest(kind.kind, subject.ref.namespace, name) for subject in group)
         there = [subject for subject in group if source.store.get(kind.kind, name, subject.ref.namespace) is not None]
         if not there and name in _find_unreadable_pools(source, kind, name):
@@ -89,13 +89,13 @@ def _select_named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Sel
     return Selection(tuple(subjects), tuple(missing))
 
 
-def _in_files(source: ObjectSource, given: Input, kind: Kind, options: Options) -> Selection:
+def _in_files(source: ObjectSource, inputs: Input, kind: Kind, options: Options) -> Selection:
     """Those that the files hold; workloads in them are of no interest here, but must make sense."""
-    in_files(given)
+    in_files(inputs)
     fits = labels_match(options.selector)
     subjects = [
         Subject(ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace), kind)
-        for item in given.policies.all(kind.kind)
+        for item in inputs.policies.all(kind.kind)
         if fits(item.metadata.labels or {})
     ]
     if not subjects:
@@ -110,12 +110,12 @@ def _claims(source: ObjectSource, options: Options) -> Selection:
     return _select_listed(source, CLAIM, spaces or ("",), options)
 
 
-def _fill_store(source: ObjectSource, needs: Callable[[Store], Iterable[ReadRequest]]) -> None:
+def _fill_store(source: ObjectSource, reads: Callable[[Store], Iterable[ReadRequest]]) -> None:
     """Read until nothing more is needed."""
     tried: set[ReadRequest] = set()
-    while new := [need for need in needs(source.store) if need not in tried]:
+    while new := [read for read in reads(source.store) if read not in tried]:
         tried.update(new)
-        source.fill(need for need in new if source.store.should_read(need))
+        source.fill(read for read in new if source.store.should_read(read))
 
 
 def _select_listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], options: Options) -> Selection:

@@ -339,6 +339,6 @@ def _find_any(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | N
 
 
 def _build_not_found_outcome(world: PoolWorld, kind: str, name: str) -> WorldOutcome:
-    known = BY_KIND.get(kind)
-    message = f'{known.qualified_name if known else kind} "{name}" not found'
+    known_kind = BY_KIND.get(kind)
+    message = f'{known_kind.qualified_name if known_kind else kind} "{name}" not found'
     return WorldOutcome(world, Refusal(404, "NotFound", message, ()))

@@ -92,8 +92,8 @@ def _of_claim(claim: ResourcePoolClaim) -> Iterator[str]:
     pool = claim.status.pool.name if claim.status.pool else claim.spec.pool
     yield _line("claim_pool", {**labels, "pool": pool}, 1)
     ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
-    for resource, asked in readable(claim.spec.claim, ref, "spec.claim", None).items():
-        yield _line("claim_resource", {**labels, "resource": resource}, _value(asked))
+    for resource, requested in readable(claim.spec.claim, ref, "spec.claim", None).items():
+        yield _line("claim_resource", {**labels, "resource": resource}, _value(requested))
 
 
 def _read(pool: ResourcePool, raw: ResourceList | None) -> dict[str, Quantity]:

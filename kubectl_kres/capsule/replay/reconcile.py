@@ -123,7 +123,9 @@ def reconcile(world: PoolWorld, name: str) -> Reconciled:
     queue = _queue(world, pool, spaces, faults)
     world = _clean_namespaces(world, pool, spaces, queue)
     allocation = _allocate_pool(pool, queue, faults)
-    world = with_claims(world, {key_of(turn.candidate.claim): _claim_with_turn(turn) for turn in allocation.turns})
+    world = with_claims(
+        world, {key_of(claim_turn.candidate.claim): _claim_with_turn(claim_turn) for claim_turn in allocation.turns}
+    )
     world, message = _with_quotas(world, pool, spaces, allocation.shares)
     if not message:
         world = with_claims(world, _set_bound_conditions(world, pool, allocation.turns))
@@ -219,14 +221,14 @@ def _clean_namespaces(
     return with_claims(without_quotas(world, gone), leaving)
 
 
-def _claim_with_turn(turn: ClaimTurn) -> ResourcePoolClaim:
+def _claim_with_turn(claim_turn: ClaimTurn) -> ResourcePoolClaim:
     """Return the claim with what its turn says: claimable or exhausted."""
-    claim = turn.candidate.claim
+    claim = claim_turn.candidate.claim
     generation = claim.metadata.generation
-    if turn.allocated:
+    if claim_turn.allocated:
         return _set_condition(claim, conditions.claimable(generation))
-    reason = "QueueExhausted" if turn.result == "queue" else "PoolExhausted"
-    return _set_condition(claim, conditions.exhausted(reason, turn.message(), generation))
+    reason = "QueueExhausted" if claim_turn.result == "queue" else "PoolExhausted"
+    return _set_condition(claim, conditions.exhausted(reason, claim_turn.message(), generation))
 
 
 def _set_condition(claim: ResourcePoolClaim, condition: CapsuleCondition) -> ResourcePoolClaim:
@@ -264,20 +266,22 @@ def _set_bound_conditions(
     """Return the claims with their Bound condition: waiting, unused, or needed for what is used in the namespace."""
     hard, name = tuple(pool.spec.quota.hard or ()), quota_name(pool.metadata.name)
     holders: dict[str, list[ClaimCandidate]] = {}
-    for turn in turns:
-        if turn.allocated:
-            holders.setdefault(turn.candidate.claim.metadata.namespace, []).append(turn.candidate)
+    for claim_turn in turns:
+        if claim_turn.allocated:
+            holders.setdefault(claim_turn.candidate.claim.metadata.namespace, []).append(claim_turn.candidate)
     needed: set[str] = set()
     for space, candidates in holders.items():
         ref = ObjectRef("ResourceQuota", name, space)
         used = readable(world.quotas[space, name].status.used, ref, "status.used", None)
         needed |= {claim_candidate.uid for claim_candidate in in_use(used, hard, candidates)}
     resource_pool_claims: dict[ClaimKey, ResourcePoolClaim] = {}
-    for turn in turns:
-        claim = world.claims[key_of(turn.candidate.claim)]
-        generation, used_now = claim.metadata.generation, turn.candidate.uid in needed
-        says = conditions.bound(generation, used=used_now) if turn.allocated else conditions.not_bound(generation)
-        resource_pool_claims[key_of(claim)] = _set_condition(claim, says)
+    for claim_turn in turns:
+        claim = world.claims[key_of(claim_turn.candidate.claim)]
+        generation, used_now = claim.metadata.generation, claim_turn.candidate.uid in needed
+        condition = (
+            conditions.bound(generation, used=used_now) if claim_turn.allocated else conditions.not_bound(generation)
+        )
+        resource_pool_claims[key_of(claim)] = _set_condition(claim, condition)
     return resource_pool_claims
 
 
@@ -367,13 +371,13 @@ def unassigned_claims(world: PoolWorld, namespaces: Iterable[str]) -> tuple[Clai
     return tuple(key_of(claim) for claim in sorted(resource_pool_claims, key=queue_key))
 
 
-def _assign_first_claim(task: _Task, most: int) -> list[_Task]:
+def _assign_first_claim(task: _Task, maximum: int) -> list[_Task]:
     """Return the first claim looked at; a task for each message that it can get. Last in the list is followed first."""
     key, rest = task.claims[0], task.claims[1:]
     claim = task.world.claims.get(key)
     if claim is None:
         return [task._replace(claims=rest)]
-    resource_pool_claims = assign(claim, task.world.pools)[: max(most, 1)]
+    resource_pool_claims = assign(claim, task.world.pools)[: max(maximum, 1)]
     return [
         task._replace(
             world=with_claims(task.world, {key: resource_pool_claim}),

@@ -246,12 +246,12 @@ def distribution_sentence(metadata: ManagedMetadata) -> str:
         None,
     )
     if owner is not None:
-        made = f"{owner.kind}/{owner.name}"
+        owner_text = f"{owner.kind}/{owner.name}"
     elif labels.get(MANAGED_LABEL) == _OF_TENANT:
-        made = "its Tenant"
+        owner_text = "its Tenant"
     else:
-        made = "the TenantResource or GlobalTenantResource that distributes it"
-    return f"Capsule owns it ({texts[0]}): edits are undone, or refused; change {made} instead"
+        owner_text = "the TenantResource or GlobalTenantResource that distributes it"
+    return f"Capsule owns it ({texts[0]}): edits are undone, or refused; change {owner_text} instead"
 
 
 def _signs_of_capsule(metadata: ManagedMetadata) -> Iterator[str]:

@@ -79,9 +79,10 @@ def _claims(context: AreaInput) -> AreaWithRemedies:
         claim = context.store.get("ResourcePoolClaim", problem.subject.name, problem.subject.namespace)
         if claim is None or len(index.of_pool(claim.spec.pool)) > FEW:
             return ()
-        ways = claim_detail(making, claim).ways
+        options = claim_detail(making, claim).ways
         return tuple(
-            Remedy(way.text, commands=tuple(deed.command for deed in way.deeds if deed.command)) for way in ways
+            Remedy(option.text, commands=tuple(deed.command for deed in option.deeds if deed.command))
+            for option in options
         )
 
     return AreaWithRemedies(area, remedies)
@@ -178,6 +179,6 @@ def timeline_events(item: ResourcePool | ResourcePoolClaim) -> Iterator[Timeline
     for condition in item.status.conditions or ():
         wanted = condition.status != "True" if condition.type == "Ready" else condition.reason != "Failed"
         if wanted and not (isinstance(item, ResourcePool) and condition.reason == "NoExhaustions"):
-            at = source.at_path(f"status.conditions[{condition.type}]")
-            fact = Fact(condition.reason, condition.message, at, condition.last_transition_time or "")
+            field_source = source.at_path(f"status.conditions[{condition.type}]")
+            fact = Fact(condition.reason, condition.message, field_source, condition.last_transition_time or "")
             yield TimelineEvent(fact, _SEVERITIES.get(condition.reason, "bad"))

@@ -44,15 +44,15 @@ def _within_ratio(case: RemedyContext, slot: Slot | None, name: str, request: Qu
     if ratio is None:
         yield f"set limits.{name} of {case.container_title()} as the rule asks, {change}"
         return
-    most = ratio_limit(name, request, ratio)
+    maximum = ratio_limit(name, request, ratio)
     if limit is None:
-        yield f"set limits.{name} of {case.container_title()} to at most {most}, {change}"
+        yield f"set limits.{name} of {case.container_title()} to at most {maximum}, {change}"
         return
-    least = -(-limit.nano * 10**9 // ratio.nano)
+    minimum = -(-limit.nano * 10**9 // ratio.nano)
     step = 10**6 if name == "cpu" else 10**9
-    more = Quantity(-(-least // step) * step, request.format)
-    who = case.container_title()
-    yield f"set limits.{name} of {who} to at most {most}, or requests.{name} to at least {more}, {change}"
+    more = Quantity(-(-minimum // step) * step, request.format)
+    holder = case.container_title()
+    yield f"set limits.{name} of {holder} to at most {maximum}, or requests.{name} to at least {more}, {change}"
 
 
 def _ratio(case: RemedyContext) -> Quantity | None:

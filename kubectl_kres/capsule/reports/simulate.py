@@ -43,19 +43,19 @@ _MOST = 16
 class Prediction(NamedTuple):
     """The store with what the controllers make of the files. ``refused``: the server's words for what it does not take.
 
-    made: pools and claims that do not exist yet. supposed: what had to be supposed. undecided: claims that get what
+    made: pools and claims that do not exist yet. assumptions: what had to be supposed. undecided: claims that get what
     they ask for, or wait, by the order in which those of the files arrive.
     """
 
     store: Store
-    made: frozenset[ObjectRef] = frozenset()
+    created: frozenset[ObjectRef] = frozenset()
     refused: Mapping[ObjectRef, str] = {}
-    supposed: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
     undecided: frozenset[ObjectRef] = frozenset()
 
     def add_prediction(self, ref: ObjectRef, report: ClaimReport) -> ClaimReport:
         """Return a claim's report that says whether it is predicted, and for sure."""
-        if ref not in self.made:
+        if ref not in self.created:
             return report
         if ref not in self.undecided:
             return structs.replace(report, predicted=True)
@@ -64,20 +64,20 @@ class Prediction(NamedTuple):
 
 def build_prediction(store: Store) -> Prediction:
     """Return the very store if no file holds a pool or claim without status; one with a status is taken as it is."""
-    made = {
+    created_refs = {
         ref
         for ref in store.files
         if ref.kind in _KINDS[1:]
         and (ref in store.beneath or _has_no_conditions(store.get(ref.kind, ref.name, ref.namespace)))
     }
-    if not made:
+    if not created_refs:
         return Prediction(store)
-    supposed = [*_unread_namespace_remarks(store, made)]
-    worlds: tuple[PoolWorld, ...] = (_build_world(store, made),)
+    supposed = [*_unread_namespace_remarks(store, created_refs)]
+    worlds: tuple[PoolWorld, ...] = (_build_world(store, created_refs),)
     refused: dict[ObjectRef, str] = {}
     begun, claims = worlds[0], list[ResourcePoolClaim]()
     order = {ref: number for number, ref in enumerate(store.files)}
-    for ref in sorted(made, key=lambda object_ref: (_KINDS.index(object_ref.kind), order[object_ref])):
+    for ref in sorted(created_refs, key=lambda object_ref: (_KINDS.index(object_ref.kind), order[object_ref])):
         begun = begun if claims else worlds[0]
         outcomes = [world_outcome for world in worlds for world_outcome in replay(world, _event(store, ref))]
         text = next((_format_refusal(outcome.refusal) for outcome in outcomes if outcome.refusal is not None), "")
@@ -97,7 +97,7 @@ def build_prediction(store: Store) -> Prediction:
             f"next one comes; else others may get in: {join_words(sorted(ref.key for ref in doubtful), _NAMED)}"
         )
     after = _build_store(store, worlds[0])
-    new = frozenset(made) - refused.keys()
+    new = frozenset(created_refs) - refused.keys()
     return Prediction(after, new, refused, tuple(supposed), doubtful)
 
 
@@ -125,9 +125,9 @@ def _item(store: Store, ref: ObjectRef) -> Any:
     return store.get(ref.kind, ref.name, ref.namespace)
 
 
-def _build_world(store: Store, made: Iterable[ObjectRef]) -> PoolWorld:
+def _build_world(store: Store, created_refs: Iterable[ObjectRef]) -> PoolWorld:
     """Return what there is without the files: of a namespace that was not read the name alone is known."""
-    gone = set(made)
+    gone = set(created_refs)
 
     def existing_objects(kind: str) -> Iterable[Any]:
         for item in store.all(kind):
@@ -138,7 +138,7 @@ def _build_world(store: Store, made: Iterable[ObjectRef]) -> PoolWorld:
                 yield store.beneath[ref]
 
     spaces = {namespace.metadata.name: namespace for namespace in map(_add_name_label, store.all("Namespace"))}
-    for ref in made:
+    for ref in created_refs:
         if ref.namespace and ref.namespace not in spaces:
             spaces[ref.namespace] = _add_name_label(Namespace(ManagedMetadata(ref.namespace)))
     return world_of(
@@ -156,8 +156,10 @@ def _add_name_label(namespace: Namespace) -> Namespace:
     return structs.replace(namespace, metadata=structs.replace(meta, labels=labels))
 
 
-def _unread_namespace_remarks(store: Store, made: Iterable[ObjectRef]) -> Iterable[str]:
-    names = sorted({ref.namespace for ref in made if ref.namespace and store.get("Namespace", ref.namespace) is None})
+def _unread_namespace_remarks(store: Store, created_refs: Iterable[ObjectRef]) -> Iterable[str]:
+    names = sorted(
+        {ref.namespace for ref in created_refs if ref.namespace and store.get("Namespace", ref.namespace) is None}
+    )
     if names:
         yield f"namespace {', '.join(names)} is taken to exist, without labels but its name: it was not read"
 
@@ -166,16 +168,16 @@ def _build_store(store: Store, world: PoolWorld) -> Store:
     """Return the objects of a world as a store, with what is known of the old one."""
     result = Store(store.origin)
     result.files.update(store.files)
-    for need, coverage in store.coverages().items():
-        result.cover(need, coverage)
+    for read, coverage in store.coverages().items():
+        result.cover(read, coverage)
     for kind in store.kinds():
         if kind not in _KEPT:
             for item in store.all(kind):
                 result.add(kind, item)
     if store.origin.kind == "files":
         # Nothing else is read: the namespaces that were supposed are all there are.
-        for need in (ReadRequest("Namespace"), *(need for need in store.coverages() if need.kind == "Namespace")):
-            result.cover(need, READ)
+        for read in (ReadRequest("Namespace"), *(read for read in store.coverages() if read.kind == "Namespace")):
+            result.cover(read, READ)
     outcome = (world.namespaces.values(), world.pools.values(), world.claims.values(), world.quotas.values())
     for items in outcome:
         for item in items:

@@ -117,7 +117,7 @@ class ClaimCandidate(Struct, frozen=True, gc=False):
     """A claim that takes part, with its amounts. ``uid`` names it in the pool's status."""
 
     claim: ResourcePoolClaim
-    asks: Amounts
+    requested: Amounts
 
     @property
     def uid(self) -> str:
@@ -141,7 +141,7 @@ class Comparison(NamedTuple):
     """
 
     resource: str
-    asked: Quantity
+    requested: Quantity
     room: Quantity
     missing: bool = False
     by: ClaimKey | None = None
@@ -171,11 +171,11 @@ class ClaimTurn(Struct, frozen=True, gc=False):
         return tuple(self._comparison(resource) for resource in self.short)
 
     def _comparison(self, resource: str) -> Comparison:
-        asked, nano = self.candidate.asks[resource], self.room.get(resource)
+        requested_amounts, nano = self.candidate.requested[resource], self.room.get(resource)
         if self.result == "queue":
-            return Comparison(resource, asked, self.queued[resource], by=self.closed[resource])
+            return Comparison(resource, requested_amounts, self.queued[resource], by=self.closed[resource])
         room = ZERO if nano is None else Quantity(nano, self.notations.get(resource, "DecimalSI"))
-        return Comparison(resource, asked, room, missing=nano is None)
+        return Comparison(resource, requested_amounts, room, missing=nano is None)
 
     def message(self) -> str:
         """Return what the claim's Exhausted condition says; the controller writes queued lines in any order, here
@@ -183,7 +183,7 @@ class ClaimTurn(Struct, frozen=True, gc=False):
         """
         text = conditions.queued_text if self.result == "queue" else conditions.short_text
         return conditions.join_lines(
-            text(comparison.resource, comparison.asked, comparison.room) for comparison in self.comparisons()
+            text(comparison.resource, comparison.requested, comparison.room) for comparison in self.comparisons()
         )
 
 
@@ -254,7 +254,9 @@ def allocate(
     turns = tuple(map(run.turn_of, queue))
     claim_shares = tuple(run.shares.values())
     used = used_of(hard, claim_shares)
-    still = len(claim_shares) == len(shares) and not any(turn.result in {"taken", "changed"} for turn in turns)
+    still = len(claim_shares) == len(shares) and not any(
+        claim_turn.result in {"taken", "changed"} for claim_turn in turns
+    )
     left = left_of(hard, used)
     if lowered:
         run.add_up()
@@ -285,7 +287,7 @@ class _Pass:
         self._room: Nanos = {name: quantity.nano for name, quantity in left.items()}
         self._notations = {name: quantity.format for name, quantity in left.items()}
         #: What claims that did not fit ask for, who was first, and what was left then.
-        self._asked: dict[str, Quantity] = {}
+        self._requested: dict[str, Quantity] = {}
         self._first: dict[str, ClaimKey] = {}
         self._left: dict[str, Quantity] = {}
         #: Copies of the sums that turns refer to; None once the sums have changed.
@@ -309,21 +311,28 @@ class _Pass:
         """Return the next claim's."""
         share = self.shares.get(candidate.uid) if self.shares else None
         if share is not None:
-            if amounts_unchanged(share.amounts, candidate.asks):
+            if amounts_unchanged(share.amounts, candidate.requested):
                 self.add_up()
                 return ClaimTurn(candidate, "kept")
             return self._change_claim(candidate, share)
-        if self._ordered and self._asked and not self._asked.keys().isdisjoint(candidate.asks):
+        if self._ordered and self._requested and not self._requested.keys().isdisjoint(candidate.requested):
             return self._build_queued_turn(candidate)
         room = self._room
-        short = [name for name, asked in candidate.asks.items() if not (left := room.get(name)) or left < asked.nano]
+        short = [
+            name
+            for name, requested_amounts in candidate.requested.items()
+            if not (left := room.get(name)) or left < requested_amounts.nano
+        ]
         if short:
             return self._short(candidate, short)
         self._take(candidate)
         return ClaimTurn(candidate, "taken")
 
     def exhausted(self) -> dict[str, Exhausted]:
-        return {name: Exhausted(self._left[name], asked, self._first[name]) for name, asked in self._asked.items()}
+        return {
+            name: Exhausted(self._left[name], requested, self._first[name])
+            for name, requested in self._requested.items()
+        }
 
     def _change_claim(self, candidate: ClaimCandidate, share: ClaimShare) -> ClaimTurn:
         """Return the old amounts count as free for the new ones; if these do not fit, all is lost.
@@ -333,7 +342,11 @@ class _Pass:
         freed = {name: quantity for name, quantity in share.amounts.items() if not self._room.get(name)}
         self._add(share.amounts, 1)
         room = {**self._room, **{name: quantity.nano for name, quantity in freed.items()}}
-        short = [name for name, asked in candidate.asks.items() if not (left := room.get(name)) or left < asked.nano]
+        short = [
+            name
+            for name, requested_amounts in candidate.requested.items()
+            if not (left := room.get(name)) or left < requested_amounts.nano
+        ]
         if short:
             del self.shares[share.uid]
             formats = {name: quantity.format for name, quantity in freed.items()}
@@ -344,8 +357,8 @@ class _Pass:
 
     def _take(self, candidate: ClaimCandidate) -> None:
         namespace, name = key_of(candidate.claim)
-        self.shares[candidate.uid] = ClaimShare(candidate.uid, namespace, name, candidate.asks)
-        self._add(candidate.asks, -1)
+        self.shares[candidate.uid] = ClaimShare(candidate.uid, namespace, name, candidate.requested)
+        self._add(candidate.requested, -1)
         self.add_up()
 
     def _add(self, amounts: Amounts, sign: int) -> None:
@@ -358,8 +371,8 @@ class _Pass:
 
     def _build_queued_turn(self, candidate: ClaimCandidate) -> ClaimTurn:
         if self._seen_asked is None:
-            self._seen_asked = dict(self._asked)
-        short = sorted(name for name in candidate.asks if name in self._asked)
+            self._seen_asked = dict(self._requested)
+        short = sorted(name for name in candidate.requested if name in self._requested)
         return ClaimTurn(candidate, "queue", tuple(short), queued=self._seen_asked, closed=self._first)
 
     def _short(
@@ -375,12 +388,12 @@ class _Pass:
         notations = notations or self._notations
         short.sort()
         for name in short:
-            asked = candidate.asks[name]
-            quantity = self._asked.get(name)
+            requested_amounts = candidate.requested[name]
+            quantity = self._requested.get(name)
             if quantity is None:
                 self._first[name] = key_of(candidate.claim)
                 self._left[name] = Quantity(room.get(name, 0), notations.get(name, "DecimalSI"))
-            self._asked[name] = asked if quantity is None else quantity + asked
+            self._requested[name] = requested_amounts if quantity is None else quantity + requested_amounts
         self._seen_asked = None
         return ClaimTurn(candidate, "pool", tuple(short), room, notations)
 
@@ -393,7 +406,10 @@ def in_use(used: Amounts, hard: Collection[str], candidates: Sequence[ClaimCandi
     Source: capsule internal/controllers/resourcepools, selectClaimsCoveringUsageGreedy.
     """
     left = {name: used[name].nano for name in hard if name in used and used[name].nano > 0}
-    asks = [{name: candidate.asks[name].nano for name in left if name in candidate.asks} for candidate in candidates]
+    asks = [
+        {name: candidate.requested[name].nano for name in left if name in candidate.requested}
+        for candidate in candidates
+    ]
     if any(nano < 0 for mapping in asks for nano in mapping.values()):
         return [candidates[index] for index in _select_by_scan(left, asks)]
     return [candidates[index] for index in _select_by_heap(left, asks)]

@@ -146,15 +146,15 @@ def selected_namespaces(pool: ResourcePool, namespaces: Iterable[Namespace]) -> 
     """
     if pool.metadata.deletion_timestamp:
         return {}
-    usable = [(place, selector) for place, selector in enumerate(pool.spec.selectors or ()) if is_usable(selector)]
+    usable = [(index, selector) for index, selector in enumerate(pool.spec.selectors or ()) if is_usable(selector)]
     result: dict[str, tuple[int, ...]] = {}
     for space in namespaces:
         if not is_active(space):
             continue
         labels = space.metadata.labels or {}
-        places = tuple(place for place, label_selector in usable if fits(label_selector, labels))
-        if places:
-            result[space.metadata.name] = places
+        indexes = tuple(index for index, label_selector in usable if fits(label_selector, labels))
+        if indexes:
+            result[space.metadata.name] = indexes
     return dict(sorted(result.items()))
 
 

@@ -55,14 +55,14 @@ def pool_exhausted(generation: int, *, exhausted: bool) -> CapsuleCondition:
     return CapsuleCondition(EXHAUSTED, "False", "NoExhaustions", "no exhaustions", observed_generation=generation)
 
 
-def short_text(resource: str, asked: Quantity, room: Quantity) -> str:
+def short_text(resource: str, requested: Quantity, room: Quantity) -> str:
     """Return one line of a PoolExhausted message."""
-    return f"requested: {resource}={asked}, available: {resource}={room}"
+    return f"requested: {resource}={requested}, available: {resource}={room}"
 
 
-def queued_text(resource: str, asked: Quantity, queued: Quantity) -> str:
+def queued_text(resource: str, requested: Quantity, queued: Quantity) -> str:
     """Return one line of a QueueExhausted message."""
-    return f"requested: {resource}={asked}, queued: {resource}={queued}"
+    return f"requested: {resource}={requested}, queued: {resource}={queued}"
 
 
 def join_lines(lines: Iterable[str]) -> str:
@@ -123,12 +123,12 @@ def set_condition(conditions: Conditions | None, new: CapsuleCondition) -> Condi
     A new condition has no time: it was computed, not observed.
     """
     capsule_conditions = conditions or ()
-    for place, old in enumerate(capsule_conditions):
+    for index, old in enumerate(capsule_conditions):
         if old.type == new.type:
             if _compared_fields(old) == _compared_fields(new):
                 return capsule_conditions
             kept = old.last_transition_time if old.status == new.status else None
-            return (*capsule_conditions[:place], _set_transition_time(new, kept), *capsule_conditions[place + 1 :])
+            return (*capsule_conditions[:index], _set_transition_time(new, kept), *capsule_conditions[index + 1 :])
     return (*capsule_conditions, new)
 
 

@@ -75,10 +75,10 @@ _WORDS = _Words()
 
 def _find_excess(quota: Quota, additions: Mapping[str, Quantity]) -> Iterator[str]:
     for name, hard in sorted(quota.hard.items()):
-        used, asked = quota.used.get(name, ZERO), additions.get(name, ZERO)
-        projected = used + asked
+        used, requested = quota.used.get(name, ZERO), additions.get(name, ZERO)
+        projected = used + requested
         if projected > hard:
             yield (
-                f"{name} (requested={asked}, current={projected - asked}, projected={projected}, hard={hard}, "
+                f"{name} (requested={requested}, current={projected - requested}, projected={projected}, hard={hard}, "
                 f"exceededBy={projected - hard})"
             )

@@ -138,8 +138,8 @@ def _check_policy(slot: Slot, side: Side, name: str, policy: ResourcePolicy) -> 
         return False, "Ratio requires a request greater than zero"
     if limit is None:
         return False, "limit is undefined"
-    most = ratio_limit(name, request, policy.value)
-    return limit <= most, f"limit {limit} must not exceed {most} (request {request} x ratio {policy.value})"
+    maximum = ratio_limit(name, request, policy.value)
+    return limit <= maximum, f"limit {limit} must not exceed {maximum} (request {request} x ratio {policy.value})"
 
 
 def refuse_class(qos_class: str, rules: Sequence[WorkloadRule]) -> Finding | None:
@@ -172,8 +172,8 @@ def refuse_class(qos_class: str, rules: Sequence[WorkloadRule]) -> Finding | Non
 
 def _of_class(text: str, qos_class: str, rule: WorkloadRule) -> Finding:
     source = rule.source.at_path(f"{rule.source.field}.qosClasses")
-    wanted = ", ".join(rule.qos) if rule.action == "allow" else f"not {qos_class}"
-    return Finding(text, "capsule/rule-qos", "status.qosClass", observed=qos_class, expected=wanted, source=source)
+    expected = ", ".join(rule.qos) if rule.action == "allow" else f"not {qos_class}"
+    return Finding(text, "capsule/rule-qos", "status.qosClass", observed=qos_class, expected=expected, source=source)
 
 
 _VALIDATING = "generic.rules.validating.projectcapsule.dev"

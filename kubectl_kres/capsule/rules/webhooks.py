@@ -42,14 +42,14 @@ class PoolChoice(Struct, frozen=True):
     possible: tuple[str, ...]
 
 
-def choose(namespace: str, asks: Amounts, pools: Iterable[ResourcePool]) -> PoolChoice:
+def choose(namespace: str, requested: Amounts, pools: Iterable[ResourcePool]) -> PoolChoice:
     """Return what the webhook writes into an empty ``spec.pool``. It goes by the status of the pools, room is no
     condition.
 
     Source: capsule internal/webhook/resourcepool/claim_mutating.go.
     """
     options = tuple(
-        _option(pool, asks)
+        _option(pool, requested)
         for pool in sorted(pools, key=lambda pool: pool.metadata.name)
         if namespace in (pool.status.namespaces or ())
     )
@@ -63,12 +63,18 @@ def choose(namespace: str, asks: Amounts, pools: Iterable[ResourcePool]) -> Pool
     return PoolChoice(options, tuple(possible))
 
 
-def _option(pool: ResourcePool, asks: Amounts) -> Option:
+def _option(pool: ResourcePool, requested: Amounts) -> Option:
     ref, allocation = ObjectRef("ResourcePool", pool.metadata.name), pool.status.allocation
     hard = readable(allocation.hard, ref, "status.allocation.hard", None)
     left = readable(allocation.available, ref, "status.allocation.available", None)
-    missing = tuple(sorted(name for name in asks if name not in hard))
-    short = tuple(sorted(name for name, asked in asks.items() if name in hard and left.get(name, ZERO) < asked))
+    missing = tuple(sorted(name for name in requested if name not in hard))
+    short = tuple(
+        sorted(
+            name
+            for name, requested_amounts in requested.items()
+            if name in hard and left.get(name, ZERO) < requested_amounts
+        )
+    )
     if missing:
         return Option(pool.metadata.name, "either" if short else "lacking", missing, short)
     return Option(pool.metadata.name, "full" if short else "room", (), short)
@@ -193,8 +199,8 @@ def stored_claim(
     spec = structs.replace(claim.spec, claim=canonical(claim.spec.claim))
     if spec.pool:
         return (structs.replace(claim, spec=spec),)
-    asks = readable(spec.claim, ObjectRef("ResourcePoolClaim", claim.metadata.name), "spec.claim", None)
-    possible = choose(claim.metadata.namespace, asks, pools).possible
+    requested = readable(spec.claim, ObjectRef("ResourcePoolClaim", claim.metadata.name), "spec.claim", None)
+    possible = choose(claim.metadata.namespace, requested, pools).possible
     return tuple(structs.replace(claim, spec=structs.replace(spec, pool=name)) for name in possible)
 
 

@@ -80,15 +80,15 @@ def rules_of_tenant(tenant: Tenant, labels: Mapping[str, str] | None) -> Workloa
     """Return the rules of a Tenant that apply to one of its namespaces, which has these labels; None: all of them."""
     name = tenant.metadata.name
     return _parse_rules(
-        (rule, Source("Tenant", name, field=f"spec.rules[{place}]"))
-        for place, rule in enumerate(tenant.spec.rules or ())
+        (rule, Source("Tenant", name, field=f"spec.rules[{index}]"))
+        for index, rule in enumerate(tenant.spec.rules or ())
         if labels is None or is_selected(rule, labels)
     )
 
 
 def rules_of_status(rules: Sequence[NamespaceRule], source: Source) -> WorkloadRules:
     """Return the rules that a RuleStatus lists, all of which apply."""
-    return _parse_rules((rule, source.at_path(f"status.rules[{place}]")) for place, rule in enumerate(rules))
+    return _parse_rules((rule, source.at_path(f"status.rules[{index}]")) for index, rule in enumerate(rules))
 
 
 def is_selected(rule: TenantRule, labels: Mapping[str, str]) -> bool:
@@ -119,38 +119,40 @@ def _rule(rule: NamespaceRule, source: Source, gap: _Gap) -> WorkloadRule | None
         names = ", ".join(f"{subject.kind} {subject.name}" for subject in rule.audience)
         gap(source.at_path(f"{source.field}.audience"), f"it is about requests of {names} only: left out")
         return None
-    at = source.at_path(f"{source.field}.enforce.workloads")
+    field_source = source.at_path(f"{source.field}.enforce.workloads")
     action = rule.enforce.action or "deny"
     if action not in _ACTIONS:
         gap(source.at_path(f"{source.field}.enforce.action"), f"{action!r} is not known: the rule is left out")
         return None
     for key in workloads:
         if key in _NOT_COMPUTED and workloads[key]:
-            gap(at.at_path(f"{at.field}.{key}"), "not computed: taken to let the pod pass")
+            gap(field_source.at_path(f"{field_source.field}.{key}"), "not computed: taken to let the pod pass")
         elif key not in _FIELDS:
-            gap(at.at_path(f"{at.field}.{key}"), "not known: left out")
-    targets = _targets(workloads.get("targets"), at, gap)
-    sides = _parse_sides(workloads.get("resources"), at, gap)
-    return WorkloadRule(action, at, targets, *sides, _classes(workloads.get("qosClasses"), at, gap))
+            gap(field_source.at_path(f"{field_source.field}.{key}"), "not known: left out")
+    targets = _targets(workloads.get("targets"), field_source, gap)
+    sides = _parse_sides(workloads.get("resources"), field_source, gap)
+    return WorkloadRule(action, field_source, targets, *sides, _classes(workloads.get("qosClasses"), field_source, gap))
 
 
-def _parse_sides(written: Any, at: Source, gap: _Gap) -> tuple[dict[str, ResourcePolicy], dict[str, ResourcePolicy]]:
+def _parse_sides(
+    written: Any, field_source: Source, gap: _Gap
+) -> tuple[dict[str, ResourcePolicy], dict[str, ResourcePolicy]]:
     """Return the policies of requests and of limits."""
     sides: dict[str, dict[str, ResourcePolicy]] = {"requests": {}, "limits": {}}
     for side, policies in written.items() if isinstance(written, Mapping) else ():
-        place = at.at_path(f"{at.field}.resources.{side}")
+        value_source = field_source.at_path(f"{field_source.field}.resources.{side}")
         if side not in sides or not isinstance(policies, Mapping):
-            gap(place, "not known: left out")
+            gap(value_source, "not known: left out")
             continue
-        sides[side] = dict(_policies(side, policies, place, gap))
+        sides[side] = dict(_policies(side, policies, value_source, gap))
     return sides["requests"], sides["limits"]
 
 
-def _classes(written: Any, at: Source, gap: _Gap) -> tuple[str, ...]:
+def _classes(written: Any, field_source: Source, gap: _Gap) -> tuple[str, ...]:
     classes = tuple(map(str, written)) if isinstance(written, list | tuple) else ()
     for value in classes:
         if value not in _CLASSES:
-            gap(at.at_path(f"{at.field}.qosClasses"), f"{value!r} is no QoS class")
+            gap(field_source.at_path(f"{field_source.field}.qosClasses"), f"{value!r} is no QoS class")
     return classes
 
 
@@ -159,34 +161,36 @@ def _about_everybody(rule: NamespaceRule) -> bool:
     return any(subject.kind == "Group" and subject.name == "system:authenticated" for subject in rule.audience or ())
 
 
-def _targets(written: Any, at: Source, gap: _Gap) -> frozenset[str]:
+def _targets(written: Any, field_source: Source, gap: _Gap) -> frozenset[str]:
     if not isinstance(written, list | tuple) or not written:
         return EVERYWHERE
     for target in written:
         if target not in EVERYWHERE | _OTHER_TARGETS:
-            gap(at.at_path(f"{at.field}.targets"), f"{str(target)!r} is not known: left out")
+            gap(field_source.at_path(f"{field_source.field}.targets"), f"{str(target)!r} is not known: left out")
     return frozenset(map(str, written))
 
 
-def _policies(side: str, written: Mapping[str, Any], at: Source, gap: _Gap) -> Iterator[tuple[str, ResourcePolicy]]:
+def _policies(
+    side: str, written: Mapping[str, Any], field_source: Source, gap: _Gap
+) -> Iterator[tuple[str, ResourcePolicy]]:
     for name, policy in written.items():
-        place = at.at_path(f"{at.field}[{name}]")
+        value_source = field_source.at_path(f"{field_source.field}[{name}]")
         kind = str(policy.get("policy", "")) if isinstance(policy, Mapping) else ""
         if kind not in POLICIES[side]:
-            gap(place.at_path(f"{place.field}.policy"), f"{kind!r} is not known: left out")
+            gap(value_source.at_path(f"{value_source.field}.policy"), f"{kind!r} is not known: left out")
             continue
         more = sorted(set(policy) - {"policy", "value"})
         if more:
-            gap(place, f"{', '.join(more)}: not known, left out")
+            gap(value_source, f"{', '.join(more)}: not known, left out")
         if kind not in _VALUED:
-            yield name, ResourcePolicy(kind, place)
+            yield name, ResourcePolicy(kind, value_source)
             continue
         try:
             value = from_json(policy["value"])
         except (KeyError, QuantityError):
-            gap(place.at_path(f"{place.field}.value"), f"{kind} needs an amount: left out")
+            gap(value_source.at_path(f"{value_source.field}.value"), f"{kind} needs an amount: left out")
             continue
         if kind == "Ratio" and (name not in _RATIO or value.nano < 10**9):
-            gap(place, "a Ratio is of cpu, memory or ephemeral-storage, and at least 1: left out")
+            gap(value_source, "a Ratio is of cpu, memory or ephemeral-storage, and at least 1: left out")
             continue
-        yield name, ResourcePolicy(kind, place, value)
+        yield name, ResourcePolicy(kind, value_source, value)

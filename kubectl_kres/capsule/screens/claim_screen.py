@@ -36,7 +36,7 @@ class ClaimPane(OutlinePane):
     """Everything shown comes from the report of ``explain claim/x``."""
 
     HEAD = "CLAIM"
-    found: ClaimExplanation | None
+    answer: ClaimExplanation | None
 
     def answer_reads(self) -> Iterable[ReadRequest]:
         return pooled_needs(self.session.store, self.subject)
@@ -53,11 +53,11 @@ class ClaimPane(OutlinePane):
 
     @property
     def report(self) -> ClaimReport:
-        assert self.found is not None
-        return self.found.claim
+        assert self.answer is not None
+        return self.answer.claim
 
     def owner(self) -> Location | None:
-        return pool_place(self.report.pool or self.report.wanted_pool) if self.found is not None else None
+        return pool_place(self.report.pool or self.report.wanted_pool) if self.answer is not None else None
 
     def head(self, width: int) -> Iterator[Line]:
         report = self.report
@@ -72,8 +72,8 @@ class ClaimPane(OutlinePane):
         yield from status_lines(report, width)
 
     def rows(self) -> Iterator[OutlineItem]:
-        assert self.found is not None
-        claim_explanation, report, sections = self.found, self.report, Sections()
+        assert self.answer is not None
+        claim_explanation, report, sections = self.answer, self.report, Sections()
         yield from sections.section("queue, up to its place", self._queue(claim_explanation))
         yield from sections.section("asks for", _amounts(report), ("ASKS", "LEFT", "LACKS"))
         yield from sections.section("what would unblock it", way_items(report))
@@ -92,16 +92,20 @@ class ClaimPane(OutlinePane):
 
     def _queue(self, claim_explanation: ClaimExplanation) -> Iterator[OutlineItem]:
         """Return who takes part before it; those that only keep what they hold are one line."""
-        kept = [turn for turn in claim_explanation.turns if turn.result == "kept" and not turn.own]
+        kept = [
+            queue_turn for queue_turn in claim_explanation.turns if queue_turn.result == "kept" and not queue_turn.own
+        ]
         if kept:
-            yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", place=self.owner())
-        place, report_waits = 0, self.report.is_waiting
-        for turn in claim_explanation.turns:
-            place += turn.result != "kept"
-            if turn.result != "kept" or turn.own:
-                item = turn_item(turn, place if turn.result != "kept" else 0)
+            yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", location=self.owner())
+        index, report_waits = 0, self.report.is_waiting
+        for queue_turn in claim_explanation.turns:
+            index += queue_turn.result != "kept"
+            if queue_turn.result != "kept" or queue_turn.own:
+                item = turn_item(queue_turn, index if queue_turn.result != "kept" else 0)
                 yield (
-                    replace(item, about=partial(self._queue_lines, item), sign="x" * report_waits) if turn.own else item
+                    replace(item, about=partial(self._queue_lines, item), mark="x" * report_waits)
+                    if queue_turn.own
+                    else item
                 )
         if not claim_explanation.turns and self.report.state in WAITING:
             text = "the pool, or the claims of others, could not be read"
@@ -120,21 +124,21 @@ class ClaimPane(OutlinePane):
 
     def opens_on(self) -> OutlineItem | None:
         """Its own turn in the queue, whose pane has the picture."""
-        own = next((item for item in self._rows if item.tone == "strong" and not item.is_section), None)
-        return own or super().opens_on()
+        own_item = next((item for item in self._rows if item.tone == "strong" and not item.is_section), None)
+        return own_item or super().opens_on()
 
-    def _unseen_row(self, unseen: FailedRead) -> OutlineItem:
-        need = ReadRequest(unseen.kind, unseen.namespace, unseen.name, required=unseen.required)
-        tone: Tone = "bad" if unseen.required else "quiet"
-        return OutlineItem((), unseen.kind, said=unseen.message or unseen.state, sign="?", tone=tone,
-                    about=lambda width: gap_lines(self.session, (need,), width))  # fmt: skip
+    def _unseen_row(self, failed_read: FailedRead) -> OutlineItem:
+        read = ReadRequest(failed_read.kind, failed_read.namespace, failed_read.name, required=failed_read.required)
+        tone: Tone = "bad" if failed_read.required else "quiet"
+        return OutlineItem((), failed_read.kind, said=failed_read.message or failed_read.state, mark="?", tone=tone,
+                    about=lambda width: gap_lines(self.session, (read,), width))  # fmt: skip
 
     def text(self, width: int) -> Iterable[Line]:
-        assert self.found is not None
-        return claim_page(self.found, steps=self.steps, width=width)
+        assert self.answer is not None
+        return claim_page(self.answer, steps=self.steps, width=width)
 
     def status(self) -> Line:
-        if self.found is None:
+        if self.answer is None:
             return [("warn", "not known")]
         state = self.report.state
         count = 0 if self.is_late else len(self.report.unseen)
@@ -146,9 +150,9 @@ class ClaimPane(OutlinePane):
 
 def _amounts(report: ClaimReport) -> Iterator[OutlineItem]:
     """Yield each resource; of a claim that has what it asks for, just that."""
-    known = {amount.name: amount for amount in report.amounts}
+    known_items = {amount.name: amount for amount in report.amounts}
     for name, asked in report.asks.items():
-        amount = known.get(name)
+        amount = known_items.get(name)
         if amount is None:
             yield OutlineItem((), name, (asked,))
             continue
@@ -182,7 +186,7 @@ def _option(pool_option: PoolOption) -> OutlineItem:
     )
     text = option_text(pool_option)
     ref, label = ObjectRef("ResourcePool", pool_option.pool), f"{pool_option.pool}{' (named)' * pool_option.named}"
-    return OutlineItem((), label, said=words, place=pool_place(pool_option.pool), ref=ref,
+    return OutlineItem((), label, said=words, location=pool_place(pool_option.pool), ref=ref,
                 about=lambda width: tone_lines("", wrap_text(text, width, rest="  ")))  # fmt: skip
 
 
@@ -200,12 +204,17 @@ def _permission_row(value: VerbEffect) -> OutlineItem:
 def _quota(report: ClaimReport) -> Iterator[OutlineItem]:
     quota = report.quota
     assert quota is not None
-    place = Location("quota", ref=quota.subject)
+    location = Location("quota", ref=quota.subject)
     if quota.missing or not quota.lines:
         text = "it is not there" if quota.missing else "it is empty: it limits nothing"
-        yield OutlineItem((), text, sign="!", tone="warn", ref=quota.subject)
+        yield OutlineItem((), text, mark="!", tone="warn", ref=quota.subject)
     for line in quota.lines:
         default = f"+ default {line.default}" if line.default is not None else ""
         yield OutlineItem(
-            (), line.name, (line.used or "-", line.hard, line.claimed or "-"), default, place=place, ref=quota.subject
+            (),
+            line.name,
+            (line.used or "-", line.hard, line.claimed or "-"),
+            default,
+            location=location,
+            ref=quota.subject,
         )

@@ -17,11 +17,11 @@ from kubectl_kres.tui.widgets.items import OutlineItem
 
 def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
     """Yield the smallest change first; where there is none, why."""
-    for number, way in enumerate(report.ways):
-        commands = "\n".join(deed.command for deed in way.deeds if deed.command)
+    for number, option in enumerate(report.ways):
+        commands = "\n".join(deed.command for deed in option.deeds if deed.command)
         yield OutlineItem(
-            (), f"{'or ' if number else 'fix'} {way.text}{_format_option_effects(way)}",
-            about=partial(_lines, report, way, number),
+            (), f"{'or ' if number else 'fix'} {option.text}{_format_option_effects(option)}",
+            about=partial(_lines, report, option, number),
             name="command", text=commands, remedy=True,
         )  # fmt: skip
     if not report.ways and report.is_waiting:
@@ -31,33 +31,33 @@ def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
         )
 
 
-def _lines(report: ClaimReport, way: UnblockOption, number: int, width: int) -> Iterator[Line]:
-    if any(deed.command for deed in way.deeds):
+def _lines(report: ClaimReport, option: UnblockOption, number: int, width: int) -> Iterator[Line]:
+    if any(deed.command for deed in option.deeds):
         yield [("quiet", "enter copies what is to be typed")]
-    yield from way_lines(report, way, "or   " if number else "fix  ", width)
+    yield from way_lines(report, option, "or   " if number else "fix  ", width)
 
 
-def _format_option_effects(way: UnblockOption) -> str:
+def _format_option_effects(option: UnblockOption) -> str:
     """Return what becomes of the others, in a few words."""
-    if not way.replayed:
+    if not option.replayed:
         return ""
-    parts = [f"+{way.gained} in" if way.gained else "", f"{len(way.out)} out" if way.out else ""]
-    parts.append(f"{way.waiting} still wait" if way.waiting else "")
+    parts = [f"+{option.gained} in" if option.gained else "", f"{len(option.out)} out" if option.out else ""]
+    parts.append(f"{option.waiting} still wait" if option.waiting else "")
     return f"; then {', '.join(filter(None, parts))}" if any(parts) else ""
 
 
-def turn_item(queue_turn: QueueTurn, place: int) -> OutlineItem:
-    """Return a claim's turn in a pass over a queue. ``place``: among those that do not have their share; 0: it has."""
-    ref, own = queue_turn.subject, queue_turn.own
-    tone: Tone = "strong" if own else ""
-    text = f"{RESULTS[queue_turn.result]}{' (this one)' * own}"
+def turn_item(queue_turn: QueueTurn, index: int) -> OutlineItem:
+    """Return a claim's turn in a pass over a queue. ``index``: among those that do not have their share; 0: it has."""
+    ref, is_own = queue_turn.subject, queue_turn.own
+    tone: Tone = "strong" if is_own else ""
+    text = f"{RESULTS[queue_turn.result]}{' (this one)' * is_own}"
     return OutlineItem(
         (),
-        f"{f'{place}. ' if place else ''}{ref.key}",
+        f"{f'{index}. ' if index else ''}{ref.key}",
         said=text,
         tone=tone,
         about=partial(_turn_lines, queue_turn),
-        place=None if own else Location("object", ref=ref),
+        location=None if is_own else Location("object", ref=ref),
         ref=ref,
     )
 
@@ -70,21 +70,25 @@ def _turn_lines(queue_turn: QueueTurn, width: int) -> Iterator[Line]:
         yield [("quiet", f"  created {queue_turn.created}")]
 
 
-def condition_item(says: StoredCondition) -> OutlineItem:
+def condition_item(condition: StoredCondition) -> OutlineItem:
     """Return a condition in the controller's words."""
     return OutlineItem(
         (),
-        says.type,
-        (says.status,),
-        f"{says.reason}: {says.message}",
-        sign="!" if says.computed else "",
-        tone="warn" if says.computed else "",
-        about=partial(_condition, says),
+        condition.type,
+        (condition.status,),
+        f"{condition.reason}: {condition.message}",
+        mark="!" if condition.computed else "",
+        tone="warn" if condition.computed else "",
+        about=partial(_condition, condition),
     )
 
 
-def _condition(says: StoredCondition, width: int) -> Iterator[Line]:
-    yield [("strong", says.type), ("", f" {says.status}"), ("quiet", f"  since {says.since}" if says.since else "")]
-    yield from tone_lines("", wrap_text(f"{says.reason}: {says.message}", width, first="  ", rest="    "))
-    if says.computed:
-        yield from tone_lines("warn", wrap_text(f"would now say: {says.computed}", width, first="  ", rest="    "))
+def _condition(condition: StoredCondition, width: int) -> Iterator[Line]:
+    yield [
+        ("strong", condition.type),
+        ("", f" {condition.status}"),
+        ("quiet", f"  since {condition.since}" if condition.since else ""),
+    ]
+    yield from tone_lines("", wrap_text(f"{condition.reason}: {condition.message}", width, first="  ", rest="    "))
+    if condition.computed:
+        yield from tone_lines("warn", wrap_text(f"would now say: {condition.computed}", width, first="  ", rest="    "))

@@ -76,7 +76,7 @@ class ClaimRowData:
         """Return the claim in full; None where its pool has so many claims that this takes its time."""
         claims = self.look(session)
         if self._whole is None or self._whole[0] is not claim:
-            few = len(claims.scene.of_pool(self.report(session, claim).pool)) <= FEW
+            few = len(claims.index.of_pool(self.report(session, claim).pool)) <= FEW
             self._whole = claim, claim_detail(claims, claim) if few else None
         return self._whole[1]
 

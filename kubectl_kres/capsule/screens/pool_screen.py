@@ -39,7 +39,7 @@ class PoolPane(OutlinePane):
     """Everything shown comes from the report of ``explain pool/x``, and of the claim that waits first."""
 
     HEAD = "POOL"
-    found: PoolExplanation | None
+    answer: PoolExplanation | None
 
     def answer_reads(self) -> Iterable[ReadRequest]:
         return pooled_needs(self.session.store, self.subject)
@@ -56,8 +56,8 @@ class PoolPane(OutlinePane):
 
     @property
     def report(self) -> PoolReport:
-        assert self.found is not None
-        return self.found.pool
+        assert self.answer is not None
+        return self.answer.pool
 
     def head(self, width: int) -> Iterator[Line]:
         report = self.report
@@ -80,8 +80,8 @@ class PoolPane(OutlinePane):
             yield from tone_lines("quiet", wrap_text(option, width, first="  ", rest="    "))
 
     def rows(self) -> Iterator[OutlineItem]:
-        assert self.found is not None
-        pool_explanation, report, sections = self.found, self.report, Sections()
+        assert self.answer is not None
+        pool_explanation, report, sections = self.answer, self.report, Sections()
         first = self._first_waiting_claim()
         yield from sections.section("shares out", map(self._use_row, report.uses), ("CLAIMED", "HARD", "LEFT"))
         yield from sections.section("who holds it", self._holder_rows())
@@ -113,11 +113,11 @@ class PoolPane(OutlinePane):
         tone: Tone = (
             "bad" if use.is_exceeded else "warn" if (use.percent or 0) >= NEARLY_FULL or use.wanted is not None else ""
         )
-        wanted = f"  {use.wanted} wanted" if use.wanted is not None else ""
-        text = f"{use_bar(use, ascii_only=self.session.setting.ascii_only)}{wanted}"
+        expected = f"  {use.wanted} wanted" if use.wanted is not None else ""
+        text = f"{use_bar(use, ascii_only=self.session.setting.ascii_only)}{expected}"
         edit = self.report.edits.get(f"spec.quota.hard[{use.name}]")
-        cells, sign = (use.claimed, use.hard, use.available), "x" if use.is_exceeded else "!" if tone else ""
-        return OutlineItem((), use.name, cells, text, sign, tone, partial(_use_lines, use, edit))
+        cells, mark = (use.claimed, use.hard, use.available), "x" if use.is_exceeded else "!" if tone else ""
+        return OutlineItem((), use.name, cells, text, mark, tone, partial(_use_lines, use, edit))
 
     def _holder_rows(self) -> Iterator[OutlineItem]:
         """Yield a bar a resource; the pane has the legend."""
@@ -135,8 +135,8 @@ class PoolPane(OutlinePane):
         change.
         """
         queue, now = self.report.queue, self.session.setting.now()
-        ways, ascii_only = first.ways if first is not None else (), self.session.setting.ascii_only
-        about = partial(queue_lines, self.report, ways, ascii_only=ascii_only)
+        options, ascii_only = first.ways if first is not None else (), self.session.setting.ascii_only
+        about = partial(queue_lines, self.report, options, ascii_only=ascii_only)
         if any(about(_MEASURED)):
             yield OutlineItem((), "all who wait", said="who blocks, who follows", tone="quiet", about=about)
         if queue is None:
@@ -148,11 +148,11 @@ class PoolPane(OutlinePane):
             yield OutlineItem((), "nobody waits", tone="quiet")
 
     def text(self, width: int) -> Iterable[Line]:
-        assert self.found is not None
-        return pool_page(self.found, steps=self.steps, ascii_only=self.session.setting.ascii_only, width=width)
+        assert self.answer is not None
+        return pool_page(self.answer, steps=self.steps, ascii_only=self.session.setting.ascii_only, width=width)
 
     def status(self) -> Line:
-        if self.found is None:
+        if self.answer is None:
             return [("warn", "not known")]
         number, uses = len(self.report.warnings), len(self.report.uses)
         warned = f"  {number} warning{'s' * (number != 1)}" if number else ""
@@ -181,13 +181,13 @@ def _format_editor(edit: LastEdit) -> str:
 def _namespace(pool_namespace: PoolNamespace) -> OutlineItem:
     shares = (f"{name} {value}{_percent(pool_namespace, name)}" for name, value in pool_namespace.claimed.items())
     ref = ObjectRef("Namespace", pool_namespace.name)
-    sign, tone = _note_sign(pool_namespace.note)
+    mark, tone = _note_sign(pool_namespace.note)
     return OutlineItem(
         (),
         pool_namespace.name,
         (str(pool_namespace.claims or "-"),),
         ", ".join(shares),
-        sign,
+        mark,
         tone,
         partial(_namespace_lines, pool_namespace),
         Location("claims", pool_namespace.name),
@@ -255,6 +255,6 @@ def _holder(holder: Holder) -> OutlineItem:
         f"{holder.subject.namespace}/{holder.subject.name}",
         said=f"{holder.state or '?'}: {asks_words(holder.holds)}",
         tone=tone,
-        place=Location("object", ref=holder.subject),
+        location=Location("object", ref=holder.subject),
         ref=holder.subject,
     )

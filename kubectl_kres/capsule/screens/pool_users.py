@@ -29,7 +29,7 @@ from kubectl_kres.tui.screens.users import UsersPane
 class PoolUsersPane(UsersPane):
     """Everything shown comes from the report of ``pools NAME --by value``."""
 
-    found: PoolReport | None
+    answer: PoolReport | None
 
     def answer_reads(self) -> Iterator[ReadRequest]:
         store = self.session.store
@@ -43,18 +43,20 @@ class PoolUsersPane(UsersPane):
         if pool is None:
             raise missing_error(self.session.store, self.subject)
         context, store = scene_of(self.session), self.session.store
-        needs = tree_needs(store, self.ref.name, self.session.server)
-        unseen = tuple(dict.fromkeys((*unseen_of_pool(context, pool), *find_unread(store, needs))))
+        reads = tree_needs(store, self.ref.name, self.session.server)
+        failed_reads = tuple(dict.fromkeys((*unseen_of_pool(context, pool), *find_unread(store, reads))))
         tree = pool_tree(context, pool, self.session.evaluation_options)
-        return replace(pool_report(context, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
+        return replace(pool_report(context, pool), tree=tree, unseen=failed_reads, complete=is_whole(failed_reads))
 
     def names(self) -> Sequence[str]:
-        assert self.found is not None
-        return [use.name for use in sorted(self.found.uses, key=lambda use: (not use.is_exceeded, -(use.percent or 0)))]
+        assert self.answer is not None
+        return [
+            use.name for use in sorted(self.answer.uses, key=lambda use: (not use.is_exceeded, -(use.percent or 0)))
+        ]
 
     def head(self, width: int) -> Iterable[Line]:
-        assert self.found is not None
-        for use in sorted(self.found.uses, key=lambda use: self._names.index(use.name)):
+        assert self.answer is not None
+        for use in sorted(self.answer.uses, key=lambda use: self._names.index(use.name)):
             used = f"pods use {use.used} of it" if use.used is not None else "what pods use is not known"
             text = f"{use.name}: {use.claimed} of {use.hard} claimed, {used}"
             tone: Tone = "bad" if use.is_exceeded else ""
@@ -62,8 +64,8 @@ class PoolUsersPane(UsersPane):
 
     def text_lines(self, tab: str, width: int) -> Iterable[Line]:
         del tab
-        assert self.found is not None
-        return pool_lines(self.found, whole=True, ascii_only=self.session.setting.ascii_only, width=width)
+        assert self.answer is not None
+        return pool_lines(self.answer, whole=True, ascii_only=self.session.setting.ascii_only, width=width)
 
     @property
     def word(self) -> str:
@@ -76,7 +78,7 @@ class PoolUsersPane(UsersPane):
 class TenantUsersPane(UsersPane):
     """Everything shown comes from the report of ``explain tenant/NAME --by value``."""
 
-    found: TenantUsers | None
+    answer: TenantUsers | None
 
     def answer_reads(self) -> Iterator[ReadRequest]:
         return users_needs(self.session.store, self.subject, self.session.server)
@@ -85,17 +87,17 @@ class TenantUsersPane(UsersPane):
         return tenant_users(self.session.store, self.subject, self.session.evaluation_options)
 
     def names(self) -> Sequence[str]:
-        assert self.found is not None
-        return self.found.names
+        assert self.answer is not None
+        return self.answer.names
 
     def head(self, width: int) -> Iterable[Line]:
-        assert self.found is not None
-        return users_head(self.found, width)
+        assert self.answer is not None
+        return users_head(self.answer, width)
 
     def text_lines(self, tab: str, width: int) -> Iterable[Line]:
         del tab
-        assert self.found is not None
-        return users_page(self.found, width)
+        assert self.answer is not None
+        return users_page(self.answer, width)
 
     @property
     def word(self) -> str:

@@ -35,12 +35,12 @@ def claim_brief(report: ClaimReport, more: str) -> Brief:
     state = f"would be {report.state}" if report.predicted else report.state
     pool = f" (pool {report.pool or report.wanted_pool})" if report.pool or report.wanted_pool else ""
     short = [name for name in map(short_words, report.amounts) if name]
-    because = "; ".join(short) if report.is_waiting and short else report.because
+    reason = "; ".join(short) if report.is_waiting and short else report.because
     first, *others = report.ways or (None,)
     return Brief(
         TONES[report.state],
         state,
-        f": {report.subject.full_name}{pool}: {because}",
+        f": {report.subject.full_name}{pool}: {reason}",
         remedy=first.text if first is not None else nothing_helps(report) if report.is_waiting else "",
         run=" && ".join(deed.command for deed in first.deeds if deed.command) if first is not None else "",
         other=others[0].text if others else "",
@@ -83,15 +83,19 @@ def state_lines(report: ClaimReport, width: int) -> Iterator[Line]:
 
 def status_lines(report: ClaimReport, width: int) -> Iterator[Line]:
     """Yield what the controller says, and the place in the queue."""
-    place = report.place
+    queue_place = report.place
     if report.message and report.message != "reconciled":
         yield from tone_lines(
             "quiet", wrap_text(f"the controller says: {report.message}", width, first="  ", rest="    ")
         )
-    if place is not None:
-        kind = "ordered queue" if place.ordered else "queue; any claim that fits is served, whatever the place"
-        ahead = f", behind {join_words((object_ref.key for object_ref in place.ahead), _NAMED)}" if place.ahead else ""
-        text = f"place {place.place} of {place.of} in the {kind}{ahead}"
+    if queue_place is not None:
+        kind = "ordered queue" if queue_place.ordered else "queue; any claim that fits is served, whatever the place"
+        ahead = (
+            f", behind {join_words((object_ref.key for object_ref in queue_place.ahead), _NAMED)}"
+            if queue_place.ahead
+            else ""
+        )
+        text = f"place {queue_place.place} of {queue_place.of} in the {kind}{ahead}"
         yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
     if report.old:
         text = "Capsule before 0.13 wrote this status: whether pods use the claim is not in it"
@@ -108,7 +112,7 @@ def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
         for amount in amounts
     ]
     cells = [[clip_text(cell, _CELL) for cell in row] for row in rows]
-    widths = [max(size(head), *(size(row[at]) for row in cells)) for at, head in enumerate(heads)]
+    widths = [max(size(head), *(size(row[index]) for row in cells)) for index, head in enumerate(heads)]
     label = min(_LABEL, max(8, *(size(amount.name) for amount in amounts)))
     yield [("", "")]
     yield [("quiet", f"  {pad_text('RESOURCE', label)}  {'  '.join(map(pad_text, heads, widths))}".rstrip())]
@@ -133,8 +137,8 @@ def ways_lines(report: ClaimReport, width: int, *, texts: bool = False) -> Itera
         return
     yield [("", "")]
     yield [("strong", "fixes, the smallest change first")]
-    for number, way in enumerate(report.ways, 1):
-        yield from way_lines(report, way, f"  {number}. ", width)
+    for number, option in enumerate(report.ways, 1):
+        yield from way_lines(report, option, f"  {number}. ", width)
     yield from tone_lines("quiet", wrap_text(BACK_OFF, width, first="  ", rest="    "))
 
 
@@ -142,24 +146,24 @@ def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
     """Yield what would unblock it, without a heading: first the smallest change, then other ones."""
     if not report.ways and report.is_waiting:
         yield from tone_lines("warn", wrap_text(nothing_helps(report), width, rest="  "))
-    for number, way in enumerate(report.ways):
-        yield from way_lines(report, way, "or   " if number else "fix  ", width)
+    for number, option in enumerate(report.ways):
+        yield from way_lines(report, option, "or   " if number else "fix  ", width)
 
 
-def way_lines(report: ClaimReport, way: UnblockOption, lead: str, width: int) -> Iterator[Line]:
+def way_lines(report: ClaimReport, option: UnblockOption, lead: str, width: int) -> Iterator[Line]:
     """Yield one of the ways: what to do, as something to type, and what becomes of the others."""
-    yield from tone_lines("", wrap_text(way.text, width, first=lead, rest=" " * len(lead)))
+    yield from tone_lines("", wrap_text(option.text, width, first=lead, rest=" " * len(lead)))
     indent = " " * max(_WAY, len(lead))
-    for deed in way.deeds:
-        yield from _deed_lines(deed, width, indent, named=len(way.deeds) > 1 or bool(deed.holds))
-    yield from _after(way, width, indent, others=report.place is not None and report.place.of > 1)
+    for deed in option.deeds:
+        yield from _deed_lines(deed, width, indent, named=len(option.deeds) > 1 or bool(deed.holds))
+    yield from _after(option, width, indent, others=report.place is not None and report.place.of > 1)
 
 
 def nothing_helps(report: ClaimReport) -> str:
     """Return why there is nothing to propose."""
     if report.state == "pending":
         return "nothing to do but wait for the controller"
-    if any(unseen.kind in {"ResourcePool", "ResourcePoolClaim"} for unseen in report.unseen):
+    if any(failed_read.kind in {"ResourcePool", "ResourcePoolClaim"} for failed_read in report.unseen):
         return "no fix is known without what could not be read (below)"
     if any(not amount.offered for amount in report.amounts):
         names = join_words(amount.name for amount in report.amounts if not amount.offered)
@@ -180,19 +184,21 @@ def _deed_lines(deed: ClaimAction, width: int, indent: str, *, named: bool) -> I
         yield from tone_lines("quiet", wrap_text(deed.follows, width, first=indent, rest=f"{indent}  "))
 
 
-def _after(way: UnblockOption, width: int, indent: str, *, others: bool) -> Iterator[Line]:
+def _after(option: UnblockOption, width: int, indent: str, *, others: bool) -> Iterator[Line]:
     parts = []
-    if way.also:
-        parts.append(f"{_format_refs(way.also, way.gained)} {'is' if len(way.also) == 1 else 'are'} then allocated too")
-    if way.out:
+    if option.also:
         parts.append(
-            f"{join_words((ref.key for ref in way.out), _NAMED)} lose{'s' * (len(way.out) == 1)} what it holds"
+            f"{_format_refs(option.also, option.gained)} {'is' if len(option.also) == 1 else 'are'} then allocated too"
         )
-    if way.waits:
-        parts.append(f"still waiting: {_format_refs(way.waits, way.waiting)}")
+    if option.out:
+        parts.append(
+            f"{join_words((ref.key for ref in option.out), _NAMED)} lose{'s' * (len(option.out) == 1)} what it holds"
+        )
+    if option.waits:
+        parts.append(f"still waiting: {_format_refs(option.waits, option.waiting)}")
     if parts:
         yield from tone_lines("quiet", wrap_text("; ".join(parts), width, first=indent, rest=f"{indent}  "))
-    elif way.replayed and others:
+    elif option.replayed and others:
         yield [("quiet", f"{indent}then nobody waits any more")]
 
 
@@ -220,7 +226,7 @@ def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
     heads = ("USED", "HARD")
     rows = [(line.used or "-", line.hard) for line in quota.lines]
     cells = [[clip_text(cell, _CELL) for cell in row] for row in rows]
-    widths = [max(size(head), *(size(row[at]) for row in cells)) for at, head in enumerate(heads)]
+    widths = [max(size(head), *(size(row[index]) for row in cells)) for index, head in enumerate(heads)]
     label = min(_LABEL, max(8, *(size(line.name) for line in quota.lines)))
     yield [("strong", f"quota {name}"), ("", f" in {quota.subject.namespace}")]
     yield [("quiet", f"  {pad_text('NAME', label)}  {'  '.join(map(pad_text, heads, widths))}".rstrip())]

@@ -74,8 +74,8 @@ def row_of(value: ClaimExplanation | PoolExplanation) -> Row:
         return Row(pool.subject, "not seen", "warn", seen)
     word, tone = pool_word(pool)
     waits = len(pool.queue or ())
-    because = f"{waits} claim{'s' * (waits > 1)} wait{'s' * (waits == 1)}" if waits else ""
-    return Row(pool.subject, word, tone, because or (pool.warnings[0] if pool.warnings else ""))
+    reason = f"{waits} claim{'s' * (waits > 1)} wait{'s' * (waits == 1)}" if waits else ""
+    return Row(pool.subject, word, tone, reason or (pool.warnings[0] if pool.warnings else ""))
 
 
 def brief(value: ClaimExplanation | PoolExplanation, more: str) -> Brief:
@@ -195,25 +195,29 @@ def _turn_lines(turns: Sequence[QueueTurn], *, steps: bool, width: int, now: str
     label = max(size(queue_turn.subject.key) for queue_turn in shown)
     # Places are counted among those that do not have their share yet, as everywhere.
     numbers = {
-        id(queue_turn): place for place, queue_turn in enumerate((turn for turn in turns if turn.result != "kept"), 1)
+        id(queue_turn): index for index, queue_turn in enumerate((turn for turn in turns if turn.result != "kept"), 1)
     }
-    places = len(str(len(numbers)))
+    digits = len(str(len(numbers)))
     for queue_turn in shown:
-        number = f"{numbers[id(queue_turn)]:>{places}}." if id(queue_turn) in numbers else " " * (places + 1)
+        number = f"{numbers[id(queue_turn)]:>{digits}}." if id(queue_turn) in numbers else " " * (digits + 1)
         head = f"  {number} {pad_text(queue_turn.subject.key, label)}  {RESULTS[queue_turn.result]}"
         since = f"  created {with_ages(queue_turn.created, now)}" if steps and queue_turn.created else ""
         yield [("strong" if queue_turn.own else "", head), ("quiet", since)]
         for compared in queue_turn.compared:
-            indent = " " * (places + 6)
+            indent = " " * (digits + 6)
             yield from tone_lines("warn", wrap_text(compared_text(compared), width, first=indent, rest=f"{indent}  "))
 
 
 def compared_text(compared: Compared) -> str:
     """Return how one resource fares at a claim's turn."""
-    asks = f"{compared.resource}: asks for {compared.asked}"
+    requested_text = f"{compared.resource}: asks for {compared.asked}"
     if compared.closed_by is not None:
-        return f"{asks}; blocked by {compared.closed_by.key}"
-    return f"{asks}; the pool does not have it" if compared.missing else f"{asks}, {compared.left} left"
+        return f"{requested_text}; blocked by {compared.closed_by.key}"
+    return (
+        f"{requested_text}; the pool does not have it"
+        if compared.missing
+        else f"{requested_text}, {compared.left} left"
+    )
 
 
 def _left_out(kept: int, waiting: int) -> str:
@@ -228,13 +232,15 @@ def _conditions(conditions_told: Sequence[StoredCondition], width: int) -> Itera
         return
     yield [("", "")]
     yield [("strong", "conditions")]
-    label = max(size(says.type) for says in conditions_told)
-    status = max(size(says.status) for says in conditions_told)
-    for says in conditions_told:
-        head = f"  {pad_text(says.type, label)}  {pad_text(says.status, status)}  "
-        yield from tone_lines("", wrap_text(f"{says.reason}: {says.message}", width, first=head, rest=" " * size(head)))
-        if says.computed:
-            text = f"would now say: {says.computed}"
+    label = max(size(condition.type) for condition in conditions_told)
+    status = max(size(condition.status) for condition in conditions_told)
+    for condition in conditions_told:
+        head = f"  {pad_text(condition.type, label)}  {pad_text(condition.status, status)}  "
+        yield from tone_lines(
+            "", wrap_text(f"{condition.reason}: {condition.message}", width, first=head, rest=" " * size(head))
+        )
+        if condition.computed:
+            text = f"would now say: {condition.computed}"
             yield from tone_lines("warn", wrap_text(text, width, first=" " * size(head), rest=" " * size(head)))
 
 
@@ -357,8 +363,8 @@ def _page(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
         yield from command_lines("next", "the same with pools, which share out once", [command], width)
     yield from rule_lines(tenant_explanation.rules, width)
     yield from remarks((), tenant_explanation.assumptions, (), width)
-    for unseen in tenant_explanation.unseen:
-        yield [("warn", f"not read: ResourceQuotas of {unseen.namespace}")]
+    for failed_read in tenant_explanation.unseen:
+        yield [("warn", f"not read: ResourceQuotas of {failed_read.namespace}")]
 
 
 def _item_lines(tenant_explanation: TenantExplanation, item: TenantItem) -> Iterator[Line]:

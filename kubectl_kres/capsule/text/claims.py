@@ -56,7 +56,7 @@ def _table(reports: Sequence[ClaimReport], width: int) -> Iterator[Line]:
         return
     several = len({report.subject.namespace for report in reports}) > 1
     rows = [_cells(report, several=several) for report in reports]
-    widths = [max(size(_HEADS[at]), *(size(row[at]) for row in rows)) for at in range(4)]
+    widths = [max(size(_HEADS[index]), *(size(row[index]) for row in rows)) for index in range(4)]
     yield [("quiet", "  ".join((*map(pad_text, _HEADS[:4], widths), _HEADS[4])))]
     column = sum(widths) + 2 * len(widths)
     for report, row in zip(reports, rows, strict=True):
@@ -68,13 +68,13 @@ def _table(reports: Sequence[ClaimReport], width: int) -> Iterator[Line]:
 
 def _row(report: ClaimReport, state: str, tail: str, column: int, width: int) -> Iterator[Line]:
     """Yield what is asked for stands in the last column, or below if there is too little room for it."""
-    asks, tone = asks_words(report.asks), TONES[report.state]
-    if column + _ASKS > width and size(asks) + column > width:
+    requested_text, tone = asks_words(report.asks), TONES[report.state]
+    if column + _ASKS > width and size(requested_text) + column > width:
         yield [(tone, state), ("", tail.rstrip())]
-        yield from tone_lines("", wrap_text(asks, width, first="    asks for ", rest="      "))
+        yield from tone_lines("", wrap_text(requested_text, width, first="    asks for ", rest="      "))
         return
     indent = " " * column
-    first, *rest = _broken(asks, width, indent, indent)
+    first, *rest = _broken(requested_text, width, indent, indent)
     yield [(tone, state), ("", f"{tail}  {first[column:]}")]
     yield from tone_lines("", rest)
 
@@ -93,14 +93,14 @@ def _broken(text: str, width: int, first: str, rest: str) -> Iterator[str]:
 
 
 def _cells(report: ClaimReport, *, several: bool) -> tuple[str, str, str, str]:
-    ref, place = report.subject, report.place
+    ref, queue_place = report.subject, report.place
     name = ref.key if several else ref.name
     pool = report.pool or report.wanted_pool or "-"
     return (
         f"{report.state}{' *' if report.predicted else ''}",
         clip_text(name, _CLAIM),
         clip_text(pool, _POOL),
-        f"{place.place} of {place.of}" if place is not None else "-",
+        f"{queue_place.place} of {queue_place.of}" if queue_place is not None else "-",
     )
 
 

@@ -74,7 +74,7 @@ def _tenant(report: TenantExplanation, source: str, width: int) -> Iterator[Line
         yield from command_lines("next", "who uses the quotas", [command], width)
     for assumption in report.assumptions[:_EDITS]:
         yield from labelled_lines("assumed", assumption.text, width, tone="quiet")
-    unread = [f"ResourceQuotas of {unseen.namespace}" for unseen in report.unseen]
+    unread = [f"ResourceQuotas of {failed_read.namespace}" for failed_read in report.unseen]
     yield from _limited_lines("unread", unread, _REMARKS, "namespace", width, tone="bad")
     shares = ["what each namespace uses of each quota"] * bool(report.items)
     if more := [*shares, *["the field of each rule"] * bool(report.rules)]:
@@ -82,23 +82,23 @@ def _tenant(report: TenantExplanation, source: str, width: int) -> Iterator[Line
 
 
 def _limited_lines(
-    label: str, texts: Sequence[str], most: int, noun: str, width: int, *, tone: Tone = ""
+    label: str, texts: Sequence[str], maximum: int, noun: str, width: int, *, tone: Tone = ""
 ) -> Iterator[Line]:
     """Yield the first texts, the first behind the label, and how many more there are."""
-    for at, text in enumerate(texts[:most]):
-        yield from labelled_lines("" if at else label, text, width, tone=tone)
-    if (count := len(texts) - most) > 0:
+    for index, text in enumerate(texts[:maximum]):
+        yield from labelled_lines("" if index else label, text, width, tone=tone)
+    if (count := len(texts) - maximum) > 0:
         yield from labelled_lines("", f"and {count} more {noun}{'s' * (count != 1)}", width, tone=tone)
 
 
 def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[Line]:
     yield from state_lines(report, width)
     yield from tone_lines("", wrap_text(report.because, width, first="  ", rest="    "))
-    place = report.place
-    if place is not None:
-        ahead = f", behind {join_words((ref.key for ref in place.ahead), _AHEAD)}" if place.ahead else ""
-        kind = "ordered queue" if place.ordered else "queue, where any claim that fits is served"
-        text = f"place {place.place} of {place.of} in the {kind}{ahead}"
+    queue_place = report.place
+    if queue_place is not None:
+        ahead = f", behind {join_words((ref.key for ref in queue_place.ahead), _AHEAD)}" if queue_place.ahead else ""
+        kind = "ordered queue" if queue_place.ordered else "queue, where any claim that fits is served"
+        text = f"place {queue_place.place} of {queue_place.of} in the {kind}{ahead}"
         yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
     yield [("", "")]
     if report.is_waiting or report.ways:
@@ -121,9 +121,9 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
 
 def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
     """Yield what would unblock it, who holds the pool, and the figures of what is short."""
-    for number, way in enumerate(report.ways[:_WAYS], 1):
+    for number, option in enumerate(report.ways[:_WAYS], 1):
         label = f"fix {number}" if len(report.ways) > 1 else "fix"
-        yield from way_lines(report, way, f"{label:<{LABEL}}", width)
+        yield from way_lines(report, option, f"{label:<{LABEL}}", width)
     if not report.ways:
         yield from tone_lines("warn", wrap_text(nothing_helps(report), width, rest="  "))
     pool = report.pool or report.wanted_pool
@@ -162,20 +162,20 @@ def _queue_lines(report: PoolReport, width: int) -> Iterator[Line]:
         yield from labelled_lines("queue", "not known, since claims could not be read", width, tone="warn")
     elif report.queue:
         first, *others = report.queue
-        why = lacks_text(first)
-        yield from labelled_lines("queue", f"{first.subject.key} {first.state}{f', {why}' if why else ''}", width)
+        reason = lacks_text(first)
+        yield from labelled_lines("queue", f"{first.subject.key} {first.state}{f', {reason}' if reason else ''}", width)
         if others:
             names = join_words([f"{queued.subject.key} {queued.state}" for queued in others], _QUEUE)
             yield from labelled_lines("", f"then {names}", width)
 
 
 def _remarks(
-    warnings: Sequence[str], unseen: Sequence[FailedRead], edits: Mapping[str, LastEdit], now: str, width: int
+    warnings: Sequence[str], failed_reads: Sequence[FailedRead], edits: Mapping[str, LastEdit], now: str, width: int
 ) -> Iterator[Line]:
     for text in warnings[:_REMARKS]:
         yield from labelled_lines("warning", text, width, tone="warn")
     yield from _limited_lines("", [""] * (len(warnings) - _REMARKS), 0, "warning", width, tone="warn")
-    for gap in unseen:
+    for gap in failed_reads:
         yield from labelled_lines("unread", unseen_text(gap), width, tone="bad")
-    for text in list(last_edit_texts(edits, now, most=_EDITS))[:_EDITS]:
+    for text in list(last_edit_texts(edits, now, maximum=_EDITS))[:_EDITS]:
         yield from labelled_lines("changed", text, width, tone="quiet")

@@ -24,10 +24,12 @@ _LEAST, _MOST = 16, 60
 _FREE, _END = ("·", "."), ("▏", "|")
 
 
-def queue_lines(report: PoolReport, ways: Sequence[UnblockOption], width: int, *, ascii_only: bool) -> Iterator[Line]:
+def queue_lines(
+    report: PoolReport, options: Sequence[UnblockOption], width: int, *, ascii_only: bool
+) -> Iterator[Line]:
     """Yield a bar for each resource that somebody waits for: what is free, then what each claim asks for, by its place.
 
-    ``ways``: the remedies of the claim that waits first. Nothing where nobody waits.
+    ``options``: the remedies of the claim that waits first. Nothing where nobody waits.
     """
     queue = (report.queue or ())[:_DRAWN]
     awaited = [
@@ -49,14 +51,14 @@ def queue_lines(report: PoolReport, ways: Sequence[UnblockOption], width: int, *
         )
     if more := len(report.queue or ()) - len(queue):
         yield [("quiet", f"  and {more} more")]
-    places = {queued.subject: queued.place for queued in queue}
-    for number, way in enumerate(way for way in ways if way.replayed):
-        admitted = sorted(places[ref] for ref in (queue[0].subject, *way.also) if ref in places)
-        left = sorted(places[ref] for ref in way.waits if ref in places)
+    positions = {queued.subject: queued.place for queued in queue}
+    for number, option in enumerate(option for option in options if option.replayed):
+        admitted = sorted(positions[ref] for ref in (queue[0].subject, *option.also) if ref in positions)
+        left = sorted(positions[ref] for ref in option.waits if ref in positions)
         parts = [f"{_join_positions(admitted)} get in" if len(admitted) > 1 else f"{_join_positions(admitted)} gets in"]
         parts += [f"{_join_positions(left)} wait{'s' * (len(left) == 1)}"] if left else []
         lead = "fix  " if number == 0 else "or   "
-        yield from tone_lines("", wrap_text(f"{way.text}: {', '.join(parts)}", width, first=lead, rest="   "))
+        yield from tone_lines("", wrap_text(f"{option.text}: {', '.join(parts)}", width, first=lead, rest="   "))
 
 
 def _bar(use: PoolUse, queue: Sequence[Queued], cells: int, *, ascii_only: bool) -> Line:
@@ -84,18 +86,18 @@ def _queued_tone(queued: Queued) -> Tone:
 
 
 def _format_queued(queued: Queued, awaited: Sequence[PoolUse]) -> str:
-    asks = ", ".join(f"{use.name} {queued.asks[use.name]}" for use in awaited if use.name in queued.asks)
+    requested_text = ", ".join(f"{use.name} {queued.asks[use.name]}" for use in awaited if use.name in queued.asks)
     lacks = ", ".join(f"{name} {amount}" for name, amount in queued.lacks.items())
-    why = (
+    reason = (
         f"short by {lacks}"
         if lacks
         else f"blocked by an earlier claim for {', '.join(queued.behind)}" * bool(queued.behind)
     )
-    return f"{queued.subject.key} asks for {asks or 'nothing of it'}{f'; {why}' if why else ''}"
+    return f"{queued.subject.key} asks for {requested_text or 'nothing of it'}{f'; {reason}' if reason else ''}"
 
 
-def _join_positions(places: Sequence[int]) -> str:
-    return ", ".join(map(str, places)) or "nobody"
+def _join_positions(indexes: Sequence[int]) -> str:
+    return ", ".join(map(str, indexes)) or "nobody"
 
 
 def of_pool(report: PoolReport) -> list[Room]:
@@ -144,9 +146,9 @@ def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int,
             yield from _holders(report, width)
         yield from _queue(report, width)
     edits = tuple(last_edit_texts(report.edits, now)) if whole else ()
-    unseen = report.unseen if whole else ()
+    failed_reads = report.unseen if whole else ()
     if whole:
-        yield from remarks((("warn", "warning", report.warnings), ("quiet", "changed", edits)), (), unseen, width)
+        yield from remarks((("warn", "warning", report.warnings), ("quiet", "changed", edits)), (), failed_reads, width)
     else:
         for text in report.warnings:
             yield from tone_lines("warn", wrap_text(text, width, first="  warning  ", rest="    "))
@@ -245,7 +247,7 @@ def uses_lines(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iter
     rows = [
         [clip_text(cell, _CELL) for cell in (use.claimed, use.hard, use.available, use.used or "-")] for use in uses
     ]
-    widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS)]
+    widths = [max(size(head), *(size(row[index]) for row in rows)) for index, head in enumerate(_HEADS)]
     label = min(_LABEL, max(12, *(size(use.name) for use in uses)))
     yield [("quiet", f"  {pad_text('RESOURCE', label)}  {'  '.join(map(pad_text, _HEADS, widths))}".rstrip())]
     for use, row in zip(uses, rows, strict=True):
@@ -327,10 +329,10 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
     yield [("strong", "queue"), ("quiet", f", {kind}")]
     names = [clip_text(queued.subject.key, 40) for queued in report.queue[:_HOLDERS]]
     label = max(map(size, names))
-    places = len(str(len(report.queue)))
+    digits = len(str(len(report.queue)))
     for queued, name in zip(report.queue, names, strict=False):
         state = pad_text(queued.state, 9)
-        number = f"{queued.place:>{places}}." if queued.place else " -"
+        number = f"{queued.place:>{digits}}." if queued.place else " -"
         head = f"  {number} {state}  {pad_text(name, label)}  "
         first, *rest = wrap_text(asks_words(queued.asks), width, first=head, rest=" " * size(head))
         lead = 3 + len(number)

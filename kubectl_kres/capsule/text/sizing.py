@@ -36,11 +36,11 @@ def brief(sizing: Sizing, more: str, ahead: Callable[[ObjectRef], str]) -> Brief
         word = _NOTHING if sizing.complete else f"{_NOTHING}{PARTLY}"
         return Brief("good" if sizing.complete else "warn", word, f": {sizing.subject.full_name}: {room}", next=more)
     claim = f"{asks_words(pool.claim)} of pool {pool.pool}"
-    because = "; ".join(filter(None, (claim, _format_pool_shortage(pool), _format_queue_ahead(pool))))
+    reason = "; ".join(filter(None, (claim, _format_pool_shortage(pool), _format_queue_ahead(pool))))
     brief = Brief(
         "warn" if pool.fits else "bad",
         "to claim" if pool.fits else "would wait",
-        f": {sizing.subject.full_name}: {because}",
+        f": {sizing.subject.full_name}: {reason}",
         next=ahead(pool.behind[0]) if pool.behind else more,
     )
     if pool.grow is not None:
@@ -102,9 +102,9 @@ def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
         _format_pool_shortage(pool): "such a claim would wait",
         _format_queue_ahead(pool): "such a claim would wait behind, room or not",
     }
-    for text, then in follows.items():
+    for text, consequence in follows.items():
         if text:
-            yield from tone_lines("bad", wrap_text(f"{text}: {then}", width, first="  ", rest="    "))
+            yield from tone_lines("bad", wrap_text(f"{text}: {consequence}", width, first="  ", rest="    "))
     if pool.grow is not None:
         amounts = asks_words(pool.grow.amounts)
         text = f"claim {pool.grow.subject.name} is unused: if it asks for {amounts} instead, it gets that at once"
@@ -123,7 +123,7 @@ def _table(pool: SizedPool) -> Iterator[Line]:
         ]
         for amount in pool.amounts
     ]
-    widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS)]
+    widths = [max(size(head), *(size(row[index]) for row in rows)) for index, head in enumerate(_HEADS)]
     label = min(_LABEL, max(8, *(size(amount.name) for amount in pool.amounts)))
     yield [("quiet", f"  {pad_text('RESOURCE', label)}  {'  '.join(map(pad_text, _HEADS, widths))}".rstrip())]
     for amount, row in zip(pool.amounts, rows, strict=True):

@@ -35,7 +35,7 @@ class GivenFlag(NamedTuple):
 class CommandLine(NamedTuple):
     """The flags and the other words of a command line, each in their order."""
 
-    given: tuple[GivenFlag, ...]
+    flags: tuple[GivenFlag, ...]
     words: tuple[str, ...]
 
 
@@ -48,9 +48,9 @@ def split(
     Raises click.UsageError for unknown flags and missing values, in kubectl's words, and for kubectl's flags that do
     not exist here. Source: spf13/pflag parseArgs.
     """
-    known = {name: flag for flag in flags if isinstance(flag, click.Option) for name in flag.opts}
+    known_items = {name: flag for flag in flags if isinstance(flag, click.Option) for name in flag.opts}
     rest = list(arguments)[::-1]
-    given: list[GivenFlag] = []
+    given_flags: list[GivenFlag] = []
     words: list[str] = []
     while rest:
         word = rest.pop()
@@ -60,10 +60,10 @@ def split(
         if not _is_flag(word):
             words.append(word)
         elif word.startswith("--"):
-            given.append(_read_long_flag(word, rest, known, ctx))
+            given_flags.append(_read_long_flag(word, rest, known_items, ctx))
         else:
-            given += _short(word, rest, known, ctx)
-    return CommandLine(tuple(given), tuple(words))
+            given_flags += _short(word, rest, known_items, ctx)
+    return CommandLine(tuple(given_flags), tuple(words))
 
 
 def values(
@@ -74,15 +74,17 @@ def values(
     Raises click.UsageError for a flag before the command that the command does not take.
     """
     own = tuple(own)
-    known = {flag.name: flag for flag in flags}
+    known_items = {flag.name: flag for flag in flags}
     overruled = {flag.field for flag in own}
     for flag in before:
-        if flag.field not in known:
+        if flag.field not in known_items:
             raise unknown(flag.name, (), ctx)
     result: dict[str, list[str | bool]] = {}
     for flag in (*(flag for flag in before if flag.field not in overruled), *own):
         result.setdefault(flag.field, []).append(flag.value)
-    return {field: given if known[field].multiple else given[-1] for field, given in result.items()}
+    return {
+        field: given_flags if known_items[field].multiple else given_flags[-1] for field, given_flags in result.items()
+    }
 
 
 def unknown(name: str, names: Iterable[str], ctx: click.Context) -> click.UsageError:
@@ -113,19 +115,19 @@ def _short(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: c
     """Return the flags of a word as ``-An``: switches, and at its end one that may take the rest of the word as its
     value.
     """
-    given: list[GivenFlag] = []
-    for at, letter in enumerate(word[1:], start=1):
+    given_flags: list[GivenFlag] = []
+    for index, letter in enumerate(word[1:], start=1):
         flag = known.get(f"-{letter}")
         if flag is None:
             _refuse_flag(f"-{letter}", ctx)
             raise click.UsageError(f"unknown shorthand flag: '{letter}' in {word}", ctx)
-        tail = word[at + 1 :]
+        tail = word[index + 1 :]
         if tail.startswith("=") or (tail and not flag.is_flag):
-            return [*given, _build_given_flag(flag, tail.removeprefix("="), ctx)]
-        given.append(
+            return [*given_flags, _build_given_flag(flag, tail.removeprefix("="), ctx)]
+        given_flags.append(
             _build_given_flag(flag, _value(flag, rest, f"flag needs an argument: '{letter}' in {word}", ctx), ctx)
         )
-    return given
+    return given_flags
 
 
 def _value(flag: click.Option, rest: list[str], missing: str, ctx: click.Context) -> str:
@@ -212,10 +214,10 @@ def _source(options: Options) -> Iterator[str]:
 
 
 def _access(options: Options) -> Iterator[str]:
-    given = [(flag, getattr(options, field)) for flag, field in _ACCESS]
-    given += [("--as-group", group) for group in options.impersonate_groups]
-    given += [("--as-user-extra", extra) for extra in options.impersonate_extra]
-    yield from (f"{flag} {shlex.quote(value)}" for flag, value in given if value)
+    given_flags = [(flag, getattr(options, field)) for flag, field in _ACCESS]
+    given_flags += [("--as-group", group) for group in options.impersonate_groups]
+    given_flags += [("--as-user-extra", extra) for extra in options.impersonate_extra]
+    yield from (f"{flag} {shlex.quote(value)}" for flag, value in given_flags if value)
     if options.token:
         yield _TOKEN
     if options.insecure:

@@ -138,9 +138,9 @@ def _build_word_choice(*words: str) -> OneOf:
     return OneOf(words)
 
 
-def _invalid(text: str, param: click.Parameter, ctx: click.Context, why: str) -> click.UsageError:
+def _invalid(text: str, param: click.Parameter, ctx: click.Context, reason: str) -> click.UsageError:
     """Worded as kubectl's."""
-    return click.UsageError(f'invalid argument "{text}" for "{", ".join(param.opts)}" flag: {why}', ctx)
+    return click.UsageError(f'invalid argument "{text}" for "{", ".join(param.opts)}" flag: {reason}', ctx)
 
 
 def _printable(ctx: click.Context, _param: click.Parameter, value: str) -> str:

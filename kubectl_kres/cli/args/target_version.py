@@ -68,8 +68,8 @@ def server_from_flags(options: Options) -> ServerOf:
 
     def server_of(git_version: str) -> tuple[Server, tuple[str, ...]]:
         version, assumed = nearest_version(options.kube_version or git_version)
-        own = None if options.kube_version else binary(git_version)
-        server = Server(version, gates, limited, disabled, own)
+        server_version = None if options.kube_version else binary(git_version)
+        server = Server(version, gates, limited, disabled, server_version)
         return server, ((assumed,) if assumed else ()) + tuple(_without_effect(server))
 
     return server_of
@@ -93,8 +93,9 @@ def _without_effect(server: Server) -> Iterator[str]:
         if server.is_enabled(name) == value:
             continue
         locked = server.version[1] >= LOCKED.get(name, server.version[1] + 1)
-        why = "can no longer be switched off" if locked else "does not exist"
-        yield f"{name}={str(value).lower()} has no effect: in Kubernetes {version_text(server.version)} the gate {why}"
+        reason = "can no longer be switched off" if locked else "does not exist"
+        version = version_text(server.version)
+        yield f"{name}={str(value).lower()} has no effect: in Kubernetes {version} the gate {reason}"
 
 
 def _read_configuration(file: str) -> tuple[tuple[LimitedResource, ...], frozenset[str]]:

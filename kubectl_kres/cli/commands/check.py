@@ -88,7 +88,7 @@ class CheckPage(Page):
     """All findings, the worst first."""
 
     kind = _KIND
-    tabled = True
+    as_table = True
 
     def __init__(self, options: Options, codes: Collection[str], baseline: Collection[tuple[str, str, str]]) -> None:
         super().__init__(options)
@@ -98,17 +98,19 @@ class CheckPage(Page):
         self._complete = True
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """The findings, once everything was looked at."""
         run_summary.listed = False
-        server, assumptions = frame.server_of(source.version())
+        server, assumptions = request_context.server_of(source.version())
         now = source.store.origin.time or current_time()
-        ask = EvaluationOptions(server, (*source.supposed, *assumptions), now, read_yaml, not self.options.no_seen)
-        located = _Located(given, same_source(self.options))
+        options = EvaluationOptions(
+            server, (*source.assumptions, *assumptions), now, read_yaml, not self.options.no_seen
+        )
+        located = _Located(inputs, same_source(self.options))
         kept: dict[str, list[CheckFinding]] = {name: [] for name in SEVERITIES}
         spaces = objects = 0
-        for context in check_contexts(source, given, self.options, ask):
+        for context in check_contexts(source, inputs, self.options, options):
             spaces, objects = spaces + bool(context.namespace), objects + len(context.subjects)
             for check_finding in mark_known(check(context, self._codes), self._known):
                 if len(kept[check_finding.severity]) < MOST:
@@ -117,9 +119,9 @@ class CheckPage(Page):
                     self._beyond += 1
             untold = () if UNREAD in self._codes else context.unread
             run_summary.add_answer(
-                untold, complete=not any(unseen.required for unseen in context.unread), negative=False
+                untold, complete=not any(failed_read.required for failed_read in context.unread), negative=False
             )
-        run_summary.leaves_out(given.left_out)
+        run_summary.leaves_out(inputs.left_out)
         run_summary.note_unread((), complete=not source.skipped)
         self._complete = run_summary.complete
         self._looked_at = f"{_format_count(objects, 'workload')} of {_format_count(spaces, 'namespace')}"
@@ -134,7 +136,7 @@ class CheckPage(Page):
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """Text, or one SARIF document."""
-        check_findings: list[CheckFinding] = [answered.report for answered in answers]
+        check_findings: list[CheckFinding] = [answer.report for answer in answers]
         if self.options.output == "sarif":
             return data.to_json(sarif.document(check_findings, complete=self._complete)).split("\n")
         if not self._looked_at:
@@ -159,13 +161,13 @@ def _format_count(number: int, noun: str) -> str:
 class _Located:
     """Gives findings the place where their objects stand in files, and their commands the same source."""
 
-    def __init__(self, given: Input, flags: str) -> None:
+    def __init__(self, inputs: Input, flags: str) -> None:
         self._flags = f" {flags}" if flags else ""
         self._manifests: dict[ObjectRef, Manifest] = {}
-        for manifest in given.manifests:
-            ref, known = manifest.ref, BY_KIND.get(manifest.kind)
-            spaced = known is None or known.namespaced
-            space = (manifest.namespace or given.namespace) if spaced else ""
+        for manifest in inputs.manifests:
+            ref, known_kind = manifest.ref, BY_KIND.get(manifest.kind)
+            spaced = known_kind is None or known_kind.namespaced
+            space = (manifest.namespace or inputs.namespace) if spaced else ""
             self._manifests[ObjectRef(ref.kind, ref.name, space)] = manifest
 
     def __call__(self, check_finding: CheckFinding) -> CheckFinding:

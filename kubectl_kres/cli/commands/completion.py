@@ -141,8 +141,8 @@ def _is_own_link(link: Path, program: Path) -> bool:
 
 
 def _build_link_error(verb: str, link: Path, error: OSError, target: str = PROGRAM) -> UsageError:
-    why = (error.strerror or str(error)).lower()
-    return UsageError(f"cannot {verb} {link}: {why}", hint=f"ln -s {target} {link}" if verb == "make" else "")
+    reason = (error.strerror or str(error)).lower()
+    return UsageError(f"cannot {verb} {link}: {reason}", hint=f"ln -s {target} {link}" if verb == "make" else "")
 
 
 command = Command(

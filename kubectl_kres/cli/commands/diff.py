@@ -29,7 +29,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     return Query(
         partial(DiffPage, options, after_change=after_change),
         words,
-        partial(select_subjects, wants=_list_read_requests, beside=_is_counted, changed=True),
+        partial(select_subjects, find_reads=_list_read_requests, beside=_is_counted, changed=True),
         needed=True,
     )
 
@@ -63,30 +63,30 @@ class DiffPage(Page):
         self._patterns = render.Patterns(color=self.color, width=self.width)
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Of a list it is noted how much of it differs: stdout may be applied as a patch."""
         if self.options.filenames and not self.options.selector:
-            self._applied.read(source, given)
-        yield from super().run(frame, source, given, run_summary)
+            self._applied.read(source, inputs)
+        yield from super().run(request_context, source, inputs, run_summary)
         if self._listed:
             run_summary.note(f"{self._changed} of {run_summary.count} objects differ")
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The differences of some objects; one that cannot be compared is missed."""
-        self._listed = self._listed or (batch.found.listed and not self.options.filenames)
-        if self._listed and batch.found.subjects and batch.found.subjects[0].ref.kind == "Pod":
+        self._listed = self._listed or (batch.selection.listed and not self.options.filenames)
+        if self._listed and batch.selection.subjects and batch.selection.subjects[0].ref.kind == "Pod":
             yield from self._pods(batch, run_summary)
             return
-        asked = [subject.ref for subject in batch.found.subjects]
-        batch = batch._replace(store=self._applied.store(batch.store, batch.ask.server, asked))
-        for subject, difference in run_summary.answer_each(batch.found.subjects, partial(_difference, batch)):
+        asked = [subject.ref for subject in batch.selection.subjects]
+        batch = batch._replace(store=self._applied.store(batch.store, batch.options.server, asked))
+        for subject, difference in run_summary.answer_each(batch.selection.subjects, partial(_difference, batch)):
             if difference is None:
                 run_summary.add_answer((), complete=True, negative=False)
                 continue
             run_summary.add_answer(difference.unseen, complete=difference.complete, negative=difference.changed)
             self._changed += difference.changed
-            of_lists = batch.found.listed and self.options.output in {*DOCUMENTS, "brief"}
+            of_lists = batch.selection.listed and self.options.output in {*DOCUMENTS, "brief"}
             unchanged = self.options.output == "name" or of_lists
             if difference.changed or not unchanged:
                 drawn = partial(render.lines, difference, color=self.color, width=self.width)
@@ -101,33 +101,36 @@ class DiffPage(Page):
 
     def _pods(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Of a list of pods only those that differ; for their names alone it is enough to know that they do."""
-        many = self._many = self._many or Differences(batch.store, batch.ask)
-        for subject in batch.found.subjects:
+        many = self._many = self._many or Differences(batch.store, batch.options)
+        for subject in batch.selection.subjects:
             pod = batch.store.get("Pod", subject.ref.name, subject.ref.namespace)
             if pod is None:
                 continue
             if self.options.output == "name":
-                changed, unseen = many.differs(pod), unseen_of(batch.store, subject)
-                complete, answered = not any(unseen.required for unseen in unseen), ObjectAnswer(subject, None)
+                changed, failed_reads = many.differs(pod), unseen_of(batch.store, subject)
+                complete, answer = (
+                    not any(failed_read.required for failed_read in failed_reads),
+                    ObjectAnswer(subject, None),
+                )
             elif (difference := many.difference_of(pod)) is not None:
-                changed, unseen, complete = True, difference.unseen, difference.complete
+                changed, failed_reads, complete = True, difference.unseen, difference.complete
                 drawn = partial(self._patterns.lines, difference, many.pattern)
-                answered = ObjectAnswer(subject, difference, self._briefly(subject, difference) or drawn)
+                answer = ObjectAnswer(subject, difference, self._briefly(subject, difference) or drawn)
             else:
-                changed, unseen, complete, answered = False, (), True, None
-            run_summary.add_answer(unseen, complete=complete, negative=changed)
+                changed, failed_reads, complete, answer = False, (), True, None
+            run_summary.add_answer(failed_reads, complete=complete, negative=changed)
             self._changed += changed
-            if changed and answered is not None:
-                yield answered
+            if changed and answer is not None:
+                yield answer
 
 
 def _difference(batch: AnswerBatch, subject: Subject) -> Difference | None:
     """Of a claim or a service of a file what refuses it; None: it is taken."""
     if not _is_counted(subject.kind):
-        return diff(batch.store, subject, batch.ask)
+        return diff(batch.store, subject, batch.options)
     from kubectl_kres.reports.namespace.explain_policy import explain_policy
 
-    policy_explanation = explain_policy(batch.store, subject, batch.ask)
+    policy_explanation = explain_policy(batch.store, subject, batch.options)
     if policy_explanation.verdict is None or policy_explanation.verdict.allowed is True:
         return None
     return Difference(

@@ -69,7 +69,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     if options.by:
         return _by_value(options, words)
     choose = _find_explainer_choice(options, words) or partial(
-        select_subjects, wants=_list_read_requests, takes=is_explained, changed=True, of_list=_nodes_of_list
+        select_subjects, find_reads=_list_read_requests, takes=is_explained, changed=True, of_list=_nodes_of_list
     )
     after_change = bool(words and options.filenames)
     return Query(partial(ExplainPage, options, after_change=after_change), words, choose, needed=True)
@@ -145,25 +145,25 @@ class ExplainPage(Page):
         self._table: object_list.PrintedTable | None = None
         #: What objects of the table are called by their names alone: those of the first of its kinds.
         self._plain: set[str] = set()
-        self._together: CombinedAnswer | None = None
+        self._combined: CombinedAnswer | None = None
         #: The server's sentences of the refusals that are shown.
         self._refusals: list[str] = []
-        self._given: Input | None = None
+        self._inputs: Input | None = None
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """The answers; of several objects of files also whether they fit together."""
         if self._applied and not (self.options.selector or self.options.container or self.options.question):
-            self._applied.read(source, given)
-            self._given = given
-        yield from super().run(frame, source, given, run_summary)
-        together = self._together
-        if together is not None:
-            negative = together.negative and self.options.exit_code
-            run_summary.add_answer(together.unseen, complete=together.complete, negative=negative, counts=False)
+            self._applied.read(source, inputs)
+            self._inputs = inputs
+        yield from super().run(request_context, source, inputs, run_summary)
+        combined = self._combined
+        if combined is not None:
+            negative = combined.negative and self.options.exit_code
+            run_summary.add_answer(combined.unseen, complete=combined.complete, negative=negative, counts=False)
             if self.options.output in DOCUMENTS:
-                yield ObjectAnswer(None, together)
+                yield ObjectAnswer(None, combined)
 
     def _with_files(self, batch: AnswerBatch) -> AnswerBatch:
         """The turn with what its objects are judged by."""
@@ -178,22 +178,22 @@ class ExplainPage(Page):
         ):
             from kubectl_kres.reports.changes.combined_answer import evaluate_together
 
-            self._together = evaluate_together(batch.store, applied.files, batch.ask.server)
-        asked = [subject.ref for subject in batch.found.subjects]
+            self._combined = evaluate_together(batch.store, applied.files, batch.options.server)
+        asked = [subject.ref for subject in batch.selection.subjects]
         edited = any(batch.store.get(ref.kind, ref.name, ref.namespace) is not None for ref in asked)
-        if self._given is not None and self._together is None and edited and not applied.after_change:
+        if self._inputs is not None and self._combined is None and edited and not applied.after_change:
             from kubectl_kres.cli.simulation.steps import files_of
             from kubectl_kres.reports.changes.combined_answer import refused_edits
 
-            self._together = refused_edits(batch.store, files_of(self._given), batch.ask.server)
-            self._given = None
-        return batch._replace(store=applied.store(batch.store, batch.ask.server, asked))
+            self._combined = refused_edits(batch.store, files_of(self._inputs), batch.options.server)
+            self._inputs = None
+        return batch._replace(store=applied.store(batch.store, batch.options.server, asked))
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The explanations of some objects; one without an explanation is missed."""
-        self._left_out += batch.found.left_out
+        self._left_out += batch.selection.left_out
         read, batch = batch, self._with_files(batch)
-        for subject in batch.found.subjects:
+        for subject in batch.selection.subjects:
             explainer = _explainer(subject.kind)
             if explainer is not None:
                 yield from self._explain_subject(
@@ -201,11 +201,11 @@ class ExplainPage(Page):
                 )
                 continue
             try:
-                result, answered = self._answer(batch, subject)
+                result, answer = self._answer(batch, subject)
             except KresError as error:
                 run_summary.add_error(error)
                 continue
-            yield answered
+            yield answer
             verdict = result.verdict
             state = getattr(result, "run_state", None)
             refused = verdict is not None and is_negative(verdict)
@@ -241,17 +241,17 @@ class ExplainPage(Page):
     def _explain_subject(
         self, explainer: type[Explainer], batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
-        own = self._explainers.get(explainer) or self._explainers.setdefault(explainer, explainer(self))
-        for answered, verdict in own.reports(batch, subject, run_summary):
+        own_explainer = self._explainers.get(explainer) or self._explainers.setdefault(explainer, explainer(self))
+        for answer, verdict in own_explainer.reports(batch, subject, run_summary):
             if verdict is not None:
                 self._line(verdict_word(verdict)[0])
-            yield answered
+            yield answer
 
     def _row(self, subject: Subject, report: Any, row: Callable[[], object_list.Row]) -> ObjectAnswer:
         """An object that is shown by a row of the table."""
         if self.options.output not in {"text", "wide"}:
             return ObjectAnswer(subject, report)
-        self.tabled = True
+        self.as_table = True
         return ObjectAnswer(subject, report, row=row())
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterator[str]:
@@ -263,7 +263,7 @@ class ExplainPage(Page):
         return self._render_answers(answers, more=True)
 
     def _render_answers(self, answers: Sequence[ObjectAnswer], *, more: bool) -> Iterator[str]:
-        rows = [(answered.subject, answered.row) for answered in answers if answered.row is not None]
+        rows = [(answer.subject, answer.row) for answer in answers if answer.row is not None]
         by_ref = {row.ref: subject for subject, row in rows if subject is not None}
         kinds = {subject.kind.qualified_name for subject in by_ref.values()}
         if self._table is None and rows:
@@ -279,9 +279,9 @@ class ExplainPage(Page):
 
         if self._table is not None:
             yield from self._table.lines([row for _, row in rows], name, more=more)
-        for answered in answers:
-            if answered.row is None:
-                yield from answered.lines()
+        for answer in answers:
+            if answer.row is None:
+                yield from answer.lines()
 
     def _line(self, word: str) -> None:
         """An object is shown by one line, and counted at the end by this word."""
@@ -301,15 +301,15 @@ class ExplainPage(Page):
         options = self.options
         if options.output in DOCUMENTS:
             return self._document(batch, subject)
-        explanation = explain(batch.store, subject, batch.ask)
+        explanation = explain(batch.store, subject, batch.options)
         if options.output == "brief":
             from kubectl_kres.render.pod.explain import brief
 
             return explanation, ObjectAnswer(
-                subject, explanation, self.brief(brief(explanation, self._explain_command(subject), batch.ask.now))
+                subject, explanation, self.brief(brief(explanation, self._explain_command(subject), batch.options.now))
             )
         return explanation, ObjectAnswer(
-            subject, explanation, self._explanation_lines(explanation, now=batch.ask.now, many=batch.many)
+            subject, explanation, self._explanation_lines(explanation, now=batch.options.now, many=batch.many)
         )
 
     def _document(self, batch: AnswerBatch, subject: Subject) -> tuple[Explanation, ObjectAnswer]:
@@ -320,17 +320,17 @@ class ExplainPage(Page):
         from kubectl_kres.reports.explain.value_query import narrow_explanation
 
         options = self.options
-        drawn = (
+        is_drawn = (
             batch.many and options.output == "json" and not (options.watch or isinstance(options.output, CustomFormat))
         )
-        like = likeness_of(batch.store, subject, batch.ask) if drawn else None
+        like = likeness_of(batch.store, subject, batch.options) if is_drawn else None
         known = self._alike.previous_text(like) if like is not None and self._alike is not None else None
         if known is not None:
             return known[0], ObjectAnswer(subject, known[1])
-        explanation = explain(batch.store, subject, batch.ask)
+        explanation = explain(batch.store, subject, batch.options)
         whole = explanation if options.steps else structs.replace(explanation, journal=())
         report = narrow_explanation(whole, options.container, options.question)
-        if like is None or any(unseen.required for unseen in explanation.unseen):
+        if like is None or any(failed_read.required for failed_read in explanation.unseen):
             return explanation, ObjectAnswer(subject, report)
         item = data.item(report)
         self._alike = self._alike or TextOnlyDifference()
@@ -347,7 +347,7 @@ class ExplainPage(Page):
         if self._outlines is None or self._outlines[0] is not batch.store:
             from kubectl_kres.reports.explain.summary import Outlines
 
-            self._outlines = batch.store, Outlines(batch.store, batch.ask)
+            self._outlines = batch.store, Outlines(batch.store, batch.options)
         return self._outlines[1].outline(subject)
 
     def _outline_row(self, outline: Outline) -> object_list.Row:
@@ -362,7 +362,7 @@ class ExplainPage(Page):
         from kubectl_kres.render.quota import policy as drawn
         from kubectl_kres.reports.namespace.explain_policy import explain_policy
 
-        policy_explanation = explain_policy(batch.store, subject, batch.ask)
+        policy_explanation = explain_policy(batch.store, subject, batch.options)
         for flag in ("container", "question", "steps"):
             if getattr(self.options, flag):
                 name = "for" if flag == "question" else flag
@@ -379,16 +379,16 @@ class ExplainPage(Page):
         if policy_explanation.verdict is not None and policy_explanation.verdict.message:
             self._refusals.append(policy_explanation.verdict.message)
         plain = not speaks_unicode()
-        whole: Callable[[], Iterable[str]] = partial(
-            drawn.lines, policy_explanation, now=batch.ask.now, ascii_only=plain, color=self.color, width=self.width
+        draw_whole: Callable[[], Iterable[str]] = partial(
+            drawn.lines, policy_explanation, now=batch.options.now, ascii_only=plain, color=self.color, width=self.width
         )
         if not self.shows_all:
             from kubectl_kres.render.quota.policy_page import page
 
-            whole = partial(
-                page, policy_explanation, now=batch.ask.now, ascii_only=plain, color=self.color, width=self.width
+            draw_whole = partial(
+                page, policy_explanation, now=batch.options.now, ascii_only=plain, color=self.color, width=self.width
             )
-        return policy_explanation, ObjectAnswer(subject, policy_explanation, lambda: [*gap, *whole()])
+        return policy_explanation, ObjectAnswer(subject, policy_explanation, lambda: [*gap, *draw_whole()])
 
     def _has_conflict(self, value: Any) -> bool:
         """Whether policies contradict each other, or more is used than they let."""
@@ -403,7 +403,7 @@ class ExplainPage(Page):
         self._words.append(verdict_word(explanation.verdict)[0])
         if explanation.verdict.message:
             self._refusals.append(explanation.verdict.message)
-        whole = partial(
+        draw_whole = partial(
             render.lines,
             explanation,
             steps=options.steps,
@@ -414,7 +414,7 @@ class ExplainPage(Page):
             color=self.color,
             width=self.width,
         )
-        return lambda: [*gap, *whole(), *[""] * many]
+        return lambda: [*gap, *draw_whole(), *[""] * many]
 
     def _explain_command(self, subject: Subject) -> str:
         """The command that gives the whole answer."""
@@ -422,11 +422,11 @@ class ExplainPage(Page):
 
         return explain_command(self.options, subject.ref, subject.file)
 
-    def _repeats_refusals(self, together: CombinedAnswer) -> bool:
+    def _repeats_refusals(self, combined: CombinedAnswer) -> bool:
         """Whether the files together say no more than what was shown of their objects."""
-        if together.workloads or together.lacks or not together.refused:
+        if combined.workloads or combined.lacks or not combined.refused:
             return False
-        return all(any(text in refused.message for text in self._refusals) for refused in together.refused)
+        return all(any(text in refused.message for text in self._refusals) for refused in combined.refused)
 
     def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts, and what of the files nothing looks at."""
@@ -434,13 +434,13 @@ class ExplainPage(Page):
         if self._lined:
             yield render.count_line(self._words)
         if (
-            self._together is not None
+            self._combined is not None
             and self.options.output in {"text", "wide"}
-            and not self._repeats_refusals(self._together)
+            and not self._repeats_refusals(self._combined)
         ):
             from kubectl_kres.render.changes import change_report as together
 
-            yield from together.altered_lines(self._together, color=self.color, width=self.width)
+            yield from together.altered_lines(self._combined, color=self.color, width=self.width)
         if self._left_out and self._shows_whole_object:
             yield from [""] * (self._blocks > 0)
             yield from render.left_out_lines(self._left_out, color=self.color, width=self.width)

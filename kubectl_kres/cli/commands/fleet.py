@@ -64,8 +64,8 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     clusters = _clusters(options)
     results = _results(options, report)
     for cluster in clusters:
-        if cluster.also:
-            print_stderr(render.same_cluster(cluster.name, cluster.also, cluster.server))
+        if cluster.other_contexts:
+            print_stderr(render.same_cluster(cluster.name, cluster.other_contexts, cluster.server))
     kept = {
         cluster.name: cluster_status
         for cluster in clusters
@@ -182,8 +182,8 @@ def _answers(
 def _task(options: Options, report: str, cluster: FleetCluster, results: Results | None, seconds: float) -> FleetTask:
     values: dict[str, Any] = {field: getattr(options, field) for field in _PASSED}
     values.update(REPORTS[report].options, all_namespaces=not options.namespaces, output="json")
-    own = {"context": cluster.context} if cluster.context else {"snapshot": str(Path(cluster.snapshot).absolute())}
-    values.update(own)
+    source = {"context": cluster.context} if cluster.context else {"snapshot": str(Path(cluster.snapshot).absolute())}
+    values.update(source)
     usual = Options._field_defaults
     return FleetTask(
         cluster.name,
@@ -199,8 +199,8 @@ def _task(options: Options, report: str, cluster: FleetCluster, results: Results
 
 def _command() -> tuple[str, ...]:
     """Starts a worker of this very program; the archive's is the program alone."""
-    own = (sys.executable,) if getattr(sys, "frozen", False) else (sys.executable, "-m", "kubectl_kres")
-    return (*own, FLEET_WORKER)
+    program = (sys.executable,) if getattr(sys, "frozen", False) else (sys.executable, "-m", "kubectl_kres")
+    return (*program, FLEET_WORKER)
 
 
 def _cpus() -> int:
@@ -219,7 +219,7 @@ def _gather(
     progress, failed = Progress(), 0
     try:
         for status in statuses:
-            whole = structs.replace(status, also=clusters[status.cluster].also)
+            whole = structs.replace(status, also=clusters[status.cluster].other_contexts)
             cluster_statuses[status.cluster] = whole
             if results is not None:
                 results.save_status(clusters[status.cluster], whole)

@@ -50,17 +50,17 @@ class MigratePage(Page):
         self._name, self._headroom = name, headroom
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """One answer. Problems that the simulation found go to stderr, and the run ends with 1."""
-        del given
+        del inputs
         source.fill(tenant_needs(self._name))
         tenant = tenant_of(source.store, self._name)
         source.fill(migration_needs(tenant))
         for _ in range(3):
             # Policies are known once their bindings are read, their parameters after these.
             source.fill(plugin_needs(source.store, tenant.status.namespaces or ()))
-        server, _ = frame.server_of(source.version())
+        server, _ = request_context.server_of(source.version())
         if self.options.verify:
             checked = verification(source.store, tenant)
             run_summary.add_answer((), complete=True, negative=bool(checked.open))

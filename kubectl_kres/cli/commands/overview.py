@@ -64,28 +64,28 @@ class OverviewPage(Page):
     kind = "Overview"
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Pods are read page by page, of which only numbers are kept."""
-        del given
+        del inputs
         options = self.options
-        server, assumptions = frame.server_of(source.version())
+        server, assumptions = request_context.server_of(source.version())
         now = source.store.origin.time or current_time()
-        ask = EvaluationOptions(server, (*source.supposed, *assumptions), now, read_yaml)
+        evaluation_options = EvaluationOptions(server, (*source.assumptions, *assumptions), now, read_yaml)
         run_summary.listed = False
         for space in source.namespaces or ("",):
             source.fill(overview_needs(space))
-            source.fill(need for need in needs_of_systems(source.store, space) if source.store.should_read(need))
+            source.fill(read for read in needs_of_systems(source.store, space) if source.store.should_read(read))
             states = PodStates(source.store, now)
             sums = self._sum_pods(source, space, SumCollector(server), states, run_summary)
             # Only now: of pods that are read page by page none stays.
             complete(source, subjects_of(source.store, space), list_read_requests, scope=space, listed=True)
             fill_all(source, partial(_node_needs, source.store, states))
-            result = overview(source.store, space, ask, sums, states)
-            whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
+            result = overview(source.store, space, evaluation_options, sums, states)
+            draw_whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
             if options.output == "brief":
-                whole = self.brief(render.brief(result, now, same_source(options)))
-            yield ObjectAnswer(None, result, whole)
+                draw_whole = self.brief(render.brief(result, now, same_source(options)))
+            yield ObjectAnswer(None, result, draw_whole)
             negative = options.exit_code and any(problem.severity == "bad" for problem in result.problems)
             run_summary.add_answer(result.unseen, complete=result.complete, negative=negative)
             if options.output in {"text", "wide"}:
@@ -93,18 +93,18 @@ class OverviewPage(Page):
         run_summary.note_unread((), complete=not source.skipped)
 
     def _sum_pods(
-        self, source: ObjectSource, space: str, adding: SumCollector, states: PodStates, run_summary: RunSummary
+        self, source: ObjectSource, space: str, collector: SumCollector, states: PodStates, run_summary: RunSummary
     ) -> list[NamespaceSums] | None:
         """Of the pods; None where they may not be read, which is told."""
 
         def add(pod: Pod) -> None:
-            if not adding.add(pod):
+            if not collector.add(pod):
                 leave_out(pod, run_summary)
             states.add(pod)
 
         if not each_pod(source, space, add, run_summary):
             return None
-        return [namespace_sums for namespace_sums in adding.sums() if not namespace_sums.total]
+        return [namespace_sums for namespace_sums in collector.sums() if not namespace_sums.total]
 
     def _lines(self, now: str, overview: Overview) -> Iterator[str]:
         plain = self.options.ascii or not speaks_unicode()

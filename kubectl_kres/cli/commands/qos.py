@@ -58,7 +58,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         return summary.plan(options, words)
     asked = words if words or options.filenames else ("pods",)
     wants = partial(needs_with_node, seen=not options.no_seen)
-    choose = partial(select_subjects, wants=wants)
+    choose = partial(select_subjects, find_reads=wants)
     if _is_whole(options):
         choose = partial(choose, of_list=_nodes_of_list)
     return Query(partial(QosPage, options), asked, choose)
@@ -95,23 +95,23 @@ class QosPage(Page):
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Of many objects the lines need less than the whole answer, which takes a hundred times longer."""
         options = self.options
-        brief = QosAnswers(batch.store, batch.ask)
-        whole = not batch.many or _is_whole(options)
+        brief = QosAnswers(batch.store, batch.options)
+        shows_all = not batch.many or _is_whole(options)
 
         def answer(subject: Subject) -> PodQos:
-            quality = self._quality(batch, subject) if whole else brief.quality(subject)
+            quality = self._quality(batch, subject) if shows_all else brief.quality(subject)
             if quality is None:
                 text = f"{subject.ref}: no class, since {no_class_reason(subject)}"
                 raise UsageError(text, hint=f"kubectl kres explain {_explain_arguments(options, subject)}")
             return quality
 
-        for subject, pod_quality in run_summary.answer_each(batch.found.subjects, answer):
-            if not whole and options.output != "name":
+        for subject, pod_quality in run_summary.answer_each(batch.selection.subjects, answer):
+            if not shows_all and options.output != "name":
                 self._classes[pod_quality.qos.name] = self._classes.get(pod_quality.qos.name, 0) + 1
                 self._refused += bool(pod_quality.refused)
                 self._differing += pod_quality.differs
                 self._figures = self._figures or render.has_figures(pod_quality)
-            drawn: Callable[[], Iterable[str]] = partial(self._lines, pod_quality, many=batch.many, whole=whole)
+            drawn: Callable[[], Iterable[str]] = partial(self._lines, pod_quality, many=batch.many, shows_all=shows_all)
             if options.output == "brief":
                 more, explained = (explain_command(options, subject.ref, subject.file, command=name) for name in _ASKED)
                 drawn = self.brief(render.brief(pod_quality, more, explained))
@@ -119,16 +119,16 @@ class QosPage(Page):
             run_summary.note_condition("admitted", not pod_quality.refused, complete=pod_quality.complete)
             negative = options.exit_code and bool(pod_quality.refused or pod_quality.differs)
             run_summary.add_answer(pod_quality.unseen, complete=pod_quality.complete, negative=negative)
-            if whole and options.output in {"text", "wide"}:
+            if shows_all and options.output in {"text", "wide"}:
                 run_summary.note_printed(pod_quality.unseen)
 
     def _quality(self, batch: AnswerBatch, subject: Subject) -> PodQos | None:
         version = int(self.options.cgroup.removeprefix("v") or 0)
         driver: Driver = "cgroupfs" if self.options.driver == "cgroupfs" else "systemd"
-        return quality(batch.store, subject, batch.ask, version=version, driver=driver, alike=self._reaches)
+        return quality(batch.store, subject, batch.options, version=version, driver=driver, alike=self._reaches)
 
-    def _lines(self, quality: PodQos, *, many: bool, whole: bool) -> list[str]:
-        if whole:
+    def _lines(self, quality: PodQos, *, many: bool, shows_all: bool) -> list[str]:
+        if shows_all:
             draw = render.lines if self.options.whole or self.options.output == "wide" else short.lines
             return [*draw(quality, color=self.color, width=self.width), *[""] * many]
         return [render.summary(quality, color=self.color, width=self.width)]

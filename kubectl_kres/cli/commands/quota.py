@@ -57,13 +57,13 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
 def _refuse_flag_conflicts(options: Options) -> None:
     """Raises UsageError for flags that exclude each other."""
     flags = {"--fit": options.fit, "--denied": options.denied, "--recount": options.recount, "--by": options.by}
-    given = [flag for flag, value in flags.items() if value]
-    if len(given) > 1 and given != ["--recount", "--by"]:
-        raise UsageError(f"{' and '.join(given)} exclude each other")
+    given_flags = [flag for flag, value in flags.items() if value]
+    if len(given_flags) > 1 and given_flags != ["--recount", "--by"]:
+        raise UsageError(f"{' and '.join(given_flags)} exclude each other")
     if (options.fit and options.selector) or ((options.fit or options.denied) and options.field_selector):
-        raise UsageError(f"selectors do not go with {given[0]}")
-    if options.output == "describe" and given:
-        raise UsageError(f"-o describe does not go with {given[0]}")
+        raise UsageError(f"selectors do not go with {given_flags[0]}")
+    if options.output == "describe" and given_flags:
+        raise UsageError(f"-o describe does not go with {given_flags[0]}")
     if options.output == "brief" and options.by:
         raise UsageError("-o brief says no more than five lines; it goes with no --by")
 
@@ -80,17 +80,17 @@ class QuotaPage(Page):
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The quotas of a turn."""
-        if batch.found.shared is not None:
+        if batch.selection.shared is not None:
             yield from self._shared_quota_answers(batch, run_summary)
             return
         spaces: dict[str, list[Subject]] = {}
-        for subject in batch.found.subjects:
+        for subject in batch.selection.subjects:
             spaces.setdefault(subject.ref.namespace, []).append(subject)
         for subjects in spaces.values():
             result = [quota for subject in subjects if (quota := batch.store.get(*_key(subject))) is not None]
             recounted, by = self.options.recount, self.options.by
             try:
-                reports = quota_reports(batch.store, result, batch.ask, recounted=recounted, by=by)
+                reports = quota_reports(batch.store, result, batch.options, recounted=recounted, by=by)
                 for subject, quota, report in zip(subjects, result, reports, strict=True):
                     yield self._build_answer(subject, quota, report)
                     bad = any(use.is_exceeded or use.drift is not None for use in report.uses)
@@ -102,8 +102,8 @@ class QuotaPage(Page):
         """Capsule's quotas of a namespace, or of all, which kubectl describe knows nothing of."""
         if self.options.output == "describe":
             return
-        reports = shared_reports(batch.store, batch.found.shared or "")
-        for subject, report in zip(batch.found.subjects, reports, strict=True):
+        reports = shared_reports(batch.store, batch.selection.shared or "")
+        for subject, report in zip(batch.selection.subjects, reports, strict=True):
             yield self._build_answer(subject, None, report)
             _count(self.options, run_summary, report, negative=any(use.is_exceeded for use in report.uses))
 
@@ -136,23 +136,25 @@ class FitPage(Page):
             self._applied = FilesApplied(options, after_change=False)
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Quotas of files count what is there."""
         if self._applied is not None:
-            self._applied.read(source, given)
-        yield from super().run(frame, source, given, run_summary)
+            self._applied.read(source, inputs)
+        yield from super().run(request_context, source, inputs, run_summary)
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The one object that was asked about."""
-        store = batch.store if self._applied is None else self._applied.store(batch.store, batch.ask.server, ())
+        store = batch.store if self._applied is None else self._applied.store(batch.store, batch.options.server, ())
         for subject, item in run_summary.answer_each(
-            batch.found.subjects, lambda subject: fit(store, subject, batch.ask)
+            batch.selection.subjects, lambda subject: fit(store, subject, batch.options)
         ):
-            whole: Callable[[], Iterable[str]] = partial(render_fit.lines, item, color=self.color, width=self.width)
+            draw_whole: Callable[[], Iterable[str]] = partial(
+                render_fit.lines, item, color=self.color, width=self.width
+            )
             if self.options.output == "brief":
-                whole = self.brief(render_fit.brief(item, _explain(self.options, subject)))
-            yield ObjectAnswer(subject, item, whole)
+                draw_whole = self.brief(render_fit.brief(item, _explain(self.options, subject)))
+            yield ObjectAnswer(subject, item, draw_whole)
             run_summary.note_condition("fits", item.enough)
             _count(self.options, run_summary, item, negative=not item.all_fit)
 
@@ -169,18 +171,18 @@ class DeniedPage(Page):
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The refused workloads of a turn."""
         for subject, item in run_summary.answer_each(
-            batch.found.subjects, lambda subject: find_refusal(batch.store, subject, batch.ask)
+            batch.selection.subjects, lambda subject: find_refusal(batch.store, subject, batch.options)
         ):
             if item is None:
                 run_summary.add_answer((), complete=True, negative=False)
                 continue
             self._refused += 1
-            whole: Callable[[], Iterable[str]] = partial(
-                render_fit.denied_lines, item, now=batch.ask.now, color=self.color, width=self.width
+            draw_whole: Callable[[], Iterable[str]] = partial(
+                render_fit.denied_lines, item, now=batch.options.now, color=self.color, width=self.width
             )
             if self.options.output == "brief":
-                whole = self.brief(render_fit.denied_brief(item, _explain(self.options, subject)))
-            yield ObjectAnswer(subject, item, whole)
+                draw_whole = self.brief(render_fit.denied_brief(item, _explain(self.options, subject)))
+            yield ObjectAnswer(subject, item, draw_whole)
             _count(self.options, run_summary, item, negative=True)
 
     def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:

@@ -88,8 +88,8 @@ def _is_upgrade(options: Options) -> bool:
 
 
 def _ordered_flags(fields: Sequence[str] = _STEPS) -> list[tuple[str, str]]:
-    given = click.get_current_context().obj or ()
-    return [(item.field, str(item.value)) for item in given if item.field in fields]
+    given_steps = click.get_current_context().obj or ()
+    return [(item.field, str(item.value)) for item in given_steps if item.field in fields]
 
 
 def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
@@ -108,7 +108,7 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
         wanted = given_steps(options, flags, source.kind, stdin)
         store, spaces, default = _read(options, source, wanted)
         server, assumptions = server_of(source.version())
-        ask = EvaluationOptions(
+        evaluation_options = EvaluationOptions(
             server, assumptions, store.origin.time or current_time(), yaml_text.value, not options.no_seen
         )
         wanted = with_kinds(wanted, source)
@@ -121,12 +121,12 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
             else _list_step_namespaces(steps, default)
         )
         seen = not options.no_seen
-        course = ClusterChange(store, steps, ask.server, looked, emptied=True, seen=seen)
+        course = ClusterChange(store, steps, evaluation_options.server, looked, emptied=True, seen=seen)
         change = report_of(course, _rollouts(options, flags))
-        change_report = _with_nodes(source, change, steps, ask)
+        change_report = _with_nodes(source, change, steps, evaluation_options)
         if _concerns_runs(wanted):
             runs_in = spaces if options.all_namespaces or _configures(wanted) else _list_step_namespaces(steps, default)
-            change_report = _with_runs(source, change_report, steps, runs_in, ask)
+            change_report = _with_runs(source, change_report, steps, runs_in, evaluation_options)
         change_report = _add_notes(change_report, store, spaces, (*assumptions, *texts), left)
         return _print_report(options, items, run_summary, source, change_report, store.origin)
 
@@ -148,13 +148,13 @@ def _rollouts(options: Options, steps: Sequence[object]) -> Rollouts:
     return Rollouts(options.rollouts if steps else 0, options.rollouts)
 
 
-def _concerns_runs(wanted: Sequence[GivenStep]) -> bool:
-    return concerns_runs(key_of_step(item.step) for item in wanted)
+def _concerns_runs(steps: Sequence[GivenStep]) -> bool:
+    return concerns_runs(key_of_step(item.step) for item in steps)
 
 
-def _configures(wanted: Sequence[GivenStep]) -> bool:
+def _configures(steps: Sequence[GivenStep]) -> bool:
     """Whether something changes that runs of all namespaces depend on."""
-    return any(item.kind is not None and item.kind.kind in {"ConfigMap", *OF_CLUSTER} for item in wanted)
+    return any(item.kind is not None and item.kind.kind in {"ConfigMap", *OF_CLUSTER} for item in steps)
 
 
 def _with_runs(
@@ -162,20 +162,20 @@ def _with_runs(
     change_report: ChangeReport,
     steps: Sequence[Placed],
     spaces: Sequence[str],
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
 ) -> ChangeReport:
     for _ in range(3):  # a run names its Task, and this its StepActions
         source.fill(run_needs(source.store, spaces))
     lacking = [
         space for space in spaces if source.store.covered(ReadRequest("TaskRun", space)).state in {"denied", "failed"}
     ]
-    change_report = with_runs(change_report, source.store, steps, spaces, ask)
+    change_report = with_runs(change_report, source.store, steps, spaces, options)
     texts = [f"TaskRuns of {', '.join(lacking)} could not be read: what their next pods get is not shown"]
     return structs.replace(change_report, notes=(*change_report.notes, *texts * bool(lacking)))
 
 
 def _with_nodes(
-    source: ObjectSource, change: ChangeWithPods, steps: Sequence[Placed], ask: EvaluationOptions
+    source: ObjectSource, change: ChangeWithPods, steps: Sequence[Placed], options: EvaluationOptions
 ) -> ChangeReport:
     """With what nodes say to new pods; nothing is read where no pod is created."""
     if not change.pods.created:
@@ -183,16 +183,16 @@ def _with_nodes(
     from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 
     fill_all(source, lambda: change_node_needs(source.store, change.pods, steps))
-    return with_nodes(change.report, source.store, change.pods, steps, ask.server.version[1])
+    return with_nodes(change.report, source.store, change.pods, steps, options.server.version[1])
 
 
-def _is_wide(wanted: Sequence[GivenStep], store: Store) -> bool:
+def _is_wide(steps: Sequence[GivenStep], store: Store) -> bool:
     """Whether a class of the cluster changes, or a parameter of policies, which may concern every namespace that is
     looked at.
     """
-    parameters = parameters_of(policies_of(wanted, store))
-    return any(parameters.is_parameter_step(item.step) for item in wanted) or any(
-        wanted.kind is not None and not wanted.kind.namespaced and wanted.kind.kind not in POOLED for wanted in wanted
+    parameters = parameters_of(policies_of(steps, store))
+    return any(parameters.is_parameter_step(item.step) for item in steps) or any(
+        step.kind is not None and not step.kind.namespaced and step.kind.kind not in POOLED for step in steps
     )
 
 
@@ -201,45 +201,45 @@ def _list_step_namespaces(steps: Sequence[object], default: str) -> tuple[str, .
     return tuple(sorted(named)) or (default,)
 
 
-def _read(options: Options, source: ObjectSource, wanted: Sequence[GivenStep]) -> tuple[Store, tuple[str, ...], str]:
+def _read(options: Options, source: ObjectSource, steps: Sequence[GivenStep]) -> tuple[Store, tuple[str, ...], str]:
     """The store with all that is needed, the namespaces that are looked at, and the one of what names none."""
     if options.offline:
         default = (*options.namespaces, "default")[0]
         store = source.store
-        spaces = tuple(dict.fromkeys((default, *(wanted.namespace for wanted in wanted if wanted.namespace))))
-        for need in (*namespace_needs(spaces), *namespace_needs([""]), *pool_needs()):
-            store.cover(need, READ)
+        spaces = tuple(dict.fromkeys((default, *(step.namespace for step in steps if step.namespace))))
+        for read in (*namespace_needs(spaces), *namespace_needs([""]), *pool_needs()):
+            store.cover(read, READ)
         return store, spaces, default
-    named = [wanted.namespace for wanted in wanted if wanted.namespace]
+    named = [step.namespace for step in steps if step.namespace]
     asked = tuple(dict.fromkeys((*source.namespaces, *named)))
     wide = options.all_namespaces or not source.namespaces
-    needs = list(namespace_needs([""] if wide else asked))
-    if any(wanted.kind is not None and wanted.kind.kind in POOLED for wanted in wanted):
-        needs += pool_needs()
-        needs += namespace_needs([""]) if not wide and _moves_quotas(wanted) else ()
-    if _concerns_runs(wanted):
-        needs += [ReadRequest(kind, space, required=False) for kind in _RUNS for space in ([""] if wide else asked)]
-    source.fill(needs)
+    reads = list(namespace_needs([""] if wide else asked))
+    if any(step.kind is not None and step.kind.kind in POOLED for step in steps):
+        reads += pool_needs()
+        reads += namespace_needs([""]) if not wide and _moves_quotas(steps) else ()
+    if _concerns_runs(steps):
+        reads += [ReadRequest(kind, space, required=False) for kind in _RUNS for space in ([""] if wide else asked)]
+    source.fill(reads)
     spaces, default = asked, asked[0] if asked else "default"
     if wide:
         spaces = tuple(dict.fromkeys(item.metadata.namespace for item in _list_objects(source.store)))
         default = spaces[0] if len(spaces) == 1 else "default"
-    _read_policies(source, spaces, wanted, default)
+    _read_policies(source, spaces, steps, default)
     return source.store, spaces, default
 
 
 def _read_policies(
-    source: ObjectSource, spaces: Sequence[str], wanted: Iterable[GivenStep] = (), default: str = ""
+    source: ObjectSource, spaces: Sequence[str], given_steps: Iterable[GivenStep] = (), default: str = ""
 ) -> None:
     """What else decides about pods; policies are known once their bindings are read, parameters after these."""
-    steps = [(item.step, item.namespace or default) for item in wanted]
+    steps = [(item.step, item.namespace or default) for item in given_steps]
     for _ in range(3):
         source.fill(plugin_needs(source.store, spaces, steps))
 
 
-def _moves_quotas(wanted: Sequence[GivenStep]) -> bool:
+def _moves_quotas(steps: Sequence[GivenStep]) -> bool:
     """Whether a pool or a namespace changes, so that quotas of any namespace can."""
-    return any(wanted.kind is not None and wanted.kind.kind in {"ResourcePool", "Namespace"} for wanted in wanted)
+    return any(step.kind is not None and step.kind.kind in {"ResourcePool", "Namespace"} for step in steps)
 
 
 def _list_objects(store: Store) -> list[Any]:
@@ -259,18 +259,20 @@ def _add_notes(
     left: Sequence[FailedRead] = (),
 ) -> ChangeReport:
     """``left``: objects of the change that are not followed."""
-    whole = tuple(find_unread(store, (need for need in namespace_needs([""]) if need.required)))
-    unseen = tuple(find_unread(store, (need for need in namespace_needs(spaces) if need.required))) if whole else ()
-    autoscalers = (need for space in ("", *spaces) for need in namespace_needs([space]) if need.kind == _AUTOSCALER)
-    lacking = [need for need in autoscalers if store.covered(need).state in {"denied", "failed"}]
+    whole = tuple(find_unread(store, (read for read in namespace_needs([""]) if read.required)))
+    failed_reads = (
+        tuple(find_unread(store, (read for read in namespace_needs(spaces) if read.required))) if whole else ()
+    )
+    autoscalers = (read for space in ("", *spaces) for read in namespace_needs([space]) if read.kind == _AUTOSCALER)
+    lacking = [read for read in autoscalers if store.covered(read).state in {"denied", "failed"}]
     texts = [f"{_AUTOSCALER}s could not be read: how far they get is not shown"] * bool(lacking)
-    needs = (structs.replace(need, required=True) for need in autoscaler_needs(store, spaces))
-    unseen = (*unseen, *find_unread(store, needs), *left)
+    reads = (structs.replace(read, required=True) for read in autoscaler_needs(store, spaces))
+    failed_reads = (*failed_reads, *find_unread(store, reads), *left)
     return structs.replace(
         change_report,
         notes=(*change_report.notes, *texts, *assumptions),
-        unseen=(*unseen, *change_report.unseen),
-        complete=not unseen,
+        unseen=(*failed_reads, *change_report.unseen),
+        complete=not failed_reads,
     )
 
 
@@ -288,9 +290,9 @@ def _compare_snapshots(options: Options, items: Items, run_summary: RunSummary) 
     with (
         gc_disabled(),
         open_source(old, lean=lean_converters()) as (before, _),
-        open_source(new, lean=lean_converters()) as (after, given),
+        open_source(new, lean=lean_converters()) as (after, given_steps),
     ):
-        del given
+        del given_steps
         sides = []
         for source in (before, after):
             source.fill([*namespace_needs(source.namespaces or [""]), *pool_needs()])

@@ -81,21 +81,21 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     if not options.out:
         raise UsageError("--out FILE is needed: where to write the snapshot")
 
-    def pages(kind: Kind, need: ReadRequest, skipped: list[str]) -> Iterator[tuple[str, list[Any]]]:
+    def pages(kind: Kind, read: ReadRequest, skipped: list[str]) -> Iterator[tuple[str, list[Any]]]:
         if kind.struct is Parameter:
-            yield need.kind, _parameters(connection, kind, need)
+            yield read.kind, _parameters(connection, kind, read)
             return
-        if need.name:
-            yield need.kind, [fill_store.get(connection, kind, need.namespace, need.name)]
+        if read.name:
+            yield read.kind, [fill_store.get(connection, kind, read.namespace, read.name)]
             return
-        whole = structs.replace(kind, struct=with_text(kind.detail))
-        view = BY_KIND[BESIDE[need.kind]] if need.kind in BESIDE else None
-        for page in fill_store.read_list_pages(connection, whole, need, options.chunk_size, beside=view):
+        full_kind = structs.replace(kind, struct=with_text(kind.detail))
+        view = BY_KIND[BESIDE[read.kind]] if read.kind in BESIDE else None
+        for page in fill_store.read_list_pages(connection, full_kind, read, options.chunk_size, beside=view):
             skipped.extend(line for line in page.skipped if line not in skipped)
             if page.items:
-                yield need.kind, page.items
+                yield read.kind, page.items
             if view is not None:
-                yield from find_views(need.kind, page.beside, everywhere=not need.namespace)
+                yield from find_views(read.kind, page.beside, everywhere=not read.namespace)
 
     target, connection = open_connection(options)
     connection.waiting = WaitingNotice()
@@ -122,11 +122,11 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     return Exit.PARTIAL if gaps and not options.allow_partial else 0
 
 
-def _parameters(connection: Connection, kind: Kind, need: ReadRequest) -> list[Any]:
+def _parameters(connection: Connection, kind: Kind, read_request: ReadRequest) -> list[Any]:
     """What a policy takes its parameters from. Raises NotFound where no such kind is served."""
     from kubectl_kres.cluster.read.fill_store import read
 
-    items, coverage = read(connection, kind, need)
+    items, coverage = read(connection, kind, read_request)
     if coverage.state == "absent":
         raise NotFound(coverage.message, code=404, reason="NotFound")
     if not coverage.is_known:
@@ -180,33 +180,38 @@ def _list_read_requests(spaces: tuple[str, ...], installed: tuple[str, ...], sto
 def _of_waiting(store: Store, spaces: tuple[str, ...]) -> Iterator[ReadRequest]:
     """What the scheduler looks at for pods that wait, besides nodes and pods; asked again once some of it is read."""
     done = {scheduling.NODES, scheduling.POD, BOUND_PODS, "Namespace"}
-    asked: set[ReadRequest] = set()
+    reads: set[ReadRequest] = set()
     while True:
         pods = tuple(store.all(scheduling.POD))
-        needs = (need for pod in pods for need in spec_needs(store, pod) if need.kind not in done)
+        read_requests = (read for pod in pods for read in spec_needs(store, pod) if read.kind not in done)
         wide = spaces == ("",)
-        new = dict.fromkeys(structs.replace(need, namespace="") if wide else need for need in needs)
-        wanted = [need for need in new if need not in asked]
+        new = dict.fromkeys(structs.replace(read, namespace="") if wide else read for read in read_requests)
+        wanted = [read for read in new if read not in reads]
         if not wanted:
             return
-        asked.update(wanted)
+        reads.update(wanted)
         yield from wanted
 
 
 def _configuration(store: Store, installed: tuple[str, ...]) -> Iterator[ReadRequest]:
     """How the systems that are installed are configured; asked again once it is known what is not there."""
-    asked: set[ReadRequest] = set()
+    read_requests: set[ReadRequest] = set()
     groups = {BY_KIND[kind].group for kind in installed}
     reads = [system.reads for system in systems() if system.reads and (not system.group or system.group in groups)]
     question = AboutConfiguration()
-    while new := [need for read in reads for need in read(store, question) or () if need not in asked]:
-        asked.update(new)
+    while new := [
+        read_request
+        for read in reads
+        for read_request in read(store, question) or ()
+        if read_request not in read_requests
+    ]:
+        read_requests.update(new)
         yield from new
 
 
 def _pages(
     read: _Read,
-    needs: Callable[[Store], Iterator[ReadRequest]],
+    reads: Callable[[Store], Iterator[ReadRequest]],
     absent: Callable[[Kind, ClusterError], bool],
     coverage: dict[ReadRequest, Coverage],
     options: Options,
@@ -221,16 +226,16 @@ def _pages(
     """
     progress = Progress()
     try:
-        for need in needs(small):
-            kept = _is_kept(need.kind)
-            plural = BY_KIND[need.kind].plural
+        for read_request in reads(small):
+            kept = _is_kept(read_request.kind)
+            plural = BY_KIND[read_request.kind].plural
             if options.verbosity > 0:
-                print_stderr(f"reading {plural}{f' in {need.namespace}' if need.namespace else ''}")
+                print_stderr(f"reading {plural}{f' in {read_request.namespace}' if read_request.namespace else ''}")
             count = 0
             skipped: list[str] = []
             try:
-                for name, page in read(BY_KIND[need.kind], need, skipped):
-                    count += len(page) if name == need.kind else 0
+                for name, page in read(BY_KIND[read_request.kind], read_request, skipped):
+                    count += len(page) if name == read_request.kind else 0
                     progress.read(plural, count)
                     if kept or name == scheduling.POD:
                         _store_page(small, name, page)
@@ -238,15 +243,15 @@ def _pages(
             except (Unreachable, TimedOut, Unauthenticated, ConfigError):
                 raise
             except ClusterError as error:
-                gone = _may_lack(need.kind) and absent(BY_KIND[need.kind], error)
-                coverage[need] = (
-                    Coverage("absent", error.message) if gone else _classify_error(error, named=bool(need.name))
+                gone = _may_lack(read_request.kind) and absent(BY_KIND[read_request.kind], error)
+                coverage[read_request] = (
+                    Coverage("absent", error.message) if gone else _classify_error(error, named=bool(read_request.name))
                 )
             else:
-                coverage[need] = Coverage("failed", "; ".join(skipped)) if skipped else READ
-            coverage.update(dict.fromkeys(needs_beside(need), coverage[need]))
+                coverage[read_request] = Coverage("failed", "; ".join(skipped)) if skipped else READ
+            coverage.update(dict.fromkeys(needs_beside(read_request), coverage[read_request]))
             if kept:
-                small.cover(need, coverage[need])
+                small.cover(read_request, coverage[read_request])
         if not any(coverage.state == "read" for coverage in coverage.values()):
             raise _nothing_read_error(coverage, access_flags(options))
     finally:
@@ -301,16 +306,16 @@ def _classify_error(error: ClusterError, *, named: bool) -> Coverage:
 def _report_unread(coverage: Mapping[ReadRequest, Coverage], access: str) -> bool:
     """Says what could not be read; True if answers need some of it."""
     gaps = {
-        need: coverage
-        for need, coverage in coverage.items()
-        if not coverage.is_known and BY_KIND[need.kind].listed and need.kind not in _TOLD_ALREADY
+        read: coverage
+        for read, coverage in coverage.items()
+        if not coverage.is_known and BY_KIND[read.kind].listed and read.kind not in _TOLD_ALREADY
     }
-    for need, gap in gaps.items():
-        where = f" in namespace {need.namespace}" if need.namespace else ""
-        print_stderr(f"{BY_KIND[need.kind].qualified_name}{where} could not be read: {_format_coverage(gap)}")
+    for read, gap in gaps.items():
+        place_text = f" in namespace {read.namespace}" if read.namespace else ""
+        print_stderr(f"{BY_KIND[read.kind].qualified_name}{place_text} could not be read: {_format_coverage(gap)}")
         for hint in filter(None, (gap.hint, may_i(gap.message, access) if gap.state == "denied" else "")):
             print_stderr(hint)
-    return any(need.kind in _NEEDED or gap.state == "failed" for need, gap in gaps.items())
+    return any(read.kind in _NEEDED or gap.state == "failed" for read, gap in gaps.items())
 
 
 command = Command(

@@ -43,18 +43,18 @@ class TimelinePage(Page):
     kind = "Timeline"
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Pods are read page by page; only what they say of themselves is kept."""
-        del frame, given
+        del request_context, inputs
         run_summary.listed = False
         now = source.store.origin.time or current_time()
         after = _format_start_time(now, _length(self.options.since)) if self.options.since else ""
         for space in source.namespaces or ("",):
             source.fill(timeline_needs(space))
-            news = PodNews()
-            readable = each_pod(source, space, news.add, run_summary)
-            result = timeline(source.store, space, news if readable else None, after)
+            pod_news = PodNews()
+            readable = each_pod(source, space, pod_news.add, run_summary)
+            result = timeline(source.store, space, pod_news if readable else None, after)
             yield ObjectAnswer(None, result, partial(render.lines, result, now, color=self.color, width=self.width))
             run_summary.add_answer(result.unseen, complete=result.complete, negative=False)
             if self.options.output in {"text", "wide"}:
@@ -71,8 +71,8 @@ def _length(text: str) -> float:
 
 
 def _format_start_time(now: str, length: float) -> str:
-    at = datetime.fromisoformat(now) - timedelta(seconds=length)
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    start_time = datetime.fromisoformat(now) - timedelta(seconds=length)
+    return start_time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 command = Command(

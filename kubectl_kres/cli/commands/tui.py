@@ -86,13 +86,13 @@ def _theme(options: Options, *, monochrome: bool) -> str:
     """Raises UsageError for a theme that does not exist."""
     from kubectl_kres.tui.themes import NAMES
 
-    name, place = options.theme, options.theme_place
+    name, theme_place = options.theme, options.theme_place
     if name and name not in NAMES:
         near = difflib.get_close_matches(name, NAMES, 1, 0.3)
         nearest = f", the nearest is {near[0]}" if near else ""
         themes = f"themes: {', '.join(NAMES)}"
-        if place:
-            raise UsageError(f'{place}: tui.theme: no theme "{name}"{nearest}', hint="" if near else themes)
+        if theme_place:
+            raise UsageError(f'{theme_place}: tui.theme: no theme "{name}"{nearest}', hint="" if near else themes)
         raise UsageError(f'invalid argument "{name}" for "--theme" flag: no such theme{nearest}', hint=themes)
     return "ansi-dark" if monochrome else name
 
@@ -102,9 +102,9 @@ def _look_at_columns(options: Options) -> None:
     if options.columns:
         from kubectl_kres.tui.lists.list_registry import fault
 
-        for name, heads, place in options.columns:
-            if why := fault(name, heads):
-                raise UsageError(f"{place}: tui.columns: {why}")
+        for name, heads, theme_place in options.columns:
+            if reason := fault(name, heads):
+                raise UsageError(f"{theme_place}: tui.columns: {reason}")
 
 
 def _session(options: Options) -> Session:

@@ -121,7 +121,7 @@ def find(words: Sequence[str]) -> CompletionContext:
         if own[-1:] == [_HERE]:
             own = own[:-1]
         inner, rest = _split(own, typed, command.params, ctx)
-        return _complete_after_command(command, CommandLine((*line.given, *inner.given), inner.words), rest, typed)
+        return _complete_after_command(command, CommandLine((*line.flags, *inner.flags), inner.words), rest, typed)
     except click.UsageError:
         return CompletionContext(typed)
 
@@ -146,8 +146,8 @@ def _complete_before_command(
 ) -> CompletionContext:
     """Before the command, or at it."""
     options = _options(line)
-    if line.given and line.given[-1].value == _HERE:
-        return _value(_flag(line.given[-1].field, shared), None, rest, typed, options)
+    if line.flags and line.flags[-1].value == _HERE:
+        return _value(_flag(line.flags[-1].field, shared), None, rest, typed, options)
     if typed.startswith("-"):
         return CompletionContext(typed, words=_names(shared, line))
     return CompletionContext(typed, words=_commands(), options=options)
@@ -156,8 +156,8 @@ def _complete_before_command(
 def _complete_after_command(command: Command, line: CommandLine, rest: str, typed: str) -> CompletionContext:
     """Behind the command: the value of a flag, a flag, or one of the words."""
     options = _options(line)
-    if line.given and line.given[-1].value == _HERE:
-        return _value(_flag(line.given[-1].field, command.params), command, rest, typed, options)
+    if line.flags and line.flags[-1].value == _HERE:
+        return _value(_flag(line.flags[-1].field, command.params), command, rest, typed, options)
     if typed.startswith("-"):
         return CompletionContext(typed, words=_names(command.params, line))
     words = line.words[:-1]
@@ -215,7 +215,7 @@ def _commands() -> tuple[Completion, ...]:
 
 def _names(known: Iterable[click.Parameter], line: CommandLine) -> tuple[Completion, ...]:
     """Return the flags that may follow: all that are not given yet or may be repeated."""
-    given = {given_flag.field for given_flag in line.given}
+    given = {given_flag.field for given_flag in line.flags}
     return tuple(
         Completion(name, (flag.help or "").partition(". ")[0].rstrip("."))
         for flag in known
@@ -233,7 +233,7 @@ def _options(line: CommandLine) -> Options:
     them.
     """
     values: dict[str, Any] = {}
-    for given_flag in line.given:
+    for given_flag in line.flags:
         default = Options._field_defaults.get(given_flag.field)
         if given_flag.value == _HERE or default is None or type(default) is int:
             continue
@@ -268,9 +268,11 @@ def complete(words: Sequence[str]) -> int:
 def answer(words: Sequence[str], began: float) -> str:
     """Return the candidates and the directive, in lines. ``began``: the monotonic time from which the limit counts."""
     slot = find(words)
-    known = [f"{slot.before}{word}\t{about}".rstrip("\t") for word, about in slot.words if word.startswith(slot.typed)]
+    known_items = [
+        f"{slot.before}{word}\t{about}".rstrip("\t") for word, about in slot.words if word.startswith(slot.typed)
+    ]
     read = [f"{slot.before}{name}" for name in _read(slot, began + LIMIT)]
-    return "\n".join([*known, *read, f":{slot.directive}"]) + "\n"
+    return "\n".join([*known_items, *read, f":{slot.directive}"]) + "\n"
 
 
 def _read(slot: CompletionContext, until: float) -> list[str]:

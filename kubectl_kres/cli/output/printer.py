@@ -106,9 +106,9 @@ class Progress:
     def read(self, what: str, count: int, remaining: int = 0) -> None:
         """So many objects were read. ``remaining``: how many follow; 0: the server does not say."""
         if self._terminal:
-            of = f" of about {count + remaining:,}" if remaining else ""
+            total_text = f" of about {count + remaining:,}" if remaining else ""
             passed = time.monotonic() - self._began
-            self.show(f"reading {what}: {count:,}{of}" + (f", {count / passed:,.0f}/s" if passed > 0 else ""))
+            self.show(f"reading {what}: {count:,}{total_text}" + (f", {count / passed:,.0f}/s" if passed > 0 else ""))
 
     def show(self, text: str) -> None:
         """Show ``text`` instead of what was shown, if it is time."""

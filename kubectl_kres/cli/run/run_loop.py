@@ -49,7 +49,7 @@ class RunSummary:
         #: Whether all objects were those of lists.
         self.listed = True
         #: Whether it was told why nothing is there.
-        self._told = False
+        self._noted = False
         #: What ``--until`` may wait for, and whether all answers have it.
         self.met: dict[str, bool] = {}
         self._options, self._access = options, access_flags(options)
@@ -91,10 +91,12 @@ class RunSummary:
         self._codes.add(error.exit_code)
         self.complete = self.complete and not _is_unread_error(error)
 
-    def add_answer(self, unseen: Iterable[FailedRead], *, complete: bool, negative: bool, counts: bool = True) -> None:
+    def add_answer(
+        self, failed_reads: Iterable[FailedRead], *, complete: bool, negative: bool, counts: bool = True
+    ) -> None:
         """An object with an answer; ``negative``: the exit code says so; ``counts``: it was asked for."""
         self.count += counts
-        self.note_unread(unseen, complete=complete)
+        self.note_unread(failed_reads, complete=complete)
         if negative:
             self._codes.add(Exit.NEGATIVE)
 
@@ -103,19 +105,19 @@ class RunSummary:
         self._left_out = faults
         self.complete = self.complete and not faults
 
-    def note_printed(self, unseen: Iterable[FailedRead]) -> None:
+    def note_printed(self, failed_reads: Iterable[FailedRead]) -> None:
         """Standard output has these, in the server's words: on the same terminal they are not told again."""
-        self._shown.update(unseen.message for unseen in unseen)
+        self._shown.update(failed_read.message for failed_read in failed_reads)
 
     def note_condition(self, word: str, yes: bool, *, complete: bool = True) -> None:  # noqa: FBT001, the word is its name
         """Whether an answer has what ``--until`` may wait for; not ``complete``: only as far as seen."""
         sure = complete or self._options.allow_partial
         self.met[word] = self.met.get(word, True) and yes and sure
 
-    def note_unread(self, unseen: Iterable[FailedRead], *, complete: bool) -> None:
+    def note_unread(self, failed_reads: Iterable[FailedRead], *, complete: bool) -> None:
         """What could not be read for an answer."""
         self.complete = self.complete and complete
-        for item in unseen:
+        for item in failed_reads:
             if item.required:
                 self._unseen.setdefault((item.kind, item.message), item)
 
@@ -131,19 +133,19 @@ class RunSummary:
 
     def add_selection(self, value: Selection) -> None:
         """Some objects whose answers come next, and what of them could not be read."""
-        for error in value.missing:
+        for error in value.errors:
             self.add_error(error)
-        self.note_unread(value.unseen, complete=not any(unseen.required for unseen in value.unseen))
-        self._note_optional([unseen for unseen in value.unseen if not unseen.required])
+        self.note_unread(value.unseen, complete=not any(failed_read.required for failed_read in value.unseen))
+        self._note_optional([failed_read for failed_read in value.unseen if not failed_read.required])
         self.listed = self.listed and value.listed
         if value.reason:
             self.note(value.reason)
-            self._told = True
+            self._noted = True
 
     def _note_optional(self, missed: Sequence[FailedRead]) -> None:
         """What stands beside the answer and could not be read, in one line."""
         if missed:
-            kinds = " and ".join(dict.fromkeys(f"{unseen.kind} objects" for unseen in missed))
+            kinds = " and ".join(dict.fromkeys(f"{failed_read.kind} objects" for failed_read in missed))
             self.note(f"The answer is given without {kinds}, if there are any: {missed[0].message or missed[0].state}")
 
     def code(self, source: ObjectSource) -> int:
@@ -151,14 +153,14 @@ class RunSummary:
         for text in source.skipped:
             self.note(f"error: left out, since it cannot be decoded: {text}")
         shown = self._shown if self._shown and same_terminal() else ()
-        for unseen in self._unseen.values():
-            self._note_unseen(unseen, texts=unseen.message in shown)
+        for failed_read in self._unseen.values():
+            self._note_unseen(failed_read, texts=failed_read.message in shown)
         if self._left_out:
             from kubectl_kres.manifests.read import LISTED
 
             self._note_error(InputErrors(self._left_out[:LISTED], len(self._left_out) - LISTED))
             self.note("The answer is given without what is named above.")
-        if not self.count and not self._failed and not self._told:
+        if not self.count and not self._failed and not self._noted:
             self._note_nothing(source)
         if (source.skipped or not self.complete) and not self._options.allow_partial:
             self._codes.add(Exit.PARTIAL)
@@ -186,21 +188,22 @@ class RunSummary:
         for line in lines(error, self._access):
             self.note(line)
 
-    def _note_unseen(self, unseen: FailedRead, *, texts: bool) -> None:
+    def _note_unseen(self, failed_read: FailedRead, *, texts: bool) -> None:
         """``told``: the server's words stand above, on the same terminal."""
-        what = f"{unseen.kind} {unseen.name}" if unseen.name else f"{unseen.kind} objects"
-        where = f" of namespace {unseen.namespace}" if unseen.namespace else ""
-        if unseen.state == "denied":
+        what = f"{failed_read.kind} {failed_read.name}" if failed_read.name else f"{failed_read.kind} objects"
+        place_text = f" of namespace {failed_read.namespace}" if failed_read.namespace else ""
+        if failed_read.state == "denied":
             if not texts:
-                self.note(f"Error from server (Forbidden): {unseen.message}")
-            self.note(f"The answer is given without the {what}{where}. {may_i(unseen.message, self._access)}".rstrip())
-        elif unseen.reason:
-            self.note(f"Error from server ({unseen.reason}): {unseen.message}")
-            self.note(f"The answer is given without the {what}{where}. {unseen.hint}".rstrip())
+                self.note(f"Error from server (Forbidden): {failed_read.message}")
+            hint = may_i(failed_read.message, self._access)
+            self.note(f"The answer is given without the {what}{place_text}. {hint}".rstrip())
+        elif failed_read.reason:
+            self.note(f"Error from server ({failed_read.reason}): {failed_read.message}")
+            self.note(f"The answer is given without the {what}{place_text}. {failed_read.hint}".rstrip())
         else:
-            self.note(f"error: the answer is given without the {what}{where}: {unseen.message or 'not read'}")
-            if unseen.hint:
-                self.note(unseen.hint)
+            self.note(f"error: the answer is given without the {what}{place_text}: {failed_read.message or 'not read'}")
+            if failed_read.hint:
+                self.note(failed_read.hint)
 
 
 def _find_absent_namespaces(source: ObjectSource) -> list[str]:
@@ -240,8 +243,8 @@ class AnswerBatch(NamedTuple):
     """Some objects whose answers can be made now. ``many``: they are not the only one that was asked about."""
 
     store: Store
-    found: Selection
-    ask: EvaluationOptions
+    selection: Selection
+    options: EvaluationOptions
     many: bool
 
 
@@ -268,7 +271,7 @@ class Page:
     """
 
     kind: ClassVar[str] = ""
-    tabled = False
+    as_table = False
     #: Rows of a table that wait for more: beyond them it is drawn in pieces. 0: all wait.
     most_rows: ClassVar[int] = 0
 
@@ -305,21 +308,23 @@ class Page:
         return ()
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """The answers for all objects that the query names."""
-        ask: EvaluationOptions | None = None
-        for item in frame.query.choose(source, given, self.options, frame.query.words, frame.program):
-            if ask is None:
-                server, assumptions = frame.server_of(source.version())
+        options: EvaluationOptions | None = None
+        for item in request_context.query.choose(
+            source, inputs, self.options, request_context.query.words, request_context.program
+        ):
+            if options is None:
+                server, assumptions = request_context.server_of(source.version())
                 now = source.store.origin.time or current_time()
-                ask = EvaluationOptions(
-                    server, (*source.supposed, *assumptions), now, read_yaml, not self.options.no_seen
+                options = EvaluationOptions(
+                    server, (*source.assumptions, *assumptions), now, read_yaml, not self.options.no_seen
                 )
             run_summary.add_selection(item)
-            many = item.listed or len(item.subjects) + len(item.missing) > 1
-            yield from self.reports(AnswerBatch(source.store, item, ask, many), run_summary)
-        run_summary.leaves_out(given.left_out)
+            many = item.listed or len(item.subjects) + len(item.errors) > 1
+            yield from self.reports(AnswerBatch(source.store, item, options, many), run_summary)
+        run_summary.leaves_out(inputs.left_out)
         run_summary.complete = run_summary.complete and not source.skipped
 
 
@@ -375,24 +380,24 @@ def prepare_run(options: Options, query: Query) -> RunContext:
 
 def answer(options: Options, query: Query) -> int:
     """Print the answers as they are made; returns the exit code."""
-    frame, page = prepare_run(options, query), query.page()
+    context, page = prepare_run(options, query), query.page()
     run_summary = RunSummary(options, print_stderr)
     drawn: list[ObjectAnswer] = []
     # What answers leave behind holds no cycles worth looking for.
-    with gc_disabled(), _document(options.output) as document, open_source(options, query.unread) as (source, given):
-        for answered in page.run(frame, source, given, run_summary):
+    with gc_disabled(), _document(options.output) as document, open_source(options, query.unread) as (source, inputs):
+        for answer in page.run(context, source, inputs, run_summary):
             if document is not None:
-                document.add(answered.report)
-            elif options.output == "name" and answered.subject is not None:
-                print_lines((qualified_name(answered.subject),))
-            elif page.tabled:
+                document.add(answer.report)
+            elif options.output == "name" and answer.subject is not None:
+                print_lines((qualified_name(answer.subject),))
+            elif page.as_table:
                 if page.most_rows and len(drawn) >= page.most_rows:
                     print_lines(page.piece(drawn))
                     sys.stdout.flush()
                     drawn.clear()
-                drawn.append(answered)
+                drawn.append(answer)
             else:
-                print_lines(run_summary.watched(answered.lines()))
+                print_lines(run_summary.watched(answer.lines()))
         if document is None:
             print_lines(run_summary.watched(page.table(drawn)))
             print_lines(page.closing_lines(run_summary))

@@ -39,34 +39,34 @@ _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 
 
 def check_contexts(
-    source: ObjectSource, given: Input, options: Options, ask: EvaluationOptions
+    source: ObjectSource, inputs: Input, options: Options, evaluation_options: EvaluationOptions
 ) -> Iterator[CheckContext]:
     """Yield the contexts to check; each is valid until the next one is requested. Raises ClusterError where nothing can
     be read at all.
     """
-    tries = RemedyBudget()
+    budget = RemedyBudget()
     if options.filenames:
-        yield from _of_files(source, given, options, ask, tries)
+        yield from _of_files(source, inputs, options, evaluation_options, budget)
         return
     spaces = source.namespaces
     for space in spaces or ("",):
-        yield from _of_cluster(source, ask, space, tries)
+        yield from _of_cluster(source, evaluation_options, space, budget)
     for _ in range(2):
         # Only the pools tell in which namespaces claims are read where all of them may not be.
         source.fill(cluster_needs(source.store))
-    yield CheckContext(source.store, ask, spaces=spaces)
+    yield CheckContext(source.store, evaluation_options, spaces=spaces)
 
 
 def _of_files(
-    source: ObjectSource, given: Input, options: Options, ask: EvaluationOptions, tries: RemedyBudget
+    source: ObjectSource, inputs: Input, options: Options, evaluation_options: EvaluationOptions, budget: RemedyBudget
 ) -> Iterator[CheckContext]:
     """Only what the files hold is asked about, in a cluster that has them."""
-    subjects = asked_for(source, given, in_files(given, options.selector))
-    policies = [ref for ref in given.policies.files if ref.kind in {"LimitRange", "ResourceQuota"}]
-    counted = counted_in_files(source, given, options.selector)
-    if not subjects and not counted and not given.policies.files:
+    subjects = asked_for(source, inputs, in_files(inputs, options.selector))
+    policies = [ref for ref in inputs.policies.files if ref.kind in {"LimitRange", "ResourceQuota"}]
+    counted = counted_in_files(source, inputs, options.selector)
+    if not subjects and not counted and not inputs.policies.files:
         raise UsageError(f"{', '.join(options.filenames)}: there is nothing that a rule looks at")
-    subjects += _targets(given, {subject.ref for subject in subjects})
+    subjects += _targets(inputs, {subject.ref for subject in subjects})
     complete(source, subjects, list_read_requests)
     if counted:
         from kubectl_kres.reports.namespace.explain_policy import policy_needs
@@ -74,7 +74,7 @@ def _of_files(
         complete(source, counted, policy_needs)
     asked_about = [subject.ref for subject in (*subjects, *counted)]
     spaces = dict.fromkeys(ref.namespace for ref in (*asked_about, *policies))
-    wanted = {
+    reads = {
         space: (
             ReadRequest("LimitRange", space),
             ReadRequest("ResourceQuota", space),
@@ -83,21 +83,29 @@ def _of_files(
         )
         for space in spaces
     }
-    source.fill(need for needs_ in wanted.values() for need in needs_)
+    source.fill(read for needs_ in reads.values() for read in needs_)
     source.fill(() if options.offline else _rollout_read_requests(source.store, subjects))
     store, side_by_side = _apply_file_quotas(
-        source, files_of(given, refs_that_quotas_count(source, given)), options, ask
+        source, files_of(inputs, refs_that_quotas_count(source, inputs)), options, evaluation_options
     )
     for space in spaces:
         here = [subject for subject in subjects if subject.ref.namespace == space]
-        lacks = missing_reads(source.store, wanted[space])
+        lacks = missing_reads(source.store, reads[space])
         beside = [subject for subject in counted if subject.ref.namespace == space]
         yield CheckContext(
-            store, ask, space, here, lacks, of_files=True, tries=tries, together=side_by_side, counted=beside
+            store,
+            evaluation_options,
+            space,
+            here,
+            lacks,
+            of_files=True,
+            budget=budget,
+            combined=side_by_side,
+            counted=beside,
         )
-    if any(BY_KIND[ref.kind].group for ref in given.policies.files):
+    if any(BY_KIND[ref.kind].group for ref in inputs.policies.files):
         source.fill(cluster_needs(source.store))
-        yield CheckContext(build_prediction(source.store).store, ask, of_files=True)
+        yield CheckContext(build_prediction(source.store).store, evaluation_options, of_files=True)
 
 
 def _rollout_read_requests(store: Store, subjects: Sequence[Subject]) -> Iterator[ReadRequest]:
@@ -111,12 +119,12 @@ def _rollout_read_requests(store: Store, subjects: Sequence[Subject]) -> Iterato
             yield ReadRequest("ReplicaSet", ref.namespace, required=False)
 
 
-def _targets(given: Input, known: Collection[ObjectRef]) -> list[Subject]:
+def _targets(inputs: Input, known: Collection[ObjectRef]) -> list[Subject]:
     """Return the workloads that autoscalers of the files scale and that stand in no file: what the cluster has
     of them.
     """
     result: dict[ObjectRef, None] = {}
-    for horizontal_pod_autoscaler in given.policies.all("HorizontalPodAutoscaler"):
+    for horizontal_pod_autoscaler in inputs.policies.all("HorizontalPodAutoscaler"):
         target = horizontal_pod_autoscaler.spec.scale_target_ref
         if target.kind in SCALED:
             result[ObjectRef(target.kind, target.name, horizontal_pod_autoscaler.metadata.namespace)] = None
@@ -124,26 +132,26 @@ def _targets(given: Input, known: Collection[ObjectRef]) -> list[Subject]:
 
 
 def _apply_file_quotas(
-    source: ObjectSource, files: Files, options: Options, ask: EvaluationOptions
+    source: ObjectSource, files: Files, options: Options, evaluation_options: EvaluationOptions
 ) -> tuple[Store, CombinedAnswer | None]:
     """Return the store with quotas that count what is there, and how far several workloads of the files get."""
     if not files.needs_cluster_counts:
         return source.store, None
     source.fill(() if options.offline else files.reads())
-    result = evaluate_together(source.store, files, ask.server, in_turn=True) if files.several else None
-    return with_policies(source.store, files, ask.server), result
+    result = evaluate_together(source.store, files, evaluation_options.server, in_turn=True) if files.several else None
+    return with_policies(source.store, files, evaluation_options.server), result
 
 
 def _of_cluster(
-    source: ObjectSource, ask: EvaluationOptions, scope: str, tries: RemedyBudget
+    source: ObjectSource, options: EvaluationOptions, scope: str, budget: RemedyBudget
 ) -> Iterator[CheckContext]:
     """``scope``: a namespace; empty: all, whose pods come in the order of their namespaces."""
-    wanted = check_needs(scope)
-    source.fill(need for need in wanted if need.kind != "ReplicaSet")
+    reads = check_needs(scope)
+    source.fill(read for read in reads if read.kind != "ReplicaSet")
     _read_replica_sets(source, scope)
-    source.fill(wanted)
-    source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.should_read(need))
-    lacks = [*missing_reads(source.store, wanted)]
+    source.fill(reads)
+    source.fill(read for read in denied.needs_of_systems(source.store, scope) if source.store.should_read(read))
+    lacks = [*missing_reads(source.store, reads)]
     by_space = makers(source.store, scope)
     own = (subject for group in by_space.values() for subject in group)
     complete(source, own, _needs_without_pods, scope=scope, listed=True)
@@ -151,7 +159,7 @@ def _of_cluster(
             for item in source.store.all(_RUN.kind, scope or None))  # fmt: skip
     complete(source, [Subject(ref, _RUN) for ref in runs], pipeline_needs, scope=scope, listed=True)
     quotas = tuple(source.store.all("ResourceQuota", scope or None))
-    source.fill(need for need in counting_needs(quotas, Server(), scope) if need.kind != _POD.kind)
+    source.fill(read for read in counting_needs(quotas, Server(), scope) if read.kind != _POD.kind)
     with_policies = {
         item.metadata.namespace for kind in ("LimitRange", "ResourceQuota") for item in source.store.all(kind)
     }
@@ -159,23 +167,23 @@ def _of_cluster(
     try:
         for space, pods in _by_namespace(source.pages(ReadRequest(_POD.kind, scope))):
             while waiting and waiting[0] < space:
-                yield _make_context(source, ask, waiting.pop(0), (), by_space, lacks, tries)
+                yield _make_context(source, options, waiting.pop(0), (), by_space, lacks, budget)
             if space in waiting:
                 waiting.remove(space)
-            yield _make_context(source, ask, space, pods, by_space, lacks, tries)
+            yield _make_context(source, options, space, pods, by_space, lacks, budget)
     except Forbidden as error:
-        need = ReadRequest(_POD.kind, scope)
-        lacks.append(build_unseen(need, Coverage("denied", error.message, error.code, error.reason, error.hint)))
+        read = ReadRequest(_POD.kind, scope)
+        lacks.append(build_unseen(read, Coverage("denied", error.message, error.code, error.reason, error.hint)))
         for space in waiting:
-            yield _make_context(source, ask, space, None, by_space, lacks, tries)
+            yield _make_context(source, options, space, None, by_space, lacks, budget)
         return
     for space in waiting:
-        yield _make_context(source, ask, space, (), by_space, lacks, tries)
+        yield _make_context(source, options, space, (), by_space, lacks, budget)
 
 
 def _needs_without_pods(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """The pods come one namespace after the other."""
-    return tuple(need for need in list_read_requests(store, subject) if need.kind != _POD.kind)
+    return tuple(read for read in list_read_requests(store, subject) if read.kind != _POD.kind)
 
 
 def _read_replica_sets(source: ObjectSource, scope: str) -> None:
@@ -184,19 +192,19 @@ def _read_replica_sets(source: ObjectSource, scope: str) -> None:
     Each has a copy of a template, and a cluster has more of them than of anything but pods. What cannot be read is left
     to those who say why.
     """
-    store, need = source.store, ReadRequest("ReplicaSet", scope)
-    if not store.should_read(need):
+    store, read = source.store, ReadRequest("ReplicaSet", scope)
+    if not store.should_read(read):
         return
     workloads: list[Workload] = []
     try:
-        for page in source.pages(need):
+        for page in source.pages(read):
             workloads += [_trim_workload(store, item) for item in page]
     except StatusError:
         return
     if not source.skipped:
         for workload in workloads:
-            store.add(need.kind, workload)
-        store.cover(need, READ)
+            store.add(read.kind, workload)
+        store.cover(read, READ)
 
 
 def _trim_workload(store: Store, item: Workload) -> Workload:
@@ -219,12 +227,12 @@ def _trim_workload(store: Store, item: Workload) -> Workload:
 
 def _make_context(
     source: ObjectSource,
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
     space: str,
     pods: Sequence[Pod] | None,
     by_space: dict[str, list[Subject]],
     lacks: list[FailedRead],
-    tries: RemedyBudget,
+    budget: RemedyBudget,
 ) -> CheckContext:
     """``pods`` None: they could not be read. What could not be read is told once, with the first scene."""
     store = source.store
@@ -238,7 +246,7 @@ def _make_context(
         complete(source, alone, list_read_requests, scope=space, listed=True)
         subjects += alone
     texts, lacks[:] = tuple(lacks), ()
-    return CheckContext(store, ask, space, subjects, texts, tries=tries)
+    return CheckContext(store, options, space, subjects, texts, budget=budget)
 
 
 def _by_namespace(pages: Iterable[list[Pod]]) -> Iterator[tuple[str, list[Pod]]]:

@@ -28,7 +28,7 @@ _FEW = ("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass")
 
 
 def quotas(
-    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+    source: ObjectSource, inputs: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
     """Quotas by name, or all of the namespaces that are asked about; with their objects only where they are counted.
 
@@ -39,44 +39,48 @@ def quotas(
         refuse_selectors(options)
         yield from _by_name(source, options, words)
     elif source.namespaces or options.filenames:
-        own = () if options.namespaces else _list_file_namespaces(given)
+        own = () if options.namespaces else _list_file_namespaces(inputs)
         for space in own or source.namespaces or ("",):
             yield from _of_namespace(source, options, space)
     else:
         yield from _select_all_quotas(source, options)
 
 
-def _list_file_namespaces(given: Input) -> tuple[str, ...]:
+def _list_file_namespaces(inputs: Input) -> tuple[str, ...]:
     """Return the namespaces of the quotas that files hold."""
-    return tuple(dict.fromkeys(item.metadata.namespace for item in given.policies.all(_QUOTA.kind)))
+    return tuple(dict.fromkeys(item.metadata.namespace for item in inputs.policies.all(_QUOTA.kind)))
 
 
 def _by_name(source: ObjectSource, options: Options, words: Sequence[str]) -> Iterator[Selection]:
     resource_quotas: list[ResourceQuota] = []
     missing: list[KresError] = []
     for name in dict.fromkeys(name_of(_QUOTA, word, "team") for word in words):
-        places = source.candidate_namespaces(_QUOTA, name)
-        source.fill(ReadRequest(_QUOTA.kind, space, name) for space in places)
-        result = [outcome for space in places if (outcome := source.store.get(_QUOTA.kind, name, space)) is not None]
+        namespaces = source.candidate_namespaces(_QUOTA, name)
+        source.fill(ReadRequest(_QUOTA.kind, space, name) for space in namespaces)
+        result = [
+            outcome for space in namespaces if (outcome := source.store.get(_QUOTA.kind, name, space)) is not None
+        ]
         resource_quotas += result
         if not result:
-            missing.append(fault_of(source, [Subject(ObjectRef(_QUOTA.kind, name, space), _QUOTA) for space in places]))
+            missing.append(
+                fault_of(source, [Subject(ObjectRef(_QUOTA.kind, name, space), _QUOTA) for space in namespaces])
+            )
     if missing:
         yield Selection((), tuple(missing))
     yield from _select_quotas(source, options, resource_quotas, listed=len(resource_quotas) + len(missing) > 1)
 
 
 def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterator[Selection]:
-    need = ReadRequest(_QUOTA.kind, space)
-    source.fill([need])
-    if not source.store.covered(need).is_known:
+    read = ReadRequest(_QUOTA.kind, space)
+    source.fill([read])
+    if not source.store.covered(read).is_known:
         yield Selection((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
         return
     result = tuple(source.store.all(_QUOTA.kind, space or None))
-    beside = shared_needs(source.store, space, result)
-    source.fill(beside)
+    more_reads = shared_needs(source.store, space, result)
+    source.fill(more_reads)
     yield from _select_quotas(source, options, result, listed=True)
-    yield from _select_shared_quotas(source, options, space, beside)
+    yield from _select_shared_quotas(source, options, space, more_reads)
 
 
 def _select_all_quotas(source: ObjectSource, options: Options) -> Iterator[Selection]:
@@ -85,9 +89,9 @@ def _select_all_quotas(source: ObjectSource, options: Options) -> Iterator[Selec
     for page in source.pages(ReadRequest(_QUOTA.kind)):
         none, shows = none and not page, shows or bool(page and shared_needs(source.store, "", page))
         yield from _select_quotas(source, options, page, listed=True)
-    beside = shared_needs(source.store, "", ()) if none or shows else ()
-    source.fill(beside)
-    yield from _select_shared_quotas(source, options, "", beside)
+    more_reads = shared_needs(source.store, "", ()) if none or shows else ()
+    source.fill(more_reads)
+    yield from _select_shared_quotas(source, options, "", more_reads)
 
 
 def _select_shared_quotas(
@@ -97,7 +101,7 @@ def _select_shared_quotas(
     if options.selector or options.field_selector:
         return
     refs = (report.subject for report in shared_reports(source.store, space))
-    missed = tuple(unseen for unseen in find_unread(source.store, needs_) if unseen.state != "unread")
+    missed = tuple(failed_read for failed_read in find_unread(source.store, needs_) if failed_read.state != "unread")
     yield Selection(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in refs), listed=True, unseen=missed, shared=space)
 
 
@@ -114,14 +118,14 @@ def _select_quotas(
     )
     for space, group in groupby(resource_quotas, key=lambda quota: quota.metadata.namespace):
         quotas_ = list(group)
-        wanted: tuple[ReadRequest, ...] = ()
+        reads: tuple[ReadRequest, ...] = ()
         if options.recount or options.by:
-            wanted = counting_needs(quotas_, Server(), space if live else "")
-            source.fill(wanted)
+            reads = counting_needs(quotas_, Server(), space if live else "")
+            source.fill(reads)
         if options.by in {"workload", VALUE}:
             owners = owner_needs(source.store, space if live else "")
             source.fill(owners)
-            wanted += owners
+            reads += owners
         if options.by == VALUE:
             # What set the values of pods is found out as explain does.
             pods = [
@@ -131,13 +135,13 @@ def _select_quotas(
             complete(source, pods, list_read_requests, scope=space if live else "", listed=True)
         refs = (ObjectRef(_QUOTA.kind, resource_quota.metadata.name, space) for resource_quota in quotas_)
         yield Selection(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
-        for need in wanted if live and not options.watch else ():
-            if need.kind != _QUOTA.kind:
-                source.store.forget(need.kind)
+        for read in reads if live and not options.watch else ():
+            if read.kind != _QUOTA.kind:
+                source.store.forget(read.kind)
 
 
 def select_fit_subject(
-    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+    source: ObjectSource, inputs: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
     """Yield the one object whose template is to fit, from the files if it stands there."""
     del program
@@ -148,14 +152,14 @@ def select_fit_subject(
         )
     if words or options.all_namespaces:
         raise UsageError("--fit looks at all quotas of the namespace; it goes with no quota's name and not with -A")
-    yield one_named(source, given, "--fit", options.fit, needs_with_nodes)
+    yield one_named(source, inputs, "--fit", options.fit, needs_with_nodes)
 
 
 def workloads(
-    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+    source: ObjectSource, inputs: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
     """Yield all that keeps a number of pods, by namespace."""
-    del given, program
+    del inputs, program
     labels = labels_match(options.selector)
     if words:
         raise UsageError("--denied looks at all workloads; it goes with no quota's name")
@@ -164,12 +168,12 @@ def workloads(
         yield Selection(_refusable(source, labels, scope, scope), listed=True)
     if not source.namespaces:
         needed = denied.denied_needs("")
-        source.fill(need for need in needed if need.kind in _FEW)
-        for space in source.namespaces_of([need for need in needed if need.kind not in _FEW]):
+        source.fill(read for read in needed if read.kind in _FEW)
+        for space in source.namespaces_of([read for read in needed if read.kind not in _FEW]):
             yield Selection(_refusable(source, labels, "", space), listed=True)
     gaps = source.store.gaps()
-    wanted = (need for scope in source.namespaces or ("",) for need in denied.denied_needs(scope))
-    missed = tuple(build_unseen(need, gaps[need]) for need in wanted if need.required and need in gaps)
+    reads = (read for scope in source.namespaces or ("",) for read in denied.denied_needs(scope))
+    missed = tuple(build_unseen(read, gaps[read]) for read in reads if read.required and read in gaps)
     yield Selection((), listed=True, unseen=missed)
 
 
@@ -177,7 +181,7 @@ def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tu
     """Return what can lack pods in a namespace (empty: in any), with what its answers need of the namespaces asked
     about.
     """
-    source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.should_read(need))
+    source.fill(read for read in denied.needs_of_systems(source.store, scope) if source.store.should_read(read))
     subjects = [
         Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
         for kind in denied.ASKED

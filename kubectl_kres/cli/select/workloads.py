@@ -38,7 +38,7 @@ class Selection(NamedTuple):
     """
 
     subjects: tuple[Subject, ...]
-    missing: tuple[KresError, ...] = ()
+    errors: tuple[KresError, ...] = ()
     listed: bool = False
     unseen: tuple[FailedRead, ...] = ()
     shared: str | None = None
@@ -73,11 +73,11 @@ Wants = Callable[[Store, Subject], tuple[ReadRequest, ...]]
 
 def select_subjects(
     source: ObjectSource,
-    given: Input,
+    inputs: Input,
     options: Options,
     words: Sequence[str],
     program: str,
-    wants: Wants = list_read_requests,
+    find_reads: Wants = list_read_requests,
     takes: Callable[[Kind], bool] = makes_one_pod,
     beside: Callable[[Kind], bool] | None = None,
     *,
@@ -86,23 +86,25 @@ def select_subjects(
 ) -> Iterator[Selection]:
     """Yield the objects that files or words name: all at once, or page by page where a type is listed.
 
-    ``wants``: for objects that are named; of those in a list only what every answer needs is read. ``takes``: which
-    kinds there are answers about; beside: the same beside files' workloads, if that is more. ``changed``: files beside
-    TYPE/NAME are a change, and what is named is asked about after it. ``of_list``: what is read besides once
-    for a page of a list. Raises UsageError, ClusterError if the type or the list cannot be read.
+    ``find_reads``: for objects that are named; of those in a list only what every answer needs is read. ``takes``:
+    which kinds there are answers about; beside: the same beside files' workloads, if that is more. ``changed``: files
+    beside TYPE/NAME are a change, and what is named is asked about after it. ``of_list``: what is read besides once for
+    a page of a list. Raises UsageError, ClusterError if the type or the list cannot be read.
     """
     single = bool(options.container or options.question)
     if options.filenames and changed and words and all("/" in word for word in words):
-        yield _after_change(source, given, parse_named_objects(words, program=program, listing=False), wants, takes)
+        yield _after_change(
+            source, inputs, parse_named_objects(words, program=program, listing=False), find_reads, takes
+        )
         return
     if options.filenames:
-        selection = _from_files(source, given, options, words, wants, beside or takes)
-        answered = (beside or takes) is not makes_one_pod and not single and given.workloads
-        counted = tuple(_counted_beside_workloads(source, given, options.selector)) if answered else ()
+        selection = _from_files(source, inputs, options, words, find_reads, beside or takes)
+        answered = (beside or takes) is not makes_one_pod and not single and inputs.workloads
+        counted = tuple(_counted_beside_workloads(source, inputs, options.selector)) if answered else ()
         yield selection._replace(left_out=_without_kinds(selection.left_out, counted))
         if counted:
-            complete(source, counted, wants)
-            yield Selection(counted, listed=len(given.workloads) > 1)
+            complete(source, counted, find_reads)
+            yield Selection(counted, listed=len(inputs.workloads) > 1)
         return
     result = parse_named_objects(words, program=program, listing=not single)
     if any(named_objects.names for named_objects in result):
@@ -111,25 +113,25 @@ def select_subjects(
         try:
             source.kind(words[0])
         except ClusterError as error:
-            yield _by_name(source, words[0], wants, error)
+            yield _by_name(source, words[0], find_reads, error)
             return
     kinds = [require_answers(source.kind(named_objects.type), takes) for named_objects in result]
     if result[0].names:
-        yield select_named(source, list(zip(kinds, result, strict=True)), wants)
+        yield select_named(source, list(zip(kinds, result, strict=True)), find_reads)
         return
     for kind in kinds:
-        yield from _select_pages(source, kind, options, wants, of_list)
+        yield from _select_pages(source, kind, options, find_reads, of_list)
 
 
 def _after_change(
     source: ObjectSource,
-    given: Input,
+    inputs: Input,
     names: Sequence[NamedObjects],
-    wants: Wants,
+    find_reads: Wants,
     takes: Callable[[Kind], bool],
 ) -> Selection:
     """Return what is named, as the files have it where they hold it."""
-    written = {(subject.ref.kind, subject.ref.name): subject for subject in asked_for(source, given, in_files(given))}
+    written = {(subject.ref.kind, subject.ref.name): subject for subject in asked_for(source, inputs, in_files(inputs))}
     pairs = [(require_answers(source.kind(name.type), takes), name) for name in names]
     own = tuple(
         written[kind.kind, name]
@@ -137,20 +139,20 @@ def _after_change(
         for name in named_objects.names
         if (kind.kind, name) in written
     )
-    complete(source, own, wants)
+    complete(source, own, find_reads)
     left = [
         (kind, named_objects._replace(names=rest))
         for kind, named_objects in pairs
         if (rest := tuple(name for name in named_objects.names if (kind.kind, name) not in written))
     ]
-    there = select_named(source, left, wants) if left else Selection(())
+    there = select_named(source, left, find_reads) if left else Selection(())
     return there._replace(subjects=(*own, *there.subjects))
 
 
-def _by_name(source: ObjectSource, word: str, wants: Wants, error: KresError) -> Selection:
+def _by_name(source: ObjectSource, word: str, find_reads: Wants, error: KresError) -> Selection:
     """Return the object of this name where a type was expected. Raises the error that names the expected words."""
     kinds = [BY_KIND[kind] for kind in _NAMED]
-    result = select_named(source, [(kind, NamedObjects(kind.kind, (word,))) for kind in kinds], wants)
+    result = select_named(source, [(kind, NamedObjects(kind.kind, (word,))) for kind in kinds], find_reads)
     if not result.subjects:
         close = [name for kind in kinds for name in _close(source, kind, word)]
         error.hint = f"did you mean {' or '.join(close[:3])}?" if close else error.hint
@@ -174,10 +176,10 @@ def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
 
 def _from_files(
     source: ObjectSource,
-    given: Input,
+    inputs: Input,
     options: Options,
     words: Sequence[str],
-    wants: Wants,
+    find_reads: Wants,
     takes: Callable[[Kind], bool],
 ) -> Selection:
     from kubectl_kres.manifests.read import raise_faults
@@ -190,46 +192,46 @@ def _from_files(
         )
     if options.field_selector:
         raise UsageError("--field-selector does not go with -f")
-    subjects, unknown = asked_for(source, given, in_files(given, options.selector)), tuple(_unknown(given))
-    if not given.workloads:
-        subjects = _policies_in_files(given, options.selector, takes)
-        counted = _with_counted(source, given, options, subjects, wants) if takes is not makes_one_pod else None
+    subjects, unknown = asked_for(source, inputs, in_files(inputs, options.selector)), tuple(_unknown(inputs))
+    if not inputs.workloads:
+        subjects = _policies_in_files(inputs, options.selector, takes)
+        counted = _with_counted(source, inputs, options, subjects, find_reads) if takes is not makes_one_pod else None
         if counted is not None:
             return counted._replace(unseen=unknown)
         if not subjects:
-            raise_faults(given.left_out)
+            raise_faults(inputs.left_out)
             if not unknown:
-                raise _no_pods_error(given, options)
+                raise _no_pods_error(inputs, options)
             # What an unknown kind makes cannot be told, which is no fault of the input.
-            return Selection((), unseen=unknown, left_out=_left_out(given, options.selector), reason=_UNKNOWN)
+            return Selection((), unseen=unknown, left_out=_left_out(inputs, options.selector), reason=_UNKNOWN)
         unknown = ()
     elif not subjects:
-        raise_faults(given.left_out)
-    complete(source, subjects, wants)
-    return Selection(tuple(subjects), unseen=unknown, left_out=_left_out(given, options.selector))
+        raise_faults(inputs.left_out)
+    complete(source, subjects, find_reads)
+    return Selection(tuple(subjects), unseen=unknown, left_out=_left_out(inputs, options.selector))
 
 
 def _with_counted(
-    source: ObjectSource, given: Input, options: Options, subjects: Sequence[Subject], wants: Wants
+    source: ObjectSource, inputs: Input, options: Options, subjects: Sequence[Subject], find_reads: Wants
 ) -> Selection | None:
     """Return the objects that quotas merely count, those beside policies only if a quota counts them; else None."""
     from kubectl_kres.reports.namespace.counted_object import is_counted
 
     explained = {subject.ref for subject in subjects}
-    others = [it for it in _count_only_objects(source, given, options.selector) if it.ref not in explained]
+    others = [it for it in _count_only_objects(source, inputs, options.selector) if it.ref not in explained]
     if subjects:
         others = [other for other in others if is_counted(source.store, other)]
     if not others:
         return None
-    complete(source, [*subjects, *others], wants)
-    return Selection((*subjects, *others), left_out=_without_kinds(_left_out(given, options.selector), others))
+    complete(source, [*subjects, *others], find_reads)
+    return Selection((*subjects, *others), left_out=_without_kinds(_left_out(inputs, options.selector), others))
 
 
-def _counted_beside_workloads(source: ObjectSource, given: Input, selector: str) -> Iterator[Subject]:
+def _counted_beside_workloads(source: ObjectSource, inputs: Input, selector: str) -> Iterator[Subject]:
     """Yield claims and Services of files, and of what quotas merely count the objects that a quota does count."""
     from kubectl_kres.reports.namespace.counted_object import is_counted, is_counted_object
 
-    for subject in counted_in_files(source, given, selector):
+    for subject in counted_in_files(source, inputs, selector):
         if not is_counted_object(subject.kind) or is_counted(source.store, subject):
             yield subject
 
@@ -241,10 +243,10 @@ def _without_kinds(left_out: Sequence[str], answered: Iterable[Subject]) -> tupl
     return tuple((+left).elements())
 
 
-def counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
+def counted_in_files(source: ObjectSource, inputs: Input, selector: str) -> list[Subject]:
     """Return the objects of files that quotas count and that make no pods."""
-    policies = _policies_in_files(given, selector, lambda kind: answers_about(kind).counted)
-    return [*{it.ref: it for it in (*_count_only_objects(source, given, selector), *policies)}.values()]
+    policies = _policies_in_files(inputs, selector, lambda kind: answers_about(kind).counted)
+    return [*{subject.ref: subject for subject in (*_count_only_objects(source, inputs, selector), *policies)}.values()]
 
 
 def refs_that_quotas_count(source: ObjectSource, given: Input) -> frozenset[ObjectRef]:
@@ -255,7 +257,7 @@ def refs_that_quotas_count(source: ObjectSource, given: Input) -> frozenset[Obje
     return frozenset(other.ref for other in others if is_counted(source.store, other))
 
 
-def _count_only_objects(source: ObjectSource, given: Input, selector: str = "") -> list[Subject]:
+def _count_only_objects(source: ObjectSource, inputs: Input, selector: str = "") -> list[Subject]:
     """Return the objects of files that quotas merely count: always counted ones, and those a quota names."""
     from kubectl_kres.cli.args.arguments import labels_match
     from kubectl_kres.manifests.overlay import counted_kind, is_always_counted
@@ -263,11 +265,11 @@ def _count_only_objects(source: ObjectSource, given: Input, selector: str = "") 
 
     fits = labels_match(selector)
     subjects: list[Subject] = []
-    for manifest in given.manifests:
+    for manifest in inputs.manifests:
         labels, kind = manifest.metadata.get("labels"), counted_kind(manifest)
         if kind is None or not fits(labels if isinstance(labels, Mapping) else {}):
             continue
-        space = manifest.namespace or given.namespace
+        space = manifest.namespace or inputs.namespace
         subject = Subject(ObjectRef(manifest.kind, manifest.ref.name, space), kind, manifest.raw, manifest.file)
         source.fill([ReadRequest("ResourceQuota", space)])
         if is_always_counted(manifest) or is_counted(source.store, subject):
@@ -275,21 +277,21 @@ def _count_only_objects(source: ObjectSource, given: Input, selector: str = "") 
     return subjects
 
 
-def _left_out(given: Input, selector: str) -> tuple[str, ...]:
+def _left_out(inputs: Input, selector: str) -> tuple[str, ...]:
     from kubectl_kres.cli.args.arguments import labels_match
     from kubectl_kres.manifests.overlay import is_left_out
 
-    left = ((manifest.kind, manifest.metadata.get("labels")) for manifest in given.manifests if is_left_out(manifest))
-    return tuple(kind for kind, it in left if labels_match(selector)(it if isinstance(it, Mapping) else {}))
+    left = ((manifest.kind, manifest.metadata.get("labels")) for manifest in inputs.manifests if is_left_out(manifest))
+    return tuple(kind for kind, item in left if labels_match(selector)(item if isinstance(item, Mapping) else {}))
 
 
-def _unknown(given: Input) -> Iterator[FailedRead]:
+def _unknown(inputs: Input) -> Iterator[FailedRead]:
     """Yield the objects of kinds that are not known: whether they make pods, and which, is not known either."""
     from kubectl_kres.manifests.overlay import is_left_out
     from kubectl_kres.manifests.typed_manifest import kind_of
     from kubectl_kres.model.pod_places import may_make_pods
 
-    for manifest in given.manifests:
+    for manifest in inputs.manifests:
         group = manifest.api_version.rpartition("/")[0]
         if kind_of(manifest) is None and is_left_out(manifest) and may_make_pods(group, manifest.kind):
             ref = manifest.ref
@@ -297,11 +299,11 @@ def _unknown(given: Input) -> Iterator[FailedRead]:
             yield FailedRead(manifest.kind, "failed", ref.namespace, ref.name, text)
 
 
-def _no_pods_error(given: Input, options: Options) -> UsageError:
+def _no_pods_error(inputs: Input, options: Options) -> UsageError:
     """That the files hold nothing to answer for; of an object the path that it lacks."""
     from kubectl_kres.manifests.typed_manifest import kind_of
 
-    for manifest in given.manifests:
+    for manifest in inputs.manifests:
         if kind_of(manifest) is not None:
             continue
         try:
@@ -311,25 +313,25 @@ def _no_pods_error(given: Input, options: Options) -> UsageError:
     return UsageError(f"{', '.join(options.filenames)}: there is no pod and nothing that makes pods")
 
 
-def in_files(given: Input, selector: str = "") -> list[Subject]:
+def in_files(inputs: Input, selector: str = "") -> list[Subject]:
     """Return the pods, and the makers of pods, in the files; a field of a wrong type is a fault of the input."""
     from kubectl_kres.cli.args.arguments import labels_match
 
     fits = labels_match(selector)
     subjects: list[Subject] = []
-    given.mistyped.clear()
-    for manifest in given.workloads:
+    inputs.mistyped.clear()
+    for manifest in inputs.workloads:
         try:
             if fits(manifest.metadata.get("labels") or {}):
                 subjects.append(_of_manifest(manifest))
         except InputError as error:
-            given.mistyped.append(error)
+            inputs.mistyped.append(error)
     return subjects
 
 
-def asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -> list[Subject]:
+def asked_for(source: ObjectSource, inputs: Input, subjects: Iterable[Subject]) -> list[Subject]:
     """Files' objects, those of kinds that are not known here with what the server, or a file, says of the kind."""
-    definitions = (manifest for manifest in given.manifests if manifest.kind == "CustomResourceDefinition")
+    definitions = (manifest for manifest in inputs.manifests if manifest.kind == "CustomResourceDefinition")
     defined = {_read_defined_kind(manifest) for manifest in definitions}
 
     def is_served(subject: Subject) -> bool:
@@ -337,7 +339,7 @@ def asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -
         known = is_known(kind) or (kind.kind, kind.group) in defined
         return known or source.serves_kind(kind.kind, kind.api_version)
 
-    return [structs.replace(subject, served=is_served(subject)) for subject in subjects]
+    return [structs.replace(subject, is_served=is_served(subject)) for subject in subjects]
 
 
 def _read_defined_kind(definition: Manifest) -> tuple[str, str]:
@@ -346,14 +348,14 @@ def _read_defined_kind(definition: Manifest) -> tuple[str, str]:
     return text(mapping(spec, "names"), "kind"), text(spec, "group")
 
 
-def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
+def _policies_in_files(inputs: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
     """Files without workloads are asked about themselves."""
     from kubectl_kres.cli.args.arguments import labels_match
 
     fits = labels_match(selector)
     raws = {
         (manifest.kind, manifest.namespace, manifest.ref.name): manifest.raw
-        for manifest in given.manifests
+        for manifest in inputs.manifests
         if manifest.kind in BY_KIND and answers_about(BY_KIND[manifest.kind]).as_sent
     }
     return [
@@ -362,9 +364,9 @@ def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool
             kind,
             raws.get((ref.kind, ref.namespace, ref.name), raws.get((ref.kind, "", ref.name))),
         )
-        for kind in map(BY_KIND.__getitem__, given.policies.kinds())
+        for kind in map(BY_KIND.__getitem__, inputs.policies.kinds())
         if takes(kind)
-        for item in given.policies.all(kind.kind)
+        for item in inputs.policies.all(kind.kind)
         if fits(item.metadata.labels or {})
     ]
 
@@ -383,14 +385,14 @@ def _of_manifest(manifest: Manifest) -> Subject:
 
 
 def select_named(
-    source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wants: Wants = list_read_requests
+    source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], find_reads: Wants = list_read_requests
 ) -> Selection:
     """Return each name in each namespace; one that is in none of them is missing, as is what may not be read."""
     groups = [
         [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.candidate_namespaces(kind, name)]
         for kind, objects in wanted for name in objects.names
     ]  # fmt: skip
-    complete(source, [subject for group in groups for subject in group], wants)
+    complete(source, [subject for group in groups for subject in group], find_reads)
     subjects: list[Subject] = []
     missing: list[KresError] = []
     for group in groups:
@@ -401,27 +403,31 @@ def select_named(
     return Selection(tuple(subjects), tuple(missing))
 
 
-def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: Wants = list_read_requests) -> Selection:
+def one_named(
+    source: ObjectSource, inputs: Input, flag: str, word: str, find_reads: Wants = list_read_requests
+) -> Selection:
     """Return the object that a flag names as TYPE/NAME or as a unique name. Raises UsageError, ClusterError."""
     head, slash, name = word.partition("/")
     expected = UsageError(f'invalid argument "{word}" for "{flag}" flag: TYPE/NAME is expected, as deploy/web')
     if head and not slash:
-        return _select_only_object(source, given, head, wants, expected)
+        return _select_only_object(source, inputs, head, find_reads, expected)
     if not head or not name or "/" in name:
         raise expected
     kind = require_answers(source.kind(head))
-    subjects = [in_file for in_file in in_files(given) if (in_file.ref.kind, in_file.ref.name) == (kind.kind, name)]
-    complete(source, subjects, wants)
+    subjects = [in_file for in_file in in_files(inputs) if (in_file.ref.kind, in_file.ref.name) == (kind.kind, name)]
+    complete(source, subjects, find_reads)
     if subjects:
         return Selection(tuple(subjects))
-    return select_named(source, [(kind, NamedObjects(head, (name,)))], wants)
+    return select_named(source, [(kind, NamedObjects(head, (name,)))], find_reads)
 
 
-def _select_only_object(source: ObjectSource, given: Input, name: str, wants: Wants, expected: UsageError) -> Selection:
+def _select_only_object(
+    source: ObjectSource, inputs: Input, name: str, find_reads: Wants, expected: UsageError
+) -> Selection:
     """Return the one object of a name. Raises the error that says what is expected, of none and of several."""
-    subjects = tuple(in_file for in_file in in_files(given) if in_file.ref.name == name)
-    complete(source, subjects, wants)
-    result = Selection(subjects) if subjects else _by_name(source, name, wants, expected)
+    subjects = tuple(in_file for in_file in in_files(inputs) if in_file.ref.name == name)
+    complete(source, subjects, find_reads)
+    result = Selection(subjects) if subjects else _by_name(source, name, find_reads, expected)
     if len(result.subjects) > 1:
         expected.hint = f"there are {' and '.join(str(subject.ref) for subject in result.subjects)}"
         raise expected
@@ -465,21 +471,21 @@ def _find_other_namespaces(source: ObjectSource, subject: Subject) -> str:
 
 
 def _select_pages(
-    source: ObjectSource, kind: Kind, options: Options, wants: Wants, more: NeedsOfList
+    source: ObjectSource, kind: Kind, options: Options, find_reads: Wants, more: NeedsOfList
 ) -> Iterator[Selection]:
     """Page by page. Of the cluster only the policies are read beside them, and what the pods were made from."""
     from kubectl_kres.reports.explain.object_state import state_needs
 
-    wants = list_read_requests if makes_one_pod(kind) else wants
+    find_reads = list_read_requests if makes_one_pod(kind) else find_reads
     spaces = (source.namespaces or ("",)) if kind.namespaced else ("",)
     several = len(spaces) > 1
     for space in spaces:
         policies = (ReadRequest("LimitRange", space), ReadRequest("ResourceQuota", space))
         source.fill(policies)
-        unseen = tuple(find_unread(source.store, policies))
-        need = ReadRequest(kind.kind, space, label_selector=options.selector, field_selector=options.field_selector)
+        failed_reads = tuple(find_unread(source.store, policies))
+        read = ReadRequest(kind.kind, space, label_selector=options.selector, field_selector=options.field_selector)
         for page in readable(
-            _policies_in_store(source, need) if kind.kind in _BESIDE else source.pages(need), several=several
+            _policies_in_store(source, read) if kind.kind in _BESIDE else source.pages(read), several=several
         ):
             if isinstance(page, Forbidden):
                 yield Selection((), (page,))
@@ -487,10 +493,10 @@ def _select_pages(
             subjects = tuple(
                 Subject(ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace), kind) for item in page
             )
-            complete(source, subjects, wants, space, listed=True, along=kind.kind in _READ_ALONG and not space)
+            complete(source, subjects, find_reads, space, listed=True, along=kind.kind in _READ_ALONG and not space)
             source.fill(state_needs(source.store, subjects))
             fill_all(source, partial(more, source.store, subjects))  # drivers are known once pods are
-            yield Selection(subjects, listed=True, unseen=unseen)
+            yield Selection(subjects, listed=True, unseen=failed_reads)
 
 
 def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any] | Forbidden]:
@@ -503,17 +509,17 @@ def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any]
         yield error
 
 
-def _policies_in_store(source: ObjectSource, need: ReadRequest) -> Iterator[list[Any]]:
+def _policies_in_store(source: ObjectSource, read: ReadRequest) -> Iterator[list[Any]]:
     """Yield a list of policies, which are all in the store, since each answer looks at those beside it."""
-    whole = ReadRequest(need.kind, need.namespace)
-    if not source.store.covered(whole).is_known:
-        raise fault_of(source, [Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind])])
+    wide_read = ReadRequest(read.kind, read.namespace)
+    if not source.store.covered(wide_read).is_known:
+        raise fault_of(source, [Subject(ObjectRef(read.kind, "", read.namespace), BY_KIND[read.kind])])
     from kubectl_kres.cli.args.arguments import fields_match, labels_match
 
-    labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
+    labels, fields = labels_match(read.label_selector), fields_match(read.field_selector, read.kind)
     yield [
         item
-        for item in source.store.all(need.kind, need.namespace or None)
+        for item in source.store.all(read.kind, read.namespace or None)
         if labels(item.metadata.labels or {}) and fields(item)
     ]
 
@@ -521,7 +527,7 @@ def _policies_in_store(source: ObjectSource, need: ReadRequest) -> Iterator[list
 def complete(
     source: ObjectSource,
     subjects: Iterable[Subject],
-    wants: Wants,
+    find_reads: Wants,
     scope: str = "",
     *,
     listed: bool = False,
@@ -535,30 +541,30 @@ def complete(
     subjects = tuple(subjects)
     tried: set[ReadRequest] = set()
     while True:
-        wanted: dict[ReadRequest, None] = {}
+        reads: dict[ReadRequest, None] = {}
         for subject in _select_distinct_subjects(source.store, subjects) if listed else subjects:
-            for need in wants(source.store, subject):
-                decides = need.kind in _ALWAYS or is_parameter(need.kind)
-                if listed and not (need.required or subject.ref.kind == "Pod" or decides):
+            for read in find_reads(source.store, subject):
+                decides = read.kind in _ALWAYS or is_parameter(read.kind)
+                if listed and not (read.required or subject.ref.kind == "Pod" or decides):
                     continue
-                if is_view(need.kind) and (listed or (subject.raw is not None and len(subjects) > 1)):
+                if is_view(read.kind) and (listed or (subject.raw is not None and len(subjects) > 1)):
                     continue  # of a list they are read for the page
-                if source.store.should_read(need):
-                    if along and need.kind in _MADE_FROM:
-                        wanted[ReadRequest(need.kind, need.namespace, required=False)] = None
+                if source.store.should_read(read):
+                    if along and read.kind in _MADE_FROM:
+                        reads[ReadRequest(read.kind, read.namespace, required=False)] = None
                     else:
                         # Few workloads lack pods: theirs alone are read, and not all that there are.
-                        own = need.kind == "Pod" and need.label_selector and len(wanted) < _MOST_OWN
-                        wanted[_widen_request(need, scope) if listed and not own else need] = None
-        new = wanted.keys() - tried
+                        own = read.kind == "Pod" and read.label_selector and len(reads) < _MOST_OWN
+                        reads[_widen_request(read, scope) if listed and not own else read] = None
+        new = reads.keys() - tried
         if not new:
             return
         tried |= new
-        beside = [need for need in wanted if need in new and along and need.kind in _MADE_FROM]
-        source.fill_along(beside)
-        if len(beside) == len(new):
+        more_reads = [read for read in reads if read in new and along and read.kind in _MADE_FROM]
+        source.fill_along(more_reads)
+        if len(more_reads) == len(new):
             return  # what a pod was made from needs nothing more
-        source.fill(need for need in wanted if need in new and need not in beside)
+        source.fill(read for read in reads if read in new and read not in more_reads)
 
 
 def _select_distinct_subjects(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
@@ -579,12 +585,12 @@ def _select_distinct_subjects(store: Store, subjects: Iterable[Subject]) -> Iter
         yield subject
 
 
-def _widen_request(need: ReadRequest, scope: str) -> ReadRequest:
+def _widen_request(read: ReadRequest, scope: str) -> ReadRequest:
     """Return all of a kind in the scope instead of a part; of what is never listed, and of one namespace, itself."""
-    kind = BY_KIND.get(need.kind)
-    if kind is None or not kind.listed or (scope and need.kind == "Namespace"):
-        return need
-    part = need.name or need.label_selector or (need.kind in _ALWAYS and not scope and need.namespace)
+    kind = BY_KIND.get(read.kind)
+    if kind is None or not kind.listed or (scope and read.kind == "Namespace"):
+        return read
+    part = read.name or read.label_selector or (read.kind in _ALWAYS and not scope and read.namespace)
     if not part:
-        return need
-    return ReadRequest(need.kind, scope if kind.namespaced else "", required=need.required)
+        return read
+    return ReadRequest(read.kind, scope if kind.namespaced else "", required=read.required)

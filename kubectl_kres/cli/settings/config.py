@@ -22,17 +22,17 @@ def location(environ: Mapping[str, str], *, windows: bool) -> Path | None:
 
     A relative XDG_CONFIG_HOME does not count. Source: XDG Base Directory Specification 0.8.
     """
-    given = Path(environ.get("XDG_CONFIG_HOME", ""))
-    if given.is_absolute():
-        return given / NAME
+    configured = Path(environ.get("XDG_CONFIG_HOME", ""))
+    if configured.is_absolute():
+        return configured / NAME
     if windows:
         return Path(environ["APPDATA"]) / NAME if environ.get("APPDATA") else None
     home = Path(os.path.expanduser("~"))  # noqa: PTH111, Path.home() raises where there is none
     return home / ".config" / NAME if home.is_absolute() else None
 
 
-def apply_settings(options: Options, given: Collection[str]) -> Options:
-    """Return the options with what the file sets. ``given``: the fields that flags have set, which stay.
+def apply_settings(options: Options, configured: Collection[str]) -> Options:
+    """Return the options with what the file sets. ``configured``: the fields that flags have set, which stay.
 
     Raises InputError if the file is there and cannot be read, or is wrong.
     """
@@ -45,18 +45,18 @@ def apply_settings(options: Options, given: Collection[str]) -> Options:
     settings = parse(text, str(path))
     values: dict[str, Any] = {}
     # A theme on the command line asks for colours. NO_COLOR is heeded where "auto" is worked out.
-    if not {"color", "theme"} & set(given) and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb":
+    if not {"color", "theme"} & set(configured) and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb":
         values["color"] = settings.color
-    if settings.theme and "theme" not in given:
+    if settings.theme and "theme" not in configured:
         values.update(theme=settings.theme, theme_place=settings.theme_place)
-    if "ascii" not in given:
+    if "ascii" not in configured:
         values["ascii"] = settings.ascii
-    if "no_mouse" not in given:
+    if "no_mouse" not in configured:
         values["no_mouse"] = not settings.mouse
     values.update(aliases=tuple(settings.aliases.items()), hotkeys=tuple(settings.hotkeys.items()))
     values["columns"] = settings.columns
     for field in ("select", "ignore", "fail_on"):
-        if field not in given:
+        if field not in configured:
             values[field] = getattr(settings.check, field)
     return options._replace(**values)
 

@@ -40,7 +40,7 @@ def _statements(text: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
     The lines of a valid document are taken together until they parse alone: a statement ends with its line, and a part
     of one is none.
     """
-    begun, statement = 1, ""
+    first, statement = 1, ""
     for number, line in enumerate(text.split("\n"), start=1):
         statement += line + "\n"
         try:
@@ -48,8 +48,8 @@ def _statements(text: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
         except tomllib.TOMLDecodeError:
             continue
         if parsed:
-            yield begun, statement.lstrip(), parsed
-        begun, statement = number + 1, ""
+            yield first, statement.lstrip(), parsed
+        first, statement = number + 1, ""
 
 
 def _keys(parsed: Any) -> Iterator[str]:
@@ -213,16 +213,16 @@ def _fault(fault: Any, text: str, file: str) -> InputError:
     name, value = ".".join(path), fault["input"]
     if fault["type"] == "extra_forbidden":
         what = "section" if len(path) == 1 and isinstance(value, dict) else "key"
-        why = f'unknown {what} "{name}", {_suggest_name(path, section=what == "section")}'
+        reason = f'unknown {what} "{name}", {_suggest_name(path, section=what == "section")}'
     elif path[-1] == "[key]":
         path = path[:-1]
-        why = f"{'.'.join(path[:-1])}: a key from f1 to f12 is expected, not {_format_value(path[-1])}"
+        reason = f"{'.'.join(path[:-1])}: a key from f1 to f12 is expected, not {_format_value(path[-1])}"
     else:
         words = re.findall(r"'(\w+)'", fault.get("ctx", {}).get("expected", ""))
         expected = f"one of {', '.join(words)}" if words else _EXPECTED.get(fault["type"], fault["msg"])
         near = _find_closest_name(value, words) if isinstance(value, str) else ""
-        why = f"{name}: {expected} is expected, not {_format_value(value)}{near and f', the nearest is {near}'}"
-    return InputError(why, file=file, line=line_of(text, path))
+        reason = f"{name}: {expected} is expected, not {_format_value(value)}{near and f', the nearest is {near}'}"
+    return InputError(reason, file=file, line=line_of(text, path))
 
 
 def _suggest_name(path: Sequence[str], *, section: bool) -> str:

@@ -26,15 +26,15 @@ class FilesApplied:
         self.files: Files | None = None
         self._applied: tuple[Store, Store] | None = None
 
-    def read(self, source: ObjectSource, given: Input) -> None:
+    def read(self, source: ObjectSource, inputs: Input) -> None:
         """What is there is read only where the objects of the files have to be counted beside it."""
-        alone = len(given.manifests) == 1 and given.manifests[0].kind != "ResourceQuota"
+        alone = len(inputs.manifests) == 1 and inputs.manifests[0].kind != "ResourceQuota"
         if alone and not self.after_change:
             return
         from kubectl_kres.cli.select.workloads import refs_that_quotas_count
         from kubectl_kres.cli.simulation.steps import files_of
 
-        files = files_of(given, refs_that_quotas_count(source, given))
+        files = files_of(inputs, refs_that_quotas_count(source, inputs))
         if files.needs_cluster_counts or self.after_change:
             source.fill(() if self.options.offline else files.reads())
             self.files = files

@@ -48,8 +48,8 @@ _IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metad
 
 def sort_by_kind(manifests: Iterable[Manifest]) -> list[Manifest]:
     """Return the objects in the order of kinds, those of one kind as they stand."""
-    places = {kind: place for place, kind in enumerate(FIRST)}
-    return sorted(manifests, key=lambda manifest: places.get(unique_kind_name(manifest.raw), len(FIRST)))
+    order = {kind: index for index, kind in enumerate(FIRST)}
+    return sorted(manifests, key=lambda manifest: order.get(unique_kind_name(manifest.raw), len(FIRST)))
 
 
 def given_steps(
@@ -82,15 +82,15 @@ def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[Gi
     for note in notes[:LISTED]:
         print_stderr(f"Warning: {note.message}")
     for manifest, line in zip(manifests, first_lines(manifests), strict=True):
-        which = kind_of(manifest)
-        if which is not None:
-            decode_manifest(manifest, which)
+        kind = kind_of(manifest)
+        if kind is not None:
+            decode_manifest(manifest, kind)
         label = f"{manifest.file}:{line}" if line else manifest.file
         name = manifest.ref.name
         if not name:
             raise manifest.fault("an object needs a name", ("metadata",))
         raw = {**manifest.raw, "kind": unique_kind_name(manifest.raw)}
-        yield GivenStep(Apply(raw, kept=True, label=label), which, manifest.namespace, label)
+        yield GivenStep(Apply(raw, kept=True, label=label), kind, manifest.namespace, label)
 
 
 def _object(text: str, flag: str, kind: Callable[[str], Kind]) -> tuple[Kind, str]:
@@ -151,15 +151,15 @@ def _set(value: str, kind: Callable[[str], Kind]) -> GivenStep:
 def _path(text: str, label: str) -> list[str]:
     """``spec.hard[requests.cpu]`` or ``spec.hard.requests.cpu``: below a map of amounts the rest is one key."""
     texts: list[str] = []
-    place = 0
-    while place < len(text):
-        if texts and texts[-1] in _OPEN and text[place] == ".":
-            return [*texts, text[place + 1 :]]
-        match = _SEGMENT.match(text, place)
+    index = 0
+    while index < len(text):
+        if texts and texts[-1] in _OPEN and text[index] == ".":
+            return [*texts, text[index + 1 :]]
+        match = _SEGMENT.match(text, index)
         if match is None or not (match[1] or match[2]):
-            raise UsageError(f"{label}: the path cannot be read at column {place + 1}")
+            raise UsageError(f"{label}: the path cannot be read at column {index + 1}")
         texts.append(match[1] or match[2])
-        place = match.end()
+        index = match.end()
     return texts
 
 
@@ -180,50 +180,50 @@ def _refuse_doubles(all_wanted: Sequence[GivenStep]) -> None:
     files: dict[tuple[str, str], GivenStep] = {}
     values: dict[tuple[str, str, str], GivenStep] = {}
     faults: list[InputError] = []
-    for wanted in all_wanted:
-        kind, name = key_of_step(wanted.step)
-        before = seen.get((kind, name, wanted.namespace))
-        if isinstance(wanted.step, Apply) and not (wanted.step.object.get("metadata") or {}).get("name"):
+    for step in all_wanted:
+        kind, name = key_of_step(step.step)
+        before = seen.get((kind, name, step.namespace))
+        if isinstance(step.step, Apply) and not (step.step.object.get("metadata") or {}).get("name"):
             continue
-        seen[kind, name, wanted.namespace] = wanted
-        if isinstance(wanted.step, Apply):
-            files[kind, name] = wanted
-        elif isinstance(wanted.step, Delete) and (kind, name) in files:
+        seen[kind, name, step.namespace] = step
+        if isinstance(step.step, Apply):
+            files[kind, name] = step
+        elif isinstance(step.step, Delete) and (kind, name) in files:
             other = files[kind, name]
-            raise UsageError(f"{wanted.label} contradicts {other.label}: nothing is left of what was applied")
-        if isinstance(wanted.step, Patch):
-            place = (kind, name, wanted.label.rpartition("=")[0])
-            other = values.setdefault(place, wanted)
-            if other.label != wanted.label:
-                raise UsageError(f"{wanted.label} contradicts {other.label}: one value is expected")
-        faults += _check_repeated_step(before, wanted) if before is not None else ()
+            raise UsageError(f"{step.label} contradicts {other.label}: nothing is left of what was applied")
+        if isinstance(step.step, Patch):
+            key = (kind, name, step.label.rpartition("=")[0])
+            other = values.setdefault(key, step)
+            if other.label != step.label:
+                raise UsageError(f"{step.label} contradicts {other.label}: one value is expected")
+        faults += _check_repeated_step(before, step) if before is not None else ()
     raise_faults(faults)
 
 
-def _check_repeated_step(before: GivenStep, wanted: GivenStep) -> Iterator[InputError]:
+def _check_repeated_step(before: GivenStep, step: GivenStep) -> Iterator[InputError]:
     """Yield the fault of an object that stands twice in files. Raises UsageError for a second flag that says the
     same.
     """
-    kind, name = key_of_step(wanted.step)
-    if isinstance(before.step, Apply) and isinstance(wanted.step, Apply):
-        yield InputError(f"{kind}/{name} is given twice, first at {before.label}", file=wanted.label)
-    elif isinstance(before.step, Delete) and isinstance(wanted.step, Delete):
-        raise UsageError(f"{wanted.label} is given twice")
-    elif isinstance(before.step, ScaleStep) and isinstance(wanted.step, ScaleStep):
-        raise UsageError(f"{wanted.label} contradicts {before.label}: one number of replicas is expected")
+    kind, name = key_of_step(step.step)
+    if isinstance(before.step, Apply) and isinstance(step.step, Apply):
+        yield InputError(f"{kind}/{name} is given twice, first at {before.label}", file=step.label)
+    elif isinstance(before.step, Delete) and isinstance(step.step, Delete):
+        raise UsageError(f"{step.label} is given twice")
+    elif isinstance(before.step, ScaleStep) and isinstance(step.step, ScaleStep):
+        raise UsageError(f"{step.label} contradicts {before.label}: one number of replicas is expected")
 
 
 def _refuse_two_numbers(all_wanted: Sequence[GivenStep]) -> None:
     """Raises where --scale and --set say how many replicas there are to be."""
     replicas: dict[tuple[str, str], GivenStep] = {}
-    for wanted in filter(_sets_replicas, all_wanted):
-        other = replicas.setdefault(key_of_step(wanted.step), wanted)
-        if type(other.step) is not type(wanted.step):
-            raise UsageError(f"{wanted.label} contradicts {other.label}: one number of replicas is expected")
+    for step in filter(_sets_replicas, all_wanted):
+        other = replicas.setdefault(key_of_step(step.step), step)
+        if type(other.step) is not type(step.step):
+            raise UsageError(f"{step.label} contradicts {other.label}: one number of replicas is expected")
 
 
-def _sets_replicas(wanted: GivenStep) -> bool:
-    step = wanted.step
+def _sets_replicas(given_step: GivenStep) -> bool:
+    step = given_step.step
     return isinstance(step, ScaleStep) or (isinstance(step, Patch) and "replicas" in _mapping(step.patch.get("spec")))
 
 
@@ -232,13 +232,13 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def assign_namespaces(
-    wanted: Sequence[GivenStep], store: Store, spaces: Sequence[str], default: str, *, everywhere: bool
+    steps: Sequence[GivenStep], store: Store, spaces: Sequence[str], default: str, *, everywhere: bool
 ) -> Iterator[Placed]:
     """Yield each step with its namespace. ``everywhere``: what names none in a file is applied in each of ``spaces``.
 
     Raises UsageError where it is not clear which object is meant.
     """
-    for item in wanted:
+    for item in steps:
         if item.kind is not None and not item.kind.namespaced:
             yield Placed(item.step, "")
         elif item.namespace:
@@ -303,30 +303,30 @@ def _element(patch: Any, key: str, value: Sequence[Any]) -> Any:
     return {**_resolve_patch(patch, own), key: own[key]} if own is not None else patch
 
 
-def _namespace_of_step(wanted: GivenStep, store: Store, spaces: Sequence[str], default: str) -> str:
+def _namespace_of_step(step: GivenStep, store: Store, spaces: Sequence[str], default: str) -> str:
     """Return the namespace of an object that is named without one."""
-    kind, name = key_of_step(wanted.step)
+    kind, name = key_of_step(step.step)
     if kind not in BY_KIND or len(spaces) == 1:
         return default
     where = [item.metadata.namespace for item in store.all(kind) if item.metadata.name == name]
     if len(where) > 1:
-        raise UsageError(f"{wanted.label}: there is one in each of {', '.join(where)}; choose with -n")
+        raise UsageError(f"{step.label}: there is one in each of {', '.join(where)}; choose with -n")
     return where[0] if where else default
 
 
-def files_of(given: Input, counted: Collection[ObjectRef] = ()) -> Files:
+def files_of(inputs: Input, counted: Collection[ObjectRef] = ()) -> Files:
     """Return the objects that a simulation knows, in the order of kinds; one that has no name is left out.
 
     ``counted``: objects of other kinds that a quota counts.
     """
-    return steps_of(_objects(given, counted))
+    return steps_of(_objects(inputs, counted))
 
 
-def _objects(given: Input, counted: Collection[ObjectRef]) -> Iterator[tuple[Any, str, str]]:
-    manifests = sort_by_kind(given.manifests)
+def _objects(inputs: Input, counted: Collection[ObjectRef]) -> Iterator[tuple[Any, str, str]]:
+    manifests = sort_by_kind(inputs.manifests)
     for manifest, line in zip(manifests, first_lines(manifests), strict=True):
         kind = kind_of(manifest)
-        space = manifest.namespace or given.namespace
+        space = manifest.namespace or inputs.namespace
         known = (kind is not None and manifest.kind in FIRST) or is_followed(manifest.raw)
         known = known or ObjectRef(manifest.kind, manifest.ref.name, space) in counted
         if known and manifest.metadata.get("name") and _fits(manifest, kind) and not is_helm_test(manifest.raw):
@@ -347,10 +347,10 @@ def _fits(manifest: Manifest, kind: Kind | None) -> bool:
     return True
 
 
-def with_kinds(wanted: Sequence[GivenStep], source: ObjectSource) -> list[GivenStep]:
+def with_kinds(steps: Sequence[GivenStep], source: ObjectSource) -> list[GivenStep]:
     """With the kinds of parameters that no table here has, as far as it is known where their objects stand."""
-    parameters = parameters_of(policies_of(wanted, source.store))
-    return [_with_kind(item, parameters, source) for item in wanted]
+    parameters = parameters_of(policies_of(steps, source.store))
+    return [_with_kind(item, parameters, source) for item in steps]
 
 
 def _with_kind(item: GivenStep, parameters: Parameters, source: ObjectSource) -> GivenStep:
@@ -360,10 +360,10 @@ def _with_kind(item: GivenStep, parameters: Parameters, source: ObjectSource) ->
     name = kind_name(parameters.versions[kind], kind)
     spaces = {stored.metadata.namespace for stored in source.store.all(name)}
     namespaced = True if item.namespace else all(spaces) if spaces else _is_namespaced(name, source)
-    known = parameter_kind(name)
-    if namespaced is None or known is None:
+    known_kind = parameter_kind(name)
+    if namespaced is None or known_kind is None:
         return item
-    return structs.replace(item, kind=structs.replace(known, kind=kind, namespaced=namespaced))
+    return structs.replace(item, kind=structs.replace(known_kind, kind=kind, namespaced=namespaced))
 
 
 def _is_namespaced(name: str, source: ObjectSource) -> bool | None:

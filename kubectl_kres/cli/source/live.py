@@ -95,30 +95,30 @@ def _read_connect_options(options: Options) -> ConnectOptions:
 
 def open_live(options: Options, live: type[L] | None = None) -> tuple[L, Input]:
     """Return the cluster of the context, and what ``-f`` named, which is read first: its faults need no cluster."""
-    given = Input(options)
+    inputs = Input(options)
     target, connection = open_connection(options)
-    given.set_namespace(target.namespace)
+    inputs.set_namespace(target.namespace)
     made: Any = live or LiveSource
-    return made(options, target, connection, given), given
+    return made(options, target, connection, inputs), inputs
 
 
 class LiveSource:
     """Reads on demand over one connection."""
 
-    def __init__(self, options: Options, target: Target, connection: Connection, given: Input) -> None:
+    def __init__(self, options: Options, target: Target, connection: Connection, inputs: Input) -> None:
         spaces = tuple(dict.fromkeys(options.namespaces))
         self.namespaces: tuple[str, ...] = () if options.all_namespaces else spaces or (target.namespace,)
         self.skipped: list[str] = []
-        self.supposed: tuple[str, ...] = ()
+        self.assumptions: tuple[str, ...] = ()
         now = current_time()
         self.store = Store(Origin("cluster", target.server, "", now, target.context, access_flags(options)))
-        self._connection, self._given, self._options = connection, given, options
+        self._connection, self._inputs, self._options = connection, inputs, options
         self._kinds = Kinds(BY_KIND)
         self._versions: frozenset[tuple[str, str]] | None = None
         self._along = Alongside(connection, self.store, self._kinds, options.chunk_size)
         connection.waiting = WaitingNotice()
         self._version = start(partial(fill_store.version, connection))
-        given.lay_over(self.store)
+        inputs.lay_over(self.store)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -156,17 +156,17 @@ class LiveSource:
         del name
         return self.namespaces if kind.namespaced else ("",)
 
-    def fill(self, needs: Iterable[ReadRequest]) -> None:
-        wanted = [need for need in dict.fromkeys(needs) if self.store.should_read(need)]
-        if not wanted:
+    def fill(self, reads: Iterable[ReadRequest]) -> None:
+        read_requests = [read for read in dict.fromkeys(reads) if self.store.should_read(read)]
+        if not read_requests:
             return
-        self._log_requests(wanted)
+        self._log_requests(read_requests)
         progress = Progress()
         try:
             fill_store.fill(
                 self._connection,
                 self.store,
-                wanted,
+                read_requests,
                 kinds=self._kinds,
                 chunk_size=self._options.chunk_size,
                 progress=partial(self._read, progress),
@@ -175,49 +175,49 @@ class LiveSource:
             progress.clear()
         if not self.store.origin.version:
             self.version()  # what there is to ask next depends on it, and it was asked for before
-        self._given.lay_over(self.store)
+        self._inputs.lay_over(self.store)
 
-    def fill_along(self, needs: Iterable[ReadRequest]) -> None:
+    def fill_along(self, reads: Iterable[ReadRequest]) -> None:
         progress = Progress()
         try:
-            self._along.fill(needs, partial(self._read, progress))
+            self._along.fill(reads, partial(self._read, progress))
         finally:
             progress.clear()
-        self._given.lay_over(self.store)
+        self._inputs.lay_over(self.store)
 
-    def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
-        self._log_requests(needs)
+    def namespaces_of(self, reads: Sequence[ReadRequest]) -> Iterator[str]:
+        self._log_requests(reads)
         progress = Progress()
         try:
-            for space in self._along.namespaces(needs, partial(self._read, progress)):
-                self._given.lay_over(self.store)
+            for space in self._along.namespaces(reads, partial(self._read, progress)):
+                self._inputs.lay_over(self.store)
                 yield space
         finally:
             progress.clear()
 
-    def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
-        self._log_requests([need])
-        progress, kind = Progress(), self._kinds[need.kind]
+    def pages(self, read_request: ReadRequest) -> Iterator[list[Any]]:
+        self._log_requests([read_request])
+        progress, kind = Progress(), self._kinds[read_request.kind]
         read = partial(self._read, progress)
         try:
             for page in fill_store.pages(
-                self._connection, kind, need, self._options.chunk_size, skipped=self.skipped, progress=read
+                self._connection, kind, read_request, self._options.chunk_size, skipped=self.skipped, progress=read
             ):
-                self.store.forget(need.kind)
+                self.store.forget(read_request.kind)
                 for item in page:
-                    self.store.add(need.kind, item)
-                    self.store.cover(ReadRequest(need.kind, item.metadata.namespace, item.metadata.name), READ)
+                    self.store.add(read_request.kind, item)
+                    self.store.cover(ReadRequest(read_request.kind, item.metadata.namespace, item.metadata.name), READ)
                 yield page
         finally:
             progress.clear()
-        self.store.forget(need.kind)
+        self.store.forget(read_request.kind)
 
-    def _read(self, progress: Progress, need: ReadRequest, count: int, remaining: int) -> None:
-        progress.read(self._kinds[need.kind].plural, count, remaining)
+    def _read(self, progress: Progress, read: ReadRequest, count: int, remaining: int) -> None:
+        progress.read(self._kinds[read.kind].plural, count, remaining)
 
-    def _log_requests(self, needs: Iterable[ReadRequest]) -> None:
+    def _log_requests(self, reads: Iterable[ReadRequest]) -> None:
         if self._options.verbosity >= _READS:
-            for need in needs:
-                kind = self._kinds[need.kind]
-                where = f" in {need.namespace}" if need.namespace else ""
-                print_stderr(f"reading {kind.qualified_name}{f'/{need.name}' if need.name else ''}{where}")
+            for read in reads:
+                kind = self._kinds[read.kind]
+                place_text = f" in {read.namespace}" if read.namespace else ""
+                print_stderr(f"reading {kind.qualified_name}{f'/{read.name}' if read.name else ''}{place_text}")

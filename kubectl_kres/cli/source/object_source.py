@@ -31,7 +31,7 @@ class ObjectSource(Protocol):
 
     namespaces: tuple[str, ...]
     skipped: list[str]
-    supposed: tuple[str, ...]
+    assumptions: tuple[str, ...]
 
     @property
     def store(self) -> Store:
@@ -43,18 +43,18 @@ class ObjectSource(Protocol):
         """What the server warned of."""
         ...
 
-    def fill(self, needs: Iterable[ReadRequest]) -> None:
+    def fill(self, reads: Iterable[ReadRequest]) -> None:
         """Read what is not in the store yet."""
         ...
 
-    def fill_along(self, needs: Iterable[ReadRequest]) -> None:
+    def fill_along(self, reads: Iterable[ReadRequest]) -> None:
         """Read what pods of some namespaces were made from, while pods of all namespaces come in their order.
 
         What is held of namespaces before those that were asked for last may be dropped.
         """
         ...
 
-    def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
+    def namespaces_of(self, reads: Sequence[ReadRequest]) -> Iterator[str]:
         """Yield the namespaces that hold anything of lists of all namespaces, in turn, with what the lists have of
         them.
 
@@ -62,7 +62,7 @@ class ObjectSource(Protocol):
         """
         ...
 
-    def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
+    def pages(self, read: ReadRequest) -> Iterator[list[Any]]:
         """Yield a list, page by page. The objects of a page are in the store until the next one is asked for.
 
         Raises Forbidden, NotFound and the like: without the list there is no answer.
@@ -186,10 +186,10 @@ def open_source(
     if options.recursive and not options.filenames:
         raise UsageError("-R goes with -f DIR")
     try:
-        source, given = _choose(options, unread, lean or {})
+        source, inputs = _choose(options, unread, lean or {})
         source.store.lean.update(lean or {})
         try:
-            yield source, given
+            yield source, inputs
         finally:
             for warning in source.warnings:
                 print_stderr(f"Warning: {warning}")

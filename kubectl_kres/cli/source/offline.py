@@ -35,23 +35,23 @@ def open_held(options: Options, unread: Collection[str] = (), lean: Kept | None 
 
     Raises SnapshotError, InputError.
     """
-    given = Input(options)
+    inputs = Input(options)
     if options.offline:
-        given.set_namespace((*options.namespaces, "default")[0])
-        return OfflineSource(options, given.policies), given
+        inputs.set_namespace((*options.namespaces, "default")[0])
+        return OfflineSource(options, inputs.policies), inputs
     path = str(demo.demo_path()) if options.demo else options.snapshot
     offline_source = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread), lean or {}), unread)
-    given.set_namespace(offline_source.namespaces[0] if len(offline_source.namespaces) == 1 else "default")
-    given.lay_over(offline_source.store)
-    return offline_source, given
+    inputs.set_namespace(offline_source.namespaces[0] if len(offline_source.namespaces) == 1 else "default")
+    inputs.lay_over(offline_source.store)
+    return offline_source, inputs
 
 
 def _snapshot(path: str, without: Collection[str], lean: Kept) -> tuple[Store, Store, str]:
     """Return a snapshot without objects of some kinds, a store that holds only what is known of all, and the path."""
     store = snapshots.read(path, without=without, lean=lean)
     known = Store(store.origin)
-    for need, coverage in store.coverages().items():
-        known.cover(need, coverage)
+    for read, coverage in store.coverages().items():
+        known.cover(read, coverage)
     for kind in _NUMEROUS:
         store.forget(kind)
     return store, known, path
@@ -68,7 +68,7 @@ class OfflineSource:
         self._unread = frozenset(unread)
         self.store, self._known, self._path = store, known, path
         self.skipped: list[str] = []
-        self.supposed: tuple[str, ...] = () if path else (_NOTHING_ELSE,)
+        self.assumptions: tuple[str, ...] = () if path else (_NOTHING_ELSE,)
         self._asked = () if options.all_namespaces else tuple(dict.fromkeys(options.namespaces))
         self.namespaces = () if options.all_namespaces else self._asked or self._recorded_namespaces()
 
@@ -76,8 +76,8 @@ class OfflineSource:
         """Return the namespaces that a snapshot is of; none: all, since it knows of no context that would choose
         one.
         """
-        needs = self._known.coverages() if self._known else {}
-        spaces = dict.fromkeys(need.namespace for need in needs if need.kind == "LimitRange")
+        reads = self._known.coverages() if self._known else {}
+        spaces = dict.fromkeys(read.namespace for read in reads if read.kind == "LimitRange")
         return () if "" in spaces else tuple(spaces)
 
     def candidate_namespaces(self, kind: Kind, name: str) -> tuple[str, ...]:
@@ -115,106 +115,108 @@ class OfflineSource:
     def _cannot_ask(self) -> str:
         if not self._path:
             return ""
-        needs = self._known.coverages().items() if self._known else ()
-        numerous = {need.kind for need, coverage in needs if need.kind in _NUMEROUS and coverage.is_known}
+        reads = self._known.coverages().items() if self._known else ()
+        numerous = {read.kind for read, coverage in reads if read.kind in _NUMEROUS and coverage.is_known}
         return f"{self._path} holds the kinds {', '.join(sorted(numerous | {*self.store.kinds()}))}"
 
-    def fill(self, needs: Iterable[ReadRequest]) -> None:
+    def fill(self, reads: Iterable[ReadRequest]) -> None:
         """Take the numerous objects from the file; of all others it is said how reading them went."""
-        wanted = [need for need in dict.fromkeys(needs) if self.store.covered(need).state == "unread"]
-        coverage = {need: self._coverage(need) for need in wanted}
-        for page in self._stream(*(need for need in wanted if need.kind in _NUMEROUS and coverage[need].is_known)):
+        read_requests = [read for read in dict.fromkeys(reads) if self.store.covered(read).state == "unread"]
+        coverage = {read: self._coverage(read) for read in read_requests}
+        for page in self._stream(
+            *(read for read in read_requests if read.kind in _NUMEROUS and coverage[read].is_known)
+        ):
             for item in page:
                 self.store.add(item.kind, item)
-        for need in wanted:
-            self.store.cover(need, coverage[need])
+        for read in read_requests:
+            self.store.cover(read, coverage[read])
 
-    def fill_along(self, needs: Iterable[ReadRequest]) -> None:
+    def fill_along(self, reads: Iterable[ReadRequest]) -> None:
         """All at once: a file is not in the order of namespaces."""
-        self.fill(ReadRequest(need.kind, required=need.required) for need in needs)
+        self.fill(ReadRequest(read.kind, required=read.required) for read in reads)
 
-    def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
+    def namespaces_of(self, reads: Sequence[ReadRequest]) -> Iterator[str]:
         """Yield all at once, for the same reason."""
-        self.fill(needs)
+        self.fill(reads)
         yield ""
 
-    def _coverage(self, need: ReadRequest) -> Coverage:
+    def _coverage(self, read: ReadRequest) -> Coverage:
         if self._known is None:
-            result, which = need.kind in self.store.kinds() or need.kind in _POLICIES, need.kind
-            if result and need.kind in _INSTALLED and need.name:
+            result, which = read.kind in self.store.kinds() or read.kind in _POLICIES, read.kind
+            if result and read.kind in _INSTALLED and read.name:
                 result, which = (
-                    self.store.get(need.kind, need.name, need.namespace) is not None,
-                    f"{need.kind} {need.name}",
+                    self.store.get(read.kind, read.name, read.namespace) is not None,
+                    f"{read.kind} {read.name}",
                 )
             if result:
                 return READ
-            lacking = f"the files hold no {which}"
-            if need.kind == "Pod" or need.kind in WORKLOADS:
-                lacking = f"a {which} of a file does not exist yet"
-            return Coverage("unread", f"{lacking}, and --offline reads nothing else")
-        if need.kind in self._unread:
-            return Coverage("unread", f"the {need.kind} objects of {self._path} were passed over")
-        coverage = self._known.covered(need)
-        if coverage.state == "unread" and not coverage.message and need.kind in self.store.kinds():
+            missing_text = f"the files hold no {which}"
+            if read.kind == "Pod" or read.kind in WORKLOADS:
+                missing_text = f"a {which} of a file does not exist yet"
+            return Coverage("unread", f"{missing_text}, and --offline reads nothing else")
+        if read.kind in self._unread:
+            return Coverage("unread", f"the {read.kind} objects of {self._path} were passed over")
+        coverage = self._known.covered(read)
+        if coverage.state == "unread" and not coverage.message and read.kind in self.store.kinds():
             return READ  # it tells of no reads, and holds such objects
         if coverage.state == "unread" and not coverage.message:
-            return Coverage("unread", self._not_held(need))
+            return Coverage("unread", self._not_held(read))
         return coverage
 
-    def _not_held(self, need: ReadRequest) -> str:
+    def _not_held(self, read: ReadRequest) -> str:
         spaces = (
-            dict.fromkeys(item.namespace for item in self._known.coverages() if item.kind == need.kind)
+            dict.fromkeys(item.namespace for item in self._known.coverages() if item.kind == read.kind)
             if self._known
             else ()
         )
         only = f", only of namespace {', '.join(spaces)}" if any(spaces) else ""
-        where = f"of namespace {need.namespace}" if need.namespace else "of all namespaces"
+        place_text = f"of namespace {read.namespace}" if read.namespace else "of all namespaces"
         name = "the bundled example" if self._path == str(demo.demo_path()) else self._path
-        return f"{name} does not hold the {named_kind(need.kind)} objects {where}{only}"
+        return f"{name} does not hold the {named_kind(read.kind)} objects {place_text}{only}"
 
-    def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
+    def pages(self, read: ReadRequest) -> Iterator[list[Any]]:
         """As they were recorded; what could not be read then is an error now."""
-        coverage = self._coverage(need)
+        coverage = self._coverage(read)
         if not coverage.is_known:
             raise coverage.error()
-        for page in self._stream(need) if need.kind in _NUMEROUS and self._path else self._stored_pages(need):
-            if need.kind in _NUMEROUS and not self._unread:  # else the pages are all that is looked at
-                self.store.forget(need.kind)
+        for page in self._stream(read) if read.kind in _NUMEROUS and self._path else self._stored_pages(read):
+            if read.kind in _NUMEROUS and not self._unread:  # else the pages are all that is looked at
+                self.store.forget(read.kind)
                 for item in page:
-                    self.store.add(need.kind, item)
-                    self.store.cover(ReadRequest(need.kind, item.metadata.namespace, item.metadata.name), READ)
+                    self.store.add(read.kind, item)
+                    self.store.cover(ReadRequest(read.kind, item.metadata.namespace, item.metadata.name), READ)
             yield page
 
-    def _stream(self, *needs: ReadRequest) -> Iterator[list[Any]]:
+    def _stream(self, *reads: ReadRequest) -> Iterator[list[Any]]:
         """Yield what each of them asks for of every page of the file."""
-        if not needs:
+        if not reads:
             return
-        asked = [(need.kind, _matches(need)) for need in needs]
-        for page in snapshots.pages(self._path, *{need.kind for need in needs}):
+        asked = [(read.kind, _matches(read)) for read in reads]
+        for page in snapshots.pages(self._path, *{read.kind for read in reads}):
             for kind, fits in asked:
                 fitting = list(filter(fits, page)) if page and page[0].kind == kind else []
                 if fitting:
                     yield fitting
 
-    def _stored_pages(self, need: ReadRequest) -> Iterator[list[Any]]:
-        fitting = filter(_matches(need), self.store.all(need.kind, need.namespace or None))
+    def _stored_pages(self, read: ReadRequest) -> Iterator[list[Any]]:
+        fitting = filter(_matches(read), self.store.all(read.kind, read.namespace or None))
         while page := list(islice(fitting, _PAGE)):
             yield page
 
 
-def _matches(need: ReadRequest) -> Callable[[Any], bool] | None:
+def _matches(read: ReadRequest) -> Callable[[Any], bool] | None:
     """Return whether an object of the need's kind is one that it asks for; None: each is."""
-    if not any((need.namespace, need.name, need.label_selector, need.field_selector)):
+    if not any((read.namespace, read.name, read.label_selector, read.field_selector)):
         return None
     from kubectl_kres.cli.args.arguments import fields_match, labels_match
 
-    labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
+    labels, fields = labels_match(read.label_selector), fields_match(read.field_selector, read.kind)
 
     def fits(item: Any) -> bool:
         meta = item.metadata
         return (
-            need.namespace in {"", meta.namespace}
-            and need.name in {"", meta.name}
+            read.namespace in {"", meta.namespace}
+            and read.name in {"", meta.name}
             and labels(meta.labels or {})
             and fields(item)
         )

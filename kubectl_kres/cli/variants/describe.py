@@ -25,14 +25,14 @@ KINDS = ("ResourceQuota", "LimitRange", "Namespace", "Pod")
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Return the block of each object, two empty lines between."""
-    given = [f"--{flag}" for flag in ("container", "steps", "resize") if getattr(options, flag)]
-    given += ["--for"] * bool(options.question) + ["-f"] * bool(options.filenames)
-    if given:
-        raise UsageError(f"-o describe shows what is stored; it does not go with {given[0]}")
+    given_flags = [f"--{flag}" for flag in ("container", "steps", "resize") if getattr(options, flag)]
+    given_flags += ["--for"] * bool(options.question) + ["-f"] * bool(options.filenames)
+    if given_flags:
+        raise UsageError(f"-o describe shows what is stored; it does not go with {given_flags[0]}")
     return Query(
         partial(DescribePage, options),
         words,
-        partial(select_subjects, wants=_list_read_requests, takes=_can_describe),
+        partial(select_subjects, find_reads=_list_read_requests, takes=_can_describe),
         needed=True,
     )
 
@@ -46,17 +46,17 @@ class DescribePage(Page):
         self._shown = 0
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Pods are shown as the source has them, with all of their fields."""
         self._source = source
-        yield from super().run(frame, source, given, run_summary)
+        yield from super().run(request_context, source, inputs, run_summary)
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Yield the blocks of some objects; one that cannot be read is missed. Raises UsageError where none can be
         shown.
         """
-        for subject in batch.found.subjects:
+        for subject in batch.selection.subjects:
             try:
                 lines = self._lines(batch.store, subject)
             except UsageError:
@@ -75,11 +75,11 @@ class DescribePage(Page):
         assert self._source is not None
         if ref.kind == "Pod":
             return pod_lines(self._source.raw(ref), events=False)
-        for need in describe_needs(ref):
-            if not store.covered(need).is_known or (
-                need.name and store.get(need.kind, need.name, need.namespace) is None
+        for read in describe_needs(ref):
+            if not store.covered(read).is_known or (
+                read.name and store.get(read.kind, read.name, read.namespace) is None
             ):
-                lacking = Subject(ObjectRef(need.kind, need.name, need.namespace), BY_KIND[need.kind])
+                lacking = Subject(ObjectRef(read.kind, read.name, read.namespace), BY_KIND[read.kind])
                 raise fault_of(self._source, [lacking])
         item = store.get(ref.kind, ref.name, ref.namespace)
         try:

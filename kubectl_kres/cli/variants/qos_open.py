@@ -35,19 +35,19 @@ class OpenPage(Page):
     """A row for each container of a workload, and how many lack what."""
 
     kind = "QosOpen"
-    tabled = True
+    as_table = True
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         self._opening = OpenContainers()
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Yield the rows, once all pods were looked at."""
-        del given
+        del inputs
         options = self.options
-        for page in pod_pages(frame, source, options, run_summary, instead="--open looks at pods, not at"):
+        for page in pod_pages(request_context, source, options, run_summary, instead="--open looks at pods, not at"):
             for pod in page:
                 self._opening.add(pod)
                 run_summary.add_answer((), complete=True, negative=False)
@@ -59,7 +59,7 @@ class OpenPage(Page):
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """Return one table, cut to a terminal's width, and the counts."""
-        opens: list[Open] = [answered.report for answered in answers]
+        opens: list[Open] = [answer.report for answer in answers]
         if not opens:
             return [f"all containers of {self._opening.pods} pods have requests and limits"] * bool(self._opening.pods)
         rows = [

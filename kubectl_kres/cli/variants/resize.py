@@ -45,7 +45,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         if given:
             raise UsageError(f"{flag} does not go with --resize")
     page = partial(ResizePage, options, _read_patch(options.resize))
-    return Query(page, words, partial(select_subjects, wants=needs_with_node), needed=True)
+    return Query(page, words, partial(select_subjects, find_reads=needs_with_node), needed=True)
 
 
 class ResizePage(Page):
@@ -59,9 +59,9 @@ class ResizePage(Page):
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """A bad patch ends the run, since it is bad for every pod."""
-        for subject in batch.found.subjects:
+        for subject in batch.selection.subjects:
             try:
-                result = resize(batch.store, subject, self._patch, batch.ask)
+                result = resize(batch.store, subject, self._patch, batch.options)
             except UsageError:
                 raise
             except KresError as error:

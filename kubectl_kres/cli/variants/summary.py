@@ -22,20 +22,20 @@ from kubectl_kres.store.store import ReadRequest
 
 
 def pod_pages(
-    frame: RunContext, source: ObjectSource, options: Options, run_summary: RunSummary, *, instead: str
+    context: RunContext, source: ObjectSource, options: Options, run_summary: RunSummary, *, instead: str
 ) -> Iterator[list[Pod]]:
     """Yield one page after the other; a namespace of several that may not be read is missing in ``tally``.
 
     ``instead``: the complaint about a word that names another kind, without that. Raises UsageError, ClusterError.
     """
     run_summary.listed = False
-    for word in frame.query.words:
+    for word in context.query.words:
         if source.kind(word).struct is not Pod:
             raise UsageError(f"{instead} {source.kind(word).qualified_name}")
     spaces = source.namespaces or ("",)
     for space in spaces:
-        need = ReadRequest("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
-        for page in readable(source.pages(need), several=len(spaces) > 1):
+        read = ReadRequest("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
+        for page in readable(source.pages(read), several=len(spaces) > 1):
             if isinstance(page, Forbidden):
                 run_summary.add_error(page)
             else:
@@ -57,27 +57,27 @@ class SummaryPage(Page):
     """Sums, a row for each namespace."""
 
     kind = "QosSummary"
-    tabled = True
+    as_table = True
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Yield the sums, once all pods were added."""
-        del given
+        del inputs
         options = self.options
-        server, assumptions = frame.server_of(source.version())
-        adding = SumCollector(server)
-        for page in pod_pages(frame, source, options, run_summary, instead="--summary counts pods, not"):
-            _add(adding, page, run_summary)
+        server, assumptions = request_context.server_of(source.version())
+        collector = SumCollector(server)
+        for page in pod_pages(request_context, source, options, run_summary, instead="--summary counts pods, not"):
+            _add(collector, page, run_summary)
         if options.output in DOCUMENTS or run_summary.count:
-            for sums in adding.sums():
+            for sums in collector.sums():
                 yield ObjectAnswer(None, sums)
         if options.output not in DOCUMENTS and run_summary.count:
             run_summary.note_assumption(assumptions)
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """Return one table."""
-        sums = [answered.report for answered in answers]
+        sums = [answer.report for answer in answers]
         return render.table(sums, color=self.color, width=self.width) if sums else ()
 
 
@@ -92,9 +92,9 @@ def _check(options: Options, words: tuple[str, ...]) -> None:
         raise UsageError("--summary counts all pods that -n, -A and -l choose; names do not go with it")
 
 
-def _add(adding: SumCollector, pods: list[Pod], run_summary: RunSummary) -> None:
+def _add(collector: SumCollector, pods: list[Pod], run_summary: RunSummary) -> None:
     for pod in pods:
-        if adding.add(pod):
+        if collector.add(pod):
             run_summary.add_answer((), complete=True, negative=False)
         else:
             leave_out(pod, run_summary)

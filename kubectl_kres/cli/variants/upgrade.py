@@ -40,24 +40,24 @@ class UpgradePage(Page):
     kind = "Upgrade"
 
     def run(
-        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Yield the report, once everything was looked at under both versions."""
         run_summary.listed = False
-        new, assumptions = frame.server_of(source.version())
+        new, assumptions = request_context.server_of(source.version())
         old, supposed = self._find_current_server(source.store.origin.version or source.version(), new)
         now = source.store.origin.time or current_time()
-        ask = EvaluationOptions(old, (), now, read_yaml, not self.options.no_seen)
+        options = EvaluationOptions(old, (), now, read_yaml, not self.options.no_seen)
         listed: list[SpaceChanges] = []
-        for context in check_contexts(source, given, self.options, ask):
+        for context in check_contexts(source, inputs, self.options, options):
             run_summary.add_answer((), complete=True, negative=False)
             if context.namespace:
-                listed.append(changes_in(context.store, context.namespace, context.subjects, ask, new))
-        run_summary.leaves_out(given.left_out)
+                listed.append(changes_in(context.store, context.namespace, context.subjects, options, new))
+        run_summary.leaves_out(inputs.left_out)
         run_summary.note_unread((), complete=not source.skipped)
-        needs = [ReadRequest(kind, space) for space in source.namespaces or ("",) for kind in _NEEDED]
-        needs = [need for need in needs if source.store.covered(need).state in {"denied", "failed"}]
-        report = report_of(listed, old, new, (*supposed, *assumptions), needs, source.store)
+        reads = [ReadRequest(kind, space) for space in source.namespaces or ("",) for kind in _NEEDED]
+        reads = [read for read in reads if source.store.covered(read).state in {"denied", "failed"}]
+        report = report_of(listed, old, new, (*supposed, *assumptions), reads, source.store)
         run_summary.add_answer(report.unseen, complete=report.complete, negative=self._negative(report))
         yield ObjectAnswer(None, report, partial(self._lines, report))
 

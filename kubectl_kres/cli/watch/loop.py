@@ -46,8 +46,8 @@ _TROUBLE = {"retrying": 2, "failed": 1, "polling": 0}
 class WatchedSource(LiveSource):
     """What an answer asked for once is read at once, and watched from then on."""
 
-    def __init__(self, options: Options, target: Target, connection: Connection, given: Input) -> None:
-        super().__init__(options, target, connection, given)
+    def __init__(self, options: Options, target: Target, connection: Connection, inputs: Input) -> None:
+        super().__init__(options, target, connection, inputs)
         self._feed = Feed(connection, kinds=self._kinds, chunk_size=options.chunk_size)
         self._asked: dict[ReadRequest, None] = {}
         self._watched = 0
@@ -60,61 +60,69 @@ class WatchedSource(LiveSource):
             self._feed.request_reads(self._asked)
         changes = self._feed.drain(self.store)
         if changes:
-            self._given.lay_over(self.store)
+            self._inputs.lay_over(self.store)
         return changes
 
     def stale_reads(self) -> tuple[str, ...]:
         """Return what is not up to date, and why, a line each; it is until it is watched again."""
-        for need, state in self._feed.states().items():
-            if state.tries >= _TROUBLE.get(state.phase, 1 << 30) or (state.phase in _TROUBLE and state.asked >= FAR):
-                self._trouble[need] = self._line_about(need, state)
+        for read, state in self._feed.states().items():
+            if state.attempts >= _TROUBLE.get(state.phase, 1 << 30) or (
+                state.phase in _TROUBLE and state.retry_after >= FAR
+            ):
+                self._trouble[read] = self._line_about(read, state)
             elif state.current:
-                self._trouble.pop(need, None)
+                self._trouble.pop(read, None)
         return tuple(dict.fromkeys(text for _, text in self._trouble.values()))
 
-    def _line_about(self, need: ReadRequest, state: FeedState) -> tuple[FeedState, str]:
+    def _line_about(self, read: ReadRequest, state: FeedState) -> tuple[FeedState, str]:
         """The line about a need, the same until something else is wrong with it, or nothing."""
-        same = FeedState(state.phase, why=state.why, asked=state.asked)
-        before = self._trouble.get(need)
+        same = FeedState(state.phase, reason=state.reason, retry_after=state.retry_after)
+        before = self._trouble.get(read)
         if before is not None and before[0] == same:
             return before
-        since = f" since {self._time_of_day(state.heard)}" if state.heard else ""
-        return same, f"{self._kinds[need.kind].qualified_name} {_format_feed_state(state, since)}: {state.why}"
+        since = f" since {self._time_of_day(state.answered_at)}" if state.answered_at else ""
+        return same, f"{self._kinds[read.kind].qualified_name} {_format_feed_state(state, since)}: {state.reason}"
 
-    def _time_of_day(self, heard: float) -> str:
+    def _time_of_day(self, answered_at: float) -> str:
         """Return a moment of the feed's clock as a time of day."""
-        return time.strftime("%H:%M:%S", time.localtime(time.time() - (self._feed.clock.now() - heard)))
+        return time.strftime("%H:%M:%S", time.localtime(time.time() - (self._feed.clock.now() - answered_at)))
 
     def close(self) -> None:
         """Stop watching."""
         self._feed.close()
 
-    def fill(self, needs: Iterable[ReadRequest]) -> None:
-        wanted = tuple(needs)
-        self._asked |= dict.fromkeys(wanted)
-        super().fill(wanted)
+    def fill(self, reads: Iterable[ReadRequest]) -> None:
+        read_requests = tuple(reads)
+        self._asked |= dict.fromkeys(read_requests)
+        super().fill(read_requests)
 
-    def fill_along(self, needs: Iterable[ReadRequest]) -> None:
+    def fill_along(self, reads: Iterable[ReadRequest]) -> None:
         """All at once, since it stays in the store."""
-        self.fill(ReadRequest(need.kind, required=need.required) for need in needs)
+        self.fill(ReadRequest(read.kind, required=read.required) for read in reads)
 
-    def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
+    def namespaces_of(self, reads: Sequence[ReadRequest]) -> Iterator[str]:
         """Yield all at once, for the same reason."""
-        self.fill(needs)
+        self.fill(reads)
         yield ""
 
-    def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
+    def pages(self, read_request: ReadRequest) -> Iterator[list[Any]]:
         """Yield the whole list at once, since it stays in the store."""
-        self.fill([need])
-        covered = self.store.covered(need)
+        self.fill([read_request])
+        covered = self.store.covered(read_request)
         if covered.state in {"denied", "absent"}:
-            raise missing_error(self.store, Subject(ObjectRef(need.kind, "", need.namespace), self._kinds[need.kind]))
+            raise missing_error(
+                self.store,
+                Subject(ObjectRef(read_request.kind, "", read_request.namespace), self._kinds[read_request.kind]),
+            )
         if not covered.is_known:
             raise covered.error()
-        labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
+        labels, fields = (
+            labels_match(read_request.label_selector),
+            fields_match(read_request.field_selector, read_request.kind),
+        )
         yield [
             item
-            for item in self.store.all(need.kind, need.namespace or None)
+            for item in self.store.all(read_request.kind, read_request.namespace or None)
             if labels(item.metadata.labels or {}) and fields(item)
         ]
 
@@ -125,12 +133,11 @@ def _format_feed_state(state: FeedState, since: str) -> str:
     """
     if state.phase == "polling":
         return "cannot be watched and are read again every half minute"
-    if state.asked < FAR:
+    if state.retry_after < FAR:
         return f"may be out of date{since}; trying again"
-    wait = min(state.asked, LONGEST_ASKED)
-    return (
-        f"may be out of date{since}; the server asks to wait {state.asked:.0f} seconds, the next try is in {wait:.0f}"
-    )
+    wait = min(state.retry_after, LONGEST_ASKED)
+    asked = f"the server asks to wait {state.retry_after:.0f} seconds"
+    return f"may be out of date{since}; {asked}, the next try is in {wait:.0f}"
 
 
 #: Seconds between two looks for changes, and at least between two answers: changes seldom come alone.
@@ -159,17 +166,17 @@ def follow(options: Options, query: Query) -> int:
     first answer raises; UsageError for an ``--until`` that the command does not answer.
     """
     limit = seconds(options.timeout)
-    frame = prepare_run(options, query)
-    source, given = open_live(options, WatchedSource)
+    context = prepare_run(options, query)
+    source, inputs = open_live(options, WatchedSource)
     try:
-        return _Loop(options, source, given, frame).run(limit)
+        return _Loop(options, source, inputs, context).run(limit)
     finally:
         source.close()
 
 
 class _Loop:
-    def __init__(self, options: Options, source: WatchedSource, given: Input, frame: RunContext) -> None:
-        self._options, self._source, self._given, self._frame = options, source, given, frame
+    def __init__(self, options: Options, source: WatchedSource, inputs: Input, context: RunContext) -> None:
+        self._options, self._source, self._inputs, self._frame = options, source, inputs, context
         #: What changed since the last answer; true: it is gone.
         self._causes: dict[ObjectRef, bool] = {}
         self._last: Pass
@@ -221,7 +228,7 @@ class _Loop:
             if time.monotonic() >= end:
                 return False
             changes = self._source.changes()
-            self._causes |= dict.fromkeys(changes.added | changes.changed, False) | dict.fromkeys(changes.gone, True)
+            self._causes |= dict.fromkeys(changes.added | changes.changed, False) | dict.fromkeys(changes.removed, True)
             if changes and quiet is None:
                 quiet = time.monotonic() + EVERY
             self._tell_trouble()
@@ -251,9 +258,7 @@ class _Loop:
         if not now.run_summary.listed or whole or options.output in {*DOCUMENTS, "name", "describe"}:
             changed = (before.reports, before.closing) != (now.reports, now.closing)
             return self._text(now, now.answers) if changed or options.output in DOCUMENTS else ""
-        fresh = [
-            answered for answered in now.answers if before.reports.get(_key(answered)) != now.reports[_key(answered)]
-        ]
+        fresh = [answer for answer in now.answers if before.reports.get(_key(answer)) != now.reports[_key(answer)]]
         closing = now.closing if now.closing != before.closing else ()
         if not fresh and not closing and before.reports.keys() == now.reports.keys():
             return ""
@@ -265,18 +270,18 @@ class _Loop:
         if self._options.output in DOCUMENTS:
             if not value.run_summary.no_answers:
                 with Items(self._options.output) as items:
-                    for answered in answers:
-                        items.add(answered.report)
+                    for answer in answers:
+                        items.add(answer.report)
                     origin, asked = self._source.store.origin, self._options.kube_version
                     complete = value.run_summary.complete
                     items.write(value.page.kind, origin, complete=complete, kube_version=asked, file=out)
             return out.getvalue()
         if self._options.output == "name":
-            drawn = [qualified_name(answered.subject) for answered in answers if answered.subject is not None]
-        elif value.page.tabled:
+            drawn = [qualified_name(answer.subject) for answer in answers if answer.subject is not None]
+        elif value.page.as_table:
             drawn = [*value.page.table(tuple(answers))]
         else:
-            drawn = [line for answered in answers for line in answered.lines()]
+            drawn = [line for answer in answers for line in answer.lines()]
         return "".join(f"{line}\n" for line in (*drawn, *value.closing))
 
     def _notes(self, value: Pass) -> str:
@@ -301,7 +306,7 @@ class _Loop:
         notes: list[str] = []
         run_summary, page = RunSummary(self._options, notes.append), self._frame.query.page()
         try:
-            answers = tuple(page.run(self._frame, self._source, self._given, run_summary))
+            answers = tuple(page.run(self._frame, self._source, self._inputs, run_summary))
             closing = () if self._options.output in DOCUMENTS else tuple(page.closing_lines(run_summary))
             code = run_summary.code(self._source)
         except ClusterError as error:
@@ -311,7 +316,7 @@ class _Loop:
             done = Pass(page, run_summary, notes=tuple(notes))
         else:
             by_name = self._options.output == "name"
-            reports = {_key(answered): None if by_name else comparable_value(answered.report) for answered in answers}
+            reports = {_key(answer): None if by_name else comparable_value(answer.report) for answer in answers}
             done = Pass(page, run_summary, answers, reports, closing, tuple(notes), code)
         for warning in self._source.warnings:
             if warning not in self._warned:
@@ -331,10 +336,10 @@ class _Loop:
         self._trouble = trouble
 
 
-def _key(answered: ObjectAnswer) -> Hashable:
+def _key(answer: ObjectAnswer) -> Hashable:
     """Return what holds the answer's place between two passes: its object, or for sums their namespace."""
-    subject = answered.subject
-    return (subject.ref, subject.file) if subject is not None else getattr(answered.report, "namespace", "")
+    subject = answer.subject
+    return (subject.ref, subject.file) if subject is not None else getattr(answer.report, "namespace", "")
 
 
 def _write(out: str, err: str) -> None:

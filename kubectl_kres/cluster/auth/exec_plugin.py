@@ -71,11 +71,11 @@ def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy, se
         stdin = None if interactive else subprocess.DEVNULL
         output, code = plugin_process.run([command, *(plugin.args or ())], environ, stdin, seconds)
     except TimeoutError as error:
-        why = f"exec: executable {plugin.command} was still running after {seconds:g}s"
-        raise credentials_error(why, "--request-timeout allows it more time") from error
+        reason = f"exec: executable {plugin.command} was still running after {seconds:g}s"
+        raise credentials_error(reason, "--request-timeout allows it more time") from error
     except plugin_process.TooMuchOutput as error:
-        most = plugin_process.MOST_PRINTED >> 10
-        raise credentials_error(f"exec: executable {plugin.command} printed more than {most} KiB") from error
+        maximum = plugin_process.MOST_PRINTED >> 10
+        raise credentials_error(f"exec: executable {plugin.command} printed more than {maximum} KiB") from error
     except OSError as error:
         raise credentials_error(f"exec: {command}: {(error.strerror or str(error)).lower()}") from error
     except ValueError as error:  # a NUL in an argument or a variable
@@ -85,9 +85,9 @@ def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy, se
     return _check_credential(output, plugin.api_version)
 
 
-def credentials_error(why: str, hint: str | None = "") -> ConfigError:
+def credentials_error(reason: str, hint: str | None = "") -> ConfigError:
     """No credentials, as kubectl words it."""
-    return ConfigError(f"Unable to connect to the server: getting credentials: {why}", hint=hint or "")
+    return ConfigError(f"Unable to connect to the server: getting credentials: {reason}", hint=hint or "")
 
 
 def _find_executable(command: str) -> str | None:

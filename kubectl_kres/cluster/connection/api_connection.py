@@ -63,7 +63,7 @@ class Connection:
     def __init__(
         self,
         server: str,
-        who: CredentialSource,
+        credential_source: CredentialSource,
         dial: Dial,
         headers: Iterable[tuple[str, str]],
         *,
@@ -72,7 +72,7 @@ class Connection:
     ) -> None:
         """Get the first credentials. Raises ConfigError if there are none, or if they cannot be used."""
         self.server = server
-        self._who, self._dial = who, dial
+        self._credential_source, self._dial = credential_source, dial
         self._headers = tuple(headers)
         self._timeout = request_timeout
         self._trace = trace or Trace()
@@ -81,8 +81,8 @@ class Connection:
         self._warnings: dict[str, None] = {}
         self._lock = Lock()
         self._ceiling = bodies.Ceiling()
-        self._shown = who.current()
-        self._pool = dial(self._shown)
+        self._credentials = credential_source.current()
+        self._pool = dial(self._credentials)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -122,20 +122,20 @@ class Connection:
         Unreachable, TimedOut, and ConfigError if the credential plugin fails.
         """
         url = f"{self.server}{path}?{urlencode(tuple(query))}"
-        started, shown = monotonic(), self._who.current()
-        response = self._open_watch(url, shown, silence)
-        if response.status == 401 and (renewed := self._renew_credentials(shown)) is not None:
+        started, credentials = monotonic(), self._credential_source.current()
+        response = self._open_watch(url, credentials, silence)
+        if response.status == 401 and (renewed := self._renew_credentials(credentials)) is not None:
             response.close()
-            shown = renewed
-            response = self._open_watch(url, shown, silence)
+            credentials = renewed
+            response = self._open_watch(url, credentials, silence)
         if not 200 <= response.status < 300:
-            raise error(self._read_answer(response, "GET", url, shown, started))
-        self._trace_answer(response, "GET", url, shown, started)
+            raise error(self._read_answer(response, "GET", url, credentials, started))
+        self._trace_answer(response, "GET", url, credentials, started)
         return Stream(response, silence)
 
-    def _open_watch(self, url: str, shown: Credentials, silence: float) -> Any:
+    def _open_watch(self, url: str, credentials: Credentials, silence: float) -> Any:
         try:
-            return self._send_request("GET", url, "application/json", None, shown, monotonic() + silence)
+            return self._send_request("GET", url, "application/json", None, credentials, monotonic() + silence)
         except (exceptions.HTTPError, OSError) as fault:
             raise errors.connection_error(fault, self.server) from fault
 
@@ -143,7 +143,9 @@ class Connection:
         """Ask for anything, once. Raises Unreachable or TimedOut if no answer, whatever it says, comes in time."""
         path = f"{self.server}/version"
         try:
-            self._send_once("GET", path, "application/json", None, self._who.current(), monotonic() + seconds)
+            self._send_once(
+                "GET", path, "application/json", None, self._credential_source.current(), monotonic() + seconds
+            )
         except (exceptions.HTTPError, OSError) as fault:
             raise errors.connection_error(fault, self.server) from fault
 
@@ -153,7 +155,7 @@ class Connection:
 
     def _answer(self, method: str, path: str, accept: str, content: bytes | None = None) -> Response:
         deadline = monotonic() + self._timeout if self._timeout else float("inf")
-        credentials = self._who.current()
+        credentials = self._credential_source.current()
 
         def send(shown: Credentials) -> Response:
             return self._send_with_retries(method, self.server + path, accept, content, shown, deadline)
@@ -167,17 +169,17 @@ class Connection:
     def _renew_credentials(self, refused: Credentials) -> Credentials | None:
         """Return other credentials than those that were refused; None if there are none."""
         try:
-            return self._who.renew_credentials(refused)
+            return self._credential_source.renew_credentials(refused)
         except ConfigError as fault:
             self._warnings.setdefault(f"refreshing credentials: {fault.message}")
             return None
 
     def _send_with_retries(
-        self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
+        self, method: str, url: str, accept: str, content: bytes | None, credentials: Credentials, deadline: float
     ) -> Response:
         for tries_left in reversed(range(TRIES)):
             try:
-                answer = self._send_once(method, url, accept, content, shown, deadline)
+                answer = self._send_once(method, url, accept, content, credentials, deadline)
             except (exceptions.HTTPError, OSError) as fault:
                 if tries_left and errors.before_answer(fault):
                     continue
@@ -190,14 +192,14 @@ class Connection:
         raise AssertionError(TRIES)
 
     def _send_once(
-        self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
+        self, method: str, url: str, accept: str, content: bytes | None, credentials: Credentials, deadline: float
     ) -> Response:
         started = monotonic()
-        response = self._send_request(method, url, accept, content, shown, deadline)
-        return self._read_answer(response, method, url, shown, started)
+        response = self._send_request(method, url, accept, content, credentials, deadline)
+        return self._read_answer(response, method, url, credentials, started)
 
     def _send_request(
-        self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
+        self, method: str, url: str, accept: str, content: bytes | None, credentials: Credentials, deadline: float
     ) -> Any:
         """Return the answer, its body not read yet."""
         left = deadline - monotonic()
@@ -205,13 +207,13 @@ class Connection:
             raise errors.timed_out(reading=False)
         headers = urllib3.HTTPHeaderDict(self._headers)
         headers["Accept"] = accept
-        if shown.authorization:
-            headers["Authorization"] = shown.authorization
+        if credentials.authorization:
+            headers["Authorization"] = credentials.authorization
         if content is not None:
             headers["Content-Type"] = "application/json"
         self._trace.request(method, url, headers)
         limit = None if left == float("inf") else left
-        response = self._pool_for(shown).request(
+        response = self._pool_for(credentials).request(
             method,
             url,
             body=content,
@@ -222,27 +224,27 @@ class Connection:
             preload_content=False,
             decode_content=False,
         )
-        self._note(response.headers.getlist("Warning"), _secrets(shown))
+        self._note(response.headers.getlist("Warning"), _secrets(credentials))
         return response
 
-    def _read_answer(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> Response:
+    def _read_answer(self, response: Any, method: str, url: str, credentials: Credentials, started: float) -> Response:
         """Return the answer with its body."""
         result = bodies.read(response, self._ceiling)
-        self._trace_answer(response, method, url, shown, started)
+        self._trace_answer(response, method, url, credentials, started)
         kind = response.headers.get("Content-Type", "")
         answer = Response(response.status, result, kind, _pause(response.headers.get("Retry-After", "")))
-        return answer if answer.ok else _mask_secrets(answer, _secrets(shown))
+        return answer if answer.ok else _mask_secrets(answer, _secrets(credentials))
 
-    def _trace_answer(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> None:
+    def _trace_answer(self, response: Any, method: str, url: str, credentials: Credentials, started: float) -> None:
         status = f"{response.status} {response.reason}"
-        self._trace.answer(method, url, status, monotonic() - started, response.headers, _secrets(shown))
+        self._trace.answer(method, url, status, monotonic() - started, response.headers, _secrets(credentials))
 
-    def _pool_for(self, shown: Credentials) -> Any:
+    def _pool_for(self, credentials: Credentials) -> Any:
         """Return the pool whose connections show this certificate: another certificate needs other connections."""
         with self._lock:
-            if (shown.certificate, shown.key) != (self._shown.certificate, self._shown.key):
-                self._pool = self._dial(shown)
-            self._shown = shown
+            if (credentials.certificate, credentials.key) != (self._credentials.certificate, self._credentials.key):
+                self._pool = self._dial(credentials)
+            self._credentials = credentials
             return self._pool
 
     def _note(self, headers: Iterable[str], secrets: tuple[str, ...]) -> None:
@@ -255,9 +257,9 @@ def _pause(text: str) -> float:
     return min(float(text), _AGES) if text.isascii() and text.isdigit() else -1.0
 
 
-def _secrets(shown: Credentials) -> tuple[str, ...]:
+def _secrets(credentials: Credentials) -> tuple[str, ...]:
     """Return what must not be repeated if a server, or a proxy before it, sends our own headers back."""
-    scheme, _, sent = shown.authorization.partition(" ")
+    scheme, _, sent = credentials.authorization.partition(" ")
     password = base64.b64decode(sent).decode().partition(":")[2] if scheme == "Basic" else ""
     return tuple(secret for secret in (sent, password) if len(secret) >= _SHORTEST_SECRET)
 

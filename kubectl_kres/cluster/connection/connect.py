@@ -53,47 +53,47 @@ def context(authority: bytes, credentials: Credentials, *, insecure: bool) -> ss
     """
     if insecure and authority:
         raise ConfigError("specifying a root certificates file with the insecure flag is not allowed")
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    made.minimum_version = ssl.TLSVersion.TLSv1_2
-    made.hostname_checks_common_name = False
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.hostname_checks_common_name = False
     # Python 3.13 adds strictness that refuses chains of many clusters; Go has none of it.
-    made.verify_flags = made.verify_flags & ~ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags = context.verify_flags & ~ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN
     if insecure:
-        made.check_hostname = False
-        made.verify_mode = ssl.CERT_NONE
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
     elif authority:
-        _load_authority(made, authority)
+        _load_authority(context, authority)
     else:
-        _trust_the_system(made)
+        _trust_the_system(context)
     if credentials.certificate:
-        _load_client_certificate(made, credentials)
-    return made
+        _load_client_certificate(context, credentials)
+    return context
 
 
-def _load_authority(made: ssl.SSLContext, authority: bytes) -> None:
+def _load_authority(context: ssl.SSLContext, authority: bytes) -> None:
     blocks = b"\n".join(_PEM.findall(authority))
     try:
-        made.load_verify_locations(cadata=blocks.decode("ascii"))
+        context.load_verify_locations(cadata=blocks.decode("ascii"))
     except (ssl.SSLError, ValueError) as error:
         raise ConfigError("unable to load root certificates: unable to parse bytes as PEM block") from error
 
 
-def _trust_the_system(made: ssl.SSLContext) -> None:
+def _trust_the_system(context: ssl.SSLContext) -> None:
     """Trust whom the system trusts, also where OpenSSL was built for another system that keeps it elsewhere."""
-    made.load_default_certs()
+    context.load_default_certs()
     set_by_user = {"SSL_CERT_FILE", "SSL_CERT_DIR"} & set(os.environ)
     if os.name == "nt" or set_by_user or ssl.get_default_verify_paths().cafile:
         return
     bundle = next((name for name in _BUNDLES if Path(name).is_file()), "")
     if bundle:
-        made.load_verify_locations(bundle)
+        context.load_verify_locations(bundle)
 
 
-def _load_client_certificate(made: ssl.SSLContext, credentials: Credentials) -> None:
+def _load_client_certificate(context: ssl.SSLContext, credentials: Credentials) -> None:
     with _file(credentials.certificate + b"\n" + credentials.key) as name:
         try:
             # The empty password keeps OpenSSL from asking for one on the terminal.
-            made.load_cert_chain(name, password="")
+            context.load_cert_chain(name, password="")
         except (ssl.SSLError, ValueError) as error:
             why = getattr(error, "reason", None) or str(error)
             if b"ENCRYPTED" in credentials.key:
@@ -158,7 +158,7 @@ def connect(
     proxy cannot be used.
     """
     cluster = target.cluster
-    way = proxy.choose(target.server, cluster.proxy_url, environ)
+    proxy_used = proxy.choose(target.server, cluster.proxy_url, environ)
     insecure = bool(cluster.insecure_skip_tls_verify)
     trusted = authority(cluster) if target.server.startswith("https://") else b""
     if insecure:
@@ -170,7 +170,7 @@ def connect(
             settings["ssl_context"] = context(trusted, credentials, insecure=insecure)
             if cluster.tls_server_name:
                 settings["server_hostname"] = cluster.tls_server_name
-        return _pool(way, settings)
+        return _pool(proxy_used, settings)
 
     sent = [
         ("User-Agent", _agent()),
@@ -193,27 +193,27 @@ def _agent() -> str:
     return f"kubectl-kres/{__version__} ({platform.system().lower()}/{_MACHINES.get(machine, machine)})"
 
 
-def _pool(way: Proxy | None, settings: dict[str, Any]) -> Any:
+def _pool(proxy_used: Proxy | None, settings: dict[str, Any]) -> Any:
     """Return the connections, straight or through the proxy, which is trusted as the server is."""
-    if way is None:
+    if proxy_used is None:
         pool: Any = urllib3.PoolManager(**settings)
-    elif way.scheme.startswith("socks"):
-        return _socks(way, settings)
+    elif proxy_used.scheme.startswith("socks"):
+        return _socks(proxy_used, settings)
     else:
         signed = {}
-        if way.username is not None or way.password is not None:
-            signed = make_headers(proxy_basic_auth=f"{way.username or ''}:{way.password or ''}")
-        context = settings.get("ssl_context") if way.scheme == "https" else None
-        pool = _Through(way.url, proxy_headers=signed, proxy_ssl_context=context, **settings)
+        if proxy_used.username is not None or proxy_used.password is not None:
+            signed = make_headers(proxy_basic_auth=f"{proxy_used.username or ''}:{proxy_used.password or ''}")
+        context = settings.get("ssl_context") if proxy_used.scheme == "https" else None
+        pool = _Through(proxy_used.url, proxy_headers=signed, proxy_ssl_context=context, **settings)
     pool.pool_classes_by_scheme = {"http": _Plain, "https": _Encrypted}
     return pool
 
 
-def _socks(way: Proxy, settings: dict[str, Any]) -> Any:
+def _socks(proxy_used: Proxy, settings: dict[str, Any]) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # urllib3 warns of a missing PySocks before it raises
             from kubectl_kres.cluster.transport import socks  # noqa: PLC0415, rarely needed
     except ImportError as error:
-        raise ConfigError(f"the proxy {way.url} needs the Python package PySocks") from error
-    return socks.pool(way, settings)
+        raise ConfigError(f"the proxy {proxy_used.url} needs the Python package PySocks") from error
+    return socks.pool(proxy_used, settings)

@@ -246,13 +246,13 @@ def _without_context(options: ConnectOptions, merged: MergedKubeconfig, name: st
 
 def _nothing_chosen(options: ConnectOptions, merged: MergedKubeconfig, environ: Mapping[str, str]) -> ConfigError:
     looked = merged.files or ((options.kubeconfig,) if options.kubeconfig else files.candidates(environ))
-    where = os.pathsep.join(looked)
+    cluster = os.pathsep.join(looked)
     if merged.files:
-        return ConfigError(f"no current context is set in {where}; use --context or kubectl config use-context")
+        return ConfigError(f"no current context is set in {cluster}; use --context or kubectl config use-context")
     if not looked:
         return ConfigError("no kubeconfig: KUBECONFIG names no file; use --kubeconfig or set KUBECONFIG")
     hint = "KUBECONFIG is taken literally, ~ included" if any(name.startswith("~") for name in looked) else ""
-    return ConfigError(f"no kubeconfig: {where} does not exist; use --kubeconfig or set KUBECONFIG", hint=hint)
+    return ConfigError(f"no kubeconfig: {cluster} does not exist; use --kubeconfig or set KUBECONFIG", hint=hint)
 
 
 def _target(

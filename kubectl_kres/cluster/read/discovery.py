@@ -92,9 +92,9 @@ def find_kind(connection: Connection, text: str) -> Kind:
     ClusterError in kubectl's words if the server has no such type.
     Source: apimachinery meta.PriorityRESTMapper, cli-runtime resource.Builder.mappingFor.
     """
-    known = kinds.find(text)
-    if known is not None:
-        return known
+    known_kind = kinds.find(text)
+    if known_kind is not None:
+        return known_kind
     name, _, rest = text.lower().partition(".")
     served = [kind for kind in _list_served_kinds(connection) if name in kind.names]
     for fits in _choices(rest):
@@ -226,8 +226,8 @@ def _decode(content: bytes, struct: type[T]) -> T:
 
 def _kind(group: str, version: str, served: _Served) -> Kind:
     kind = served.response_kind.kind if served.response_kind else ""
-    known = kinds.BY_KIND.get(kind)
-    if known is not None and (known.group, known.version) == (group, version):
-        return known
+    known_kind = kinds.BY_KIND.get(kind)
+    if known_kind is not None and (known_kind.group, known_kind.version) == (group, version):
+        return known_kind
     names = (served.resource, served.singular_resource or kind.lower(), *(served.short_names or ()))
     return Kind(kind, names, group, version, served.scope == "Namespaced", Workload)

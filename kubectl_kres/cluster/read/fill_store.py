@@ -44,7 +44,7 @@ from kubectl_kres.store.store import READ, Coverage, ReadRequest, Store, fallen_
 _CHUNK, _MOST = 500, 10_000
 
 
-def read(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Parameter], Coverage]:
+def read(connection: Connection, kind: Kind, read: ReadRequest) -> tuple[list[Parameter], Coverage]:
     """The object of a need, or those that its selector takes. absent: the server has no such kind.
 
     Raises Unreachable, TimedOut, Unauthenticated and ConfigError: then nothing more can be read.
@@ -56,7 +56,7 @@ def read(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Pa
         if served is None:
             return [], Coverage("absent", f"the server has no {kind.qualified_name} of {kind.version}")
         result = (
-            _read_named_object(connection, served, need) if need.name else list(_list_objects(connection, served, need))
+            _read_named_object(connection, served, read) if read.name else list(_list_objects(connection, served, read))
         )
         return [parameter_of({**raw, "kind": kind.plural, "apiVersion": kind.api_version}) for raw in result], READ
     except (Unreachable, TimedOut, Unauthenticated, ConfigError):
@@ -69,9 +69,9 @@ def read(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Pa
 
 def _find_served_kind(connection: Connection, kind: Kind) -> Kind | None:
     """Return the kind with its plural and its scope; None: there is none."""
-    known = BY_KIND.get(kind.plural)
-    if known is not None and known.api_version == kind.api_version and known.built_in:
-        return known
+    known_kind = BY_KIND.get(kind.plural)
+    if known_kind is not None and known_kind.api_version == kind.api_version and known_kind.built_in:
+        return known_kind
     try:
         served = discovery.resources(connection, kind.root)
     except NotFound:
@@ -85,25 +85,25 @@ def _find_served_kind(connection: Connection, kind: Kind) -> Kind | None:
     return None
 
 
-def _path(kind: Kind, need: ReadRequest) -> str:
-    return kind.path(quote(need.namespace, safe=""), quote(need.name, safe=""))
+def _path(kind: Kind, read: ReadRequest) -> str:
+    return kind.path(quote(read.namespace, safe=""), quote(read.name, safe=""))
 
 
-def _read_named_object(connection: Connection, kind: Kind, need: ReadRequest) -> list[Mapping[str, Any]]:
+def _read_named_object(connection: Connection, kind: Kind, read: ReadRequest) -> list[Mapping[str, Any]]:
     """Nothing where the server says that just this object is missing."""
-    if need.name in {".", ".."}:
+    if read.name in {".", ".."}:
         return []
-    answer = connection.request(_path(kind, need))
+    answer = connection.request(_path(kind, read))
     if answer.code == 404 and (result := status(answer)) and result.names_object:
         return []
     return [_decode_object(body(answer), kind)]
 
 
-def _list_objects(connection: Connection, kind: Kind, need: ReadRequest) -> Iterator[Mapping[str, Any]]:
+def _list_objects(connection: Connection, kind: Kind, read: ReadRequest) -> Iterator[Mapping[str, Any]]:
     token, count, advance = "", 0, _Advance(kind)
     while True:
-        query = [("labelSelector", need.label_selector), ("limit", str(_CHUNK)), ("continue", token)]
-        ask = partial(connection.request, _path(kind, need), [pair for pair in query if pair[1]])
+        query = [("labelSelector", read.label_selector), ("limit", str(_CHUNK)), ("continue", token)]
+        ask = partial(connection.request, _path(kind, read), [pair for pair in query if pair[1]])
         page = _decode_object(body(advance.wait(ask)), kind)
         items, metadata = page.get("items") or [], page.get("metadata") or {}
         if not isinstance(items, list) or not isinstance(metadata, dict):
@@ -164,10 +164,10 @@ class _ListPosition(Struct, frozen=True):
     stale: bool = False
     after: str = ""
 
-    def query(self, need: ReadRequest) -> list[tuple[str, str]]:
+    def query(self, read: ReadRequest) -> list[tuple[str, str]]:
         pairs = (
-            ("labelSelector", need.label_selector),
-            ("fieldSelector", need.field_selector),
+            ("labelSelector", read.label_selector),
+            ("fieldSelector", read.field_selector),
             ("limit", str(self.limit) if self.limit else ""),
             ("continue", self.token),
         )
@@ -177,13 +177,13 @@ class _ListPosition(Struct, frozen=True):
 def pages(
     connection: Connection,
     kind: Kind,
-    need: ReadRequest,
+    read: ReadRequest,
     chunk_size: int = CHUNK_SIZE,
     *,
     skipped: list[str] | None = None,
     progress: ProgressCallback | None = None,
 ) -> Iterator[list[Any]]:
-    """Yield the objects that ``need`` lists, page by page; the next page is on its way while one is worked on.
+    """Yield the objects that ``read`` lists, page by page; the next page is on its way while one is worked on.
 
     An object whose fields have the wrong type is left out and named in ``skipped``. If the list's token expires, it
     goes on where the server says, with newer objects from there on; if the server does not say, the list is read again
@@ -194,10 +194,10 @@ def pages(
     list.
     """
     count = 0
-    for page in read_list_pages(connection, kind, need, chunk_size):
+    for page in read_list_pages(connection, kind, read, chunk_size):
         count += len(page.items)
         if progress:
-            progress(need, count, page.remaining)
+            progress(read, count, page.remaining)
         if skipped is not None:
             skipped.extend(line for line in page.skipped if line not in skipped)
         if page.items:
@@ -207,7 +207,7 @@ def pages(
 def read_list_pages(
     connection: Connection,
     kind: Kind,
-    need: ReadRequest,
+    read: ReadRequest,
     chunk_size: int = CHUNK_SIZE,
     struct: Any = None,
     beside: Kind | None = None,
@@ -216,31 +216,33 @@ def read_list_pages(
 
     ``beside``: the same objects are decoded as its struct, too.
     """
-    path = path_of(kind, need.namespace)
-    place, last = _ListPosition(max(chunk_size, 0)), ""
+    path = path_of(kind, read.namespace)
+    position, last = _ListPosition(max(chunk_size, 0)), ""
     advance = _Advance(kind)
-    answer = advance.wait(partial(connection.request, path, place.query(need)))
+    answer = advance.wait(partial(connection.request, path, position.query(read)))
     while True:
-        if answer.code == 410 and place.token:
-            place = _resume_list(place, answer, last)
-            answer = advance.wait(partial(connection.request, path, place.query(need)))
+        if answer.code == 410 and position.token:
+            position = _resume_list(position, answer, last)
+            answer = advance.wait(partial(connection.request, path, position.query(read)))
             continue
         page = lists.decode(body(answer), kind, struct)
         if beside is not None:
             page = replace(page, beside=lists.decode(body(answer), kind, beside.struct).items)
         del answer
-        if page.token and page.token == place.token:
+        if page.token and page.token == position.token:
             raise ClusterError(
                 f"the list of {kind.qualified_name} does not advance: its page names itself as the next one"
             )
         if page.items:
             last = _key(page.items[-1])
-        if place.after:
-            items, others = ([item for item in part if _key(item) > place.after] for part in (page.items, page.beside))
+        if position.after:
+            items, others = (
+                [item for item in part if _key(item) > position.after] for part in (page.items, page.beside)
+            )
             page = replace(page, items=items, beside=others)
         advance.check_progress(page)
-        place = _ListPosition(place.limit, page.token, after=place.after)
-        coming = start(partial(connection.request, path, place.query(need))) if page.token else None
+        position = _ListPosition(position.limit, page.token, after=position.after)
+        coming = start(partial(connection.request, path, position.query(read))) if page.token else None
         yield page
         if coming is None:
             return
@@ -272,21 +274,21 @@ class _Advance:
         self._empty = 0 if page.items or page.skipped else self._empty + 1
         first = _key(page.items[0]) if page.items else ""
         if page.token and (first in self._firsts or self._empty > MOST_EMPTY):
-            why = "it begins anew" if first else f"{self._empty} pages hold nothing, and there is a next one"
-            raise ClusterError(f"the list of {self._kind.qualified_name} does not advance: {why}")
+            reason = "it begins anew" if first else f"{self._empty} pages hold nothing, and there is a next one"
+            raise ClusterError(f"the list of {self._kind.qualified_name} does not advance: {reason}")
         if self._count > MOST:
             raise ClusterError(f"the list of {self._kind.qualified_name} is left: there are more than {MOST:,}")
         if first:
             self._firsts.add(first)
 
 
-def _resume_list(place: _ListPosition, answer: Response, last: str) -> _ListPosition:
+def _resume_list(position: _ListPosition, answer: Response, last: str) -> _ListPosition:
     """Return where to go on after 410. Raises Expired if there is nothing left to try."""
     result = status(answer)
     token = result.token if result else ""
-    if token and not place.stale:
-        return _ListPosition(place.limit, token, stale=True, after=place.after)
-    if not place.limit:
+    if token and not position.stale:
+        return _ListPosition(position.limit, token, stale=True, after=position.after)
+    if not position.limit:
         raise error(answer)
     return _ListPosition(0, after=last)
 
@@ -330,7 +332,7 @@ def version(connection: Connection) -> str:
 def fill(
     connection: Connection,
     store: Store,
-    needs: Iterable[ReadRequest],
+    reads: Iterable[ReadRequest],
     *,
     kinds: Mapping[str, Kind] = BY_KIND,
     chunk_size: int = CHUNK_SIZE,
@@ -344,23 +346,23 @@ def fill(
     hears of each page, as that of ``pages``, from several threads. Raises Unreachable, TimedOut, Unauthenticated and
     ConfigError: then nothing more can be read.
     """
-    wanted = tuple(dict.fromkeys(needs))
+    read_requests = tuple(dict.fromkeys(reads))
     sharing = Sharing()
     jobs: list[Callable[[], tuple[Sequence[Any], Coverage]]] = []
-    for need in wanted:
-        kind = kinds[need.kind]
+    for read_request in read_requests:
+        kind = kinds[read_request.kind]
         if kind.struct is Parameter:
-            jobs.append(partial(read, connection, kind, need))
+            jobs.append(partial(read, connection, kind, read_request))
         else:
-            keep = store.lean.get(need.kind) if not need.name else None
-            gather = _gather if need.kind == BOUND_PODS else None
-            jobs.append(partial(_read, connection, kind, need, chunk_size, progress, sharing, keep, gather))
-    for need, (items, coverage) in zip(wanted, run(jobs, WIDTH), strict=True):
+            keep = store.lean.get(read_request.kind) if not read_request.name else None
+            gather = _gather if read_request.kind == BOUND_PODS else None
+            jobs.append(partial(_read, connection, kind, read_request, chunk_size, progress, sharing, keep, gather))
+    for read_request, (items, coverage) in zip(read_requests, run(jobs, WIDTH), strict=True):
         for item in items:
             # A list leaves out who wrote an object's fields: what was read by its name stays.
-            if need.name or store.read(need.kind, item.metadata.name, item.metadata.namespace) is None:
-                store.add(need.kind, item, whole=bool(need.name))
-        store.cover(need, coverage)
+            if read_request.name or store.read(read_request.kind, item.metadata.name, item.metadata.namespace) is None:
+                store.add(read_request.kind, item, whole=bool(read_request.name))
+        store.cover(read_request, coverage)
 
 
 def _gather(pages: Iterable[Sequence[Any]]) -> Any:
@@ -373,7 +375,7 @@ def _gather(pages: Iterable[Sequence[Any]]) -> Any:
 def _read(
     connection: Connection,
     kind: Kind,
-    need: ReadRequest,
+    read: ReadRequest,
     chunk_size: int,
     progress: ProgressCallback | None,
     sharing: Sharing,
@@ -387,9 +389,9 @@ def _read(
     items: list[Any] = []
     skipped: list[str] = []
     try:
-        if need.name:
-            return read_named_object(connection, kind, need)
-        listed = pages(connection, kind, need, chunk_size, skipped=skipped, progress=progress)
+        if read.name:
+            return read_named_object(connection, kind, read)
+        listed = pages(connection, kind, read, chunk_size, skipped=skipped, progress=progress)
         if gather is not None:
             items.append(gather(listed))
             listed = iter(())
@@ -438,12 +440,12 @@ def is_absent_kind(connection: Connection, kind: Kind, missing: NotFound) -> boo
         return False
 
 
-def read_named_object(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Any], Coverage]:
+def read_named_object(connection: Connection, kind: Kind, read: ReadRequest) -> tuple[list[Any], Coverage]:
     """The one object of a need, or none if the server says that just this one is missing. Raises as ``get``."""
-    answer = connection.request(path_of(kind, need.namespace, need.name))
+    answer = connection.request(path_of(kind, read.namespace, read.name))
     if answer.code == 404 and (result := status(answer)) and result.names_object:
         return [], READ
-    return [_object(body(answer), kind, need.name)], READ
+    return [_object(body(answer), kind, read.name)], READ
 
 
 def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
@@ -457,8 +459,8 @@ def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
     if item.metadata.name != name:
         raise ClusterError(f'the server answered with "{one_line(item.metadata.name)}" instead of {what}')
     lists.name(item, kind)
-    if isinstance(item, POLICIES) and (why := unreadable(item)):
-        raise ClusterError(one_line(f"{what} could not be decoded: {why}"))
+    if isinstance(item, POLICIES) and (reason := unreadable(item)):
+        raise ClusterError(one_line(f"{what} could not be decoded: {reason}"))
     return item
 
 

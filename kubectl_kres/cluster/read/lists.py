@@ -97,8 +97,8 @@ def confirm(version: str | None, name: str | None, kind: Kind, expected: str, wh
     if not name:
         raise ClusterError(f"Object 'Kind' is missing in the server's answer: it is not {what}")
     ours = BY_KIND.get(kind.kind)
-    own = (ours is not None and ours.api_version == kind.api_version) or not expected.endswith("List")
-    if (name != expected) if own else not name.endswith("List"):
+    is_own_list = (ours is not None and ours.api_version == kind.api_version) or not expected.endswith("List")
+    if (name != expected) if is_own_list else not name.endswith("List"):
         raise ClusterError(f"the server answered with a {one_line(name)} instead of {what}")
     if version and version != kind.api_version:
         raise ClusterError(f"the server answered with {one_line(name)} of {one_line(version)} instead of {what}")

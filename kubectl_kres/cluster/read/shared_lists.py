@@ -30,81 +30,81 @@ class Alongside:
         #: By the need that they read, of all namespaces.
         self._lists: dict[ReadRequest, _List] = {}
 
-    def fill(self, needs: Iterable[ReadRequest], progress: ProgressCallback | None = None) -> None:
+    def fill(self, reads: Iterable[ReadRequest], progress: ProgressCallback | None = None) -> None:
         """Read kinds in namespaces; what is held of namespaces before those asked for last is dropped.
 
         Raises as ``fill_store.fill``, and records as it does.
         """
-        asked: dict[ReadRequest, list[ReadRequest]] = {}
+        read_requests: dict[ReadRequest, list[ReadRequest]] = {}
         passed: list[ReadRequest] = []
-        for need in dict.fromkeys(needs):
-            if not self._store.should_read(need):
+        for read in dict.fromkeys(reads):
+            if not self._store.should_read(read):
                 continue
-            known = self._lists.get(whole := replace(need, namespace=""))
-            if known is not None and namespace_key(need.namespace) < namespace_key(known.reached):
-                passed.append(need)  # the server gives the pods in another order
+            known = self._lists.get(wide_read := replace(read, namespace=""))
+            if known is not None and namespace_key(read.namespace) < namespace_key(known.reached):
+                passed.append(read)  # the server gives the pods in another order
             else:
-                asked.setdefault(whole, []).append(need)
-        for need in asked:
-            self._drop_earlier_namespaces(need)
-        coverages = self._read({need: _last_namespace(wanted) for need, wanted in asked.items()}, progress)
-        for (whole, wanted), coverage in zip(asked.items(), coverages, strict=True):
-            for need in wanted if coverage == READ else [whole]:
-                self._store.cover(need, coverage)
+                read_requests.setdefault(wide_read, []).append(read)
+        for read in read_requests:
+            self._drop_earlier_namespaces(read)
+        coverages = self._read({read: _last_namespace(wanted) for read, wanted in read_requests.items()}, progress)
+        for (wide_read, wanted), coverage in zip(read_requests.items(), coverages, strict=True):
+            for read in wanted if coverage == READ else [wide_read]:
+                self._store.cover(read, coverage)
         if passed:
             fill(self._connection, self._store, passed, kinds=self._kinds, chunk_size=self._chunk_size)
 
-    def namespaces(self, needs: Sequence[ReadRequest], progress: ProgressCallback | None = None) -> Iterator[str]:
+    def namespaces(self, reads: Sequence[ReadRequest], progress: ProgressCallback | None = None) -> Iterator[str]:
         """Yield the namespaces that have anything of the needs, which are lists of all namespaces, one after the other.
 
         All that they list of a namespace is in the store when it is given out, and for no longer than until the next
         one is asked for. Raises and records as ``fill``, and ClusterError for a list that is in no order.
         """
         given: set[str] = set()
-        for need, coverage in zip(needs, self._read(dict.fromkeys(needs, ""), progress), strict=True):
+        for read, coverage in zip(reads, self._read(dict.fromkeys(reads, ""), progress), strict=True):
             if coverage != READ:
-                self._store.cover(need, coverage)
-        while ahead := self._list_unread_namespaces(needs, given):
-            self.fill((replace(need, namespace=ahead[0]) for need in needs), progress)
-            for space in self._list_unread_namespaces(needs, given):
+                self._store.cover(read, coverage)
+        while ahead := self._list_unread_namespaces(reads, given):
+            self.fill((replace(read, namespace=ahead[0]) for read in reads), progress)
+            for space in self._list_unread_namespaces(reads, given):
                 if namespace_key(space) <= namespace_key(ahead[0]):
                     given.add(space)
                     yield space
-            for need in needs:
-                if self._list(need).shuffled:
+            for read in reads:
+                if self._list(read).shuffled:
                     raise ClusterError(
-                        f"the list of {self._kinds[need.kind].qualified_name} is not in the order of namespaces",
+                        f"the list of {self._kinds[read.kind].qualified_name} is not in the order of namespaces",
                         hint="name the namespaces to ask about with -n",
                     )
 
-    def _list_unread_namespaces(self, needs: Iterable[ReadRequest], given: Collection[str]) -> list[str]:
+    def _list_unread_namespaces(self, reads: Iterable[ReadRequest], given: Collection[str]) -> list[str]:
         """Namespaces of objects that were read and not given out yet, in their order."""
-        spaces = {space for need in needs for space in self._store.namespaces(need.kind)}
+        spaces = {space for read in reads for space in self._store.namespaces(read.kind)}
         return sorted(spaces.difference(given), key=namespace_key)
 
-    def _read(self, asked: Mapping[ReadRequest, str], progress: ProgressCallback | None) -> list[Coverage]:
+    def _read(self, reads: Mapping[ReadRequest, str], progress: ProgressCallback | None) -> list[Coverage]:
         """Put into the store what each list has up to a namespace; how that went."""
-        jobs = [partial(self._list(need).up_to, namespace, progress) for need, namespace in asked.items()]
+        jobs = [partial(self._list(read).up_to, namespace, progress) for read, namespace in reads.items()]
         coverages = []
-        for need, (items, coverage) in zip(asked, run(jobs, WIDTH), strict=True):
+        for read, (items, coverage) in zip(reads, run(jobs, WIDTH), strict=True):
             for item in items:
-                self._store.add(need.kind, item)
+                self._store.add(read.kind, item)
             coverages.append(coverage)
         return coverages
 
-    def _list(self, need: ReadRequest) -> _List:
+    def _list(self, read: ReadRequest) -> _List:
         """The list of a need of all namespaces, begun if it is not."""
-        begun = self._lists.get(need)
+        begun = self._lists.get(read)
         if begun is None:
-            begun = self._lists[need] = _List(self._connection, self._kinds[need.kind], need, self._chunk_size)
+            begun = self._lists[read] = _List(self._connection, self._kinds[read.kind], read, self._chunk_size)
         return begun
 
-    def _drop_earlier_namespaces(self, need: ReadRequest) -> None:
+    def _drop_earlier_namespaces(self, read: ReadRequest) -> None:
         """Drop what is held of namespaces before the last one that was asked for."""
-        reached = self._list(need).reached
-        for space in self._store.namespaces(need.kind):
+        reached = self._list(read).reached
+        for space in self._store.namespaces(read.kind):
             if namespace_key(space) < namespace_key(reached):
-                self._store.leave(need.kind, space)
+                self._store.leave(read.kind, space)
 
 
 class _List:
@@ -113,10 +113,10 @@ class _List:
     ``shuffled``: some came in another order than that of their namespaces.
     """
 
-    def __init__(self, connection: Connection, kind: Kind, need: ReadRequest, chunk_size: int) -> None:
+    def __init__(self, connection: Connection, kind: Kind, read: ReadRequest, chunk_size: int) -> None:
         self.reached, self.shuffled = "", False
-        self._connection, self._kind, self._need = connection, kind, need
-        self._pages = read_list_pages(connection, kind, need, chunk_size)
+        self._connection, self._kind, self._read = connection, kind, read
+        self._pages = read_list_pages(connection, kind, read, chunk_size)
         #: Of the last object that was read; None: there are no more.
         self._place: str | None = ""
         #: Also if an object could not be decoded no namespace is whole before all is read.
@@ -150,12 +150,12 @@ class _List:
         self._whole = self._whole or self.shuffled
         self._count += len(page.items)
         if progress is not None:
-            progress(self._need, self._count, page.remaining)
+            progress(self._read, self._count, page.remaining)
         return page.items
 
 
-def _last_namespace(needs: Iterable[ReadRequest]) -> str:
-    return max((need.namespace for need in needs), key=namespace_key)
+def _last_namespace(reads: Iterable[ReadRequest]) -> str:
+    return max((read.namespace for read in reads), key=namespace_key)
 
 
 def namespace_key(namespace: str) -> str:

@@ -100,10 +100,10 @@ class _Response(HTTPResponse):
                 continue
             if not more:
                 raise IncompleteRead(result)
-            pieces, result, ended = split_chunks(result + more)
+            pieces, result, has_ended = split_chunks(result + more)
             if pieces:
                 yield pieces
-            if ended:
+            if has_ended:
                 return
 
 
@@ -113,9 +113,9 @@ def split_chunks(text: bytes) -> tuple[list[bytes], bytes, bool]:
     Raises ValueError for a size that is none. ``http.client`` takes three times as long.
     """
     pieces: list[bytes] = []
-    at = 0
-    while (line := text.find(b"\r\n", at)) >= 0:
-        size = int(text[at:line].partition(b";")[0], 16)
+    offset = 0
+    while (line := text.find(b"\r\n", offset)) >= 0:
+        size = int(text[offset:line].partition(b";")[0], 16)
         start, end = line + 2, line + 2 + size
         if size <= 0:
             if size < 0:
@@ -126,10 +126,10 @@ def split_chunks(text: bytes) -> tuple[list[bytes], bytes, bool]:
         if len(text) < end + 2:
             break
         pieces.append(text[start:end])
-        at = end + 2
-    if line < 0 and len(text) - at > _BUFFER:
+        offset = end + 2
+    if line < 0 and len(text) - offset > _BUFFER:
         raise ValueError("a chunk without a size")
-    return pieces, text[at:], False
+    return pieces, text[offset:], False
 
 
 class TimedConnection(HTTPConnection):
@@ -150,12 +150,12 @@ FIRST, LONGEST = 0.8, 30.0
 LONGEST_ASKED = 60.0
 
 
-def delay(tries: int, spread: float, asked: float = 0.0) -> float:
-    """Seconds to wait after ``tries`` failures in a row: twice as long each time, and never shorter than ``asked``,
+def delay(attempts: int, spread: float, asked: float = 0.0) -> float:
+    """Seconds to wait after ``attempts`` failures in a row: twice as long each time, and never shorter than ``asked``,
     as far as that is obeyed.
 
     ``spread`` from 0 to 1, a random number, makes it up to twice as long: programs that lost the same server must not
     come back at the same moment.
     """
-    wait: float = min(LONGEST, FIRST * 2 ** min(max(tries - 1, 0), 30))
+    wait: float = min(LONGEST, FIRST * 2 ** min(max(attempts - 1, 0), 30))
     return max(min(asked, LONGEST_ASKED), wait * (1 + spread))

@@ -22,24 +22,24 @@ def parse_address(text: str) -> str:
     Raises ConfigError, which shows no password, for what is no address; a user in it is refused too.
     Source: client-go rest.DefaultServerURL; kubectl decides on http before it looks at any field of TLS.
     """
-    given = text
-    if given != given.strip():
-        raise ConfigError(f'the server "{strip_user_info(given)}" has blanks around its address')
-    if "://" not in given:
-        if given.rstrip("/").count("/"):
-            raise ConfigError(f'host must be a URL or a host:port pair: "{strip_user_info(given)}"')
-        given = f"http://{given}"
+    address = text
+    if address != address.strip():
+        raise ConfigError(f'the server "{strip_user_info(address)}" has blanks around its address')
+    if "://" not in address:
+        if address.rstrip("/").count("/"):
+            raise ConfigError(f'host must be a URL or a host:port pair: "{strip_user_info(address)}"')
+        address = f"http://{address}"
     try:
-        parts = urlsplit(given.rstrip("/"))
+        parts = urlsplit(address.rstrip("/"))
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
     if usable and "@" in parts.netloc:
         raise ConfigError(
-            f'the server "{strip_user_info(given)}" is given with a user; name and password belong to the user entry'
+            f'the server "{strip_user_info(address)}" is given with a user; name and password belong to the user entry'
         )
-    if not usable or parts.query or parts.fragment or not given.isprintable():
-        raise ConfigError(f'the server "{strip_user_info(given)}" is not an address of the form https://HOST:PORT')
+    if not usable or parts.query or parts.fragment or not address.isprintable():
+        raise ConfigError(f'the server "{strip_user_info(address)}" is not an address of the form https://HOST:PORT')
     return parts.geturl()
 
 
@@ -71,14 +71,15 @@ class Proxy(Struct, frozen=True):
         return f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
 
-def choose(server: str, own: str | None, environ: Mapping[str, str]) -> Proxy | None:
-    """Return the proxy for ``server``; None: none. ``own``, the kubeconfig's ``proxy-url``, wins over everything.
+def choose(server: str, configured: str | None, environ: Mapping[str, str]) -> Proxy | None:
+    """Return the proxy for ``server``; None: none. ``configured``, the kubeconfig's ``proxy-url``, wins over
+    everything.
 
     Upper-case variables win over lower-case ones, as in Go; what is no address in them is no proxy. Raises ConfigError
-    if ``own`` is unusable. Source: Go net/http httpproxy, as kubectl is built with.
+    if ``configured`` is unusable. Source: Go net/http httpproxy, as kubectl is built with.
     """
-    if own:
-        return parse(own)
+    if configured:
+        return parse(configured)
     parts = urlsplit(server)
     named = _variable(environ, "HTTPS_PROXY" if parts.scheme == "https" else "HTTP_PROXY")
     port = parts.port or _PORTS[parts.scheme]
@@ -146,8 +147,8 @@ def _matches(host: str, address: ipaddress.IPv4Address | ipaddress.IPv6Address |
             return address is not None and address in ipaddress.ip_network(entry, strict=False)
         except ValueError:
             pass
-    name, given = _split(entry)
-    if not name or (given and given != str(port)):
+    name, entry_text = _split(entry)
+    if not name or (entry_text and entry_text != str(port)):
         return False
     own = _address(name)
     if own is not None:

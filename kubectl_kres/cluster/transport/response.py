@@ -142,12 +142,12 @@ _PLAIN = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "REC
 
 def timed_out(*, reading: bool) -> TimedOut:
     """The time allowed was over: before the answer came, or while its body was read."""
-    where = (
+    place_text = (
         "Client.Timeout or context cancellation while reading body"
         if reading
         else "Client.Timeout exceeded while awaiting headers"
     )
-    return TimedOut(f"{UNABLE}context deadline exceeded ({where})")
+    return TimedOut(f"{UNABLE}context deadline exceeded ({place_text})")
 
 
 def cut_off(size: int) -> Unreachable:
@@ -210,8 +210,8 @@ def _format_transport_error(error: BaseException, host: str) -> str:
             return _tls(cause)
         case socket.gaierror():
             unknown = cause.errno in {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
-            why = "no such host" if unknown else (cause.strerror or "failed").lower()
-            return f"dial tcp: lookup {urlsplit(f'//{host}').hostname}: {why}"
+            reason = "no such host" if unknown else (cause.strerror or "failed").lower()
+            return f"dial tcp: lookup {urlsplit(f'//{host}').hostname}: {reason}"
         case http.client.RemoteDisconnected():
             return "EOF"
         case ConnectionResetError():
@@ -226,8 +226,8 @@ def _format_transport_error(error: BaseException, host: str) -> str:
 
 def _tls(error: ssl.SSLError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        why = _UNTRUSTED.get(error.verify_code) or error.verify_message
-        return one_line(f"tls: failed to verify certificate: {why}")
+        reason_text = _UNTRUSTED.get(error.verify_code) or error.verify_message
+        return one_line(f"tls: failed to verify certificate: {reason_text}")
     reason = (error.reason or str(error)).upper()
     if reason in _PLAIN:
         return "http: server gave HTTP response to HTTPS client"

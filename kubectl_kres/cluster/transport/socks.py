@@ -27,9 +27,9 @@ class _Encrypted(connectionpool.HTTPSConnectionPool):
     ConnectionCls = _TlsConnection
 
 
-def pool(way: Proxy, settings: dict[str, Any]) -> Any:
+def pool(proxy_used: Proxy, settings: dict[str, Any]) -> Any:
     """Return the connections. Names of servers are looked up by the proxy, as Go has it do."""
-    url = f"socks5h://{way.url.partition('://')[2]}"
-    made = socks.SOCKSProxyManager(url, username=way.username, password=way.password, **settings)
-    made.pool_classes_by_scheme = {"http": _Plain, "https": _Encrypted}
-    return made
+    url = f"socks5h://{proxy_used.url.partition('://')[2]}"
+    manager = socks.SOCKSProxyManager(url, username=proxy_used.username, password=proxy_used.password, **settings)
+    manager.pool_classes_by_scheme = {"http": _Plain, "https": _Encrypted}
+    return manager

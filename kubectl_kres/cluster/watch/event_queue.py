@@ -24,13 +24,13 @@ class ReaderMessage(NamedTuple):
     """
 
     reader: Any
-    what: What
+    kind: What
     load: Any = None
 
     @property
     def object_count(self) -> int:
         """How many objects it holds."""
-        return len(self.load) if self.what in {"items", "events"} else 0
+        return len(self.load) if self.kind in {"items", "events"} else 0
 
 
 class Inbox:

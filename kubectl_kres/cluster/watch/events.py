@@ -85,10 +85,10 @@ def batches(lines: Iterable[list[bytes]], kind: Kind, struct: Any, since: str) -
                 event, text = _decode_unusual_event(line, kind, struct)
             else:
                 event, text = _event(result, kind), result.object.metadata.resource_version
-            at = number(text)
-            if at and at <= last:
+            time = number(text)
+            if time and time <= last:
                 continue
-            last, version = at or last, text or version
+            last, version = time or last, text or version
             if event is not None:
                 events.append(event)
         if events or version:
@@ -143,10 +143,10 @@ def _decode_unusual_event(line: bytes, kind: Kind, struct: Any) -> tuple[WatchEv
     if result.type == BOOKMARK:
         return None, text
     namespace, name = lists.read_object_name(result.object)
-    why = "" if result.type == DELETED else lists.left_out(kind, (namespace, name), 0, _fault(result.object, struct))
+    reason = "" if result.type == DELETED else lists.left_out(kind, (namespace, name), 0, _fault(result.object, struct))
     if not name:
-        raise ClusterError(f"{what} could not be decoded: {why}")
-    return WatchEvent(result.type, namespace, name, None, number(text), why), text
+        raise ClusterError(f"{what} could not be decoded: {reason}")
+    return WatchEvent(result.type, namespace, name, None, number(text), reason), text
 
 
 def _fault(text: bytes, struct: Any) -> str:

@@ -37,7 +37,7 @@ class Pulse:
         self._over = Event()
         self._started = False
         #: When the server last answered; a moment of the clock, 0: it was not asked yet.
-        self.heard = 0.0
+        self.answered_at = 0.0
 
     def start(self) -> None:
         """Begin, once."""
@@ -58,7 +58,7 @@ class Pulse:
             if not (silent or lost):
                 continue
             if self._answers():
-                self.heard = self._clock.now()
+                self.answered_at = self._clock.now()
                 for reader in lost:
                     reader.retry_now()
             elif silent and self._is_silent(watching):
@@ -67,8 +67,8 @@ class Pulse:
 
     def _is_silent(self, watching: Iterable[Reader]) -> bool:
         """Return whether nothing came for a while, by whichever way."""
-        heard = max(self.heard, *(reader.state.heard for reader in watching))
-        return self._clock.now() - heard >= SILENT
+        answered_at = max(self.answered_at, *(reader.state.answered_at for reader in watching))
+        return self._clock.now() - answered_at >= SILENT
 
     def _answers(self) -> bool:
         try:
@@ -117,18 +117,18 @@ class Feed:
         #: Lists that nobody wants any more, and until when they are read.
         self._lingering: dict[ReadRequest, float] = {}
 
-    def request_reads(self, needs: Iterable[ReadRequest]) -> None:
+    def request_reads(self, reads: Iterable[ReadRequest]) -> None:
         """Read these from now on, and no others. What nobody wants any more, and does not linger, leaves the store at
         the next ``drain``.
 
         Raises KeyError for a kind that is not known.
         """
-        wanted = dict.fromkeys(needs)
+        read_requests = dict.fromkeys(reads)
         if self._linger:
             until = self.clock.now() + self._linger
-            self._lingering.update((need, until) for need in self._wanted if not need.name)
-            self._lingering = {need: end for need, end in self._lingering.items() if need not in wanted}
-        self._wanted = tuple(wanted)
+            self._lingering.update((read, until) for read in self._wanted if not read.name)
+            self._lingering = {read: end for read, end in self._lingering.items() if read not in read_requests}
+        self._wanted = tuple(read_requests)
         self._update_readers()
 
     def stop(self) -> None:
@@ -136,14 +136,14 @@ class Feed:
         self._wanted, self._lingering = (), {}
         self._update_readers()
 
-    def drain(self, store: Store, *, most: int = MOST) -> Changes:
-        """Put what came into the store, about ``most`` objects of it, or what can be put in a moment.
+    def drain(self, store: Store, *, maximum: int = MOST) -> Changes:
+        """Put what came into the store, about ``maximum`` objects of it, or what can be put in a moment.
 
         No changes: there is nothing more for now.
         """
-        changes, left, end = Changes(), most, monotonic() + LONGEST
+        changes, left, end = Changes(), maximum, monotonic() + LONGEST
         if self._lingering and min(self._lingering.values()) <= (now := self.clock.now()):
-            self._lingering = {need: until for need, until in self._lingering.items() if until > now}
+            self._lingering = {read: until for read, until in self._lingering.items() if until > now}
             self._update_readers()
         leaving, self._leaving = self._leaving, []
         for reader in leaving:
@@ -151,7 +151,7 @@ class Feed:
         while left > 0 and (word := self._inbox.take()) is not None:
             self._landing.handle_message(word, store, changes)
             left -= max(1, word.object_count)
-            if word.what in {"cover", "listed"}:
+            if word.kind in {"cover", "listed"}:
                 self._update_readers()
             if changes and monotonic() > end:
                 break
@@ -164,11 +164,13 @@ class Feed:
         anything.
         """
         lingering = self._lingering
-        states = {need: reader.state for need, reader in dict(self._readers).items() if need not in lingering}
-        heard = self._pulse.heard
+        states = {read: reader.state for read, reader in dict(self._readers).items() if read not in lingering}
+        answered_at = self._pulse.answered_at
         return {
-            need: replace(state, heard=heard) if state.phase == "watching" and state.heard < heard else state
-            for need, state in states.items()
+            read: replace(state, answered_at=answered_at)
+            if state.phase == "watching" and state.answered_at < answered_at
+            else state
+            for read, state in states.items()
         }
 
     def close(self) -> None:
@@ -180,35 +182,35 @@ class Feed:
 
     def _update_readers(self) -> None:
         """Start what is wanted and not read yet, and stop the rest."""
-        asked = (*self._wanted, *self._lingering)
-        wanted = dict.fromkeys(asked)
-        for need in asked:
-            wanted |= dict.fromkeys(self._namespace_read_requests(need))
-        for need in [need for need in self._readers if need not in wanted]:
-            reader = self._readers.pop(need)
+        reads = (*self._wanted, *self._lingering)
+        read_requests = dict.fromkeys(reads)
+        for read in reads:
+            read_requests |= dict.fromkeys(self._namespace_read_requests(read))
+        for read in [read for read in self._readers if read not in read_requests]:
+            reader = self._readers.pop(read)
             reader.stop()
             self._leaving.append(reader)
-        for need in wanted:
-            if need not in self._readers:
-                self._start_reader(need)
+        for read in read_requests:
+            if read not in self._readers:
+                self._start_reader(read)
 
-    def _namespace_read_requests(self, need: ReadRequest) -> Iterator[ReadRequest]:
+    def _namespace_read_requests(self, read: ReadRequest) -> Iterator[ReadRequest]:
         """Yield the same in single namespaces, if it may not be read in all namespaces at once."""
-        reader = self._readers.get(need)
-        if reader is not None and reader.is_refused and reader.kind.namespaced and not need.namespace:
-            yield from (replace(need, namespace=space) for space in self._namespaces)
+        reader = self._readers.get(read)
+        if reader is not None and reader.is_refused and reader.kind.namespaced and not read.namespace:
+            yield from (replace(read, namespace=space) for space in self._namespaces)
 
-    def _start_reader(self, need: ReadRequest) -> None:
+    def _start_reader(self, read: ReadRequest) -> None:
         reader = Reader(
             self._connection,
-            self._kinds[need.kind],
-            need,
+            self._kinds[read.kind],
+            read,
             self._inbox,
             clock=self.clock,
             chunk_size=self._chunk_size,
             silence=self._silence,
         )
-        self._readers[need] = reader
+        self._readers[read] = reader
         self._landing.open(reader)
         reader.start()
         self._pulse.start()

@@ -18,25 +18,25 @@ Phase = Literal["connecting", "listing", "watching", "polling", "retrying", "den
 class FeedState(Struct, frozen=True, omit_defaults=True):
     """Moments are those of the feed's clock, in seconds.
 
-    connecting: nothing came yet. listing: ``read`` objects of about ``about`` (0: unknown) have come.
-    watching: the server spoke last at ``heard``. polling: it refuses to be watched (``why``), and is listed again at
-    ``due``. retrying: ``why`` it failed ``tries`` times in a row, and when (``due``) it is tried again.
-    ``asked``: the seconds that the server asked to wait.
-    denied, absent: the server's words are ``why``. failed: its answer cannot be used. These are tried again at ``due``.
+    connecting: nothing came yet. listing: ``read`` objects of about ``estimate`` (0: unknown) have come. watching: the
+    server spoke last at ``answered_at``. polling: it refuses to be watched (``reason``), and is listed again at
+    ``next_try``. retrying: ``reason`` it failed ``attempts`` times in a row, and when (``next_try``) it is tried again.
+    ``retry_after``: the seconds that the server asked to wait. denied, absent: the server's words are ``reason``.
+    failed: its answer cannot be used. These are tried again at ``next_try``.
 
-    ``heard`` stays when the server is heard no more. ``has_objects``: a whole list was read once; its objects stay in
-    the store whatever happens.
+    ``answered_at`` stays when the server is heard no more. ``has_objects``: a whole list was read once; its objects
+    stay in the store whatever happens.
     """
 
     phase: Phase
     has_objects: bool = False
     read: int = 0
-    about: int = 0
-    heard: float = 0.0
-    tries: int = 0
-    why: str = ""
-    due: float = 0.0
-    asked: float = 0.0
+    estimate: int = 0
+    answered_at: float = 0.0
+    attempts: int = 0
+    reason: str = ""
+    next_try: float = 0.0
+    retry_after: float = 0.0
 
     @property
     def current(self) -> bool:

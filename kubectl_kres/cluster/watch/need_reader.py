@@ -53,15 +53,15 @@ class Reader:
         self,
         connection: Connection,
         kind: Kind,
-        need: ReadRequest,
+        read: ReadRequest,
         inbox: Inbox,
         *,
         clock: Clock,
         chunk_size: int,
         silence: float = SILENCE,
     ) -> None:
-        self.kind, self.need = kind, need
-        self.struct = (kind.detail if need.name else None) or struct_of(kind)
+        self.kind, self.read = kind, read
+        self.struct = (kind.detail if read.name else None) or struct_of(kind)
         self.state = FeedState("connecting")
         self._connection, self._inbox, self._clock = connection, inbox, clock
         self._chunk_size, self._silence = chunk_size, silence
@@ -70,11 +70,11 @@ class Reader:
         #: Whether it waits for a server that did not answer.
         self.lost = False
         self._stream: Stream | None = None
-        self._tries = 0
+        self._attempts = 0
         self._hasty = self._refused = False
-        name = f"metadata.name={need.name}" if need.name else ""
-        fields = ",".join(filter(None, (need.field_selector, name)))
-        self._listed = replace(need, name="", field_selector=fields)
+        name = f"metadata.name={read.name}" if read.name else ""
+        fields = ",".join(filter(None, (read.field_selector, name)))
+        self._listed = replace(read, name="", field_selector=fields)
 
     @property
     def is_refused(self) -> bool:
@@ -133,14 +133,14 @@ class Reader:
             if self._over.is_set():
                 break
         self._refused, self._sharing = False, Sharing()
-        self.state = replace(self.state, has_objects=True, heard=self._clock.now())
+        self.state = replace(self.state, has_objects=True, answered_at=self._clock.now())
         self._post_word("listed", tuple(skipped))
         return version
 
     def _poll(self) -> None:
         """Read parameters of policies now and again: they seldom change. Raises as ``parameters.read``."""
-        items, coverage = parameters.read(self._connection, self.kind, self.need)
-        self._tries = 0
+        items, coverage = parameters.read(self._connection, self.kind, self.read)
+        self._attempts = 0
         if coverage.state != "read":
             self._post_word("cover", coverage)
             phase: Phase = "denied" if coverage.state == "denied" else "absent" if coverage.is_known else "failed"
@@ -149,7 +149,7 @@ class Reader:
         self._post_word("begin")
         if items:
             self._post_word("items", items)
-        self.state = replace(self.state, has_objects=True, heard=self._clock.now())
+        self.state = replace(self.state, has_objects=True, answered_at=self._clock.now())
         self._post_word("listed", ())
         self._wait_until_due("polling", ClusterError("parameters of policies are read now and again"), POLL)
 
@@ -176,7 +176,7 @@ class Reader:
             except ClusterError as broken:
                 fault = broken
             if version != before or (fault is None and self._clock.now() - began >= BRIEF):
-                refusals = self._tries = 0
+                refusals = self._attempts = 0
             else:
                 self._retry(fault)
 
@@ -190,14 +190,14 @@ class Reader:
             ("labelSelector", self._listed.label_selector),
             ("fieldSelector", self._listed.field_selector),
         )
-        path = path_of(self.kind, self.need.namespace)
+        path = path_of(self.kind, self.read.namespace)
         with self._connection.watch(path, [pair for pair in query if pair[1]], self._silence) as stream:
             self._stream = stream
             self._set_state("watching", heard=self._clock.now())
             if self._over.is_set():
                 return
             for batch in events.batches(stream.lines(), self.kind, self.struct, version):
-                self._tries, self._hasty = 0, False
+                self._attempts, self._hasty = 0, False
                 self._set_state("watching", heard=self._clock.now())
                 for event in batch.events:
                     if event.item is not None and event.type != events.DELETED:
@@ -206,15 +206,15 @@ class Reader:
 
     def _restart_list(self, refused: StatusError) -> None:
         """Before a fresh list: at once, unless this one was no better than the last."""
-        self._hasty = self._tries > 0
-        if self._tries:
+        self._hasty = self._attempts > 0
+        if self._attempts:
             self._retry(refused)
         else:
-            self._tries = 1
+            self._attempts = 1
 
     def _failed_coverage(self, error: KresError) -> None:
         """A list that could not be read: say so, and wait."""
-        if isinstance(error, Forbidden) and self.need.name:
+        if isinstance(error, Forbidden) and self.read.name:
             try:
                 self._by_name(error)
             except KresError as other:
@@ -243,7 +243,7 @@ class Reader:
 
     def _by_name(self, refused: KresError) -> None:
         """Read an object that may not be listed, but may be got by its name. Raises as ``read.get``."""
-        items, _ = read_named_object(self._connection, self.kind, self.need)
+        items, _ = read_named_object(self._connection, self.kind, self.read)
         self._post_word("begin")
         self._post_word("items", items)
         self.state = replace(self.state, has_objects=True)
@@ -252,22 +252,22 @@ class Reader:
 
     def _retry(self, error: KresError | None, phase: Phase = "retrying") -> None:
         """Wait longer each time. ``error`` None: the server ended a watch at once."""
-        self._tries += 1
+        self._attempts += 1
         asked = error.retry_after if isinstance(error, StatusError) else 0.0
         self.lost = isinstance(error, Unreachable | TimedOut)
-        self._wait_until_due(phase, error, backoff.delay(self._tries, self._clock.random_fraction(), asked), asked)
+        self._wait_until_due(phase, error, backoff.delay(self._attempts, self._clock.random_fraction(), asked), asked)
         self.lost = False
 
     def _wait_until_due(self, phase: Phase, error: KresError | None, seconds: float, asked: float = 0.0) -> None:
-        why = error.message if error is not None else "the server ended the watch at once"
-        self._set_state(phase, tries=self._tries, why=why, due=self._clock.now() + seconds, asked=asked)
+        reason = error.message if error is not None else "the server ended the watch at once"
+        self._set_state(phase, tries=self._attempts, why=reason, due=self._clock.now() + seconds, asked=asked)
         self._woken.clear()
         if not self._over.is_set():
             self._clock.wait(self._woken, seconds)
 
     def _set_state(self, phase: Phase, **facts: Any) -> None:
-        heard = facts.pop("heard", self.state.heard)
-        self.state = FeedState(phase, has_objects=self.state.has_objects, heard=heard, **facts)
+        heard = facts.pop("heard", self.state.answered_at)
+        self.state = FeedState(phase, has_objects=self.state.has_objects, answered_at=heard, **facts)
 
     def _post_word(self, what: What, load: Any = None) -> None:
         self._inbox.put(ReaderMessage(self, what, load), self._over)

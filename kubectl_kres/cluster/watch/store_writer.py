@@ -23,9 +23,9 @@ class ReaderObjects:
     """
 
     def __init__(self, reader: Reader) -> None:
-        need = reader.need
+        read = reader.read
         self.reader = reader
-        self.whole = not (need.name or need.label_selector or need.field_selector)
+        self.is_complete = not (read.name or read.label_selector or read.field_selector)
         self.owned: set[ObjectKey] = set()
         self.missing: set[ObjectKey] | None = None
         self.faults: dict[str, None] = {}
@@ -33,8 +33,8 @@ class ReaderObjects:
 
     def covers(self, key: ObjectKey) -> bool:
         """Return whether it would tell of this object's end."""
-        if self.whole:
-            return self.reader.need.namespace in {"", key[0]}
+        if self.is_complete:
+            return self.reader.read.namespace in {"", key[0]}
         return key in self.owned
 
 
@@ -50,33 +50,33 @@ class StoreWriter:
     def open(self, reader: Reader) -> None:
         """Words of this reader are heard from now on."""
         self._held[reader] = ReaderObjects(reader)
-        if reader.need.name and reader.kind.whole is not None:
-            self._detailed[reader.need.kind, (reader.need.namespace, reader.need.name)] = reader
+        if reader.read.name and reader.kind.whole is not None:
+            self._detailed[reader.read.kind, (reader.read.namespace, reader.read.name)] = reader
 
     def close(self, reader: Reader, store: Store, changes: Changes) -> None:
         """Forget the reader, and the objects that no other one covers."""
         reader_objects = self._held.pop(reader)
         self._detailed = {key: item for key, item in self._detailed.items() if item is not reader}
-        kind = reader.need.kind
+        kind = reader.read.kind
         for key in sorted(self._keys(reader_objects, store)):
             self._drop(kind, key, store, changes)
-        store.uncover(reader.need)
-        changes.needs[reader.need] = None
+        store.uncover(reader.read)
+        changes.reads[reader.read] = None
 
     def handle_message(self, word: ReaderMessage, store: Store, changes: Changes) -> None:
         """Do what a word says. Raises what a reader failed with by mistake."""
         reader_objects = self._held.get(word.reader)
         if reader_objects is None:
             return
-        if word.what == "events":
+        if word.kind == "events":
             self._events(reader_objects, word.load, store, changes)
-        elif word.what == "items":
+        elif word.kind == "items":
             self._items(reader_objects, word.load, store, changes)
-        elif word.what == "begin":
+        elif word.kind == "begin":
             reader_objects.missing = set(self._keys(reader_objects, store))
-        elif word.what == "listed":
+        elif word.kind == "listed":
             self._finish_list(reader_objects, word.load, store, changes)
-        elif word.what == "fault":
+        elif word.kind == "fault":
             raise word.load
         else:
             self._set_coverage(reader_objects, word.load, store, changes)
@@ -84,7 +84,7 @@ class StoreWriter:
     def _items(self, reader_objects: ReaderObjects, items: Iterable[Any], store: Store, changes: Changes) -> None:
         missing = reader_objects.missing
         assert missing is not None
-        kind = reader_objects.reader.need.kind
+        kind = reader_objects.reader.read.kind
         for item in items:
             key = (item.metadata.namespace, item.metadata.name)
             missing.discard(key)
@@ -93,7 +93,7 @@ class StoreWriter:
     def _store_object(
         self, reader_objects: ReaderObjects, kind: str, key: ObjectKey, item: Any, store: Store, changes: Changes
     ) -> None:
-        if not reader_objects.whole:
+        if not reader_objects.is_complete:
             reader_objects.owned.add(key)
         if self._detailed and self._detailed.get((kind, key), reader_objects.reader) is not reader_objects.reader:
             return
@@ -115,7 +115,7 @@ class StoreWriter:
     def _events(
         self, reader_objects: ReaderObjects, events: Iterable[WatchEvent], store: Store, changes: Changes
     ) -> None:
-        kind = reader_objects.reader.need.kind
+        kind = reader_objects.reader.read.kind
         for event in events:
             key = (event.namespace, event.name)
             before = store.get(kind, event.name, event.namespace)
@@ -133,7 +133,7 @@ class StoreWriter:
         self, reader_objects: ReaderObjects, kind: str, key: ObjectKey, store: Store, changes: Changes
     ) -> None:
         reader_objects.owned.discard(key)
-        if reader_objects.whole or not self._is_covered(kind, key):
+        if reader_objects.is_complete or not self._is_covered(kind, key):
             self._remove_object(kind, key, store, changes)
 
     def _finish_list(
@@ -141,25 +141,25 @@ class StoreWriter:
     ) -> None:
         """Drop what a complete list did not hold."""
         for key in sorted(reader_objects.missing or ()):
-            self._drop_object(reader_objects, reader_objects.reader.need.kind, key, store, changes)
+            self._drop_object(reader_objects, reader_objects.reader.read.kind, key, store, changes)
         reader_objects.missing = None
         if not reader_objects.listed:
             reader_objects.listed = True
-            self._orphans(reader_objects.reader.need, store, changes)
+            self._orphans(reader_objects.reader.read, store, changes)
         reader_objects.faults = dict.fromkeys(skipped)
         self._set_coverage(reader_objects, None, store, changes)
 
-    def _orphans(self, need: ReadRequest, store: Store, changes: Changes) -> None:
+    def _orphans(self, read: ReadRequest, store: Store, changes: Changes) -> None:
         """Drop what was in the store before its readers came and none of them found."""
         readers = [
-            reader_objects for reader_objects in self._held.values() if reader_objects.reader.need.kind == need.kind
+            reader_objects for reader_objects in self._held.values() if reader_objects.reader.read.kind == read.kind
         ]
-        if any(reader.whole and reader.reader.need.namespace in {"", need.namespace} for reader in readers):
+        if any(reader.is_complete and reader.reader.read.namespace in {"", read.namespace} for reader in readers):
             # Nothing is without one that answers for it.
             return
         if all(reader.listed for reader in readers):
-            for key in sorted(store.keys(need.kind, need.namespace)):
-                self._drop(need.kind, key, store, changes)
+            for key in sorted(store.keys(read.kind, read.namespace)):
+                self._drop(read.kind, key, store, changes)
 
     def _fault(self, reader_objects: ReaderObjects, key: ObjectKey, fault: str, store: Store, changes: Changes) -> None:
         """An object that could not be decoded is named until it can, or is gone."""
@@ -172,20 +172,20 @@ class StoreWriter:
     def _set_coverage(
         self, reader_objects: ReaderObjects, coverage: Coverage | None, store: Store, changes: Changes
     ) -> None:
-        need = reader_objects.reader.need
+        read = reader_objects.reader.read
         if coverage is None:
             coverage = Coverage("failed", "; ".join(reader_objects.faults)) if reader_objects.faults else READ
         elif coverage.state == "absent":
             for key in sorted(self._keys(reader_objects, store)):
-                self._drop_object(reader_objects, need.kind, key, store, changes)
-        store.cover(need, coverage)
-        changes.needs[need] = None
+                self._drop_object(reader_objects, read.kind, key, store, changes)
+        store.cover(read, coverage)
+        changes.reads[read] = None
 
     def _keys(self, reader_objects: ReaderObjects, store: Store) -> Iterable[ObjectKey]:
         """Return the objects that a reader answers for."""
         return (
-            store.keys(reader_objects.reader.need.kind, reader_objects.reader.need.namespace)
-            if reader_objects.whole
+            store.keys(reader_objects.reader.read.kind, reader_objects.reader.read.namespace)
+            if reader_objects.is_complete
             else reader_objects.owned
         )
 
@@ -202,7 +202,7 @@ class StoreWriter:
 
     def _is_covered(self, kind: str, key: ObjectKey) -> bool:
         return any(
-            reader_objects.reader.need.kind == kind and reader_objects.covers(key)
+            reader_objects.reader.read.kind == kind and reader_objects.covers(key)
             for reader_objects in self._held.values()
         )
 

@@ -37,7 +37,7 @@ class PoliciesExplainer(Explainer):
         return partial(_select_policies, words)
 
     def reports(
-        self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
+        self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         options, ref = self.page.options, subject.ref
         for flag in ("container", "question"):
@@ -46,8 +46,8 @@ class PoliciesExplainer(Explainer):
                 raise UsageError(f"--{name} asks about a pod, not about policies")
         kind = "" if ref.kind == ALL else ref.kind
         space = ref.namespace or (*options.namespaces, "default")[0]
-        result = policy_effects(turn.store, space, turn.ask, kind, ref.name)
-        if ref.name and turn.store.get(ref.kind, ref.name) is None and result.complete:
+        result = policy_effects(batch.store, space, batch.options, kind, ref.name)
+        if ref.name and batch.store.get(ref.kind, ref.name) is None and result.complete:
             run_summary.add_error(
                 NotFound(f'{subject.kind.qualified_name} "{ref.name}" not found', code=404, reason="NotFound")
             )
@@ -61,10 +61,10 @@ class PoliciesExplainer(Explainer):
 
 
 def _select_policies(
-    named: Sequence[str], source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+    named: Sequence[str], source: ObjectSource, inputs: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
     """Raises UsageError for other types beside policies."""
-    del given, options, words, program
+    del inputs, options, words, program
     head, _, first = named[0].partition("/")
     kind = find(head)
     names = [*([first] if first else []), *(name.partition("/")[2] or name for name in named[1:])] or [""]

@@ -66,7 +66,7 @@ def policing_needs(store: Store, namespace: str, spec: PodSpec | None = None) ->
         return
     yield ReadRequest("Namespace", name=namespace, required=False)
     early = spec is None and not store.origin.version
-    yield from (need for need in deciding_needs(store) if not (early and need.kind.startswith(_NEWEST)))
+    yield from (read for read in deciding_needs(store) if not (early and read.kind.startswith(_NEWEST)))
     yield from parameter_needs(store, namespace)
     account = getattr(spec, "service_account_name", "") if spec is not None else ""
     if account and account != "default":
@@ -158,19 +158,19 @@ def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicie
     return ExtendedPolicies(structs.replace(policies, reviewer=partial(review_made, ref(store), namespace)))
 
 
-def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
+def _apply(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
     """The analysis of a pod that exists as it is: it was admitted."""
-    exempt = analysis.start.live is not None if target == "pod" else subject.ref.kind == "Pod"
-    if exempt or not _may_decide(store, subject.ref.namespace, analysis.start.pod):
+    exempt = analysis.manifest.live is not None if target == "pod" else subject.ref.kind == "Pod"
+    if exempt or not _may_decide(store, subject.ref.namespace, analysis.manifest.pod):
         return analysis
     from kubectl_kres.policies.reports import apply
 
     decide = apply.apply_policies if target == "pod" else apply.policed_object
-    return decide(store, subject, ask, analysis)
+    return decide(store, subject, options, analysis)
 
 
 def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
-    if analysis.made is not None:
+    if analysis.made_pod is not None:
         return ()
     from kubectl_kres.policies.reports.remedy import security_patch
 
@@ -205,7 +205,7 @@ def _account_decides(store: Store, namespace: str, pod: Pod) -> bool:
     account = store.get("ServiceAccount", name or "default", namespace) if name is not None else None
     if account is not None:
         return ENFORCE in (account.metadata.annotations or {}) or MIRROR in (pod.metadata.annotations or {})
-    return any(need.namespace in {"", namespace} for need in store.reads_of_kind("ServiceAccount"))
+    return any(read.namespace in {"", namespace} for read in store.reads_of_kind("ServiceAccount"))
 
 
 SYSTEM = System(

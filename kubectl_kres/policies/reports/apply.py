@@ -30,38 +30,42 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRea
 from kubectl_kres.store.store import Store
 
 
-def next_pod(subject: Subject, start: PodManifest) -> Raw | None:
+def next_pod(subject: Subject, manifest: PodManifest) -> Raw | None:
     """None: no template of it is known."""
     ref = subject.ref
     if subject.raw is not None:
         if ref.kind == "Pod":
-            return _as_started(subject.raw, start)
-        place = template_in(subject.raw)
-        return None if place is None else _build_pod(_as_started(place[1], start), ref.name, ref.namespace)
-    if start.owner is None:
+            return _as_started(subject.raw, manifest)
+        found_template = template_in(subject.raw)
+        return (
+            None
+            if found_template is None
+            else _build_pod(_as_started(found_template[1], manifest), ref.name, ref.namespace)
+        )
+    if manifest.owner is None:
         return None
-    template = template_of(start.owner)[1]
-    return None if template is None else _build_pod(_as_started(on_wire(template), start), ref.name, ref.namespace)
+    template = template_of(manifest.owner)[1]
+    return None if template is None else _build_pod(_as_started(on_wire(template), manifest), ref.name, ref.namespace)
 
 
-def added_to(subject: Subject, start: PodManifest) -> frozenset[str]:
+def added_to(subject: Subject, manifest: PodManifest) -> frozenset[str]:
     """The names of the containers that a stored object's pod is expected to get beside those of its template."""
-    template = template_of(start.owner)[1] if subject.raw is None and start.owner is not None else None
+    template = template_of(manifest.owner)[1] if subject.raw is None and manifest.owner is not None else None
     if template is None:
         return frozenset()
-    return frozenset(_names(start.pod.spec)) - frozenset(_names(template.spec))
+    return frozenset(_names(manifest.pod.spec)) - frozenset(_names(template.spec))
 
 
 def _names(spec: PodSpec) -> list[str]:
     return [container.name for container in (*(spec.containers or ()), *(spec.init_containers or ()))]
 
 
-def _as_started(raw: Raw, start: PodManifest) -> Raw:
+def _as_started(raw: Raw, manifest: PodManifest) -> Raw:
     """With the amounts that are tried instead of those that it states, and the containers that it is expected to get.
 
     Those come behind its own; whatever is not different stays as it is written.
     """
-    before, after = decode_object(raw.get("spec") or {}, PodSpec), start.pod.spec
+    before, after = decode_object(raw.get("spec") or {}, PodSpec), manifest.pod.spec
     spec = _with_amounts(raw.get("spec") or {}, before, after)
     for key, attribute in (("containers", "containers"), ("initContainers", "init_containers")):
         items, changed = getattr(before, attribute) or (), getattr(after, attribute) or ()
@@ -97,18 +101,18 @@ _EXEMPT = Assumption(
 _ADDED = Assumption("spec", "seen/added-on-create", "containers that live pods were given keep to Pod Security")
 
 
-def apply_policies(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
+def apply_policies(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
     """Return the analysis of the next pod; a pod that exists was admitted."""
-    if analysis.start.live is not None or analysis.made is not None:
+    if analysis.manifest.live is not None or analysis.made_pod is not None:
         return analysis
-    context = admission_context(store, subject.ref.namespace, ask.server)
-    raw = next_pod(subject, analysis.start) if context is not None else None
+    context = admission_context(store, subject.ref.namespace, options.server)
+    raw = next_pod(subject, analysis.manifest) if context is not None else None
     if context is None or raw is None or any(outcome.code == 400 for outcome in analysis.outcomes):
         return analysis
     if undecodable(raw) is not None:
         return analysis
     try:
-        return _Next(subject, ask, context, raw, added_to(subject, analysis.start)).next_pod_of(analysis)
+        return _Next(subject, options, context, raw, added_to(subject, analysis.manifest)).next_pod_of(analysis)
     except (Unparsable, msgspec.ValidationError):
         return analysis
 
@@ -119,14 +123,14 @@ class _Next:
     def __init__(
         self,
         subject: Subject,
-        ask: EvaluationOptions,
+        options: EvaluationOptions,
         context: PluginLookups,
         raw: Raw,
         additions: frozenset[str] = frozenset(),
     ) -> None:
-        self.server, self.raw, self.space = ask.server, raw, subject.ref.namespace
+        self.server, self.raw, self.space = options.server, raw, subject.ref.namespace
         sent = creation(raw, self.space)
-        self.request = sent.with_object(chain.fill_metadata(canonical_object(raw, ask.server), self.space))
+        self.request = sent.with_object(chain.fill_metadata(canonical_object(raw, options.server), self.space))
         self.unseen: list[FailedRead] = []
         withheld = withheld_of(subject, additions)
         validating, gaps = computable(context.world.validating, self.request, context, withheld)
@@ -161,7 +165,7 @@ class _Next:
 
     def _compute_outcomes(self, analysis: Analysis) -> Iterator[Outcome]:
         """Yield all of it anew, with what policies change."""
-        policies = for_owner_of(analysis.start.pod, analysis.known.policies)
+        policies = for_owner_of(analysis.manifest.pod, analysis.policies.policies)
         for answer in chain.create(self.raw, self.space, policies, self.server, self.world):
             self._unknown(answer.unknown)
             outcome = answer.outcome
@@ -177,7 +181,7 @@ class _Next:
         if outcome.draft is None or not (outcome.allowed or _by_quota(outcome)):
             yield outcome
             return
-        run = chain.Chain(self.request, analysis.known.policies, self.server, self.world)
+        run = chain.Chain(self.request, analysis.policies.policies, self.server, self.world)
         reviews = list(run.review(self.request.with_object(chain.object_to_validate(self.request, outcome.draft))))
         self._unknown(gap for review in reviews for gap in review.unknown)
         refusals = [refusal for review in reviews for refusal in review.refusals]
@@ -209,27 +213,30 @@ def _add_warnings(outcome: Outcome, reviews: Iterable[Review]) -> Outcome:
     return structs.replace(outcome, warnings=tuple(sorted({*outcome.warnings, *texts}))) if texts else outcome
 
 
-def policed_object(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
+def policed_object(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
     """Return what policies say of the workload of a file itself, which is sent before any pod is made of it."""
     raw, ref = subject.raw, subject.ref
-    context = admission_context(store, ref.namespace, ask.server) if raw is not None and ref.kind != "Pod" else None
+    context = admission_context(store, ref.namespace, options.server) if raw is not None and ref.kind != "Pod" else None
     if context is None or raw is None or undecodable(raw) is not None:
         return analysis
     try:
-        request = _build_request(store, subject, raw, ask)
+        request = _build_request(store, subject, raw, options)
     except (Unparsable, msgspec.ValidationError):
         return analysis
     validating, gaps = computable(context.world.validating, request, context)
     world = structs.replace(context.world, validating=validating)
-    reviews = list(chain.Chain(request, analysis.known.policies, ask.server, world).review(request))
-    unseen = [*gaps_of(gaps, _VALIDATING), *gaps_of((gap for review in reviews for gap in review.unknown), _VALIDATING)]
+    reviews = list(chain.Chain(request, analysis.policies.policies, options.server, world).review(request))
+    failed_reads = [
+        *gaps_of(gaps, _VALIDATING),
+        *gaps_of((gap for review in reviews for gap in review.unknown), _VALIDATING),
+    ]
     changing = [
         f"{bound.policy.name} is not computed: it changes the {ref.kind} itself"
         for bound in context.world.mutating
         if match_request(bound.policy.spec.get("matchConstraints"), request, context.world.namespace) is not None
     ]
-    unseen += gaps_of(changing, _MUTATING)
-    analysis = structs.replace(analysis, unseen=(*analysis.unseen, *unseen))
+    failed_reads += gaps_of(changing, _MUTATING)
+    analysis = structs.replace(analysis, unseen=(*analysis.unseen, *failed_reads))
     refusals = [refusal for review in reviews for refusal in review.refusals]
     if not refusals:
         return structs.replace(
@@ -239,9 +246,9 @@ def policed_object(store: Store, subject: Subject, ask: EvaluationOptions, analy
     return structs.replace(analysis, outcomes=outcomes, then=(*analysis.outcomes, *analysis.then))
 
 
-def _build_request(store: Store, subject: Subject, raw: Raw, ask: EvaluationOptions) -> Request:
+def _build_request(store: Store, subject: Subject, raw: Raw, options: EvaluationOptions) -> Request:
     request = creation(raw, subject.ref.namespace)
-    whole = chain.fill_metadata(canonical_object(raw, ask.server), subject.ref.namespace)
+    canonical = chain.fill_metadata(canonical_object(raw, options.server), subject.ref.namespace)
     if store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) is not None:
-        return structs.replace(request, operation="UPDATE", object=whole, old=whole)
-    return request.with_object(whole)
+        return structs.replace(request, operation="UPDATE", object=canonical, old=canonical)
+    return request.with_object(canonical)

@@ -88,7 +88,7 @@ def _make_context(store: Store, namespace: str, server: Server) -> PluginLookups
         (_list_specs(store, "ValidatingAdmissionPolicy"), _list_specs(store, "ValidatingAdmissionPolicyBinding")),
         (_list_specs(store, "MutatingAdmissionPolicy"), _list_specs(store, "MutatingAdmissionPolicyBinding")),
         params=build_param_finder(_build_lookup(store)),
-        most=MOST,
+        maximum=MOST,
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )
     computed = extend(store, namespace, Policies()).computed
@@ -130,13 +130,13 @@ def _accounts(store: Store, namespace: str) -> Mapping[str, Raw] | None:
         for service_account in store.all("ServiceAccount", namespace)
     }
     missing = [
-        need.name
-        for need, coverage in store.coverages().items()
-        if need.kind == "ServiceAccount"
-        and need.namespace == namespace
-        and need.name
+        read.name
+        for read, coverage in store.coverages().items()
+        if read.kind == "ServiceAccount"
+        and read.namespace == namespace
+        and read.name
         and coverage.is_known
-        and need.name not in service_account
+        and read.name not in service_account
     ]
     if store.covered(ReadRequest("ServiceAccount", namespace)).is_known:
         return {"default": {"metadata": {"name": "default"}}, **service_account}

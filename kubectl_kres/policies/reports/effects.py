@@ -86,49 +86,53 @@ def effects_needs(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
 
 
 def policy_effects(
-    store: Store, namespace: str, ask: EvaluationOptions, kind: str = "", name: str = ""
+    store: Store, namespace: str, options: EvaluationOptions, kind: str = "", name: str = ""
 ) -> PolicyEffects:
     """Of policies of one kind, or of that name alone, where these are given."""
-    context = admission_context(store, namespace, ask.server)
+    context = admission_context(store, namespace, options.server)
     policy_effects: list[PolicyEffect] = []
     if context is not None:
         pods = [pod for pod in store.all("Pod", namespace) if pod.status.phase not in _ENDED]
-        requests = list(_requests(pods, namespace, ask))
+        requests = list(_requests(pods, namespace, options))
         for text, bound in (("ValidatingAdmissionPolicy", context.world.validating),
                            ("MutatingAdmissionPolicy", context.world.mutating)):  # fmt: skip
             if kind in ("", text):
                 chosen = [each for each in bound if name in ("", each.policy.name)]
                 policy_effects += [
-                    effect for each in chosen for effect in _effect(text, each, context, requests, namespace, ask)
+                    effect for each in chosen for effect in _effect(text, each, context, requests, namespace, options)
                 ]
-    unseen = tuple(find_unread(store, effects_needs(store, namespace)))
+    failed_reads = tuple(find_unread(store, effects_needs(store, namespace)))
     dangling = tuple(pair for policy in POLICIES if kind in ("", policy) for pair in _dangling(store, policy))
     return PolicyEffects(
-        namespace, tuple(policy_effects), dangling, unseen, not any(unseen.required for unseen in unseen)
+        namespace,
+        tuple(policy_effects),
+        dangling,
+        failed_reads,
+        not any(failed_read.required for failed_read in failed_reads),
     )
 
 
 def _dangling(store: Store, kind: str) -> Iterator[tuple[str, str]]:
     if not store.covered(ReadRequest(kind)).is_known and store.origin.kind == "cluster":
         return
-    known = {item.metadata.name for item in store.all(kind)}
+    known_items = {item.metadata.name for item in store.all(kind)}
     for binding in store.all(f"{kind}Binding"):
-        wanted = str(binding.spec.get("policyName", ""))
-        if wanted not in known:
-            yield binding.metadata.name, wanted
+        expected = str(binding.spec.get("policyName", ""))
+        if expected not in known_items:
+            yield binding.metadata.name, expected
 
 
-def _requests(pods: list[Pod], namespace: str, ask: EvaluationOptions) -> Iterator[Request]:
+def _requests(pods: list[Pod], namespace: str, options: EvaluationOptions) -> Iterator[Request]:
     """Yield the pods as they would be created today."""
     for pod in pods:
         raw = {**on_wire(pod), "apiVersion": "v1", "kind": "Pod"}
         kept = ("name", "namespace", "labels", "annotations")
         raw["metadata"] = {key: raw["metadata"][key] for key in kept if key in raw["metadata"]}
         try:
-            whole = fill_metadata(canonical_object(raw, ask.server), namespace)
+            canonical = fill_metadata(canonical_object(raw, options.server), namespace)
         except (Unparsable, msgspec.ValidationError):
             continue
-        yield creation(raw, namespace).with_object(whole)
+        yield creation(raw, namespace).with_object(canonical)
 
 
 def _effect(
@@ -137,7 +141,7 @@ def _effect(
     context: PluginLookups,
     requests: list[Request],
     namespace: str,
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
 ) -> Iterator[PolicyEffect]:
     """Nothing for a policy that is about no pod there."""
     bindings = [binding for binding in bound.bindings if _about_pods(bound, binding, context, requests, namespace)]
@@ -146,7 +150,7 @@ def _effect(
     actions = dict.fromkeys(
         a for binding in bindings for a in (binding.get("spec") or {}).get("validationActions") or ()
     )
-    errors = policy_creation.errors_of({**bound.policy.raw, "kind": kind}, ask.server.version[1] + 1)
+    errors = policy_creation.errors_of({**bound.policy.raw, "kind": kind}, options.server.version[1] + 1)
     effect = PolicyEffect(
         kind, bound.policy.name, tuple(map(name_of, bindings)), tuple(actions), faults=tuple(map(str, errors))
     )
@@ -162,7 +166,7 @@ def _effect(
     seen = [request for request in requests if _matches(bound, request, context)]
     try:
         for request in seen:
-            others += _of_pod(kind, bound, request, context, ask)
+            others += _of_pod(kind, bound, request, context, options)
     except NotComputed as gap:
         yield structs.replace(effect, unknown=str(gap))
         return
@@ -194,11 +198,11 @@ def _about_pods(
 
 
 def _of_pod(
-    kind: str, bound: BoundPolicy, request: Request, context: PluginLookups, ask: EvaluationOptions
+    kind: str, bound: BoundPolicy, request: Request, context: PluginLookups, options: EvaluationOptions
 ) -> Iterator[PodEffect]:
     """Yield what is not as the policy wants it; nothing: all is. Raises NotComputed."""
     if kind == "MutatingAdmissionPolicy":
-        yield from _unset_effects(bound, request, context, ask)
+        yield from _unset_effects(bound, request, context, options)
         return
     review = validating.review(request, (bound,), context.request_context)
     if review.unknown:
@@ -212,19 +216,19 @@ def _of_pod(
 
 
 def _unset_effects(
-    bound: BoundPolicy, request: Request, context: PluginLookups, ask: EvaluationOptions
+    bound: BoundPolicy, request: Request, context: PluginLookups, options: EvaluationOptions
 ) -> Iterator[PodEffect]:
-    session = MutationRun((bound,), context.request_context, ask.server)
-    whole, refusal = session.run(request)
+    session = MutationRun((bound,), context.request_context, options.server)
+    canonical, refusal = session.run(request)
     if session.dropped:
         yield PodEffect(request.name, session.dropped[0].text, refused=True)
         return
     if refusal is not None:
         yield PodEffect(request.name, refusal.message, refused=True)
-    elif whole != request.object:
+    elif canonical != request.object:
         values = [
             f"{entry.path} {entry.after or 'gone'}"
             for step in session.steps
-            for entry in step.changed_resources(ask.server)
+            for entry in step.changed_resources(options.server)
         ]
         yield PodEffect(request.name, f"lacks {', '.join(values)}" if values else "lacks what it sets")

@@ -35,11 +35,11 @@ def _security(case: RemedyContext) -> Iterator[str]:
     for finding in case.findings:
         which = _CONTAINERS.search(finding.observed)
         names = which[1].replace('"', "") if which else ""
-        where = f"in container{'s' * (',' in names)} {names} " if which else ""
+        place_text = f"in container{'s' * (',' in names)} {names} " if which else ""
         if finding.expected:
-            yield f"{where}set {finding.path}: {finding.expected}"
+            yield f"{place_text}set {finding.path}: {finding.expected}"
         elif finding.path:
-            yield f"{where}take out or change {finding.path}: {finding.observed}"
+            yield f"{place_text}take out or change {finding.path}: {finding.observed}"
         else:
             yield f"change what Pod Security names: {finding.observed}"
 
@@ -100,7 +100,7 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
     """Return the fix; None where something else refuses, too, or where contexts alone do not help."""
     findings = [finding for outcome in analysis.outcomes if outcome.refusal for finding in outcome.refusal.findings]
     namespace: Any = store.get("Namespace", subject.ref.namespace)
-    pod = next_pod(subject, analysis.start)
+    pod = next_pod(subject, analysis.manifest)
     if pod is None or namespace is None or not findings or any(finding.rule != RULE for finding in findings):
         return None
     spec: Mapping[str, Any] = pod.get("spec") or {}
@@ -116,9 +116,11 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
         return Remedy(f"{'; '.join(_texts(spec, merged))}; and take out what stays: {detail(rest)}", proven=False)
     stays = _refusal(store, subject, {**pod, "spec": merged}, analysis)
     root = _ROOT if "runAsNonRoot" in json.dumps(patch) else ""
-    why = "; ".join(filter(None, (_no_command(subject, analysis), root)))
+    reason = "; ".join(filter(None, (_no_command(subject, analysis), root)))
     command = "" if _no_command(subject, analysis) else _command(store, subject, analysis, patch)
-    return Remedy("; ".join(_texts(spec, merged)), (), (command,) * bool(command), why, stays=stays, proven=not stays)
+    return Remedy(
+        "; ".join(_texts(spec, merged)), (), (command,) * bool(command), reason, stays=stays, proven=not stays
+    )
 
 
 def _refusal(store: Store, subject: Subject, pod: Mapping[str, Any], analysis: Analysis) -> str:
@@ -134,7 +136,7 @@ def _no_command(subject: Subject, analysis: Analysis) -> str:
     """Return why nothing can be typed; empty: a patch can."""
     if subject.raw is not None:
         return edit_file(subject.file)
-    owner = analysis.start.owner
+    owner = analysis.manifest.owner
     metadata: Metadata | None = owner.metadata if owner is not None else None
     kept = keeper_of(subject.ref, metadata) if metadata is not None else ""
     if kept or subject.ref.kind in _FIXED:
@@ -143,15 +145,15 @@ def _no_command(subject: Subject, analysis: Analysis) -> str:
 
 
 def _command(store: Store, subject: Subject, analysis: Analysis, patch: Mapping[str, Any]) -> str:
-    owner = analysis.start.owner
+    owner = analysis.manifest.owner
     assert owner is not None
     whole: Mapping[str, Any] = {"spec": patch}
     for step in reversed(template_of(owner)[0].split(".")):
         whole = {step: whole}
     ref = subject.ref
-    where = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
+    place_text = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
     text = shlex.quote(json.dumps(whole, separators=(",", ":")))
-    return directed_command(store.origin, f"patch {where} --type strategic -p {text}")
+    return directed_command(store.origin, f"patch {place_text} --type strategic -p {text}")
 
 
 def _texts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

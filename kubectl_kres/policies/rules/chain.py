@@ -97,13 +97,13 @@ def world_of(
     params: FindParams = _no_params,
     user: User | None = None,
     pods: Sequence[Raw] = (),
-    most: int = PER_CALL,
+    maximum: int = PER_CALL,
     version: Version = NEWEST,
 ) -> PolicyObjects:
     """From policies and their bindings as read."""
     return PolicyObjects(
         namespace, accounts, bind_policies(*validating_policies, version), bind_policies(*mutating_policies, version),
-        params, user, tuple(pods), most,
+        params, user, tuple(pods), maximum,
     )  # fmt: skip
 
 
@@ -120,7 +120,7 @@ _GATED: Raw = {
 class Chain:
     def __init__(self, request: Request, policies: Policies, server: Server, world: PolicyObjects) -> None:
         self.request, self.policies, self.server, self.world = request, policies, server, world
-        self.given = RequestContext(world.namespace, world.params, server, world.most)
+        self.context = RequestContext(world.namespace, world.params, server, world.most)
         #: At which mutations the server drops the connection, in the order of policies that is tried.
         self.dropped: list[Finding] = []
 
@@ -148,7 +148,7 @@ class Chain:
         if self.world.validating and not review.refusals and not only_pod and request.kind not in POLICY_KINDS:
             from kubectl_kres.policies.rules import validating  # noqa: PLC0415, only policies load the engine
 
-            yield validating.review(request, self.world.validating, self.given)
+            yield validating.review(request, self.world.validating, self.context)
 
     def evaluate(
         self,
@@ -164,23 +164,25 @@ class Chain:
             if not outcome.allowed and not late:
                 yield PolicyAnswer(outcome, request.object, {}, unknown, steps)
                 continue
-            seen = request.with_object(object_to_validate(request, outcome.draft))
-            reviews = list(self.review(seen, only_pod=late))
+            request_seen = request.with_object(object_to_validate(request, outcome.draft))
+            reviews = list(self.review(request_seen, only_pod=late))
             audit = {key: text for review in reviews for key, text in review.audit.items()}
             gaps = (*unknown, *(gap for review in reviews for gap in review.unknown))
             warnings = [*outcome.warnings, *(text for review in reviews for text in review.warnings)]
             refusals = [refusal for review in reviews for refusal in review.refusals]
             for refusal in refusals:
-                yield self.build_refusal(refusal, warnings, whole=seen.object, audit=audit, unknown=gaps, steps=steps)
+                yield self.build_refusal(
+                    refusal, warnings, whole=request_seen.object, audit=audit, unknown=gaps, steps=steps
+                )
             if refusals:
                 continue
             if late:
-                yield PolicyAnswer(outcome, seen.object, audit, gaps, steps)
+                yield PolicyAnswer(outcome, request_seen.object, audit, gaps, steps)
                 continue
             for last in admitted(self.policies):
                 if last.allowed or last.refusal is not None:
                     texts = structs.replace(last, warnings=tuple(sorted({*warnings, *last.warnings})))
-                    yield PolicyAnswer(texts, _build_stored_object(seen, last), audit, gaps, steps)
+                    yield PolicyAnswer(texts, _build_stored_object(request_seen, last), audit, gaps, steps)
 
 
 def _drop_containers(request: Request, names: frozenset[str]) -> Request:
@@ -205,18 +207,18 @@ def _is_late_refusal(outcome: Outcome) -> bool:
 
 
 def _build_stored_object(request: Request, outcome: Outcome) -> Raw | None:
-    whole = request.object
-    if whole is None or request.kind != "Pod" or outcome.draft is None or not outcome.allowed:
-        return whole
-    return with_draft(whole, outcome.draft)
+    canonical = request.object
+    if canonical is None or request.kind != "Pod" or outcome.draft is None or not outcome.allowed:
+        return canonical
+    return with_draft(canonical, outcome.draft)
 
 
 def object_to_validate(request: Request, draft: Draft | None) -> Raw | None:
     """Return what storage makes of a new pod before the validating plugins see it."""
-    whole = request.object
-    if whole is None or request.kind != "Pod" or request.operation != "CREATE" or draft is None:
-        return whole
-    pod = with_draft(whole, draft)
+    canonical = request.object
+    if canonical is None or request.kind != "Pod" or request.operation != "CREATE" or draft is None:
+        return canonical
+    pod = with_draft(canonical, draft)
     pod["metadata"] = {**pod["metadata"], "generation": 1}
     brought = "" if draft.server.has_change("qos/not-brought") else (pod.get("status") or {}).get("qosClass")
     qos_class = brought or qos.class_of(draft)
@@ -255,10 +257,10 @@ def _created_of(
     if refusal is not None:
         return (chain.build_refusal(refusal),)
     try:
-        whole = fill_metadata(canonical_object(raw, server), namespace)
+        canonical = fill_metadata(canonical_object(raw, server), namespace)
     except Unparsable:
         return tuple(PolicyAnswer(outcome) for outcome in create_object(raw, policies, server))
-    request = request.with_object(whole)
+    request = request.with_object(canonical)
     if request.kind in POLICY_KINDS:
         from kubectl_kres.policies.rules import creation  # noqa: PLC0415
 
@@ -268,7 +270,7 @@ def _created_of(
         if errors and outcome.refusal is not None:
             message = outcome.refusal.message.replace(request.kind, refused_kind, 1)
             outcome = structs.replace(outcome, refusal=structs.replace(outcome.refusal, message=message))
-        return (PolicyAnswer(outcome, whole),)
+        return (PolicyAnswer(outcome, canonical),)
     policy_answers: list[PolicyAnswer] = []
     for entries, mutated in _mutations(chain, request, raw):
         if isinstance(mutated, PolicyAnswer):
@@ -347,17 +349,17 @@ def _bounds_only(limits: Limits) -> Limits:
     return Limits(limits.source, tuple(items))
 
 
-def fill_metadata(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
+def fill_metadata(canonical: dict[str, Any], namespace: str) -> dict[str, Any]:
     """Return the metadata that the server fills in before any plugin sees the object."""
-    metadata = {**(whole.get("metadata") or {})}
-    if str(whole.get("kind", "")) not in namespaces.CLUSTER_WIDE:
+    metadata = {**(canonical.get("metadata") or {})}
+    if str(canonical.get("kind", "")) not in namespaces.CLUSTER_WIDE:
         metadata["namespace"] = metadata.get("namespace") or namespace
     if not metadata.get("name") and metadata.get("generateName"):
         metadata["name"] = f"{metadata['generateName']}xxxxx"
     metadata.pop("uid", None)
     metadata["creationTimestamp"] = "1970-01-01T00:00:00Z"
-    whole["metadata"] = metadata
-    return whole
+    canonical["metadata"] = metadata
+    return canonical
 
 
 def _mutations(chain: Chain, request: Request, raw: Raw) -> Iterator[tuple[tuple[Entry, ...], _Mutated | PolicyAnswer]]:
@@ -394,20 +396,20 @@ def sessions(chain: Chain) -> Iterator[MutationRun]:
 
     single = [BoundPolicy(bound.policy, (binding,)) for bound in chain.world.mutating for binding in bound.bindings]
     for order in islice(permutations(single), MOST_ORDERS):
-        run = MutationRun(order, chain.given, chain.server)
+        run = MutationRun(order, chain.context, chain.server)
         chain.dropped = run.dropped
         yield run
 
 
 def mutate_once(chain: Chain, request: Request, session: MutationRun) -> _Mutated | PolicyAnswer:
-    whole = dict(request.object or {})
+    canonical = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     try:
-        mutated, refusal = session.run(request.with_object(whole))
+        mutated, refusal = session.run(request.with_object(canonical))
         if refusal is None and session.again:
             mutated, refusal = session.run(request.with_object(mutated), reinvoked=True)
     except NotComputed as gap:
-        mutated, refusal, unknown = whole, None, _format_gap(chain, gap)
+        mutated, refusal, unknown = canonical, None, _format_gap(chain, gap)
     if refusal is not None:
         return chain.build_refusal(refusal, steps=tuple(session.steps))
     return dict(mutated), tuple(session.steps), unknown
@@ -440,12 +442,12 @@ def _pod(
     """Return the pod's way through the mutating plugins, twice where a policy changed it; ``entries`` tell of its
     values.
     """
-    whole: dict[str, Any] = dict(request.object or {})
+    canonical: dict[str, Any] = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     for reinvoked in (False, True):
         accounts, done = chain.world.accounts, len(session.steps)
         pod, refusal = built_in.run_plugins(
-            request.with_object(whole), order, chain.policies, accounts, chain.server, entries
+            request.with_object(canonical), order, chain.policies, accounts, chain.server, entries
         )
         if refusal is not None:
             return chain.build_refusal(refusal, steps=tuple(session.steps))
@@ -455,11 +457,11 @@ def _pod(
             return pod, tuple(session.steps), _format_gap(chain, gap)
         if refusal is not None:
             return chain.build_refusal(refusal, steps=tuple(session.steps))
-        whole = dict(mutated)
+        canonical = dict(mutated)
         entries.extend(entry for step in session.steps[done:] for entry in step.changed_resources(chain.server))
         if not session.again:
             break
-    return whole, tuple(session.steps), unknown
+    return canonical, tuple(session.steps), unknown
 
 
 def distinct_answers(answers: Sequence[PolicyAnswer]) -> tuple[PolicyAnswer, ...]:
@@ -500,10 +502,10 @@ def review_object(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] 
             if answer.outcome.refusal is not None:
                 refusals[answer.outcome.message] = answer.outcome.refusal
             continue
-        whole, steps, more = answer
+        canonical, steps, more = answer
         unknown += more
-        changed = whole if steps else changed
-        for review in run.review(request.with_object(whole)):
+        changed = canonical if steps else changed
+        for review in run.review(request.with_object(canonical)):
             unknown += review.unknown
             refusals.update((refusal.message, refusal) for refusal in review.refusals)
     return ObjectReview(changed, tuple(refusals.values()), tuple(dict.fromkeys(unknown)))

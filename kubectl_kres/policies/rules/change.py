@@ -61,8 +61,8 @@ def change(
         if isinstance(mutated, PolicyAnswer):
             policy_answers.extend(drop_answers((mutated,), session.dropped))
             continue
-        whole, steps, unknown = mutated
-        stored = built_in.stored_part(operation, before, whole)
+        changed_object, steps, unknown = mutated
+        stored = built_in.stored_part(operation, before, changed_object)
         admitted = _updates(operation, before, stored, chain)
         evaluated = chain.evaluate(request.with_object(None if verb == "DELETE" else stored), admitted, steps, unknown)
         policy_answers.extend(drop_answers(evaluated, session.dropped))
@@ -74,8 +74,8 @@ def _scale_answers(chain: Chain, request: Request) -> Iterator[PolicyAnswer]:
 
     Source: registry/apps/deployment/storage ScaleREST.
     """
-    seen = structs.replace(request, object=_scale_of(request.object), old=_scale_of(request.old))
-    reviews = [*chain.review(seen)]
+    request_seen = structs.replace(request, object=_scale_of(request.object), old=_scale_of(request.old))
+    reviews = [*chain.review(request_seen)]
     warnings = tuple(sorted({text for review in reviews for text in review.warnings}))
     audit = {key: text for review in reviews for key, text in review.audit.items()}
     unknown = tuple(gap for review in reviews for gap in review.unknown)
@@ -86,10 +86,10 @@ def _scale_answers(chain: Chain, request: Request) -> Iterator[PolicyAnswer]:
         yield PolicyAnswer(Outcome(allowed=True, code=200, warnings=warnings), request.object, audit, unknown)
 
 
-def _scale_of(whole: Raw | None) -> Raw | None:
-    if whole is None:
+def _scale_of(changed_object: Raw | None) -> Raw | None:
+    if changed_object is None:
         return None
-    metadata, spec, status = (whole.get(key) or {} for key in ("metadata", "spec", "status"))
+    metadata, spec, status = (changed_object.get(key) or {} for key in ("metadata", "spec", "status"))
     kept = {key: metadata[key] for key in _KEPT if metadata.get(key)}
     replicas = spec.get("replicas", 1)
     return {

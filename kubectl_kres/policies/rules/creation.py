@@ -249,18 +249,18 @@ class _Policy:
         if kind not in fields:
             yield not_supported(f"{path}.patchType", str(kind), tuple(sorted(fields)), RULE)
             return
-        own = fields.pop(kind)
+        own_kind = fields.pop(kind)
         other = next(iter(fields.values()))
-        part = mutation.get(own)
+        part = mutation.get(own_kind)
         if part is None:
-            yield required(f"{path}.{own}", f"must be specified when patchType is {kind}", RULE)
+            yield required(f"{path}.{own_kind}", f"must be specified when patchType is {kind}", RULE)
         else:
             text = trim(str(part.get("expression") or ""))
             if not text:
-                yield required(f"{path}.{own}.expression", rule=RULE)
+                yield required(f"{path}.{own_kind}.expression", rule=RULE)
             else:
-                wanted = PATCHES if own == "jsonPatch" else OBJECT
-                yield from self._fault(text, f"{path}.{own}.expression", wanted, patch=True)
+                wanted = PATCHES if own_kind == "jsonPatch" else OBJECT
+                yield from self._fault(text, f"{path}.{own_kind}.expression", wanted, patch=True)
         if mutation.get(other) is not None:
             text = f"must not be specified when patchType is {kind}"
             yield invalid(f"{path}.{other}", f"{{{other}}}", text, RULE)
@@ -296,20 +296,20 @@ def _resources(resources: Raw, path: str) -> Iterator[FieldError]:
 
 def _selector(selector: Raw, path: str) -> Iterator[FieldError]:
     for index, match_expression in enumerate(selector.get("matchExpressions") or ()):
-        at, operator, values = (
+        item_path, operator, values = (
             f"{path}.matchExpressions[{index}]",
             match_expression.get("operator"),
             match_expression.get("values") or (),
         )
         if operator in ("In", "NotIn"):
             if not values:
-                yield required(f"{at}.values", "must be specified when `operator` is 'In' or 'NotIn'", RULE)
+                yield required(f"{item_path}.values", "must be specified when `operator` is 'In' or 'NotIn'", RULE)
         elif operator in ("Exists", "DoesNotExist"):
             if values:
                 text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-                yield forbidden(f"{at}.values", text, RULE)
+                yield forbidden(f"{item_path}.values", text, RULE)
         else:
-            yield invalid(f"{at}.operator", operator, "not a valid selector operator", RULE)
+            yield invalid(f"{item_path}.operator", operator, "not a valid selector operator", RULE)
 
 
 def _rule(rule: Raw, path: str) -> Iterator[FieldError]:

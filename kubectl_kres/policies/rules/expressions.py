@@ -116,11 +116,11 @@ class Expression:
         self.fault = self.unknown = ""
         self.internal = False
         self.kind: Type | None = None
-        where = environment(accepts, version)
+        environment_of = environment(accepts, version)
         if fields:
-            where = where.with_variables(fields)
+            environment_of = environment_of.with_variables(fields)
         try:
-            program = _compile_cached(text, where) if not fields else compile_expression(text, where)
+            program = _compile_cached(text, environment_of) if not fields else compile_expression(text, environment_of)
         except CompileError as error:
             self.fault = f"compilation failed: {error}"
             return
@@ -150,14 +150,14 @@ _CACHE: dict[tuple[str, int], CompiledExpression] = {}
 _MOST_CACHED = 2000
 
 
-def _compile_cached(text: str, where: Environment) -> CompiledExpression:
+def _compile_cached(text: str, environment_of: Environment) -> CompiledExpression:
     """Compiled once for all policies that hold the same text. Raises as ``compile_expression``."""
-    key = (text, id(where))
+    key = (text, id(environment_of))
     compiled_expression = _CACHE.get(key)
     if compiled_expression is None:
         if len(_CACHE) >= _MOST_CACHED:
             _CACHE.clear()
-        compiled_expression = _CACHE[key] = compile_expression(text, where)
+        compiled_expression = _CACHE[key] = compile_expression(text, environment_of)
     return compiled_expression
 
 
@@ -177,8 +177,8 @@ def declared_type(kind: Type | None) -> Type:
 class Variables:
     """``variables`` of one evaluation: each is computed when it is first asked for."""
 
-    def __init__(self, expressions: Mapping[str, Expression], names: Mapping[str, Any], most: int) -> None:
-        self.expressions, self.names, self.most = expressions, names, most
+    def __init__(self, expressions: Mapping[str, Expression], names: Mapping[str, Any], maximum: int) -> None:
+        self.expressions, self.names, self.most = expressions, names, maximum
         self.values: dict[str, Any] = {}
         self.cost = 0
 
@@ -246,11 +246,11 @@ class Evaluation:
         variables: Mapping[str, Expression],
         *,
         budget: int = PER_POLICY,
-        most: int = PER_CALL,
+        maximum: int = PER_CALL,
     ) -> None:
-        self.variables = Variables(variables, names, most)
+        self.variables = Variables(variables, names, maximum)
         self.names = {**names, "variables": self.variables}
-        self.budget, self.most = budget, most
+        self.budget, self.most = budget, maximum
 
     def run(self, expression: Expression) -> Result:
         """Raises OutOfBudget, NotComputed."""

@@ -120,8 +120,8 @@ class _ShownObjects:
 class MutationRun:
     """The policies' work on one request: ``run`` once, and again where the server invokes its plugins again."""
 
-    def __init__(self, policies: Sequence[BoundPolicy], given: RequestContext, server: Server) -> None:
-        self.policies, self.given, self.server = policies, given, server
+    def __init__(self, policies: Sequence[BoundPolicy], context: RequestContext, server: Server) -> None:
+        self.policies, self.context, self.server = policies, context, server
         self.steps: list[Mutation] = []
         #: At which mutations the server closes the connection; what comes after it is computed without them.
         self.dropped: list[Finding] = []
@@ -132,21 +132,21 @@ class MutationRun:
 
     def run(self, request: Request, *, reinvoked: bool = False) -> tuple[Raw, Refusal | None]:
         """Return the object after the policies, and a refusal. Raises NotComputed."""
-        whole = request.object or {}
+        canonical = request.object or {}
         if request.operation not in _OPERATIONS:
-            return whole, None
+            return canonical, None
         errors: list[_Error] = []
         invocations = list(self._invocations(request, errors))
-        if reinvoked and invocations and whole != self._last:
+        if reinvoked and invocations and canonical != self._last:
             self._require()
         try:
             if invocations:
-                whole = self._run_invocations(invocations, request, whole, errors, reinvoked=reinvoked)
+                canonical = self._run_invocations(invocations, request, canonical, errors, reinvoked=reinvoked)
         except Failed as failed:
-            return whole, failed.refusal
-        self._last = whole
+            return canonical, failed.refusal
+        self._last = canonical
         failing = [error for error in errors if error.policy.fails]
-        return whole, _refusal(failing) if failing else None
+        return canonical, _refusal(failing) if failing else None
 
     def _require(self) -> None:
         self._due |= self._invoked
@@ -155,30 +155,30 @@ class MutationRun:
     def _invocations(self, request: Request, errors: list[_Error]) -> Iterator[_Invocation]:
         for bound in self.policies:
             policy = bound.policy
-            seen = match_request(policy.spec.get("matchConstraints"), request, self.given.namespace)
-            if seen is None:
+            request_seen = match_request(policy.spec.get("matchConstraints"), request, self.context.namespace)
+            if request_seen is None:
                 continue
-            if not policy.kind_known(request, self.given):
+            if not policy.kind_known(request, self.context):
                 errors.append(_Error(policy, None, f"failed to configure policy: {policy.unknown_kind()}"))
                 continue
             for binding in bound.bindings:
                 resources = (binding.get("spec") or {}).get("matchResources")
-                if match_request(resources, request, self.given.namespace) is None:
+                if match_request(resources, request, self.context.namespace) is None:
                     continue
                 try:
-                    params = policy.params(binding, request, self.given)
+                    params = policy.params(binding, request, self.context)
                 except ConfigurationError as error:
                     text = f"failed to configure binding: {error}"
                     errors.append(_Error(policy, name_of(binding), text))
                     continue
                 for param in params:
-                    yield _Invocation(policy, name_of(binding), param, seen)
+                    yield _Invocation(policy, name_of(binding), param, request_seen)
 
     def _run_invocations(
         self,
         invocations: Sequence[_Invocation],
         request: Request,
-        whole: Raw,
+        canonical: Raw,
         errors: list[_Error],
         *,
         reinvoked: bool,
@@ -187,14 +187,14 @@ class MutationRun:
         shown: dict[str, _ShownObjects] = {}
         for invocation in invocations:
             objects = shown.setdefault(invocation.seen.api_version, _ShownObjects())
-            if not self._is_matched(invocation, request.with_object(whole), objects, errors):
+            if not self._is_matched(invocation, request.with_object(canonical), objects, errors):
                 continue
             if reinvoked and invocation.key not in self._due:
                 continue
-            before = whole
-            whole, patched = self._invoked_once(invocation, request, whole, objects, errors)
+            before = canonical
+            canonical, patched = self._invoked_once(invocation, request, canonical, objects, errors)
             dirty = dirty or patched
-            if whole != before:
+            if canonical != before:
                 self._require()
                 self.again = True
             if invocation.policy.spec.get("reinvocationPolicy") == "IfNeeded":
@@ -202,7 +202,7 @@ class MutationRun:
         if dirty:
             self._require()
             self.again = True
-        return whole
+        return canonical
 
     def _is_matched(
         self, invocation: _Invocation, request: Request, objects: _ShownObjects, errors: list[_Error]
@@ -211,19 +211,19 @@ class MutationRun:
             return True
         plain = objects.untyped_names(condition=True)
         try:
-            return invocation.policy.holds(request, request, invocation.params, self.given, plain)
+            return invocation.policy.holds(request, request, invocation.params, self.context, plain)
         except ConfigurationError as error:
             errors.append(_Error(invocation.policy, invocation.binding, str(error), "Invalid"))
             return False
 
     def _invoked_once(
-        self, invocation: _Invocation, request: Request, whole: Raw, objects: _ShownObjects, errors: list[_Error]
+        self, invocation: _Invocation, request: Request, canonical: Raw, objects: _ShownObjects, errors: list[_Error]
     ) -> tuple[Raw, bool]:
         """Return the object after all mutations of the policy, and whether any of them was carried out."""
         policy, patched = invocation.policy, False
         for index, mutation in enumerate(policy.spec.get("mutations") or ()):
             try:
-                after = self._apply_mutation(invocation, mutation, request.with_object(whole), objects)
+                after = self._apply_mutation(invocation, mutation, request.with_object(canonical), objects)
             except _Cannot as error:
                 errors.append(_Error(policy, invocation.binding, str(error), "Invalid"))
                 continue
@@ -232,10 +232,10 @@ class MutationRun:
                 continue
             patched = True
             objects.mutated()
-            if after != whole:
-                self.steps.append(Mutation(policy.name, invocation.binding, index, whole, after))
-            whole = after
-        return whole, patched
+            if after != canonical:
+                self.steps.append(Mutation(policy.name, invocation.binding, index, canonical, after))
+            canonical = after
+        return canonical, patched
 
     def _drop(self, policy: Policy, index: int) -> None:
         source = Source("MutatingAdmissionPolicy", policy.name, field=f"spec.mutations[{index}].jsonPatch.expression")
@@ -258,47 +258,47 @@ class MutationRun:
         names = names_of(
             request,
             request,
-            self.given.namespace,
+            self.context.namespace,
             invocation.params,
             self.server,
             has_params=policy.param_kind is not None,
             plain=objects.untyped_names(condition=False),
         )
-        evaluation = Evaluation(names, policy.variables, most=self.given.most)
+        evaluation = Evaluation(names, policy.variables, maximum=self.context.most)
         try:
             result = evaluation.run(expression)
         except OutOfBudget as error:
             raise _Cannot(str(error)) from None
         if result.error:
             raise _Cannot(result.error)
-        whole = request.object or {}
+        canonical = request.object or {}
         if is_patch:
-            return self._apply_json_patch(whole, result.value)
-        return self._apply_configuration(whole, result.value)
+            return self._apply_json_patch(canonical, result.value)
+        return self._apply_configuration(canonical, result.value)
 
-    def _apply_configuration(self, whole: Raw, value: Any) -> Raw:
+    def _apply_configuration(self, canonical: Raw, value: Any) -> Raw:
         if not isinstance(value, MessageLiteral):
             raise _Cannot(f"unsupported return type from ApplyConfiguration expression: {value}")
         mistakes = list(_find_misnamed_types(value, (value.name,)))
         if mistakes:
             raise _Cannot("type mismatch: " + "\n".join(mistakes))
         try:
-            merged = apply_configuration.merge_configuration(whole, as_json(value))
+            merged = apply_configuration.merge_configuration(canonical, as_json(value))
         except CannotApply as fault:
             raise _Cannot(f"error applying patch: {fault}") from None
-        kind, version = str(whole.get("kind", "")), str(whole.get("apiVersion", "v1"))
+        kind, version = str(canonical.get("kind", "")), str(canonical.get("apiVersion", "v1"))
         group_version = version if "/" in version else f"/{version}"
         fault_text = undecodable(merged)
         if fault_text is not None:
             raise _Cannot(f"unable to convert unstructured object to {group_version}, Kind={kind}: {fault_text}")
         return self._settle_object(merged)
 
-    def _apply_json_patch(self, whole: Raw, value: Any) -> Raw:
+    def _apply_json_patch(self, canonical: Raw, value: Any) -> Raw:
         operations = [_operation(item, self.server) for item in value]
         try:
-            document = json_patch.apply_operations(whole, operations)
+            document = json_patch.apply_operations(canonical, operations)
         except TestFailed:
-            return self._settle_object(whole)
+            return self._settle_object(canonical)
         except CannotPatch as fault:
             raise _Cannot(f"JSON Patch: {fault}") from None
         if not isinstance(document, dict):
@@ -311,9 +311,9 @@ class MutationRun:
             raise Failed(_internal(f"strict decoding error: {', '.join(sorted(unknown))}"))
         return self._settle_object(document)
 
-    def _settle_object(self, whole: Raw) -> Raw:
+    def _settle_object(self, canonical: Raw) -> Raw:
         try:
-            return canonical_object(whole, self.server)
+            return canonical_object(canonical, self.server)
         except Unparsable as fault:
             raise _Cannot(fault.error.message) from None
 
@@ -333,10 +333,10 @@ def _refusal(errors: Sequence[_Error]) -> Refusal:
 def _find_misnamed_types(value: Any, path: tuple[str, ...]) -> Iterator[str]:
     """Objects whose type's name is not the path to them."""
     if isinstance(value, MessageLiteral):
-        wanted = ".".join(path)
-        if value.name != wanted:
+        expected = ".".join(path)
+        if value.name != expected:
             yield (
-                f'unexpected type name "{value.name}", expected "{wanted}", which matches field name path from root '
+                f'unexpected type name "{value.name}", expected "{expected}", which matches field name path from root '
                 "Object type"
             )
         for key, item in value.fields.items():

@@ -17,15 +17,15 @@ _FILE_MODE = 0o644
 
 def with_defaults(raw: Mapping[str, Any]) -> Raw:
     """Return a copy of the object with every default of its kind; of an unknown kind nothing changes."""
-    whole: Raw = copy.deepcopy(dict(raw))
-    for key in [key for key, value in whole.items() if value is None]:
-        del whole[key]
-    fill = _KINDS.get(str(whole.get("kind", "")))
+    raw_copy: Raw = copy.deepcopy(dict(raw))
+    for key in [key for key, value in raw_copy.items() if value is None]:
+        del raw_copy[key]
+    fill = _KINDS.get(str(raw_copy.get("kind", "")))
     if fill is not None:
-        if whole["kind"] != "PodTemplate":
-            whole.setdefault("status", {})
-        fill(whole)
-    return whole
+        if raw_copy["kind"] != "PodTemplate":
+            raw_copy.setdefault("status", {})
+        fill(raw_copy)
+    return raw_copy
 
 
 def template_of(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -58,8 +58,8 @@ def pull_policy(image: str) -> str:
     return "Always" if tag in ("", "latest") else "IfNotPresent"
 
 
-def _pod(whole: Raw) -> None:
-    spec = whole.setdefault("spec", {})
+def _pod(raw_copy: Raw) -> None:
+    spec = raw_copy.setdefault("spec", {})
     pod_spec(spec)
     _host_ports(spec)
     spec.setdefault("enableServiceLinks", True)
@@ -191,8 +191,8 @@ def _template(holder: Raw) -> None:
     _host_ports(spec)
 
 
-def _deployment(whole: Raw) -> None:
-    spec = whole.setdefault("spec", {})
+def _deployment(raw_copy: Raw) -> None:
+    spec = raw_copy.setdefault("spec", {})
     spec.setdefault("replicas", 1)
     strategy = spec.setdefault("strategy", {})
     strategy["type"] = strategy.get("type") or "RollingUpdate"
@@ -205,22 +205,22 @@ def _deployment(whole: Raw) -> None:
     _template(spec)
 
 
-def _replica_set(whole: Raw) -> None:
-    spec = whole.setdefault("spec", {})
+def _replica_set(raw_copy: Raw) -> None:
+    spec = raw_copy.setdefault("spec", {})
     spec.setdefault("replicas", 1)
     _template(spec)
 
 
-def _replication_controller(whole: Raw) -> None:
-    _replica_set(whole)
-    spec = whole["spec"]
+def _replication_controller(raw_copy: Raw) -> None:
+    _replica_set(raw_copy)
+    spec = raw_copy["spec"]
     labels = spec["template"]["metadata"].get("labels")
     if labels and not spec.get("selector"):
         spec["selector"] = dict(labels)
 
 
-def _stateful_set(whole: Raw) -> None:
-    spec = whole.setdefault("spec", {})
+def _stateful_set(raw_copy: Raw) -> None:
+    spec = raw_copy.setdefault("spec", {})
     spec.setdefault("replicas", 1)
     spec["podManagementPolicy"] = spec.get("podManagementPolicy") or "OrderedReady"
     strategy = spec.setdefault("updateStrategy", {})
@@ -240,8 +240,8 @@ def _stateful_set(whole: Raw) -> None:
         claim.setdefault("status", {}).setdefault("phase", "Pending")
 
 
-def _daemon_set(whole: Raw) -> None:
-    spec = whole.setdefault("spec", {})
+def _daemon_set(raw_copy: Raw) -> None:
+    spec = raw_copy.setdefault("spec", {})
     strategy = spec.setdefault("updateStrategy", {})
     strategy["type"] = strategy.get("type") or "RollingUpdate"
     if strategy["type"] == "RollingUpdate":
@@ -265,12 +265,12 @@ def job_spec(spec: Raw) -> None:
     _template(spec)
 
 
-def _job(whole: Raw) -> None:
-    job_spec(whole.setdefault("spec", {}))
+def _job(raw_copy: Raw) -> None:
+    job_spec(raw_copy.setdefault("spec", {}))
 
 
-def _cron_job(whole: Raw) -> None:
-    spec = whole.setdefault("spec", {})
+def _cron_job(raw_copy: Raw) -> None:
+    spec = raw_copy.setdefault("spec", {})
     spec.setdefault("concurrencyPolicy", "Allow")
     spec.setdefault("suspend", False)
     spec.setdefault("successfulJobsHistoryLimit", 3)
@@ -280,17 +280,17 @@ def _cron_job(whole: Raw) -> None:
     _template(inner.setdefault("spec", {}))
 
 
-def _pod_template(whole: Raw) -> None:
-    _template(whole)
+def _pod_template(raw_copy: Raw) -> None:
+    _template(raw_copy)
 
 
-def _claim(whole: Raw) -> None:
-    whole.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
-    whole.setdefault("status", {}).setdefault("phase", "Pending")
+def _claim(raw_copy: Raw) -> None:
+    raw_copy.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
+    raw_copy.setdefault("status", {}).setdefault("phase", "Pending")
 
 
-def _service(whole: Raw) -> None:
-    spec = whole.setdefault("spec", {})
+def _service(raw_copy: Raw) -> None:
+    spec = raw_copy.setdefault("spec", {})
     spec["type"] = spec.get("type") or "ClusterIP"
     spec["sessionAffinity"] = spec.get("sessionAffinity") or "None"
     for port in spec.get("ports") or ():
@@ -305,10 +305,10 @@ def _service(whole: Raw) -> None:
         spec.setdefault("allocateLoadBalancerNodePorts", True)
 
 
-def _autoscaler(whole: Raw) -> None:
-    spec = whole.setdefault("spec", {})
+def _autoscaler(raw_copy: Raw) -> None:
+    spec = raw_copy.setdefault("spec", {})
     spec.setdefault("minReplicas", 1)
-    if whole.get("apiVersion") == "autoscaling/v2" and not spec.get("metrics"):
+    if raw_copy.get("apiVersion") == "autoscaling/v2" and not spec.get("metrics"):
         target = {"type": "Utilization", "averageUtilization": 80}
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
 
@@ -329,9 +329,9 @@ EQUIVALENT: Mapping[tuple[str, str], tuple[str, ...]] = {
 
 def convert_version(raw: Mapping[str, Any], api_version: str) -> Raw:
     """Return the object in another version of its kind, as far as the few fields go that both have."""
-    whole: Raw = copy.deepcopy(dict(raw))
-    whole["apiVersion"] = api_version
-    spec = whole.get("spec") or {}
+    raw_copy: Raw = copy.deepcopy(dict(raw))
+    raw_copy["apiVersion"] = api_version
+    spec = raw_copy.get("spec") or {}
     if api_version == "autoscaling/v1":
         for metric in spec.pop("metrics", None) or ():
             resource = metric.get("resource") or {}
@@ -341,4 +341,4 @@ def convert_version(raw: Mapping[str, Any], api_version: str) -> Raw:
     elif "targetCPUUtilizationPercentage" in spec:
         target = {"type": "Utilization", "averageUtilization": spec.pop("targetCPUUtilizationPercentage")}
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
-    return whole
+    return raw_copy

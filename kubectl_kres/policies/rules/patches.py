@@ -262,26 +262,26 @@ def _resolve_type(kind: Any) -> tuple[Any, bool]:
 
 def _faults(kind: Any, value: Any, path: str) -> Iterator[str]:
     kind, _ = _resolve_type(kind)
-    at = f"{path}: " if path else ""
+    prefix = f"{path}: " if path else ""
     if value is None:
         return
     if isinstance(kind, str):
-        yield from _scalar_faults(kind, value, at)
+        yield from _scalar_faults(kind, value, prefix)
     elif "list" in kind:
         if not isinstance(value, list):
-            yield f"{at}expected list, got &{{{_format_go_value(value)}}}"
+            yield f"{prefix}expected list, got &{{{_format_go_value(value)}}}"
             return
         seen: set[str] = set()
         for index, item in enumerate(value):
             element = _element(kind, item, index)
             if element in seen:
-                yield f"{at}duplicate entries for key {element}"
+                yield f"{prefix}duplicate entries for key {element}"
             seen.add(element)
             yield from _faults(kind["list"], item, f"{path}{element}")
     elif isinstance(value, dict):
         yield from _map_faults(kind, value, path)
     else:
-        yield f"{at}expected map, got &{{{_format_go_value(value)}}}"
+        yield f"{prefix}expected map, got &{{{_format_go_value(value)}}}"
 
 
 def _map_faults(kind: Mapping[str, Any], value: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -293,13 +293,13 @@ def _map_faults(kind: Mapping[str, Any], value: Mapping[str, Any], path: str) ->
             yield from _faults(inner, value[key], f"{path}.{key}")
 
 
-def _scalar_faults(kind: str, value: Any, at: str) -> Iterator[str]:
+def _scalar_faults(kind: str, value: Any, prefix: str) -> Iterator[str]:
     if kind == "=numeric" and (isinstance(value, bool) or not isinstance(value, int | float)):
-        yield f"{at}expected numeric (int or float), got {_go_type(value)}"
+        yield f"{prefix}expected numeric (int or float), got {_go_type(value)}"
     elif kind == "=string" and not isinstance(value, str):
-        yield f"{at}expected string, got &value.valueUnstructured{{Value:{_format_go_value(value)}}}"
+        yield f"{prefix}expected string, got &value.valueUnstructured{{Value:{_format_go_value(value)}}}"
     elif kind == "=boolean" and not isinstance(value, bool):
-        yield f"{at}expected boolean, got &{{{_format_go_value(value)}}}"
+        yield f"{prefix}expected boolean, got &{{{_format_go_value(value)}}}"
 
 
 def _go_type(value: Any) -> str:
@@ -383,18 +383,18 @@ def _woven(
     shared = [key for key in new if key in by_key]
     waiting = list(new)
     merged: set[_Key] = set()
-    at = 0
-    while at < len(old) or waiting:
-        key = old[at][0] if at < len(old) else None
+    offset = 0
+    while offset < len(old) or waiting:
+        key = old[offset][0] if offset < len(old) else None
         if key is not None and waiting and key != waiting[0] and key in new and shared and key != shared[0]:
-            at += 1
+            offset += 1
             continue
         if key is not None and key not in new:
-            yield old[at][1]
-            at += 1
+            yield old[offset][1]
+            offset += 1
             continue
         if key is not None and (key in merged or (waiting and key == waiting[0])):
-            at += 1
+            offset += 1
         if waiting:
             taken = waiting.pop(0)
             merged.add(taken)

@@ -94,8 +94,8 @@ class Policy:
             self._namespace, self._versions = namespace, {}
         key = (request.operation, request.kind, request.api_version, request.subresource, request.namespace)
         if key not in self._versions:
-            seen = match_request(constraints, request, namespace)
-            self._versions[key] = None if seen is None else seen.api_version
+            request_seen = match_request(constraints, request, namespace)
+            self._versions[key] = None if request_seen is None else request_seen.api_version
         version = self._versions[key]
         if version is None or version == request.api_version:
             return None if version is None else request
@@ -145,7 +145,7 @@ class Policy:
         request: Request,
         original: Request,
         params: Raw | None,
-        given: RequestContext,
+        context: RequestContext,
         plain: Collection[str] = (),
     ) -> bool:
         """Return whether all match conditions hold. ``plain``: as for ``names_of``.
@@ -164,8 +164,8 @@ class Policy:
         )
 
         has_params = self.param_kind is not None
-        names = names_of(request, original, None, params, given.server, has_params=has_params, plain=plain)
-        evaluation = Evaluation(names, self.variables, budget=conditions_budget(), most=given.most)
+        names = names_of(request, original, None, params, context.server, has_params=has_params, plain=plain)
+        evaluation = Evaluation(names, self.variables, budget=conditions_budget(), maximum=context.most)
         errors = []
         for condition in conditions:
             try:
@@ -183,7 +183,7 @@ class Policy:
             raise ConfigurationError(distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]")
         return not errors
 
-    def params(self, binding: Raw, request: Request, given: RequestContext) -> list[Raw | None]:
+    def params(self, binding: Raw, request: Request, context: RequestContext) -> list[Raw | None]:
         """Return the objects that the binding gives as parameters; one None where there is nothing to give.
 
         Raises ConfigurationError, NotComputed.
@@ -192,7 +192,7 @@ class Policy:
         if self.param_kind is None or reference is None:
             return [None]
         version, kind = str(self.param_kind.get("apiVersion", "")), str(self.param_kind.get("kind", ""))
-        params = given.params(version, kind, str(reference.get("namespace") or request.namespace), reference)
+        params = context.params(version, kind, str(reference.get("namespace") or request.namespace), reference)
         if params is None:
             raise ConfigurationError(self.unknown_kind())
         if reference.get("namespace") and any(not (param.get("metadata") or {}).get("namespace") for param in params):
@@ -202,12 +202,12 @@ class Policy:
             raise ConfigurationError("no params found for policy binding with `Deny` parameterNotFoundAction")
         return [{"apiVersion": version, "kind": kind, **mapping} for mapping in chosen]
 
-    def kind_known(self, request: Request, given: RequestContext) -> bool:
+    def kind_known(self, request: Request, context: RequestContext) -> bool:
         """Return whether the kind of the parameters is served. Raises NotComputed."""
         if self.param_kind is None:
             return True
         version, kind = str(self.param_kind.get("apiVersion", "")), str(self.param_kind.get("kind", ""))
-        return given.params(version, kind, request.namespace, None) is not None
+        return context.params(version, kind, request.namespace, None) is not None
 
     def unknown_kind(self) -> str:
         kind = self.param_kind or {}
@@ -266,10 +266,10 @@ class AskedConfiguration(Struct, frozen=True):
 
 
 def match_webhooks(
-    name: str, webhooks: Iterable[Raw], request: Request, given: RequestContext, *, mutating: bool
+    name: str, webhooks: Iterable[Raw], request: Request, context: RequestContext, *, mutating: bool
 ) -> AskedConfiguration | None:
     """None: no webhook of the configuration is asked."""
-    result = [webhook for webhook in webhooks if _is_asked(webhook, request, given)]
+    result = [webhook for webhook in webhooks if _is_asked(webhook, request, context)]
     if not result:
         return None
     return AskedConfiguration(
@@ -277,24 +277,24 @@ def match_webhooks(
     )
 
 
-def _is_asked(webhook: Raw, request: Request, given: RequestContext) -> bool:
+def _is_asked(webhook: Raw, request: Request, context: RequestContext) -> bool:
     constraints = {
         "resourceRules": webhook.get("rules"),
         "namespaceSelector": webhook.get("namespaceSelector"),
         "objectSelector": webhook.get("objectSelector"),
         "matchPolicy": webhook.get("matchPolicy") or "Equivalent",
     }
-    if not webhook.get("rules") or match_request(constraints, request, given.namespace) is None:
+    if not webhook.get("rules") or match_request(constraints, request, context.namespace) is None:
         return False
-    return any(_conditions(webhook, request, given))
+    return any(_conditions(webhook, request, context))
 
 
-def _conditions(webhook: Raw, request: Request, given: RequestContext) -> Iterator[bool]:
+def _conditions(webhook: Raw, request: Request, context: RequestContext) -> Iterator[bool]:
     """Whether the conditions let it be asked; one that is not computed does. Source: webhook/matchconditions."""
     spec = {"matchConditions": webhook.get("matchConditions"), "failurePolicy": webhook.get("failurePolicy") or "Fail"}
-    policy = Policy({"metadata": {"name": webhook.get("name", "")}, "spec": spec}, given.server.version)
+    policy = Policy({"metadata": {"name": webhook.get("name", "")}, "spec": spec}, context.server.version)
     try:
-        yield policy.holds(request, request, None, given)
+        yield policy.holds(request, request, None, context)
     except (ConfigurationError, NotComputed):
         yield True
 
@@ -337,7 +337,7 @@ def _format_unread_state(state: str) -> str:
 
 def _format_parameters(version: str, kind: str, namespace: str, reference: Raw) -> str:
     """``ConfigMap shop/limits``; by a selector ``ConfigMaps of shop``."""
-    known = BY_KIND.get(kind)
-    what = kind if known is not None and known.api_version == version else f"{kind} of {version}"
+    known_kind = BY_KIND.get(kind)
+    what = kind if known_kind is not None and known_kind.api_version == version else f"{kind} of {version}"
     space, name = str(reference.get("namespace") or namespace), reference.get("name")
     return f"{what} {'/'.join(filter(None, (space, name)))}" if name else f"{what} in {space} by labels"

@@ -66,9 +66,9 @@ class Request(Struct, frozen=True):
     @property
     def qualified_name(self) -> str:
         """The plural with the group, as in the server's refusals."""
-        known = BY_KIND.get(self.kind)
-        if known is not None and known.group == self.group:
-            return known.qualified_name
+        known_kind = BY_KIND.get(self.kind)
+        if known_kind is not None and known_kind.group == self.group:
+            return known_kind.qualified_name
         return _plural(self.kind, self.group)
 
     def with_object(self, new: Raw | None) -> Request:
@@ -257,8 +257,8 @@ def rule_matches(rule: Raw, request: Request) -> bool:
     )
 
 
-def _is_listed(values: Sequence[str] | None, wanted: str) -> bool:
-    return "*" in (values or ()) or wanted in (values or ())
+def _is_listed(values: Sequence[str] | None, expected: str) -> bool:
+    return "*" in (values or ()) or expected in (values or ())
 
 
 def _in_scope(scope: str | None, request: Request) -> bool:
@@ -267,7 +267,7 @@ def _in_scope(scope: str | None, request: Request) -> bool:
 
 
 def _resource(pattern: str, request: Request) -> bool:
-    wanted, _, sub = pattern.partition("/")
-    if wanted not in ("*", request.resource):
+    expected, _, sub = pattern.partition("/")
+    if expected not in ("*", request.resource):
         return False
     return sub in ("*", request.subresource)

@@ -32,12 +32,16 @@ _AMOUNTS = frozenset({"sizeLimit", "divisor"})
 def decoded_copy(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy. Of a kind or version that is in no table only what is null goes."""
     kind = str(raw.get("kind", ""))
-    known, fields = BY_KIND.get(kind), table().types.get(kind, {})
+    known_kind, fields = BY_KIND.get(kind), table().types.get(kind, {})
     # A type of that name that is no object, as ResourceClaim in the resources of containers, is another one.
-    if known is None or "metadata" not in fields or raw.get("apiVersion", known.api_version) != known.api_version:
+    if (
+        known_kind is None
+        or "metadata" not in fields
+        or raw.get("apiVersion", known_kind.api_version) != known_kind.api_version
+    ):
         return {key: _copy_value(value) for key, value in raw.items() if value is not None}
-    whole: dict[str, Any] = _struct(raw, kind)
-    return whole
+    canonical: dict[str, Any] = _struct(raw, kind)
+    return canonical
 
 
 def _struct(value: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -91,13 +95,13 @@ def canonical_object(raw: Mapping[str, Any], server: Server) -> Raw:
 
     Raises Unparsable.
     """
-    whole = with_defaults(decoded_copy(raw))
-    if whole.get("kind") != "Pod":
-        _canonical_template(whole)
-        return dict(with_known_strategy(whole, server))
-    draft = draft_of(whole, server)
+    canonical = with_defaults(decoded_copy(raw))
+    if canonical.get("kind") != "Pod":
+        _canonical_template(canonical)
+        return dict(with_known_strategy(canonical, server))
+    draft = draft_of(canonical, server)
     default_pod(draft, ObjectRef("Pod", ""), None)
-    return with_draft(whole, draft)
+    return with_draft(canonical, draft)
 
 
 def undecodable(raw: Mapping[str, Any]) -> str | None:
@@ -110,9 +114,9 @@ def undecodable(raw: Mapping[str, Any]) -> str | None:
     return None if wrong is None else wrong.text
 
 
-def with_draft(whole: Mapping[str, Any], draft: Draft) -> Raw:
+def with_draft(canonical: Mapping[str, Any], draft: Draft) -> Raw:
     """Return a copy of the whole pod with the draft's quantities, annotation and priority class."""
-    pod: Raw = copy.deepcopy(dict(whole))
+    pod: Raw = copy.deepcopy(dict(canonical))
     spec = pod.setdefault("spec", {})
     for key, slots in (("containers", draft.containers), ("initContainers", draft.inits)):
         for container, slot in zip(spec.get(key) or (), slots, strict=True):
@@ -139,19 +143,19 @@ def _format_resources(slot: Slot, before: Mapping[str, Any]) -> Raw:
     return out
 
 
-def _canonical_template(whole: Raw) -> None:
-    template = template_of(whole)
+def _canonical_template(canonical: Raw) -> None:
+    template = template_of(canonical)
     spec: Any = (template or {}).get("spec") or {}
-    places = [
+    holders = [
         container.get("resources") for key in ("containers", "initContainers") for container in spec.get(key) or ()
     ]
-    own = whole.get("spec") or {}
-    if whole.get("kind") == "PersistentVolumeClaim":
-        places.append(own.get("resources"))
-    if whole.get("kind") == "ResourceQuota":
-        places.append({"hard": own.get("hard")})
-    places.extend((claim.get("spec") or {}).get("resources") for claim in own.get("volumeClaimTemplates") or ())
-    for place in places:
+    own = canonical.get("spec") or {}
+    if canonical.get("kind") == "PersistentVolumeClaim":
+        holders.append(own.get("resources"))
+    if canonical.get("kind") == "ResourceQuota":
+        holders.append({"hard": own.get("hard")})
+    holders.extend((claim.get("spec") or {}).get("resources") for claim in own.get("volumeClaimTemplates") or ())
+    for holder in holders:
         for side in ("limits", "requests", "hard"):
-            for name, value in ((place or {}).get(side) or {}).items():
-                place[side][name] = str(stored_quantity(value))
+            for name, value in ((holder or {}).get(side) or {}).items():
+                holder[side][name] = str(stored_quantity(value))

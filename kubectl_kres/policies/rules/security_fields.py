@@ -49,13 +49,13 @@ def sync_app_armor(pod: dict[str, Any]) -> list[str]:
     spec, annotations, texts = pod.get("spec") or {}, _annotations(pod), []
     if _windows(spec):
         return []
-    whole = (spec.get("securityContext") or {}).get("appArmorProfile")
+    pod_value = (spec.get("securityContext") or {}).get("appArmorProfile")
     for _, container, context in _contexts(spec):
         key = APP_ARMOR + str(container.get("name", ""))
         if key not in annotations or context.get("appArmorProfile") is not None:
             continue
         profile = _profile(str(annotations[key]))
-        if profile is not None and profile == whole:
+        if profile is not None and profile == pod_value:
             continue
         if profile is not None:
             container["securityContext"] = {**context, "appArmorProfile": profile}  # type: ignore[index]
@@ -74,33 +74,33 @@ def errors(pod: Raw) -> Iterator[FieldError]:
     yield from _app_armor(spec, annotations)
     host_users = spec.get("hostUsers") is not False
     for path, _, context in _contexts(spec):
-        at = f"{path}.securityContext"
+        item_path = f"{path}.securityContext"
         mount = context.get("procMount")
         if mount is not None and mount not in ("Default", "Unmasked"):
-            yield not_supported(f"{at}.procMount", str(mount), ("Default", "Unmasked"), _RULE)
+            yield not_supported(f"{item_path}.procMount", str(mount), ("Default", "Unmasked"), _RULE)
         if host_users and mount == "Unmasked":
-            yield invalid(f"{at}.procMount", mount, "`hostUsers` must be false to use `Unmasked`", _RULE)
-        yield from _profiles(context, at)
+            yield invalid(f"{item_path}.procMount", mount, "`hostUsers` must be false to use `Unmasked`", _RULE)
+        yield from _profiles(context, item_path)
 
 
 def _app_armor(spec: Raw, annotations: Raw) -> Iterator[FieldError]:
     """Yield an annotation that says another profile than the field. Source: validateAppArmorAnnotations..."""
     if _windows(spec):
         return
-    whole = (spec.get("securityContext") or {}).get("appArmorProfile")
+    pod_value = (spec.get("securityContext") or {}).get("appArmorProfile")
     for path, container, context in _contexts(spec):
         written = annotations.get(APP_ARMOR + str(container.get("name", "")))
-        profile = context.get("appArmorProfile") or whole
+        profile = context.get("appArmorProfile") or pod_value
         if written is None or not profile:
             continue
-        at, kind = f"{path}.securityContext.appArmorProfile", profile.get("type")
+        item_path, kind = f"{path}.securityContext.appArmorProfile", profile.get("type")
         wanted = {"Unconfined": "unconfined", "RuntimeDefault": "runtime/default"}
         local = kind == "Localhost" and str(written).startswith("localhost/")
         if local and str(written).removeprefix("localhost/") != profile.get("localhostProfile"):
             text = "apparmor profile in annotation and field must match"
-            yield forbidden(f"{at}.localhostProfile", text, _RULE)
+            yield forbidden(f"{item_path}.localhostProfile", text, _RULE)
         elif not local and (kind == "Localhost" or (kind in wanted and wanted[kind] != written)):
-            yield forbidden(f"{at}.type", "apparmor type in annotation and field must match", _RULE)
+            yield forbidden(f"{item_path}.type", "apparmor type in annotation and field must match", _RULE)
 
 
 def _host_process(spec: Raw) -> Iterator[FieldError]:
@@ -110,13 +110,13 @@ def _host_process(spec: Raw) -> Iterator[FieldError]:
         value: bool | None = (context.get("windowsOptions") or {}).get("hostProcess")
         return value
 
-    whole = host_process_of(spec.get("securityContext") or {})
+    pod_value = host_process_of(spec.get("securityContext") or {})
     inside = [(path, host_process_of(context)) for path, _, context in _contexts(spec)]
-    for path, own in inside:
-        if whole is not None and own is not None and own != whole:
-            text = f"pod hostProcess value must be identical if both are specified, was {str(whole).lower()}"
-            yield number(f"{path}.securityContext.windowsOptions.hostProcess", own, text, _RULE)
-    used = [whole if own is None else own for _, own in inside]
+    for path, own_value in inside:
+        if pod_value is not None and own_value is not None and own_value != pod_value:
+            text = f"pod hostProcess value must be identical if both are specified, was {str(pod_value).lower()}"
+            yield number(f"{path}.securityContext.windowsOptions.hostProcess", own_value, text, _RULE)
+    used = [pod_value if own_value is None else own_value for _, own_value in inside]
     if not any(used):
         return
     if not all(used):
@@ -127,12 +127,12 @@ def _host_process(spec: Raw) -> Iterator[FieldError]:
         yield FieldError("spec.hostNetwork", "FieldValueInvalid", f"Invalid value: false: {text}", _RULE)
 
 
-def _profiles(context: Raw, at: str) -> Iterator[FieldError]:
+def _profiles(context: Raw, item_path: str) -> Iterator[FieldError]:
     for field, word in (("seccompProfile", "seccomp"), ("appArmorProfile", "AppArmor")):
         profile = context.get(field)
         if profile is None:
             continue
-        path, kind, local = f"{at}.{field}", profile.get("type") or "", profile.get("localhostProfile")
+        path, kind, local = f"{item_path}.{field}", profile.get("type") or "", profile.get("localhostProfile")
         if not kind:
             yield required(f"{path}.type", f"type is required when {field} is set", _RULE)
         elif kind not in _TYPES:
@@ -147,8 +147,8 @@ def _profiles(context: Raw, at: str) -> Iterator[FieldError]:
             yield invalid(f"{path}.localhostProfile", local if word == "AppArmor" else dict(profile), text, _RULE)
 
 
-def _descending(path: str, at: str) -> Iterator[FieldError]:
+def _descending(path: str, item_path: str) -> Iterator[FieldError]:
     if path.startswith("/"):
-        yield invalid(at, path, "must be a relative path", _RULE)
+        yield invalid(item_path, path, "must be a relative path", _RULE)
     if ".." in path.split("/"):
-        yield invalid(at, path, "must not contain '..'", _RULE)
+        yield invalid(item_path, path, "must not contain '..'", _RULE)

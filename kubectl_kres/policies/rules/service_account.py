@@ -75,8 +75,8 @@ def review(request: Request, accounts: Accounts | None) -> Refusal | None:
         return missing_account(request, name)
     if not _has_enforced_secrets(account):
         return None
-    known = {secret.get("name") for secret in account.get("secrets") or ()}
-    fault = next(_references(spec, "ephemeralContainers", "ephemeral container", known, name), None)
+    known_items = {secret.get("name") for secret in account.get("secrets") or ()}
+    fault = next(_references(spec, "ephemeralContainers", "ephemeral container", known_items, name), None)
     return None if fault is None else forbidden(request, fault, "service-account/secret")
 
 
@@ -164,37 +164,37 @@ def _refuse_unlisted_secrets(request: Request, account: Mapping[str, Any], spec:
     if not _has_enforced_secrets(account):
         return None
     name = account["metadata"]["name"]
-    known = {secret.get("name") for secret in account.get("secrets") or ()}
-    text = next(_secret_faults(spec, known, account, name), None)
+    known_items = {secret.get("name") for secret in account.get("secrets") or ()}
+    text = next(_secret_faults(spec, known_items, account, name), None)
     return None if text is None else forbidden(request, text, "service-account/secret")
 
 
-def _secret_faults(spec: Raw, known: set[Any], account: Mapping[str, Any], name: str) -> Iterator[str]:
+def _secret_faults(spec: Raw, known_items: set[Any], account: Mapping[str, Any], name: str) -> Iterator[str]:
     tail = f"is not allowed because service account {name} does not reference that"
     for volume in spec.get("volumes") or ():
         secret = (volume.get("secret") or {}).get("secretName")
-        if volume.get("secret") is not None and secret not in known:
+        if volume.get("secret") is not None and secret not in known_items:
             yield f'volume with secret.secretName="{secret}" {tail} secret'
-    yield from _references(spec, "initContainers", "init container", known, name)
-    yield from _references(spec, "containers", "container", known, name)
+    yield from _references(spec, "initContainers", "init container", known_items, name)
+    yield from _references(spec, "containers", "container", known_items, name)
     pulls = {image_pull_secret.get("name") for image_pull_secret in account.get("imagePullSecrets") or ()}
     for index, image_pull_secret in enumerate(spec.get("imagePullSecrets") or ()):
         if image_pull_secret.get("name") not in pulls:
             yield f'imagePullSecrets[{index}].name="{image_pull_secret.get("name")}" {tail} imagePullSecret'
 
 
-def _references(spec: Mapping[str, Any], key: str, word: str, known: set[Any], account: str) -> Iterator[str]:
+def _references(spec: Mapping[str, Any], key: str, word: str, known_items: set[Any], account: str) -> Iterator[str]:
     tail = f"is not allowed because service account {account} does not reference that secret"
     for container in spec.get(key) or ():
         name = container.get("name", "")
         for variable in container.get("env") or ():
             secret = (variable.get("valueFrom") or {}).get("secretKeyRef")
-            if secret is not None and secret.get("name") not in known:
+            if secret is not None and secret.get("name") not in known_items:
                 shown = f'secret.secretName="{secret.get("name")}"'
                 yield f"{word} {name} with envVar {variable.get('name')} referencing {shown} {tail}"
         for source in container.get("envFrom") or ():
             secret = source.get("secretRef")
-            if secret is not None and secret.get("name") not in known:
+            if secret is not None and secret.get("name") not in known_items:
                 yield f'{word} {name} with envFrom referencing secret.secretName="{secret.get("name")}" {tail}'
 
 
@@ -214,24 +214,24 @@ def run_plugins(
     draft = draft_of(pod, server)
     for limits in order:
         limitrange_admission.mutate(draft, limits, entries)
-    whole = with_draft(pod, draft)
-    whole, refusal = admit(request.with_object(whole), accounts)
+    canonical = with_draft(pod, draft)
+    canonical, refusal = admit(request.with_object(canonical), accounts)
     if refusal is not None:
-        return whole, refusal
-    draft = draft_of(whole, server)
+        return canonical, refusal
+    draft = draft_of(canonical, server)
     classes, runtimes = policies.priorities, policies.runtimes
     refusal = set_priority(draft, request.name, classes, None) or check_priority(draft, request.name, classes)
     refusal = refusal or set_overhead(draft, request.name, runtimes, None)
     if refusal is not None:
-        return whole, refusal
-    whole = with_draft(whole, draft)
-    spec = whole["spec"]
+        return canonical, refusal
+    canonical = with_draft(canonical, draft)
+    spec = canonical["spec"]
     chosen = (classes or {}).get(draft.priority_class)
     spec["priority"] = SYSTEM_PRIORITIES.get(draft.priority_class, 0) if chosen is None else chosen.value
     policy = None if chosen is None else chosen.preemption_policy
     spec["preemptionPolicy"] = policy or "PreemptLowerPriority"
     spec["tolerations"] = _tolerations(spec.get("tolerations") or ())
-    return whole, None
+    return canonical, None
 
 
 def _tolerations(written: Sequence[BuiltInRaw]) -> list[dict[str, Any]]:
@@ -252,11 +252,11 @@ def stored_part(operation: str, before: BuiltInRaw, after: BuiltInRaw) -> dict[s
     """Return the part of an update that is stored: of a resize only resources, of a status update only the status."""
     if operation not in ("RESIZE", "STATUS"):
         return dict(after)
-    whole = copy.deepcopy(dict(before))
+    canonical = copy.deepcopy(dict(before))
     if operation == "STATUS":
-        whole["status"] = after.get("status") or {}
-        return whole
-    spec, new = whole["spec"], after.get("spec") or {}
+        canonical["status"] = after.get("status") or {}
+        return canonical
+    spec, new = canonical["spec"], after.get("spec") or {}
     for key in ("containers", "initContainers"):
         by_name = {item.get("name"): item for item in new.get(key) or ()}
         for container in spec.get(key) or ():
@@ -265,4 +265,4 @@ def stored_part(operation: str, before: BuiltInRaw, after: BuiltInRaw) -> dict[s
                 container["resources"] = changed.get("resources") or {}
     if "resources" in new:
         spec["resources"] = new["resources"]
-    return whole
+    return canonical

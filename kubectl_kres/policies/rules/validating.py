@@ -52,7 +52,7 @@ class Denial(Struct, frozen=True):
     decision: FailedValidation
 
 
-def review(request: Request, policies: Sequence[BoundPolicy], given: RequestContext) -> Review:
+def review(request: Request, policies: Sequence[BoundPolicy], context: RequestContext) -> Review:
     """Return what the policies say. The server tells the first denial, and its order is arbitrary: each is a refusal
     here.
     """
@@ -62,19 +62,21 @@ def review(request: Request, policies: Sequence[BoundPolicy], given: RequestCont
     unknown: list[str] = []
     failures: list[Raw] = []
     for policy in policies:
-        dispatch = _Dispatch(policy.policy, request, given)
+        dispatch = _Dispatch(policy.policy, request, context)
         try:
             dispatch.run(policy.bindings)
         except NotComputed as gap:
             dispatch.unknown.append(str(gap))
         reasons = dict.fromkeys(dispatch.unknown)
-        unknown.extend(f"ValidatingAdmissionPolicy {policy.policy.name} is not computed: {why}" for why in reasons)
+        unknown.extend(
+            f"ValidatingAdmissionPolicy {policy.policy.name} is not computed: {reason}" for reason in reasons
+        )
         denials.extend(dispatch.denials)
         warnings.extend(dispatch.warnings)
         audit |= dispatch.audit
         failures += dispatch.failures
     refusals = tuple(_refusal(request, group[0]) for group in denials)
-    return Review(refusals, tuple(warnings), audit | _audit_annotations(failures, given.server), tuple(unknown))
+    return Review(refusals, tuple(warnings), audit | _audit_annotations(failures, context.server), tuple(unknown))
 
 
 def _refusal(request: Request, denial: Denial) -> Refusal:
@@ -92,8 +94,8 @@ def _refusal(request: Request, denial: Denial) -> Refusal:
 class _Dispatch:
     """One policy with one request. ``denials``: for each binding and parameter those that it can answer first with."""
 
-    def __init__(self, policy: Policy, request: Request, given: RequestContext) -> None:
-        self.policy, self.request, self.given = policy, request, given
+    def __init__(self, policy: Policy, request: Request, context: RequestContext) -> None:
+        self.policy, self.request, self.context = policy, request, context
         self.denials: list[list[Denial]] = []
         self.warnings: list[str] = []
         self.annotations: dict[str, list[str]] = {}
@@ -104,42 +106,45 @@ class _Dispatch:
 
     def run(self, bindings: Sequence[Raw]) -> None:
         """Raises NotComputed."""
-        seen = self.policy.matched(self.request, self.given.namespace)
-        if seen is None:
+        request_seen = self.policy.matched(self.request, self.context.namespace)
+        if request_seen is None:
             return
-        if not self.policy.kind_known(self.request, self.given):
+        if not self.policy.kind_known(self.request, self.context):
             text = f"failed to configure policy: {self.policy.unknown_kind()}"
             if self.policy.fails:
                 self.denials.append([Denial(self.policy.name, None, FailedValidation(text))])
             return
         for binding in bindings:
             resources = (binding.get("spec") or {}).get("matchResources")
-            if match_request(resources, self.request, self.given.namespace) is None:
+            if match_request(resources, self.request, self.context.namespace) is None:
                 continue
             try:
-                self._evaluate_binding(binding, _convert_request(seen, self.request))
+                self._evaluate_binding(binding, _convert_request(request_seen, self.request))
             except NotComputed as gap:
                 self.unknown.append(str(gap))
         for key, values in self.annotations.items():
             self.audit[f"{self.policy.name}/{key}"] = ", ".join(values)
 
-    def _evaluate_binding(self, binding: Raw, seen: Request) -> None:
+    def _evaluate_binding(self, binding: Raw, request_seen: Request) -> None:
         name = name_of(binding)
         try:
-            params = self.policy.params(binding, self.request, self.given)
+            params = self.policy.params(binding, self.request, self.context)
         except ConfigurationError as error:
             if self.policy.fails:
                 decision = FailedValidation(f"failed to configure binding: {error}")
                 self.denials.append([Denial(self.policy.name, name, decision)])
             return
         for param in params:
-            denied = [Denial(self.policy.name, name, decision) for decision in self._list_denials(param, binding, seen)]
+            denied = [
+                Denial(self.policy.name, name, decision)
+                for decision in self._list_denials(param, binding, request_seen)
+            ]
             if denied:
                 self.denials.append(denied)
 
-    def _list_denials(self, params: Raw | None, binding: Raw, seen: Request) -> Iterator[FailedValidation]:
+    def _list_denials(self, params: Raw | None, binding: Raw, request_seen: Request) -> Iterator[FailedValidation]:
         """Yield the decisions that deny, in order."""
-        decisions, annotations = evaluate_policy(self.policy, self.request, seen, params, self.given)
+        decisions, annotations = evaluate_policy(self.policy, self.request, request_seen, params, self.context)
         actions = (binding.get("spec") or {}).get("validationActions") or ()
         for decision in decisions:
             for action in actions:
@@ -178,47 +183,48 @@ def _audit_annotations(failures: Sequence[Raw], server: Server) -> dict[str, str
     return {"validation.policy.admission.k8s.io/validation_failure": text}
 
 
-def _convert_request(seen: Request, original: Request) -> Request:
+def _convert_request(request_seen: Request, original: Request) -> Request:
     """Return the request with its objects in the version that the policy matched."""
-    if seen.api_version == original.api_version:
-        return seen
+    if request_seen.api_version == original.api_version:
+        return request_seen
     objects = [
-        None if mapping is None else convert_version(mapping, seen.api_version) for mapping in (seen.object, seen.old)
+        None if mapping is None else convert_version(mapping, request_seen.api_version)
+        for mapping in (request_seen.object, request_seen.old)
     ]
-    return structs.replace(seen, object=objects[0], old=objects[1])
+    return structs.replace(request_seen, object=objects[0], old=objects[1])
 
 
 Annotations = list[tuple[str, Result]]
 
 
 def evaluate_policy(
-    policy: Policy, original: Request, seen: Request, params: Raw | None, given: RequestContext
+    policy: Policy, original: Request, request_seen: Request, params: Raw | None, context: RequestContext
 ) -> tuple[list[FailedValidation], Annotations]:
     """Return what one policy with one parameter decides: validations that fail, and audit annotations. Raises
     NotComputed.
     """
     try:
-        if not policy.holds(seen, original, params, given):
+        if not policy.holds(request_seen, original, params, context):
             return [], []
     except ConfigurationError as error:
         return [FailedValidation(str(error), error=True)] if policy.fails else [], []
     has_params = policy.param_kind is not None
-    names = names_of(seen, original, given.namespace, params, given.server, has_params=has_params)
+    names = names_of(request_seen, original, context.namespace, params, context.server, has_params=has_params)
     validations = policy.spec.get("validations") or ()
-    evaluation = Evaluation(names, policy.variables, most=given.most)
+    evaluation = Evaluation(names, policy.variables, maximum=context.most)
     try:
         results = [
             evaluation.run(policy.expression(_text(validation, "expression"), BOOLEAN)) for validation in validations
         ]
     except OutOfBudget as error:
         return [FailedValidation(str(error), error=True)] if policy.fails else [], []
-    messages = _Messages(policy, names, evaluation.budget, given)
+    messages = _Messages(policy, names, evaluation.budget, context)
     decisions = []
     for index, (validation, result) in enumerate(zip(validations, results, strict=True)):
         decision = _decision(policy, validation, result, index, messages)
         if decision is not None:
             decisions.append(decision)
-    return decisions, _annotations(policy, names, given)
+    return decisions, _annotations(policy, names, context)
 
 
 def _text(raw: Raw, key: str) -> str:
@@ -228,8 +234,8 @@ def _text(raw: Raw, key: str) -> str:
 class _Messages:
     """The messages that expressions give, only made for validations that fail."""
 
-    def __init__(self, policy: Policy, names: Mapping[str, Any], budget: int, given: RequestContext) -> None:
-        self.policy, self.names, self.budget, self.most = policy, names, budget, given.most
+    def __init__(self, policy: Policy, names: Mapping[str, Any], budget: int, context: RequestContext) -> None:
+        self.policy, self.names, self.budget, self.most = policy, names, budget, context.most
         self._evaluation: Evaluation | None = None
 
     def message_of(self, validation: Raw) -> str:
@@ -237,7 +243,7 @@ class _Messages:
         if not text:
             return ""
         if self._evaluation is None:
-            self._evaluation = Evaluation(self.names, self.policy.variables, budget=self.budget, most=self.most)
+            self._evaluation = Evaluation(self.names, self.policy.variables, budget=self.budget, maximum=self.most)
         result = self._evaluation.run(self.policy.expression(text, TEXT, authorizer=False))
         message = trim(result.value) if isinstance(result.value, str) else ""
         return "" if len(message.encode()) > _MOST_MESSAGE or "\n" in message else message
@@ -259,12 +265,12 @@ def _decision(
     return FailedValidation(message, _text(validation, "reason") or "Invalid", index, expression)
 
 
-def _annotations(policy: Policy, names: Mapping[str, Any], given: RequestContext) -> Annotations:
+def _annotations(policy: Policy, names: Mapping[str, Any], context: RequestContext) -> Annotations:
     pairs: Annotations = []
     asked = policy.spec.get("auditAnnotations")
     if not asked:
         return pairs
-    evaluation = Evaluation(names, policy.variables, most=given.most)
+    evaluation = Evaluation(names, policy.variables, maximum=context.most)
     for audit_annotation in asked:
         expression: Expression = policy.expression(_text(audit_annotation, "valueExpression"), TEXT_OR_NULL)
         try:

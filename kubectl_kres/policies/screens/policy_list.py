@@ -47,9 +47,9 @@ def _pods(row: _Row) -> str:
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
-    where = Column("namespace", "NAMESPACE", lambda row: row.namespace)
+    namespace_column = Column("namespace", "NAMESPACE", lambda row: row.namespace)
     return (
-        *(() if namespace else (where,)),
+        *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: row.effect.name, most=48),
         Column("pods", "PODS", _pods, lambda row: row.effect.met - row.effect.pods, right=True),
         Column("kind", "KIND", lambda row: row.effect.kind, wide=True),
@@ -88,11 +88,11 @@ LISTING = Listing(
         "Namespace",
         "Pod",
     ),
-    needs=_list_read_requests,
-    also=_further_read_requests,
+    reads=_list_read_requests,
+    more_reads=_further_read_requests,
     columns=_columns,
     rows=_rows,
-    sign=_effect_sign,
+    row_mark=_effect_sign,
     detail=_detail,
     opens=lambda _: None,
     ref=lambda row: row.ref,

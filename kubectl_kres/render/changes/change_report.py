@@ -154,10 +154,10 @@ def _format_ref(ref: ObjectRef) -> str:
 
 
 def _step(step: StepResult, width: int) -> Iterator[Line]:
-    place = f" ({step.label})" if step.label else ""
-    where = f" in {step.subject.namespace}" if step.subject.namespace else ""
+    label_text = f" ({step.label})" if step.label else ""
+    place_text = f" in {step.subject.namespace}" if step.subject.namespace else ""
     verb, to, number = step.step.partition(" to ")
-    head = f"  step {step.number}{place}: {verb} {step.subject}{where}{to}{number}"
+    head = f"  step {step.number}{label_text}: {verb} {step.subject}{place_text}{to}{number}"
     yield [("", head)]
     for text in (step.message, *step.others) if not step.allowed else step.warnings:
         yield from tone_lines("", wrap_text(text, width, first="    ", rest="    "))
@@ -182,8 +182,8 @@ def _workload(change: WorkloadChange, width: int) -> Iterator[Line]:
         yield [("", "    its next rollout would complete")]
     reach, earlier = change.autoscaled_after, change.autoscaled_before
     if reach is not None and (earlier is not None or reach.fits < reach.most):
-        was = f", {earlier.fits} of {earlier.most} before" if earlier is not None else ""
-        yield from tone_lines("", wrap_text(f"{at_maximum(reach)}{was}", width, first="    ", rest="      "))
+        previous = f", {earlier.fits} of {earlier.most} before" if earlier is not None else ""
+        yield from tone_lines("", wrap_text(f"{at_maximum(reach)}{previous}", width, first="    ", rest="      "))
     before = change.next_before
     if before is not None and next_answer is not None and before.admitted and next_answer.admitted:
         if before.qos != next_answer.qos:
@@ -208,8 +208,8 @@ def _on_nodes(item: NodesForChange, width: int) -> Iterator[Line]:
         yield from tone_lines(
             "quiet", wrap_text(f"not computed: {', '.join(gaps)}", width, first="    ", rest="      ")
         )
-    who = item.autoscaler or "an autoscaler"
-    text = f"nodes that {who} may add are not counted"
+    holder_text = item.autoscaler or "an autoscaler"
+    text = f"nodes that {holder_text} may add are not counted"
     yield from tone_lines("quiet", wrap_text(text, width, first="    ", rest="      "))
 
 
@@ -256,10 +256,15 @@ def _first_pod(change: WorkloadChange) -> str:
 
 
 def _next_pod_words(change: WorkloadChange, which: str = "") -> list[str]:
-    next_answer, was = change.next_after, change.next_before
-    if next_answer is not None and not next_answer.admitted and not change.refusals and (was is None or was.admitted):
+    next_answer, before = change.next_after, change.next_before
+    if (
+        next_answer is not None
+        and not next_answer.admitted
+        and not change.refusals
+        and (before is None or before.admitted)
+    ):
         return [f"{which}is refused"]
-    if next_answer is not None and next_answer.admitted and was is not None and not was.admitted:
+    if next_answer is not None and next_answer.admitted and before is not None and not before.admitted:
         return [f"{which}is admitted"]
     return []
 
@@ -300,9 +305,9 @@ def difference(report: ChangeReport) -> Iterator[str]:
         ]
         if reaches[0] != reaches[1]:
             yield from _pair(f"{_format_ref(change.subject)} at the autoscaler's maximum", *reaches)
-        was, now = change.next_before, change.next_after
-        if was is not None and now is not None and was.admitted != now.admitted:
-            words = [next_pod.message or "admitted" for next_pod in (was, now)]
+        previous, now = change.next_before, change.next_after
+        if previous is not None and now is not None and previous.admitted != now.admitted:
+            words = [next_pod.message or "admitted" for next_pod in (previous, now)]
             yield from _pair(f"{_format_ref(change.subject)} next pod", words[0], words[1])
         rollouts = change.rollout_before, change.rollout_after
         if any(rollouts):
@@ -338,29 +343,29 @@ def _pair(name: str, before: str | None, after: str | None) -> Iterator[str]:
 _FEW = 8
 
 
-def altered_lines(together: CombinedAnswer, *, color: bool, width: int) -> Iterator[str]:
+def altered_lines(combined: CombinedAnswer, *, color: bool, width: int) -> Iterator[str]:
     """Yield the word, how far each workload gets, what quotas lack."""
-    for line in _lines(together, width):
+    for line in _lines(combined, width):
         yield draw(line, color=color)
 
 
-def _lines(together: CombinedAnswer, width: int) -> Iterator[Line]:
-    tone: Tone = "bad" if together.negative else "good"
-    word = together.outcome.removesuffix(AS_FAR_AS_SEEN)
-    seen = " as far as seen" if together.outcome != word else ""
+def _lines(combined: CombinedAnswer, width: int) -> Iterator[Line]:
+    tone: Tone = "bad" if combined.negative else "good"
+    word = combined.outcome.removesuffix(AS_FAR_AS_SEEN)
+    seen = " as far as seen" if combined.outcome != word else ""
     head = {"admitted": "all of it fits", "partly": "not all of it fits", "refused": "none of it comes"}[word]
     yield [(tone, f"together: {head}{seen}")]
-    yield from _reach_lines(together.workloads, width)
-    for lack in together.lacks:
+    yield from _reach_lines(combined.workloads, width)
+    for lack in combined.lacks:
         text = f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
         yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
-    for refused in together.refused:
+    for refused in combined.refused:
         text = f"refused: {refused.subject}: {refused.message}"
         yield from tone_lines("bad", wrap_text(text, width, first="  ", rest="    "))
-    if together.ends > 1:
-        lucky = together.in_some_order
+    if combined.ends > 1:
+        lucky = combined.in_some_order
         which = "all fits if they come in the right order" if lucky else "counted in the order of the files"
-        number = f"{'' if together.exhaustive else 'at least '}{together.ends}"
+        number = f"{'' if combined.exhaustive else 'at least '}{combined.ends}"
         text = f"{which}; {number} outcomes are possible, as controllers race for room"
         yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
 
@@ -520,8 +525,10 @@ def eviction_lines(eviction: Eviction, width: int, name: str = "") -> Iterator[L
         which = "the resize of further pods in place" if eviction.resized else "the resize in place"
         yield from _wrapped_lines("warn", f"{which} is refused: {eviction.in_place}", width)
     if eviction.message:
-        who = "the pods that are missing are" if eviction.missing else "each eviction is"
-        yield from _wrapped_lines("bad" if eviction.missing else "quiet", f"{who} refused: {eviction.message}", width)
+        holder_text = "the pods that are missing are" if eviction.missing else "each eviction is"
+        yield from _wrapped_lines(
+            "bad" if eviction.missing else "quiet", f"{holder_text} refused: {eviction.message}", width
+        )
     for value in eviction.again[:_MOST_OUTSIDE]:
         yield from tone_lines("quiet", wrap_text(outside_text(value), width, first="    ", rest="      "))
 
@@ -540,6 +547,6 @@ def _join_pods(values: Sequence[OutsideValue]) -> list[OutsideValue]:
 
 def outside_text(value: OutsideValue) -> str:
     """Return a request that is outside, with the bounds, as a sentence."""
-    who = f"{value.pod} {value.container}".strip()
+    holder_text = f"{value.pod} {value.container}".strip()
     bounds = f"{value.lower or 'no lower bound'} to {value.upper or 'no upper bound'}"
-    return f"{who} {value.resource} request {value.request or 'none'}, recommended {bounds}"
+    return f"{holder_text} {value.resource} request {value.request or 'none'}, recommended {bounds}"

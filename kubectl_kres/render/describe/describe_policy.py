@@ -93,7 +93,7 @@ def _namespace(block: NamespaceBlock) -> Rows:
         return
     yield ("Resource Limits",)
     yield (f" {_LIMITS[0]}", *_LIMITS[1:])
-    yield tuple(f"{' ' * (not place)}{'-' * len(title)}" for place, title in enumerate(_LIMITS))
+    yield tuple(f"{' ' * (not index)}{'-' * len(title)}" for index, title in enumerate(_LIMITS))
     for limit_range in block.limit_ranges:
         for item in limit_range.items:
             yield from ((f" {row[0]}", *row[1:]) for row in item)
@@ -119,4 +119,4 @@ def annotation_rows(mapping: Mapping[str, str]) -> Rows:
 
 
 def titled_rows(title: str, texts: Sequence[str]) -> Rows:
-    yield from (("" if place else f"{title}:", text) for place, text in enumerate(texts))
+    yield from (("" if index else f"{title}:", text) for index, text in enumerate(texts))

@@ -79,8 +79,8 @@ def problem_said(problem: Problem, now: str) -> str:
     """Return how it is and what is missing, in a line. ``now``: as RFC 3339, for how long."""
     texts = [problem.state]
     if problem.verdict is not None:
-        because = _refused_because(problem.verdict, now)
-        texts = [f"{problem.state}: {because}" if because else problem.state]
+        reason = _refused_because(problem.verdict, now)
+        texts = [f"{problem.state}: {reason}" if reason else problem.state]
         texts.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
     if problem.run_state is not None:
         texts = [*filter(None, (_format_run_state(problem.run_state), nearest_in_short(problem.nodes)))]
@@ -101,8 +101,8 @@ def problem_said(problem: Problem, now: str) -> str:
 
 def _refused_because(verdict: Verdict, now: str) -> str:
     """Return why its pods are missing; empty where that is not known."""
-    if because := cause(verdict.findings) or verdict.message:
-        return because
+    if reason := cause(verdict.findings) or verdict.message:
+        return reason
     if verdict.fits is not None:
         return only_fit(verdict)
     return rejection_text(verdict.blocked, now) if verdict.blocked is not None else ""
@@ -134,10 +134,10 @@ def percent_of(problem: Problem) -> str:
 def ask_words(problem: Problem) -> str:
     """Return the command, without its source, that says all of it."""
     ref = problem.subject
-    where = f" -n {ref.namespace}" if ref.namespace else ""
+    place_text = f" -n {ref.namespace}" if ref.namespace else ""
     if ref.kind == "ResourceQuota":
-        return f"quota {ref.name}{where} --by workload"
-    return f"explain {BY_KIND[ref.kind].plural.removesuffix('s')}/{ref.name}{where}"
+        return f"quota {ref.name}{place_text} --by workload"
+    return f"explain {BY_KIND[ref.kind].plural.removesuffix('s')}/{ref.name}{place_text}"
 
 
 def lines(
@@ -149,8 +149,8 @@ def lines(
 
 
 def _overview_lines(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bool) -> Iterator[Line]:
-    where = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
-    yield [("strong", f"overview of {where}")]
+    place_text = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
+    yield [("strong", f"overview of {place_text}")]
     yield from _areas(_select_areas(overview), width, ascii_only=ascii_only)
     bad, near, well = (_CELLS[severity][ascii_only] for severity in ("bad", "warn", ""))
     yield [("quiet", f"x {bad} wrong, ! {near} to watch, ? not known, {well} the rest")]
@@ -162,8 +162,8 @@ def _overview_lines(overview: Overview, now: str, width: int, flags: str, *, asc
     if overview.unseen:
         yield [("", "")]
         yield [("strong", "not visible")]
-    for unseen in overview.unseen:
-        yield from _unseen_lines(unseen, width)
+    for failed_read in overview.unseen:
+        yield from _unseen_lines(failed_read, width)
     if overview.elsewhere:
         yield [("", "")]
         names = join_words(f"{problem.subject} is {problem.state}" for problem in overview.elsewhere)
@@ -179,18 +179,18 @@ def _overview_lines(overview: Overview, now: str, width: int, flags: str, *, asc
 
 def brief(overview: Overview, now: str, flags: str) -> Brief:
     """Return how much is wrong, and the worst of it with what mends it."""
-    place = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
-    blind = dict.fromkeys(unseen.kind for unseen in overview.unseen if unseen.required)
-    place += f" ({join_words(blind)} could not be read)" if blind else ""
+    scope = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
+    blind = dict.fromkeys(failed_read.kind for failed_read in overview.unseen if failed_read.required)
+    scope += f" ({join_words(blind)} could not be read)" if blind else ""
     if not overview.problems:
         word = "nothing wrong" if overview.complete else f"nothing wrong{PARTLY}"
         more = " ".join(filter(None, ("kubectl kres check", _format_namespace_flag(overview), flags)))
-        return Brief("good" if overview.complete else "warn", word, f": {place}", next=more)
+        return Brief("good" if overview.complete else "warn", word, f": {scope}", next=more)
     worst = overview.problems[0]
     counts = Counter(problem.severity for problem in overview.problems)
     word = ", ".join(f"{counts[severity]} {text}" for severity, text in _COUNTED.items() if counts[severity])
     more = " ".join(filter(None, ("kubectl kres", ask_words(worst), flags)))
-    text = f": {place}: worst: {worst.subject.full_name} {problem_said(worst, now)}"
+    text = f": {scope}: worst: {worst.subject.full_name} {problem_said(worst, now)}"
     return with_remedies(Brief(SIGNS[worst.severity][1], word, text, next=more), worst.remedies)
 
 
@@ -209,15 +209,15 @@ def _select_areas(overview: Overview) -> list[OverviewArea]:
 def _areas(areas: Sequence[OverviewArea], width: int, *, ascii_only: bool) -> Iterator[Line]:
     names = max(size(area.name) for area in areas)
     counts = [_count(area) for area in areas]
-    most = max(map(size, counts))
-    indent = " " * (2 + names + 2 + most + 2 + BAR + 2)
+    maximum = max(map(size, counts))
+    indent = " " * (2 + names + 2 + maximum + 2 + BAR + 2)
     for area, count in zip(areas, counts, strict=True):
-        sign, tone = SIGNS[area.severity] if not area.state else ("?" if area.state != "absent" else "", "warn")
+        mark, tone = SIGNS[area.severity] if not area.state else ("?" if area.state != "absent" else "", "warn")
         drawn = area_bar(area, ascii_only=ascii_only)
         first, *rest = wrap_text(area_said(area), max(24, width - len(indent)))
-        head = f"{pad_text(area.name, names)}  {' ' * (most - size(count))}{count}  "
+        head = f"{pad_text(area.name, names)}  {' ' * (maximum - size(count))}{count}  "
         blank = " " * (BAR - sum(size(text) for _, text in drawn))
-        yield [(tone, pad_text(sign, 2)), ("", head), *drawn, ("", f"{blank}  "), (_tone(area), first)]
+        yield [(tone, pad_text(mark, 2)), ("", head), *drawn, ("", f"{blank}  "), (_tone(area), first)]
         yield from tone_lines("", (f"{indent}{line}" for line in rest))
 
 
@@ -231,29 +231,31 @@ def _tone(area: OverviewArea) -> Tone:
 
 def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> Iterator[Line]:
     """Yield what it is, what mends it with the command for that, and the command that says more of it."""
-    sign, tone = SIGNS[problem.severity]
+    mark, tone = SIGNS[problem.severity]
     ref = problem.subject
-    first, *rest = wrap_text(f"{ref.full_name}  {problem_said(problem, now)}", width, first=f"{sign} ", rest=_INDENT)
+    first, *rest = wrap_text(f"{ref.full_name}  {problem_said(problem, now)}", width, first=f"{mark} ", rest=_INDENT)
     yield [(tone, first[:2]), ("", first[2:])]
     yield from tone_lines("", rest)
-    for at, remedy in enumerate(problem.remedies[:2]):
-        yield from tone_lines("", wrap_text(remedy.text, width, first="  or   " if at else "  fix  ", rest="       "))
-        if remedy.why and not at:
+    for index, remedy in enumerate(problem.remedies[:2]):
+        yield from tone_lines(
+            "", wrap_text(remedy.text, width, first="  or   " if index else "  fix  ", rest="       ")
+        )
+        if remedy.why and not index:
             yield from tone_lines("quiet", wrap_text(remedy.why, width, first="       ", rest="       "))
-        for command in remedy.commands if not at else ():
+        for command in remedy.commands if not index else ():
             yield [("", "       "), ("command", command)]
     yield [("quiet", f"  next kubectl kres {' '.join(filter(None, (ask_words(problem), flags)))}")]
 
 
-def _unseen_lines(unseen: FailedRead, width: int) -> Iterator[Line]:
-    texts = wrap_text(unseen_words(unseen), width, first="? ", rest=_INDENT)
-    yield from tone_lines("warn" if unseen.required else "quiet", texts)
+def _unseen_lines(failed_read: FailedRead, width: int) -> Iterator[Line]:
+    texts = wrap_text(unseen_words(failed_read), width, first="? ", rest=_INDENT)
+    yield from tone_lines("warn" if failed_read.required else "quiet", texts)
 
 
-def unseen_words(unseen: FailedRead) -> str:
+def unseen_words(failed_read: FailedRead) -> str:
     """Return what could not be read, and the server's words."""
-    where = f" of namespace {unseen.namespace}" if unseen.namespace else ""
-    return f"{unseen.kind} objects{where}: {unseen.message or unseen.state}"
+    place_text = f" of namespace {failed_read.namespace}" if failed_read.namespace else ""
+    return f"{failed_read.kind} objects{place_text}: {failed_read.message or failed_read.state}"
 
 
 #: What the nodes lack, in the scheduler's sentence.

@@ -71,13 +71,15 @@ def sums_of(policy_explanation: PolicyExplanation) -> list[QuotaSum]:
 def containers_of(policy_explanation: PolicyExplanation) -> list[ContainerBand]:
     """Return a row for each resource that a LimitRange says something of."""
     bands = {band.resource: band for band in policy_explanation.bands if band.type == "Container"}
-    given: dict[tuple[str, str], tuple[str, ...]] = {}
+    texts_by_key: dict[tuple[str, str], tuple[str, ...]] = {}
     if policy_explanation.bare is not None:
         for value in (value for container in policy_explanation.bare.containers for value in container.values):
             if value.rule.startswith("limitrange/"):
-                given[value.resource, value.side] = _values(value)
+                texts_by_key[value.resource, value.side] = _values(value)
     rows = (
-        ContainerBand(name, given.get((name, "requests"), ()), given.get((name, "limits"), ()), bands.get(name))
+        ContainerBand(
+            name, texts_by_key.get((name, "requests"), ()), texts_by_key.get((name, "limits"), ()), bands.get(name)
+        )
         for name in _BASICS
     )
     return [row for row in rows if row.amounts or (row.band is not None and row.band.low)]
@@ -102,12 +104,12 @@ def bounds_lines(policy_explanation: PolicyExplanation, width: int, *, ascii_onl
     yield [("strong", "requests and limits against the quotas")]
     before, below = "", " " * (label + 4)
     for resource, side, of in rows:
-        most = max(
+        maximum = max(
             (parse(text).nano for name, _, item in rows if name == resource for text in _amounts(item)), default=0
         )
         head = f"  {pad_text(resource if resource != before else '', label)}  {pad_text(side, len('container'))}  "
         before = resource
-        drawn, tone = _draw_bar(of, most, cells, sign=int(ascii_only))
+        drawn, tone = _draw_bar(of, maximum, cells, sign=int(ascii_only))
         text = texts[id(of)]
         if indent + cells + size(text) + 2 <= width:
             yield [("", head), (tone, pad_text(drawn, cells + 1)), ("", f" {text}")]
@@ -120,7 +122,7 @@ def bounds_lines(policy_explanation: PolicyExplanation, width: int, *, ascii_onl
 def _legend(rows: Sequence[tuple[str, str, QuotaSum | ContainerBand]], *, sign: int) -> str:
     """Return what the marks of a quota's row say, and of a container's where there is one."""
     text = f"{_TAKEN[sign]} used, {_FREE[sign]} free, {_END[sign]} hard"
-    if all(isinstance(of, QuotaSum) for _, _, of in rows):
+    if all(isinstance(row, QuotaSum) for _, _, row in rows):
         return text
     return f"{text}; of a container {_TAKEN[sign]} request, {_LIMIT[sign]} up to its limit, {_END[sign]} max"
 
@@ -130,42 +132,44 @@ def _values(value: ResourceValue) -> tuple[str, ...]:
     return tuple(sorted(dict.fromkeys(text for text in several if text is not None), key=lambda text: parse(text).nano))
 
 
-def _amounts(of: QuotaSum | ContainerBand) -> tuple[str, ...]:
-    return (of.used, of.hard) if isinstance(of, QuotaSum) else of.amounts
+def _amounts(row: QuotaSum | ContainerBand) -> tuple[str, ...]:
+    return (row.used, row.hard) if isinstance(row, QuotaSum) else row.amounts
 
 
-def _format_figures(of: QuotaSum | ContainerBand) -> str:
-    if isinstance(of, QuotaSum):
-        share = f", {of.percent}%" if of.percent is not None else ""
-        return f"{of.used} of {of.hard}{share}, quota {of.quota}"
+def _format_figures(row: QuotaSum | ContainerBand) -> str:
+    if isinstance(row, QuotaSum):
+        share = f", {row.percent}%" if row.percent is not None else ""
+        return f"{row.used} of {row.hard}{share}, quota {row.quota}"
     texts = [
-        f"{word} {' or '.join(values)}" for word, values in (("request", of.requests), ("limit", of.limits)) if values
+        f"{word} {' or '.join(values)}" for word, values in (("request", row.requests), ("limit", row.limits)) if values
     ]
     texts = [f"gets {', '.join(texts)}"] if texts else []
-    if of.band is not None:
-        bounds = (("min", of.band.low), ("max", of.band.high), ("ratio", of.band.ratio))
+    if row.band is not None:
+        bounds = (("min", row.band.low), ("max", row.band.high), ("ratio", row.band.ratio))
         texts += [f"{word} {text}" for word, text in bounds if text]
     return ", ".join(texts)
 
 
-def _draw_bar(of: QuotaSum | ContainerBand, most: int, cells: int, *, sign: int) -> tuple[str, Tone]:
+def _draw_bar(row: QuotaSum | ContainerBand, maximum: int, cells: int, *, sign: int) -> tuple[str, Tone]:
     """Return the row in at most ``cells`` + 1 cells, and its tone. What is not zero has a cell at least."""
 
     def part(text: str | None) -> int:
         amount = parse(text).nano if text is not None else 0
-        return max(1, amount * cells // most) if amount > 0 and most else 0
+        return max(1, amount * cells // maximum) if amount > 0 and maximum else 0
 
     taken, limit, free, end = _TAKEN[sign], _LIMIT[sign], _FREE[sign], _END[sign]
-    if isinstance(of, QuotaSum):
-        used, hard = part(of.used), part(of.hard)
-        if parse(of.used) > parse(of.hard):
+    if isinstance(row, QuotaSum):
+        used, hard = part(row.used), part(row.hard)
+        if parse(row.used) > parse(row.hard):
             return taken * hard + end + taken * (used - hard), "bad"
-        tone: Tone = "bad" if parse(of.used) == parse(of.hard) else "warn" if (of.percent or 0) >= NEARLY_FULL else ""
+        tone: Tone = (
+            "bad" if parse(row.used) == parse(row.hard) else "warn" if (row.percent or 0) >= NEARLY_FULL else ""
+        )
         return taken * used + free * (hard - used) + end, tone
-    request, most_of = part(next(iter(of.requests), None)), part(next(iter(of.limits), None))
-    high = part(of.band.high) if of.band is not None else 0
+    request, most_of = part(next(iter(row.requests), None)), part(next(iter(row.limits), None))
+    high = part(row.band.high) if row.band is not None else 0
     drawn = taken * request + limit * max(0, most_of - request)
-    tone = "warn" if len(of.requests) > 1 or len(of.limits) > 1 else ""
+    tone = "warn" if len(row.requests) > 1 or len(row.limits) > 1 else ""
     return (drawn + free * (high - len(drawn)) + end if high else drawn), tone
 
 
@@ -235,16 +239,16 @@ def _largest(pairs: Sequence[Pair], resource: str) -> int:
     return max((parse(text).nano for text in amounts if text is not None), default=0)
 
 
-def _scale_drawn(pair: Pair, most: int, cells: int, *, ascii_only: bool) -> str:
+def _scale_drawn(pair: Pair, maximum: int, cells: int, *, ascii_only: bool) -> str:
     full, excess = _ASCII if ascii_only else _BLOCKS
     request = parse(pair.request).nano if pair.request is not None else 0
     # The last cell is that of an open end.
     room = cells - 1
-    number = _cells(request, most, room)
+    number = _cells(request, maximum, room)
     if pair.limit is None:
         return full * number + excess * (room - number) + _OPEN[ascii_only]
-    return full * number + excess * max(0, _cells(parse(pair.limit).nano, most, room) - number)
+    return full * number + excess * max(0, _cells(parse(pair.limit).nano, maximum, room) - number)
 
 
-def _cells(amount: int, most: int, cells: int) -> int:
-    return max(1, amount * cells // most) if amount and most else 0
+def _cells(amount: int, maximum: int, cells: int) -> int:
+    return max(1, amount * cells // maximum) if amount and maximum else 0

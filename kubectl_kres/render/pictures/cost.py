@@ -66,12 +66,12 @@ def _bar(cost: QuotaCost, name: str, cells: int, *, ascii_only: bool) -> str:
     used, more, hard = (parse(figure.get(name, "0")).nano for figure in (charge.used, charge.requested, charge.hard))
     if cost.counted:
         used = max(0, used - more)
-    most = max(hard, used + more)
+    maximum = max(hard, used + more)
     full, mine, free = _ASCII if ascii_only else _BLOCKS
-    if not most:
+    if not maximum:
         return free * cells
-    first = used * (cells - 1) // most
-    second = min(cells - 1 - first, max(1, more * (cells - 1) // most)) if more else 0
-    end = min(cells - 1, hard * (cells - 1) // most)
+    first = used * (cells - 1) // maximum
+    second = min(cells - 1 - first, max(1, more * (cells - 1) // maximum)) if more else 0
+    end = min(cells - 1, hard * (cells - 1) // maximum)
     drawn = full * first + mine * second + free * (cells - 1 - first - second)
     return f"{drawn[:end]}|{drawn[end:]}"

@@ -44,8 +44,8 @@ def draw_stack(stack: Stack, cells: int, *, ascii_only: bool) -> Line:
     drawn = "".join(letter * width for (letter, _), width in zip(stack.parts, widths, strict=False))
     end = _END[ascii_only]
     if total > stack.hard:
-        at = min(len(drawn), _cells(stack.hard, sum(amounts), cells - 1))
-        over: list[tuple[Tone, str]] = [("", drawn[:at]), ("strong", end), ("bad", drawn[at:])]
+        index = min(len(drawn), _cells(stack.hard, sum(amounts), cells - 1))
+        over: list[tuple[Tone, str]] = [("", drawn[:index]), ("strong", end), ("bad", drawn[index:])]
     else:
         over = [("", drawn), ("quiet", _FREE[ascii_only] * widths[-2]), ("strong", end)]
     return [*over, ("warn", _WANTED[ascii_only] * widths[-1])]
@@ -63,9 +63,9 @@ def in_proportion(amounts: Sequence[int], cells: int) -> list[int]:
     widths = [max(1, amount * cells // total) if amount else 0 for amount in amounts]
     order = sorted(range(len(amounts)), key=lambda at: -(amounts[at] * cells % total))
     while sum(widths) < cells:
-        for at in order:
-            if amounts[at] and sum(widths) < cells:
-                widths[at] += 1
+        for index in order:
+            if amounts[index] and sum(widths) < cells:
+                widths[index] += 1
     while sum(widths) > cells and max(widths) > 1:
         widths[widths.index(max(widths))] -= 1
     return widths
@@ -116,8 +116,8 @@ def bar_of(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only: bo
     parts: dict[str, int] = dict.fromkeys((*letters.values(), OTHERS), 0)
     for name, amount in room.holds.items():
         parts[letters.get(name, OTHERS)] += parse(amount).nano
-    wanted = parse(room.wanted).nano if room.wanted is not None else 0
-    stack = Stack([part for part in parts.items() if part[1]], parse(room.hard).nano, wanted)
+    wanted_count = parse(room.wanted).nano if room.wanted is not None else 0
+    stack = Stack([part for part in parts.items() if part[1]], parse(room.hard).nano, wanted_count)
     return draw_stack(stack, cells, ascii_only=ascii_only)
 
 

@@ -39,9 +39,9 @@ def brief(difference: Difference, more: str) -> Brief:
     """In few words. ``more``: the command that shows the whole difference."""
     verdict, full = difference.verdict, difference.subject.full_name
     if verdict.allowed is not True:
-        because = cause(verdict.findings) or message_of(verdict)
+        reason = cause(verdict.findings) or message_of(verdict)
         refused = Brief(
-            "bad" if verdict.allowed is False else "warn", _format_refusal(difference), f": {full}: {because}"
+            "bad" if verdict.allowed is False else "warn", _format_refusal(difference), f": {full}: {reason}"
         )
         return with_remedies(refused._replace(next=more), difference.remedies)
     if not difference.changed:
@@ -64,8 +64,8 @@ def _changes(difference: Difference) -> Iterator[str]:
         follows = path.startswith("metadata.") or (path.startswith("status.") and path not in before)
         if old != new and not follows:
             reason = difference.reasons.get(path)
-            why = (reason.note or _rule(reason)) if reason is not None else ""
-            yield f"{path} {old}, {difference.after_label.lower()} {new}{f' ({why})' if why else ''}"
+            reason_text = (reason.note or _rule(reason)) if reason is not None else ""
+            yield f"{path} {old}, {difference.after_label.lower()} {new}{f' ({reason_text})' if reason_text else ''}"
 
 
 def _values(document: Mapping[str, Any]) -> dict[str, str]:
@@ -107,8 +107,8 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     verdict = difference.verdict
     if verdict.allowed is not True:
         yield [("bad", f"# {_format_refusal(difference)}: {ref.full_name}: {message_of(verdict)}")]
-        for at, remedy in enumerate(difference.remedies):
-            for line in wrap_text(remedy.text, width, first="# or: " if at else "# fix: ", rest="#   "):
+        for index, remedy in enumerate(difference.remedies):
+            for line in wrap_text(remedy.text, width, first="# or: " if index else "# fix: ", rest="#   "):
                 yield [("bad", line)]
     before, after = yaml_lines(difference.before), yaml_lines(difference.after)
     groups = list(_groups(before, after))
@@ -152,28 +152,28 @@ def _hunk(group: list[_Step], before: _Yaml, after: _Yaml, reasons: Mapping[str,
             body += _add_reason("+", text, "" if reason is None else _rule(reason) or reason.note, width)
     start, end = group[0], group[-1]
     # Comment lines belong to the side whose sign they carry, so the counts come from the lines themselves.
-    removed = sum(1 for sign, _ in body if sign != "+")
-    gained = sum(1 for sign, _ in body if sign != "-")
+    removed = sum(1 for mark, _ in body if mark != "+")
+    gained = sum(1 for mark, _ in body if mark != "-")
     first, second = _range(start[1], removed, end[2]), _range(start[3], gained, end[4])
     yield [("quiet", f"@@ -{first} +{second} @@")]
-    for sign, text in body:
-        yield [("bad" if sign == "-" else "good" if sign == "+" else "", f"{sign}{text}")]
+    for mark, text in body:
+        yield [("bad" if mark == "-" else "good" if mark == "+" else "", f"{mark}{text}")]
 
 
 def _range(start: int, count: int, _end: int) -> str:
     return f"{start + 1 if count else start},{count}"
 
 
-def _add_reason(sign: str, text: str, why: str, width: int) -> list[tuple[str, str]]:
+def _add_reason(mark: str, text: str, reason: str, width: int) -> list[tuple[str, str]]:
     """Return the line with its reason behind it where there is room, else in comment lines above it."""
-    if not why:
-        return [(sign, text)]
-    inline = f"{text}  # {why}"
+    if not reason:
+        return [(mark, text)]
+    inline = f"{text}  # {reason}"
     if size(inline) + 1 <= width:
-        return [(sign, inline)]
+        return [(mark, inline)]
     indent = " " * (len(text) - len(text.lstrip(" -")))
-    comments = wrap_text(why, width - 1, first=f"{indent}# ", rest=f"{indent}#   ")
-    return [*((sign, line) for line in comments), (sign, text)]
+    comments = wrap_text(reason, width - 1, first=f"{indent}# ", rest=f"{indent}#   ")
+    return [*((mark, line) for line in comments), (mark, text)]
 
 
 def _rule(reason: Reason) -> str:

@@ -110,8 +110,8 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int, now:
 
     yield from verdict_lines(explanation, width, now)
     yield [("", "")]
-    where = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
-    head = f"{explanation.subject}{where}, from {explanation.start}{_existing(explanation)}"
+    place_text = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
+    head = f"{explanation.subject}{place_text}, from {explanation.start}{_existing(explanation)}"
     yield from tone_lines("quiet", wrap_text(head, width, rest="  "))
     for system in systems():
         yield from system.start_lines(explanation, width)
@@ -229,8 +229,8 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
             yield from aligned_lines("", f"  {label}", column, [("", tail)], width)
             yield from tone_lines("", rest)
             if total.open:
-                who = " and ".join(total.open)
-                text = f"the pod is not limited: {who} has no {label}; the API sums what the others state"
+                holder_text = " and ".join(total.open)
+                text = f"the pod is not limited: {holder_text} has no {label}; the API sums what the others state"
                 yield from tone_lines("warn", wrap_text(text, width, first=indent, rest=indent))
         yield from _overhead(explanation)
     yield from _priority(explanation)
@@ -278,13 +278,13 @@ def _priority(explanation: Explanation) -> Iterator[Line]:
 
 
 def _format_sum(total: Total, names: Mapping[str, str], inits: Collection[str]) -> str:
-    of: Derive = total.of
-    kept = [f"{_term(term.path, names)} {term.value}" for term in of.terms if term.kept]
-    given_up = [(term.path, f"{_term(term.path, names)} {term.value}") for term in of.terms if not term.kept]
+    derivation: Derive = total.of
+    kept = [f"{_term(term.path, names)} {term.value}" for term in derivation.terms if term.kept]
+    given_up = [(term.path, f"{_term(term.path, names)} {term.value}") for term in derivation.terms if not term.kept]
     lost = [text for _, text in given_up]
-    if of.rule == "pod/pod-level":
+    if derivation.rule == "pod/pod-level":
         return f"{' + '.join(kept)}" + (f", in place of {' + '.join(lost)}" if lost else "")
-    if of.rule == "pod/init-peak":
+    if derivation.rule == "pod/init-peak":
         others = [text for path, text in given_up if path.partition(".resources.")[0] in inits]
         later = [text for path, text in given_up if path.partition(".resources.")[0] not in inits]
         alone = f"; {' and '.join(others)} in their turn" if others else ""
@@ -303,7 +303,9 @@ def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
     if any(finding.rule == "quota/must-specify" for finding in explanation.verdict.findings):
         return
     for demand in explanation.demands:
-        lacks = [f"{', '.join(who)} lack{'s' * (len(who) == 1)} {name}" for name, who in demand.lacking.items()]
+        lacks = [
+            f"{', '.join(holders)} lack{'s' * (len(holders) == 1)} {name}" for name, holders in demand.lacking.items()
+        ]
         if lacks:
             head = f"quota {demand.quota} requires {', '.join(demand.names)} on every container"
             yield [("", "")]
@@ -323,15 +325,15 @@ def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
             yield [("", "")]
             yield [("strong", heading)]
         for entry in entries:
-            place, resources, rest = entry.path.partition(".resources[")
-            where = f"{names.get(place, place)} {rest.rstrip(']')}" if resources else entry.path
+            holder, resources, rest = entry.path.partition(".resources[")
+            place_text = f"{names.get(holder, holder)} {rest.rstrip(']')}" if resources else entry.path
             bad = isinstance(entry, Check) and not entry.passed
             yield from tone_lines(
-                "bad" if bad else "", wrap_text(f"{where}: {text(entry)}", width, first="  ", rest="      ")
+                "bad" if bad else "", wrap_text(f"{place_text}: {text(entry)}", width, first="  ", rest="      ")
             )
             if entry.source is not None:
-                at = shown_source(entry.source)
-                yield from tone_lines("quiet", wrap_text(at, width, first="      ", rest="        "))
+                when_text = shown_source(entry.source)
+                yield from tone_lines("quiet", wrap_text(when_text, width, first="      ", rest="        "))
 
 
 def fact_lines(facts: Sequence[Fact], width: int, now: str = "") -> Iterator[Line]:
@@ -342,8 +344,8 @@ def fact_lines(facts: Sequence[Fact], width: int, now: str = "") -> Iterator[Lin
     yield [("strong", "seen in the cluster")]
     for fact in merge_facts(facts):
         times = f" {fact.count}x" if fact.count > 1 else ""
-        at = f", last {with_ages(fact.time, now)}" if fact.time else ""
-        head, source = f"  {fact.reason}{times}", f"  {fact.source.ref}{at}"
+        when_text = f", last {with_ages(fact.time, now)}" if fact.time else ""
+        head, source = f"  {fact.reason}{times}", f"  {fact.source.ref}{when_text}"
         if size(head) + size(source) <= width:
             yield [("warn", head), ("quiet", source)]
         else:

@@ -80,8 +80,8 @@ def _value_lines(explanation: Explanation, now: str, width: int) -> Iterator[Lin
         for value in container.values
         if (value.value is not None and value.value != value.written) or value.alternatives or value.note
     ]
-    most = _VALUES_LIVE if explanation.live else _VALUES
-    most = most if explanation.verdict.allowed is not False else _VALUES_REFUSED
+    maximum = _VALUES_LIVE if explanation.live else _VALUES
+    maximum = maximum if explanation.verdict.allowed is not False else _VALUES_REFUSED
     notes = [f"{container.name}: {container.note}" for container in explanation.containers if container.note]
     if not rows and explanation.containers:
         anything = any(container.values for container in explanation.containers)
@@ -92,10 +92,10 @@ def _value_lines(explanation: Explanation, now: str, width: int) -> Iterator[Lin
     if rows:
         sources = list(dict.fromkeys(_source(row.value) for row in rows))
         rows.sort(key=lambda row: sources.index(_source(row.value)))
-        yield from _rows(rows[:most], now, width, live=explanation.live)
+        yield from _rows(rows[:maximum], now, width, live=explanation.live)
     # Where fixes are the answer the last line says enough.
-    if len(rows) > most and explanation.verdict.allowed is not False:
-        count = len(rows) - most
+    if len(rows) > maximum and explanation.verdict.allowed is not False:
+        count = len(rows) - maximum
         yield [("quiet", f"  and {count} more value{'s' * (count != 1)} that admission sets")]
     for note in notes:
         yield from tone_lines("warn", wrap_text(note, width, first="  ", rest="  "))
@@ -106,20 +106,20 @@ def _rows(rows: Sequence[_Row], now: str, width: int, *, live: bool) -> Iterator
     heads = ["values", "SPEC", *(["TODAY", "LIVE"] if live else ["EFFECTIVE"]), "SET BY"]
     head, *shown = columns([heads, *(_cells(row, live=live) for row in rows)])
     yield [("strong", head[: len(heads[0])]), ("quiet", clip_text(head[len(heads[0]) :], width))]
-    for at, (row, line) in enumerate(zip(rows, shown, strict=True)):
+    for index, (row, line) in enumerate(zip(rows, shown, strict=True)):
         value = row.value
         tone: Tone = "warn" if value.note or value.alternatives else ""
         source = _source(value)
-        last = at + 1 == len(rows) or _source(rows[at + 1].value) != source
+        last = index + 1 == len(rows) or _source(rows[index + 1].value) != source
         beside = (
             source
             and size(line) + 2 + size(source) <= width
-            and (last and (not at or _source(rows[at - 1].value) != source))
+            and (last and (not index or _source(rows[index - 1].value) != source))
         )
         yield [(tone, f"{line}  {source}" if beside else line)]
         if source and last and not beside:
             yield from tone_lines("quiet", wrap_text(f"from {source}", width, first="      ", rest="        "))
-        if value.note and (at + 1 == len(rows) or rows[at + 1].value.note != value.note):
+        if value.note and (index + 1 == len(rows) or rows[index + 1].value.note != value.note):
             yield from tone_lines(
                 "warn", wrap_text(f"live differs: {with_ages(value.note, now)}", width, first="      ", rest="        ")
             )
@@ -146,8 +146,8 @@ def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:
         other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
         seen = PARTLY if lacks_limit_ranges(explanation.unseen) else ""
         # Of a pod that is refused the reason of its class is no answer to anything.
-        because = f": {explanation.qos.because}" if explanation.verdict.allowed is not False else ""
-        parts.append(f"QoS {explanation.qos.name}{other}{seen}{because}")
+        reason = f": {explanation.qos.because}" if explanation.verdict.allowed is not False else ""
+        parts.append(f"QoS {explanation.qos.name}{other}{seen}{reason}")
     if parts:
         yield from labelled_lines("pod", "; ".join(parts), width)
     if explanation.live_qos and explanation.qos is not None and explanation.live_qos != explanation.qos.name:

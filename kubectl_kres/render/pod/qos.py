@@ -46,15 +46,15 @@ def _group(cgroup: Cgroup, above: str, depth: int, width: int, shares: str) -> I
     indent = "  " * depth
     title = f"  ({cgroup.name})" if cgroup.kind in {"container", "pause"} else ""
     yield [("", f"{indent}{cgroup.path.removeprefix(above)}"), ("strong", title)]
-    known = [(value.file, value.value, _source(value.file, value.value, value.source)) for value in cgroup.values]
+    known_items = [(value.file, value.value, _source(value.file, value.value, value.source)) for value in cgroup.values]
     if cgroup.oom_score_adj is not None:
-        known.append(("oom_score_adj", str(cgroup.oom_score_adj), "of its processes"))
+        known_items.append(("oom_score_adj", str(cgroup.oom_score_adj), "of its processes"))
     elif cgroup.kind == "container":
-        known.append(("oom_score_adj", "depends", "on the memory of the node"))
+        known_items.append(("oom_score_adj", "depends", "on the memory of the node"))
     if cgroup.kind == "qos" and all(value.file != shares for value in cgroup.values):
-        known.insert(0, (shares, "depends", "on all such pods of the node"))
-    heads = [max((size(row[column]) for row in known), default=0) for column in (0, 1)]
-    for file, value, source in known:
+        known_items.insert(0, (shares, "depends", "on all such pods of the node"))
+    heads = [max((size(row[column]) for row in known_items), default=0) for column in (0, 1)]
+    for file, value, source in known_items:
         head = f"{indent}    {pad_text(file, heads[0])}  {pad_text(value, heads[1])}  "
         if size(head) + size(source) <= width:
             yield [("", head), ("quiet", source)]
@@ -67,8 +67,8 @@ def _group(cgroup: Cgroup, above: str, depth: int, width: int, shares: str) -> I
 
 def _source(file: str, value: str, path: str) -> str:
     shown = f"{amount(int(value))}, " if _BYTES.fullmatch(file) and value.isdigit() else ""
-    own = path.startswith(("spec.containers", "spec.initContainers"))
-    text = f"its {path.rpartition('.')[2]}" if own else path
+    is_container = path.startswith(("spec.containers", "spec.initContainers"))
+    text = f"its {path.rpartition('.')[2]}" if is_container else path
     return f"{shown}{text}" if text else shown.removesuffix(", ")
 
 
@@ -87,10 +87,10 @@ def amount(number: int) -> str:
 
 def _shared_limit_lines(shared: Shared, width: int) -> Iterator[Line]:
     yield [("", "")]
-    who = [*shared.free, *(f"{name} (up to its own {limit})" for name, limit in shared.own)]
-    head = f"{', '.join(who)} share the pod level's {shared.resource} limit {shared.limit}"
-    if len(who) == 1:
-        head = f"{who[0]} has the pod level's {shared.resource} limit {shared.limit} to itself"
+    holders = [*shared.free, *(f"{name} (up to its own {limit})" for name, limit in shared.own)]
+    head = f"{', '.join(holders)} share the pod level's {shared.resource} limit {shared.limit}"
+    if len(holders) == 1:
+        head = f"{holders[0]} has the pod level's {shared.resource} limit {shared.limit} to itself"
     yield from tone_lines("", wrap_text(head, width, rest="  "))
     if shared.unreachable:
         text = f"their own limits add up to {shared.sum}: not all of them can be reached at once"
@@ -170,17 +170,17 @@ def _format_class_reach(reach: ClassChange, quality: PodQos) -> str:
         return ""
     edits = [edit_text(edit) for edit in reach.edits[:_BRIEFLY]]
     edits += [f"and {len(reach.edits) - _BRIEFLY} more"] * (len(reach.edits) > _BRIEFLY)
-    who = "for the next pod to be" if quality.live else "to be"
+    holder_text = "for the next pod to be" if quality.live else "to be"
     refused = " (which would be refused)" if reach.refused else ""
-    return f"{who} {reach.name}{refused}: {'; '.join(edits)}"
+    return f"{holder_text} {reach.name}{refused}: {'; '.join(edits)}"
 
 
 def quality_lines(quality: PodQos, width: int) -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     yield from class_lines(quality, width)
     yield from refused_lines(quality, width)
-    for place, culprit in enumerate(quality.culprits):
-        if place == 0:
+    for index, culprit in enumerate(quality.culprits):
+        if index == 0:
             yield [("", "")]
             yield [("strong", "not Guaranteed, because")]
         yield from tone_lines("", wrap_text(culprit_text(culprit, quality), width, first="  ", rest="    "))
@@ -194,10 +194,10 @@ def quality_lines(quality: PodQos, width: int) -> Iterator[Line]:
 
 def class_lines(quality: PodQos, width: int) -> Iterator[Line]:
     """Yield class, object and reason; where the manifest is from; and the class that a live pod has."""
-    where = f"{quality.subject.namespace}/" if quality.subject.namespace else ""
+    place_text = f"{quality.subject.namespace}/" if quality.subject.namespace else ""
     name = " or ".join([quality.qos.name, *quality.alternatives])
     order = ", depending on the order of LimitRanges" if quality.alternatives else ""
-    text = f"{where}{quality.subject}, {quality.qos.because}{order}"
+    text = f"{place_text}{quality.subject}, {quality.qos.because}{order}"
     first, *rest = wrap_text(text, width, first=f"{name}: ", rest="  ")
     yield [(_TONES.get(quality.qos.name, ""), name), ("", first.removeprefix(name))]
     yield from tone_lines("", rest)
@@ -207,11 +207,11 @@ def class_lines(quality: PodQos, width: int) -> Iterator[Line]:
         yield from _live(quality, width)
 
 
-def refused_lines(quality: PodQos, width: int, most: int = 10_000) -> Iterator[Line]:
-    """Yield the server's words where the pod is refused. ``most``: cells of its sentence."""
+def refused_lines(quality: PodQos, width: int, maximum: int = 10_000) -> Iterator[Line]:
+    """Yield the server's words where the pod is refused. ``maximum``: cells of its sentence."""
     if quality.refused:
         word = f"refused{unread_caveat(quality.refused, quality.unseen)}"
-        first, *rest = wrap_text(f"{word}: {clip_text(quality.refused, most)}", width, rest="  ")
+        first, *rest = wrap_text(f"{word}: {clip_text(quality.refused, maximum)}", width, rest="  ")
         yield [("bad", word), ("", first.removeprefix(word))]
         yield from tone_lines("", rest)
 
@@ -226,12 +226,12 @@ def _live(quality: PodQos, width: int) -> Iterator[Line]:
 
 def culprit_text(culprit: Culprit, quality: PodQos) -> str:
     """Return what of one resource of a container keeps the pod from a better class."""
-    who = f"container {culprit.container}" if culprit.container else "the pod level"
+    holder_text = f"container {culprit.container}" if culprit.container else "the pod level"
     if quality.qos.name == "BestEffort" and not culprit.request:
-        return f"{who} has no {culprit.resource} request and no {culprit.resource} limit"
+        return f"{holder_text} has no {culprit.resource} request and no {culprit.resource} limit"
     if culprit.limit is None:
-        return f"{who} has no {culprit.resource} limit"
-    return f"{who} requests {culprit.resource} {culprit.request or '0'}, not its limit {culprit.limit}"
+        return f"{holder_text} has no {culprit.resource} limit"
+    return f"{holder_text} requests {culprit.resource} {culprit.request or '0'}, not its limit {culprit.limit}"
 
 
 def _class_reach_lines(reach: ClassChange, width: int, *, live: bool) -> Iterator[Line]:
@@ -265,14 +265,14 @@ def edit_text(edit: FieldEdit) -> str:
     return f"{change} {edit.after}{', for example' if edit.free else ''}"
 
 
-def score_lines(quality: PodQos, width: int, most: int | None = None) -> Iterator[Line]:
-    """Yield the table of oom_score_adj. ``most``: containers that are shown."""
+def score_lines(quality: PodQos, width: int, maximum: int | None = None) -> Iterator[Line]:
+    """Yield the table of oom_score_adj. ``maximum``: containers that are shown."""
     if not quality.scores:
         return
     yield [("", "")]
-    where = f" on {quality.node} with {amount(quality.memory)}" if quality.node and quality.memory else ""
-    yield [("strong", f"oom_score_adj{where}"), ("quiet", "  the kernel ends the highest first")]
-    shown = quality.scores[:most]
+    place_text = f" on {quality.node} with {amount(quality.memory)}" if quality.node and quality.memory else ""
+    yield [("strong", f"oom_score_adj{place_text}"), ("quiet", "  the kernel ends the highest first")]
+    shown = quality.scores[:maximum]
     label = max(size(score.container) for score in shown)
     for score in shown:
         yield [("", f"  {pad_text(score.container, label)}  {_score(score)}")]
@@ -308,11 +308,11 @@ def short(quality: PodQos) -> str:
     if not quality.culprits or quality.qos.name == "BestEffort":
         return ""
     first = quality.culprits[0]
-    who = first.container or "pod level"
+    holder_text = first.container or "pod level"
     more = f" (+{len(quality.culprits) - 1})" if len(quality.culprits) > 1 else ""
     if first.limit is None:
-        return f"{who}: no {first.resource} limit{more}"
-    return f"{who}: {first.resource} {first.request or 0} of {first.limit}{more}"
+        return f"{holder_text}: no {first.resource} limit{more}"
+    return f"{holder_text}: {first.resource} {first.request or 0} of {first.limit}{more}"
 
 
 def has_figures(quality: PodQos) -> bool:
@@ -338,8 +338,8 @@ def table(sums_of_namespaces: Iterable[NamespaceSums], *, color: bool = False, w
     widths = [max(size(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
     room = max(9, width - sum(widths[1:]) - 2 * (len(widths) - 1))
     widths[0] = min(widths[0], room)
-    for place, row in enumerate((heads, *rows)):
-        tone: Tone = "strong" if place in {0, len(rows)} else ""
+    for index, row in enumerate((heads, *rows)):
+        tone: Tone = "strong" if index in {0, len(rows)} else ""
         yield draw([(tone, _cells(row, widths))], color=color)
     finished = sum(namespace_sums.finished for namespace_sums in sums if namespace_sums.total)
     if finished:

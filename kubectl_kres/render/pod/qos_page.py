@@ -34,8 +34,8 @@ def page_lines(quality: PodQos, width: int) -> Iterator[Line]:
             yield from _reach_lines(reach, width, live=quality.live)
         yield from score_lines(quality, width, _SCORES)
     yield [("", "")]
-    for unseen in quality.unseen:
-        yield from labelled_lines("unread", unseen_text(unseen), width, tone="bad")
+    for failed_read in quality.unseen:
+        yield from labelled_lines("unread", unseen_text(failed_read), width, tone="bad")
     yield from more_line(_hidden_parts(quality), width)
 
 

@@ -53,11 +53,15 @@ def _resize_lines(resize: Resize, width: int) -> Iterator[Line]:
 
 
 def _verdict(resize: Resize, width: int) -> Iterator[Line]:
-    where = f"{resize.subject.namespace}/" if resize.subject.namespace else ""
+    place_text = f"{resize.subject.namespace}/" if resize.subject.namespace else ""
     if resize.verdict.allowed is True:
         restarts = f"; restarts {', '.join(resize.restarts)}" if resize.restarts else "; nothing restarts"
-        text = f"{where}{resize.subject}{restarts}" if resize.changes else f"{where}{resize.subject}; nothing changes"
-        kinds = dict.fromkeys(unseen.kind for unseen in resize.unseen if unseen.required)
+        text = (
+            f"{place_text}{resize.subject}{restarts}"
+            if resize.changes
+            else f"{place_text}{resize.subject}; nothing changes"
+        )
+        kinds = dict.fromkeys(failed_read.kind for failed_read in resize.unseen if failed_read.required)
         tone: Tone = "warn" if kinds else "good"
         word = f"allowed{PARTLY}" if kinds else "allowed"
         unread = f"; {' and '.join(kinds)} could not be read" if kinds else ""
@@ -70,8 +74,8 @@ def _verdict(resize: Resize, width: int) -> Iterator[Line]:
             ("", f" on the order of LimitRanges: allowed, or refused: {resize.verdict.message}"),
         ]
     else:
-        because = cause(resize.verdict.findings) or resize.verdict.message
-        first, *rest = wrap_text(f"{where}{resize.subject}: {because}", width, first="refused: ", rest="  ")
+        reason = cause(resize.verdict.findings) or resize.verdict.message
+        first, *rest = wrap_text(f"{place_text}{resize.subject}: {reason}", width, first="refused: ", rest="  ")
         yield [("bad", "refused"), ("", first.removeprefix("refused"))]
         yield from tone_lines("", rest)
 

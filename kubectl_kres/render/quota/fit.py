@@ -49,8 +49,8 @@ def brief(fit: Fit, more: str) -> Brief:
 def denied_brief(denied: Denied, more: str) -> Brief:
     """Return a refused workload in few words."""
     word, tone, missing = _refusal_headline(denied)
-    because = message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict)
-    text = f": {denied.subject.full_name}: {missing}{f': {because}' if denied.verdict.message else ''}"
+    reason = message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict)
+    text = f": {denied.subject.full_name}: {missing}{f': {reason}' if denied.verdict.message else ''}"
     return with_remedies(Brief(tone, word, text, next=more), denied.remedies)
 
 
@@ -74,18 +74,21 @@ def _fit_lines(fit: Fit, width: int) -> Iterator[Line]:
         )
     if fit.verdict.allowed is not True:
         yield from tone_lines("bad", wrap_text(fit.verdict.message, width, first=pad_text("server", 16), rest=" " * 16))
-        for at, remedy in enumerate(fit.remedies):
-            label = pad_text("or" if at else "fix", 16)
+        for index, remedy in enumerate(fit.remedies):
+            label = pad_text("or" if index else "fix", 16)
             yield from tone_lines("", wrap_text(remedy.text, width, first=label, rest=" " * 16))
     for cost in fit.quotas:
         yield from cost_lines(cost)
     for assumed in fit.assumptions:
         yield from tone_lines("quiet", wrap_text(assumed.text, width, first=pad_text("assumed", 16), rest=" " * 16))
-    for unseen in fit.unseen:
+    for failed_read in fit.unseen:
         yield from tone_lines(
             "bad",
             wrap_text(
-                f"{unseen.kind}: {unseen.message or unseen.state}", width, first=pad_text("unread", 16), rest=" " * 16
+                f"{failed_read.kind}: {failed_read.message or failed_read.state}",
+                width,
+                first=pad_text("unread", 16),
+                rest=" " * 16,
             ),
         )
     yield from tone_lines(
@@ -129,7 +132,7 @@ def _run_state_lines(fit: Fit, width: int) -> Iterator[Line]:
 
 
 def _has_unread_quotas(fit: Fit) -> bool:
-    return any(unseen.kind == "ResourceQuota" for unseen in fit.unseen)
+    return any(failed_read.kind == "ResourceQuota" for failed_read in fit.unseen)
 
 
 def _count(fit: Fit) -> str:
@@ -189,17 +192,17 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
 def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     """Return how the rollout goes that is under way, or that could be started, and what stands in its way."""
     label = "rolling update" if replicas.strategy != "Recreate" else "update"
-    end: RolloutResult | None = fit.would_end
+    rollout_result: RolloutResult | None = fit.would_end
     if fit.is_ is not None:
-        end = fit.is_
-        if end.complete:
+        rollout_result = fit.is_
+        if rollout_result.complete:
             yield label, False, "under way: it completes, as old pods make room"
         else:
-            yield label, True, f"under way and stuck{_end_words(end)}"
+            yield label, True, f"under way and stuck{_end_words(rollout_result)}"
     elif fit.would is not None:
         yield label, fit.would in {"slow", "shrinking", "stuck"}, _format_rollout(fit, replicas)
-    if end is not None and not end.complete:
-        yield from _exchange_rows(fit, end)
+    if rollout_result is not None and not rollout_result.complete:
+        yield from _exchange_rows(fit, rollout_result)
     for over in fit.over:
         text = f"quota {over.quota} has used {over.by} of {over.resource} more than its hard {over.hard}"
         yield "over hard", True, f"{text}: until that is freed nothing more is admitted"
@@ -225,16 +228,20 @@ def _format_rollout(fit: Fit, replicas: Replicas) -> str:
     return f"would stall{_end_words(fit.would_end)}" if fit.would_end is not None else "would stall"
 
 
-def _end_words(end: RolloutResult) -> str:
-    left = f", {end.old} old pod{'s' * (end.old != 1)} left" if end.old else ", no old pod left"
-    return f" at {end.updated} of {end.of} updated{left}, until there is room"
+def _end_words(rollout_result: RolloutResult) -> str:
+    left = (
+        f", {rollout_result.old} old pod{'s' * (rollout_result.old != 1)} left"
+        if rollout_result.old
+        else ", no old pod left"
+    )
+    return f" at {rollout_result.updated} of {rollout_result.of} updated{left}, until there is room"
 
 
-def _exchange_rows(fit: Fit, end: RolloutResult) -> Iterator[tuple[str, bool, str]]:
+def _exchange_rows(fit: Fit, rollout_result: RolloutResult) -> Iterator[tuple[str, bool, str]]:
     """Yield what an old pod gives back against what a new one takes, where quotas refuse it."""
     for cost in fit.quotas:
         names = [name for name in cost.exceeded if not fit.never]
-        back = end.gives_back.get(cost.quota, {})
+        back = rollout_result.gives_back.get(cost.quota, {})
         for name in names:
             takes = f"a new one takes {cost.charge.requested[name]} of quota {cost.quota}"
             yield "exchange", True, f"an old pod gives back {back.get(name, '0')} of {name}, {takes}"
@@ -249,7 +256,7 @@ def denied_lines(denied: Denied, *, now: str = "", color: bool = False, width: i
 def refusal_lines(denied: Denied, width: int, now: str = "") -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     yield _head(denied)
-    remedies = [("or" if at else "fix", remedy.text) for at, remedy in enumerate(denied.remedies)]
+    remedies = [("or" if index else "fix", remedy.text) for index, remedy in enumerate(denied.remedies)]
     yield from _labelled_lines([*_refusal_texts(denied), *remedies, *_goes_on(denied, now)], width)
 
 

@@ -137,8 +137,8 @@ def policy_lines(
         yield from cost_lines(cost, _NOUNS.get(policy_explanation.subject.kind, "object"), width=width)
     if not policy_explanation.costs and policy_explanation.subject.kind in _NOUNS:
         yield [("", "")]
-        known = not any(unseen.kind == "ResourceQuota" for unseen in policy_explanation.unseen)
-        yield [("quiet", "it costs no quota anything" if known else "what it costs quotas is not known")]
+        is_known = not any(failed_read.kind == "ResourceQuota" for failed_read in policy_explanation.unseen)
+        yield [("quiet", "it costs no quota anything" if is_known else "what it costs quotas is not known")]
     for report in policy_explanation.quotas:
         yield [("", "")]
         yield from quota_lines(report, ascii_only=ascii_only, width=width)
@@ -165,14 +165,14 @@ def head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Li
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)
     else:
-        because = _refusal(verdict)
-        first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full_name}: {because}", width, rest="  ")
+        reason = _refusal(verdict)
+        first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full_name}: {reason}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)
         if policy_explanation.remedies:
             yield [("", "")]
             yield from remedy_lines(policy_explanation.remedies, "", width)
-        if because != verdict.message:
+        if reason != verdict.message:
             yield from labelled_lines("server", verdict.message, width, tone="quiet")
 
 
@@ -190,48 +190,54 @@ def _defaults(defaults: Sequence[Default], width: int) -> Iterator[Line]:
         yield from tone_lines("", wrap_text(text, width, first=head, rest=" " * size(head)))
 
 
-def _bare_pod_lines(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
+def _bare_pod_lines(explanation: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
     """Yield the same with an empty line before it; of a namespace also the values that the container gets."""
     yield [("", "")]
-    yield from bare_lines(bare, subject, width)
-    if subject.kind == "Namespace" and any(container.values for container in bare.containers):
-        yield from tables(bare.containers, live=False, steps=False, width=width)
+    yield from bare_lines(explanation, subject, width)
+    if subject.kind == "Namespace" and any(container.values for container in explanation.containers):
+        yield from tables(explanation.containers, live=False, steps=False, width=width)
 
 
-def bare_lines(bare: Explanation, subject: ObjectRef, width: int, most: int = 99) -> Iterator[Line]:
+def bare_lines(explanation: Explanation, subject: ObjectRef, width: int, maximum: int = 99) -> Iterator[Line]:
     """Yield what becomes of a pod of one container that states nothing; of its fixes at most so many."""
     alone = " under this LimitRange alone" if subject.kind == "LimitRange" else ""
     head = f"a pod of one container without requests and limits{alone}"
-    allowed = bare.verdict.allowed
+    allowed = explanation.verdict.allowed
     if allowed is True:
-        seen = "" if alone or bare.complete else PARTLY
-        quality = f", QoS class {bare.qos.name}" if bare.qos is not None else ""
-        fits = [cost.fits for cost in bare.quotas if cost.fits is not None]
+        seen = "" if alone or explanation.complete else PARTLY
+        quality = f", QoS class {explanation.qos.name}" if explanation.qos is not None else ""
+        fits = [cost.fits for cost in explanation.quotas if cost.fits is not None]
         room = f"; quotas have room for {min(fits)} such pod{'s' * (min(fits) != 1)}" if fits and not alone else ""
         yield from tone_lines("", wrap_text(f"{head} is admitted{seen}{quality}{room}", width, rest="  "))
     else:
-        word = "may be refused" if allowed is None else f"is refused{unread_caveat(bare.verdict.message, bare.unseen)}"
-        yield from tone_lines("bad", wrap_text(f"{head} {word}: {_refusal_reason(bare)}", width, rest="  "))
-        for at, remedy in enumerate(bare.remedies[:most]):
+        word = (
+            "may be refused"
+            if allowed is None
+            else f"is refused{unread_caveat(explanation.verdict.message, explanation.unseen)}"
+        )
+        yield from tone_lines("bad", wrap_text(f"{head} {word}: {_refusal_reason(explanation)}", width, rest="  "))
+        for index, remedy in enumerate(explanation.remedies[:maximum]):
             text = remedy.text.replace(" of container bare", " of each container")
-            yield from tone_lines("", wrap_text(text, width, first="  or   " if at else "  fix  ", rest="       "))
-        own = [cost for cost in bare.quotas if cost.quota == subject.name and cost.fits is not None]
+            yield from tone_lines("", wrap_text(text, width, first="  or   " if index else "  fix  ", rest="       "))
+        own = [cost for cost in explanation.quotas if cost.quota == subject.name and cost.fits is not None]
         if subject.kind == "ResourceQuota" and own:
             yield [("", f"  quota {subject.name} itself has room for {own[0].fits} such pod{'s' * (own[0].fits != 1)}")]
 
 
-def _refusal_reason(bare: Explanation) -> str:
+def _refusal_reason(explanation: Explanation) -> str:
     """Why it is refused, in our words where they are known: the server's name the container, which is made up."""
-    if known := cause(bare.verdict.findings):
+    if known := cause(explanation.verdict.findings):
         return known
-    message = bare.verdict.message
+    message = explanation.verdict.message
     return (message.partition(" is forbidden: ")[2] or message.partition(" is invalid: ")[2] or message).strip()
 
 
 def _bands(bands: Sequence[Band], width: int) -> Iterator[Line]:
     types = list(dict.fromkeys(band.type for band in bands))
     rows = {band: _cells(band) for band in bands}
-    widths = [max(size(head), *(size(row[at]) for row in rows.values())) for at, head in enumerate(_HEADS) if rows]
+    widths = [
+        max(size(head), *(size(row[index]) for row in rows.values())) for index, head in enumerate(_HEADS) if rows
+    ]
     names = [*(band.resource for band in bands), *(f"each {type_}"[2:] for type_ in types)]
     label = min(_LABEL, max(map(size, names), default=0))
     for type_ in types:

@@ -35,7 +35,7 @@ def page_lines(policy_explanation: PolicyExplanation, *, now: str, ascii_only: b
     for label, text in _labelled_texts(policy_explanation):
         yield from labelled_lines(label, text, width)
     if policy_explanation.bare is not None:
-        yield from bare_lines(policy_explanation.bare, policy_explanation.subject, width, most=1)
+        yield from bare_lines(policy_explanation.bare, policy_explanation.subject, width, maximum=1)
     for tone, label, text in _remarks(policy_explanation, now):
         yield from labelled_lines(label, text, width, tone=tone)
     if policy_explanation.verdict is not None:
@@ -77,19 +77,19 @@ def _labelled_texts(policy_explanation: PolicyExplanation) -> Iterator[tuple[str
 def _remarks(policy_explanation: PolicyExplanation, now: str) -> Iterator[tuple[Tone, str, str]]:
     """Yield warnings and what could not be read; assumptions and edits as far as there are few."""
     yield from (("warn", "warning", text) for text in policy_explanation.warnings)
-    yield from (("bad", "unread", unseen_text(unseen)) for unseen in policy_explanation.unseen)
+    yield from (("bad", "unread", unseen_text(failed_read)) for failed_read in policy_explanation.unseen)
     assumed = [assumption.text for assumption in policy_explanation.assumptions]
     yield from (("quiet", "assumed", text) for text in _limit_texts(assumed, _SHOWN, "assumption"))
     if policy_explanation.subject.kind != "Namespace":
-        edits = list(last_edit_texts(policy_explanation.edits, now, most=_SHOWN))
+        edits = list(last_edit_texts(policy_explanation.edits, now, maximum=_SHOWN))
         yield from (("quiet", "changed", text) for text in _limit_texts(edits, 1, "edit"))
 
 
-def _limit_texts(texts: Sequence[str], most: int, noun: str) -> Iterator[str]:
+def _limit_texts(texts: Sequence[str], maximum: int, noun: str) -> Iterator[str]:
     """Yield the first texts, and how many more there are."""
-    yield from texts[:most]
-    if len(texts) > most:
-        count = len(texts) - most
+    yield from texts[:maximum]
+    if len(texts) > maximum:
+        count = len(texts) - maximum
         yield f"and {count} more {noun}{'s' * (count != 1)}"
 
 

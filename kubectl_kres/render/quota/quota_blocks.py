@@ -56,9 +56,9 @@ def tree_lines(nodes: Sequence[UsageNode], names: Sequence[str], width: int) -> 
 
 def _tree_row_lines(line_row: TreeRow, label: int, amount: int, width: int) -> Iterator[Line]:
     indent = " " * (_INDENT * line_row.depth)
-    who = pad_text(clip_text(line_row.label, label - len(indent)), label - len(indent))
+    label_text = pad_text(clip_text(line_row.label, label - len(indent)), label - len(indent))
     share = f"{line_row.percent:>3}%" if line_row.percent is not None else ""
-    head = f"    {indent}{who}  {pad_text(line_row.amount, amount)}  {share:>4}"
+    head = f"    {indent}{label_text}  {pad_text(line_row.amount, amount)}  {share:>4}"
     if size(head) + 2 + size(line_row.more) <= width:
         yield [("", head), ("quiet", f"  {line_row.more}" if line_row.more else "")]
         return
@@ -180,9 +180,9 @@ def _state_word(report: QuotaReport, fullest: int) -> tuple[str, Tone]:
 
 def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
     """Yield the same, not drawn yet."""
-    where = f" in {report.subject.namespace}" if report.subject.namespace else ""
+    place_text = f" in {report.subject.namespace}" if report.subject.namespace else ""
     kind = "quota" if report.subject.kind == "ResourceQuota" else report.subject.kind
-    yield [("strong", f"{kind} {report.subject.name}"), ("", where)]
+    yield [("strong", f"{kind} {report.subject.name}"), ("", place_text)]
     if report.shared:
         text = f"shared by {join_words(report.shared)}"
         yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
@@ -224,7 +224,7 @@ class _Table:
         )
         rows = [self._cells(use) for use in report.uses]
         self.widths = [
-            max(size(head), *(size(line_row[at]) for line_row in rows)) for at, head in enumerate(self.heads)
+            max(size(head), *(size(line_row[index]) for line_row in rows)) for index, head in enumerate(self.heads)
         ]
         self.label = min(_LABEL, max(12, *(size(use.name) for use in report.uses)))
         if 4 + self.label + size(row(self.heads, self.widths)) + _SHARE > width:
@@ -265,8 +265,8 @@ class _Table:
 
 def _remarks(use: QuotaUse) -> Iterator[tuple[Tone, str]]:
     if use.wanted is not None:
-        says = f"says {use.wanted}" if use.wanted else "no longer names it"
-        yield "warn", f"spec.hard {says}; the quota controller has not taken that over yet"
+        condition = f"says {use.wanted}" if use.wanted else "no longer names it"
+        yield "warn", f"spec.hard {condition}; the quota controller has not taken that over yet"
     if use.optional:
         yield "quiet", "a pod that states no such value costs nothing here, unless a LimitRange gives it one"
     if use.unread:
@@ -314,5 +314,5 @@ def _share_rows(use: QuotaUse, usage_shares: Sequence[UsageShare], width: int) -
     label = min(room, max(size(share.who) for share in usage_shares))
     for share, text in zip(usage_shares, amounts, strict=True):
         pods = f"  {share.pods} pod{'s' * (share.pods != 1)}" if share.pods and not share.who.startswith("Pod/") else ""
-        who = pad_text(clip_text(share.who, label), label)
-        yield [("", f"    {who}  {pad_text(text, amount)}  {share.percents[use.name]:>3}%"), ("quiet", pods)]
+        label_text = pad_text(clip_text(share.who, label), label)
+        yield [("", f"    {label_text}  {pad_text(text, amount)}  {share.percents[use.name]:>3}%"), ("quiet", pods)]

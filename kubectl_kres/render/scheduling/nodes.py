@@ -34,9 +34,11 @@ def report_lines(report: NodeReport | None, width: int, now: str = "") -> Iterat
     yield from tone_lines("strong", wrap_text(f"nodes: {_head(report)}", width, rest="  "))
     if report.rejection:
         yield from tone_lines("bad", wrap_text(report.rejection, width, first="  all  ", rest=_INDENT))
-    most = max((len(str(group.count)) for group in report.groups), default=0)
+    maximum = max((len(str(group.count)) for group in report.groups), default=0)
     for group in report.groups:
-        yield from tone_lines("bad", wrap_text(_group(group), width, first=f"  {group.count:>{most}}  ", rest=_INDENT))
+        yield from tone_lines(
+            "bad", wrap_text(_group(group), width, first=f"  {group.count:>{maximum}}  ", rest=_INDENT)
+        )
     for text in more_texts(report):
         yield from tone_lines("", wrap_text(text, width, first="  ", rest=_INDENT))
     for asked in report.asked:
@@ -55,8 +57,10 @@ def short_report_lines(report: NodeReport | None, width: int, now: str = "") -> 
     if not report.is_read:
         yield from labelled_lines("nodes", unread_text(report), width, tone="quiet")
         return
-    why = [report.rejection] if report.rejection else [f"{group.count} {_group(group)}" for group in report.groups]
-    text = f"{_head(report)}{': ' if why and not report.fits else ''}{'; '.join(why) if not report.fits else ''}"
+    reasons = [report.rejection] if report.rejection else [f"{group.count} {_group(group)}" for group in report.groups]
+    text = (
+        f"{_head(report)}{': ' if reasons and not report.fits else ''}{'; '.join(reasons) if not report.fits else ''}"
+    )
     yield from _cut_lines(labelled_lines("nodes", text, width), SHORT - 2 if report.nearest is not None else SHORT)
     for text in more_texts(report):
         yield from _cut_lines(labelled_lines("besides", text, width), 2)
@@ -132,10 +136,10 @@ def why_lines(report: NodeReport) -> Iterator[str]:
         yield f"nearest: {nearest_text(report.nearest)}"
 
 
-def _cut_lines(lines: Iterable[Line], most: int) -> list[Line]:
+def _cut_lines(lines: Iterable[Line], maximum: int) -> list[Line]:
     """Return the first of the lines; that there are more is seen."""
     first = list(lines)
-    return first if len(first) <= most else [*first[: most - 1], [*first[most - 1], ("quiet", "…")]]
+    return first if len(first) <= maximum else [*first[: maximum - 1], [*first[maximum - 1], ("quiet", "…")]]
 
 
 def _head(report: NodeReport) -> str:
@@ -169,10 +173,10 @@ def asked_text(asked: ResourceAsked) -> str:
 
 
 def _format_request_part(part: RequestPart) -> str:
-    who = part.name or "the pod level"
+    holder = part.name or "the pod level"
     if part.source is not None:
-        return f"{who} {part.amount}, set by {part.source.ref} ({part.source.field})"
-    return f"{who} {part.amount}, set by {part.rule}" if part.rule else f"{who} {part.amount}"
+        return f"{holder} {part.amount}, set by {part.source.ref} ({part.source.field})"
+    return f"{holder} {part.amount}, set by {part.rule}" if part.rule else f"{holder} {part.amount}"
 
 
 def nearest_text(nearest: NearestNode) -> str:

@@ -112,28 +112,28 @@ def _mapping(node: Mapping[str, Any], indent: str, path: str, pairs: list[tuple[
     keyed = path.endswith(_KEYED)
     for key in sorted(node):
         value = node[key]
-        at = f"{path}[{key}]" if keyed else f"{path}.{key}" if path else key
+        item_path = f"{path}[{key}]" if keyed else f"{path}.{key}" if path else key
         head = f"{indent}{scalar(key)}:"
         if isinstance(value, str):
-            pairs.append((f"{head} {scalar(value)}", at))
+            pairs.append((f"{head} {scalar(value)}", item_path))
         elif isinstance(value, Mapping):
-            pairs.append((f"{head} {{}}" if not value else head, at))
-            _mapping(value, f"{indent}  ", at, pairs)
+            pairs.append((f"{head} {{}}" if not value else head, item_path))
+            _mapping(value, f"{indent}  ", item_path, pairs)
         elif isinstance(value, Sequence):
-            pairs.append((f"{head} []" if not value else head, at))
-            _sequence(value, indent, at, pairs)
+            pairs.append((f"{head} []" if not value else head, item_path))
+            _sequence(value, indent, item_path, pairs)
         else:
-            pairs.append((f"{head} {scalar(value)}", at))
+            pairs.append((f"{head} {scalar(value)}", item_path))
 
 
 def _sequence(items: Sequence[Any], indent: str, path: str, pairs: list[tuple[str, str]]) -> None:
     for index, item in enumerate(items):
-        at = f"{path}[{index}]"
+        item_path = f"{path}[{index}]"
         if not isinstance(item, Mapping):
-            pairs.append((f"{indent}- {scalar(item)}", at))
+            pairs.append((f"{indent}- {scalar(item)}", item_path))
             continue
         first = len(pairs)
-        _mapping(item, f"{indent}  ", at, pairs)
+        _mapping(item, f"{indent}  ", item_path, pairs)
         if len(pairs) > first:
             line, place = pairs[first]
             pairs[first] = f"{indent}- {line[len(indent) + 2 :]}", place

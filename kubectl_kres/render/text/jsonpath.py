@@ -118,14 +118,14 @@ def _split_template(template: str) -> Iterator[str | _Action]:
 
 def _find_closing_brace(text: str) -> int:
     """Return where the brace closes that is open before ``text``; negative: nowhere."""
-    at = 0
-    while at < len(text):
-        if quoted := _QUOTED.match(text, at):
-            at = quoted.end()
-        elif text[at] == "}":
-            return at
+    index = 0
+    while index < len(text):
+        if quoted := _QUOTED.match(text, index):
+            index = quoted.end()
+        elif text[index] == "}":
+            return index
         else:
-            at += 1
+            index += 1
     return -1
 
 
@@ -164,15 +164,15 @@ def _steps(text: str, template: str) -> Iterator[Step]:
 
 def _bracket(text: str, template: str) -> tuple[str, str]:
     """Return what stands in the bracket at the beginning, and what follows it."""
-    depth, at = 0, 0
-    while at < len(text):
-        if quoted := _QUOTED.match(text, at):
-            at = quoted.end()
+    depth, index = 0, 0
+    while index < len(text):
+        if quoted := _QUOTED.match(text, index):
+            index = quoted.end()
             continue
-        depth += {"[": 1, "]": -1}.get(text[at], 0)
-        at += 1
+        depth += {"[": 1, "]": -1}.get(text[index], 0)
+        index += 1
         if not depth:
-            return text[1 : at - 1].strip(), text[at:]
+            return text[1 : index - 1].strip(), text[index:]
     raise _fault(template, "unterminated array")
 
 
@@ -286,8 +286,8 @@ def _matches_comparison(left: Any, operator: str, right: Any) -> bool:
     return tests[operator](left, right)
 
 
-def _fault(template: str, why: str) -> UsageError:
-    return UsageError(f"error parsing jsonpath {sanitize_text(template)}: {why}")
+def _fault(template: str, reason: str) -> UsageError:
+    return UsageError(f"error parsing jsonpath {sanitize_text(template)}: {reason}")
 
 
 #: Header and path of a column.

@@ -186,19 +186,19 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _block(rows: Sequence[Sequence[str]], widths: list[int]) -> Iterator[str]:
     """Lines of rows that all have the columns of ``widths``; the next column is found run by run."""
-    column, place = len(widths), 0
-    while place < len(rows):
-        if len(rows[place]) <= column + 1:
-            cells = rows[place]
+    column, index = len(widths), 0
+    while index < len(rows):
+        if len(rows[index]) <= column + 1:
+            cells = rows[index]
             yield "".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=False)) + "".join(
                 cells[column:]
             )
-            place += 1
+            index += 1
             continue
-        end = next((other for other in range(place, len(rows)) if len(rows[other]) <= column + 1), len(rows))
-        run = rows[place:end]
+        end = next((other for other in range(index, len(rows)) if len(rows[other]) <= column + 1), len(rows))
+        run = rows[index:end]
         yield from _block(run, [*widths, max(len(row[column]) for row in run) + _GAP])
-        place = end
+        index = end
 
 
 FULL, EMPTY = "█", "░"

@@ -13,7 +13,7 @@ from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
 def remarks(
     groups: Iterable[tuple[Tone, str, Iterable[str]]],
     assumptions: Iterable[Assumption],
-    unseen: Iterable[FailedRead],
+    failed_reads: Iterable[FailedRead],
     width: int,
 ) -> Iterator[Line]:
     """Yield an empty line, then each text behind the label of its group; nothing if there is no text."""
@@ -22,7 +22,7 @@ def remarks(
         for tone, label, text in (
             *((tone, label, text) for tone, label, group in groups for text in group),
             *(("quiet", "assumed", assumption.text) for assumption in assumptions),
-            *(("bad", "unread", unseen_text(unseen)) for unseen in unseen),
+            *(("bad", "unread", unseen_text(failed_read)) for failed_read in failed_reads),
         )
     ]
     if texts:
@@ -31,16 +31,17 @@ def remarks(
         yield from labelled_lines(label, text, width, tone=tone)
 
 
-def unseen_text(unseen: FailedRead) -> str:
+def unseen_text(failed_read: FailedRead) -> str:
     """Return what could not be read and where, in the server's words if it said why."""
-    where = f" in {unseen.namespace}" if unseen.namespace else ""
-    return f"{unseen.kind}{f' {unseen.name}' if unseen.name else ''}{where}: {unseen.message or unseen.state}"
+    place_text = f" in {failed_read.namespace}" if failed_read.namespace else ""
+    name = f" {failed_read.name}" if failed_read.name else ""
+    return f"{failed_read.kind}{name}{place_text}: {failed_read.message or failed_read.state}"
 
 
-def last_edit_texts(edits: Mapping[str, LastEdit], now: str = "", most: int = 99) -> Iterator[str]:
+def last_edit_texts(edits: Mapping[str, LastEdit], now: str = "", maximum: int = 99) -> Iterator[str]:
     """Yield ``spec.hard[pods], spec.hard[cpu] by flux (Apply) at …``: the fields that one edit wrote, together.
 
-    ``now`` (RFC 3339): the time is an age then. ``most``: fields that are named.
+    ``now`` (RFC 3339): the time is an age then. ``maximum``: fields that are named.
     """
     groups: dict[LastEdit, list[str]] = {}
     for field, edit in edits.items():
@@ -48,5 +49,5 @@ def last_edit_texts(edits: Mapping[str, LastEdit], now: str = "", most: int = 99
     for edit, fields in groups.items():
         how = f" ({edit.operation})" if edit.operation else ""
         notes = "".join(f", {note}" for system in systems() if (note := system.edit_note(edit.manager)))
-        names = ", ".join(fields[:most]) + (f" and {len(fields) - most} more" if len(fields) > most else "")
+        names = ", ".join(fields[:maximum]) + (f" and {len(fields) - maximum} more" if len(fields) > maximum else "")
         yield f"{names} by {edit.manager}{how}{ago_or_at(edit.time, now)}{notes}"

@@ -181,8 +181,8 @@ def _format_alternative(other: Alternative) -> str:
 def orders(order: Sequence[str], listed: Sequence[str]) -> str:
     """Return which order of LimitRanges leads there: of the API server, and of Tekton; empty where none matters."""
     parts = [
-        f"{' comes before '.join(names)}{where}"
-        for names, where in ((order, ""), (listed, " in Tekton's list"))
+        f"{' comes before '.join(names)}{place_text}"
+        for names, place_text in ((order, ""), (listed, " in Tekton's list"))
         if names
     ]
     return f", if {' and '.join(parts)}" if parts else ""
@@ -196,8 +196,10 @@ def answer(container_values: ContainerValues, value: ResourceValue, width: int, 
     if set_by:
         yield from tone_lines("", wrap_text(set_by, width, first="set by   ", rest=" " * 9))
     if value.edited is not None:
-        at = ago_or_at(value.edited.time, now)
-        yield from tone_lines("", wrap_text(f"by {value.edited.manager}{at}", width, first="changed  ", rest=" " * 9))
+        edited_text = ago_or_at(value.edited.time, now)
+        yield from tone_lines(
+            "", wrap_text(f"by {value.edited.manager}{edited_text}", width, first="changed  ", rest=" " * 9)
+        )
     if value.written is not None and value.written != value.value:
         yield [("", f"written  {value.written}")]
     if value.live is not None:

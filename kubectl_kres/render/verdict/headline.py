@@ -40,9 +40,9 @@ def quota_figures(findings: Sequence[Finding]) -> Iterator[str]:
         if finding.rule == "quota/exceeded" and finding.asked and finding.used and finding.limit:
             # Of another object that is made for pods, one more is asked for.
             counted = finding.resource.startswith("count/") and finding.resource != "count/pods"
-            asks = f"{finding.asked} more is asked for" if counted else f"a pod asks for {finding.asked}"
+            requested_text = f"{finding.asked} more is asked for" if counted else f"a pod asks for {finding.asked}"
             yield (
-                f"{_object(finding)}: {asks} of {finding.resource}, "
+                f"{_object(finding)}: {requested_text} of {finding.resource}, "
                 f"{finding.used} of {finding.limit} {'is' if finding.used in {'0', '1'} else 'are'} used"
             )
 
@@ -67,18 +67,21 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
                 yield _level_text([other for other in findings if other.rule == finding.rule])
             texts.add(finding.rule)
             continue
-        of = _object(finding)
+        object_text = _object(finding)
         if finding.rule in EXCEEDED and finding.limit:
-            if of not in texts:
-                lacking = _join_texts(f"{short_by(finding)} of {finding.resource}" for finding in exceeded[of])
-                yield f"{of} is short by {lacking}"
+            if object_text not in texts:
+                missing_text = _join_texts(
+                    f"{short_by(finding)} of {finding.resource}" for finding in exceeded[object_text]
+                )
+                yield f"{object_text} is short by {missing_text}"
         elif finding.rule == "quota/must-specify":
-            if of not in texts:
-                yield f"{of} requires {_join_texts(finding.resource for finding in stated[of])} on every container"
+            if object_text not in texts:
+                amounts = _join_texts(finding.resource for finding in stated[object_text])
+                yield f"{object_text} requires {amounts} on every container"
         else:
             yield _format_finding(finding, names)
             continue
-        texts.add(of)
+        texts.add(object_text)
 
 
 def _level_text(findings: Sequence[Finding]) -> str:
@@ -101,18 +104,18 @@ def _format_finding(finding: Finding, names: Mapping[str, str]) -> str:
         return f"{value} {finding.asked} is {_BOUNDS[finding.rule]} {finding.limit} of {_object(finding)}"
     if finding.rule == "limitrange/ratio":
         resource, _, holder = value.partition(" of ")
-        who = f" of {holder}" if holder else ""
+        holder_text = f" of {holder}" if holder else ""
         ratio = _RATIO.search(finding.text)
         times = f"{float(ratio[1]):g}x" if ratio else "more than allowed"
-        return f"{resource} limit{who} is {times} its request, {_object(finding)} allows {finding.limit}x"
+        return f"{resource} limit{holder_text} is {times} its request, {_object(finding)} allows {finding.limit}x"
     if finding.rule == "validation/request-over-limit" and finding.limit:
         asked = f" {finding.asked}" if finding.asked else ""
         return f"{value}{asked} is above its limit {finding.limit}"
     if finding.rule == "quantity/unparsable" and finding.observed:
         return f'{value} is "{clip_text(finding.observed, _LONGEST)}", which is no quantity'
     if finding.text:
-        where = f"{value}: " if finding.rule == "quantity/unparsable" else ""
-        return clip_text(f"{where}{finding.text}", _LONGEST)
+        place_text = f"{value}: " if finding.rule == "quantity/unparsable" else ""
+        return clip_text(f"{place_text}{finding.text}", _LONGEST)
     from kubectl_kres.provenance.rules import RULES
 
     title = RULES[finding.rule].title.rstrip(".") if finding.rule in RULES else finding.rule
@@ -123,17 +126,19 @@ def _is_in_bound(finding: Finding) -> bool:
     """Return whether what is set keeps to a bound, so that what is not set is refused."""
     if not finding.asked:
         return True
-    asked, limit = parse(finding.asked), parse(finding.limit)
-    return asked <= limit if finding.rule == "limitrange/max" else limit <= asked
+    requested, limit = parse(finding.asked), parse(finding.limit)
+    return requested <= limit if finding.rule == "limitrange/max" else limit <= requested
 
 
 def _value(finding: Finding, names: Mapping[str, str]) -> str:
     """Return the value as people name it: ``limits.cpu of container app``."""
-    at = finding.field_path
+    field_path = finding.field_path
     resource = (
-        f"{at.requests_or_limits}.{at.resource or finding.resource}" if at.requests_or_limits else finding.resource
+        f"{field_path.requests_or_limits}.{field_path.resource or finding.resource}"
+        if field_path.requests_or_limits
+        else finding.resource
     )
-    holder = names.get(str(at.holder), "")
+    holder = names.get(str(field_path.holder), "")
     if not resource:
         return finding.path
     return f"{resource} of {holder}" if holder else resource
@@ -177,16 +182,16 @@ def message_of(verdict: Verdict) -> str:
     return verdict.message.replace("\n", "; ")
 
 
-def lacks_limit_ranges(unseen: Iterable[FailedRead]) -> bool:
+def lacks_limit_ranges(failed_reads: Iterable[FailedRead]) -> bool:
     """Return whether LimitRanges could not be read, which may fill in what is not stated."""
-    return any(unseen.kind == "LimitRange" for unseen in unseen)
+    return any(failed_read.kind == "LimitRange" for failed_read in failed_reads)
 
 
-def unread_caveat(message: str, unseen: Iterable[FailedRead]) -> str:
+def unread_caveat(message: str, failed_reads: Iterable[FailedRead]) -> str:
     """Return what to say after a refusal for what a container does not state, where LimitRanges that were not read
     might.
     """
-    return PARTLY if "failed quota: " in message and lacks_limit_ranges(unseen) else ""
+    return PARTLY if "failed quota: " in message and lacks_limit_ranges(failed_reads) else ""
 
 
 #: Words beside which it matters whether what is there runs; the others say that it does not.
@@ -223,10 +228,10 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
             "spec": LEVEL,
             **{container.path: container.name for container in reversed(explanation.containers) if container.name},
         }
-        because = verdict_reason(
-            verdict, explanation.replicas, names, live=explanation.live, ended=_is_ended(explanation), now=now
+        reason = verdict_reason(
+            verdict, explanation.replicas, names, live=explanation.live, has_ended=_is_ended(explanation), now=now
         )
-        text += f"{';' if ': ' in text.removeprefix(': ') else ':'} {because}"
+        text += f"{';' if ': ' in text.removeprefix(': ') else ':'} {reason}"
         if word not in CALM and state is not None and state.since:
             age = f"since {age_text(state.since, now) or state.since})"
             text = f"{text[:-1]}; {age}" if text.endswith(")") else f"{text} ({age}"
@@ -237,10 +242,12 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
         if word in CALM:
             text += _suffers(explanation)
     if seen:
-        own = (explanation.subject.kind, explanation.subject.name)
-        missing = [unseen for unseen in explanation.unseen if unseen.required]
-        text += "; how many pods it makes is not known" if own in {(item.kind, item.name) for item in missing} else ""
-        kinds = dict.fromkeys(item.kind for item in missing if (item.kind, item.name) != own)
+        own_ref = (explanation.subject.kind, explanation.subject.name)
+        missing = [failed_read for failed_read in explanation.unseen if failed_read.required]
+        text += (
+            "; how many pods it makes is not known" if own_ref in {(item.kind, item.name) for item in missing} else ""
+        )
+        kinds = dict.fromkeys(item.kind for item in missing if (item.kind, item.name) != own_ref)
         text += f"; {' and '.join(kinds)} could not be read" if kinds else ""
     return tone, f"{word}{seen}", text
 
@@ -256,47 +263,49 @@ def verdict_reason(
     names: Mapping[str, str] | None = None,
     *,
     live: bool = False,
-    ended: bool = False,
+    has_ended: bool = False,
     beside_ready: bool = False,
     now: str = "",
 ) -> str:
     """Return why it is the word that it is: what is missing, and the cause. Empty for what is admitted.
 
-    ``names``: of containers, by path. ``live``: of a pod that exists; ``ended``: of a run that has. ``beside_ready``:
-    how many pods there are stands beside it, but not how many of them are of an older template. ``now`` (RFC 3339):
-    times are ages.
+    ``names``: of containers, by path. ``live``: of a pod that exists; ``has_ended``: of a run that has.
+    ``beside_ready``: how many pods there are stands beside it, but not how many of them are of an older template.
+    ``now`` (RFC 3339): times are ages.
     """
     if beside_ready and not (pods is not None and pods.updated is not None and pods.newest < pods.existing):
         pods = None
-    because = cause(verdict.findings, names) or verdict.message
+    reason = cause(verdict.findings, names) or verdict.message
     match word_of(verdict):
         case "full":
-            there = "" if beside_ready and not ended else f"{_format_existence(pods, live=live, ended=ended)}; "
-            return f"{there}{_format_next_refusal(live=live, ended=ended)}: {because}"
+            there = (
+                "" if beside_ready and not has_ended else f"{_format_existence(pods, live=live, has_ended=has_ended)}; "
+            )
+            return f"{there}{_format_next_refusal(live=live, has_ended=has_ended)}: {reason}"
         case "refused" | "no-answer":
             return (
-                f"ended; a new run would be refused: {because}" if ended else f"{_format_missing_pods(pods)}{because}"
+                f"ended; a new run would be refused: {reason}" if has_ended else f"{_format_missing_pods(pods)}{reason}"
             )
         case "blocked" if verdict.blocked is not None:
-            who = f"{verdict.blocked.by} rejects them" if beside_ready else rejection_text(verdict.blocked, now)
-            return f"{_format_missing_pods(pods)}{who}"
+            holder_text = f"{verdict.blocked.by} rejects them" if beside_ready else rejection_text(verdict.blocked, now)
+            return f"{_format_missing_pods(pods)}{holder_text}"
         case "partly":
             return f"{_format_missing_pods(pods)}{only_fit(verdict)}"
         case "depends-on-order":
             missing = _format_missing_pods(pods)
-            return f"{missing}admitted or refused, as the order of LimitRanges or quotas decides: {because}"
+            return f"{missing}admitted or refused, as the order of LimitRanges or quotas decides: {reason}"
     return ""
 
 
 def at_maximum(reach: Autoscaled) -> str:
     """Return how far an autoscaler gets, and what quotas lack for the rest."""
-    who = f"autoscaler {reach.autoscaler}"
+    holder_text = f"autoscaler {reach.autoscaler}"
     if reach.fits >= reach.most:
-        return f"{who}: all {reach.most} replicas that it may ask for fit"
+        return f"{holder_text}: all {reach.most} replicas that it may ask for fit"
     lacks = ", ".join(
         f"quota {shortfall.quota} lacks {shortfall.short} of {shortfall.resource}" for shortfall in reach.lacks
     )
-    return f"{who}: at {reach.most} replicas {reach.fits} fit{f'; {lacks}' if lacks else ''}"
+    return f"{holder_text}: at {reach.most} replicas {reach.fits} fit{f'; {lacks}' if lacks else ''}"
 
 
 def rejection_text(blocked: Blocked, now: str = "") -> str:
@@ -326,8 +335,8 @@ def _format_missing_pods(pods: Replicas | None) -> str:
     return f"{pod_count_text(pods)}; "
 
 
-def _format_existence(pods: Replicas | None, *, live: bool, ended: bool) -> str:
-    if ended:
+def _format_existence(pods: Replicas | None, *, live: bool, has_ended: bool) -> str:
+    if has_ended:
         return "ended"
     if live:
         return "exists"
@@ -342,8 +351,8 @@ def _format_existence(pods: Replicas | None, *, live: bool, ended: bool) -> str:
     )
 
 
-def _format_next_refusal(*, live: bool, ended: bool) -> str:
-    return "a new run would be refused" if ended else f"a further pod{' like it' * live} would be refused"
+def _format_next_refusal(*, live: bool, has_ended: bool) -> str:
+    return "a new run would be refused" if has_ended else f"a further pod{' like it' * live} would be refused"
 
 
 def only_fit(verdict: Verdict) -> str:

@@ -25,7 +25,7 @@ class Row(NamedTuple):
     ref: ObjectRef
     outcome: str
     tone: Tone
-    why: str = ""
+    reason: str = ""
     ready: str = ""
     state: str = ""
     state_tone: Tone = ""
@@ -40,17 +40,17 @@ def row_of(outline: Outline) -> Row:
 
 def _format_outline_reason(outline: Outline) -> str:
     return verdict_reason(
-        outline.verdict, outline.replicas, outline.names, live=outline.live, ended=outline.ended, beside_ready=True
+        outline.verdict, outline.replicas, outline.names, live=outline.live, has_ended=outline.ended, beside_ready=True
     )
 
 
-def _row(outline: Outline, because: str) -> Row:
+def _row(outline: Outline, reason: str) -> Row:
     verdict, run_state = outline.verdict, outline.run_state
     state, tone = short(run_state)
     fares = outline.state
     if word_of(verdict) in CALM and is_held_up(run_state) and run_state is not None:
         fares = "; ".join(filter(None, (reason_of(run_state), nearest_in_short(outline.nodes))))
-    text = f"{fares}; {because}" if fares and because else fares or because
+    text = f"{fares}; {reason}" if fares and reason else fares or reason
     return Row(
         outline.subject,
         verdict.outcome,
@@ -105,40 +105,40 @@ class PrintedTable:
         begun = bool(widths)
         if not begun:
             # What the rows that follow have is not known: then no column is left out.
-            used = (at for at in range(len(heads)) if more or at >= _LAST or any(row[at] for row in pairs))
-            widths.update((at, size(heads[at])) for at in used)
-        for at in widths:
-            widths[at] = max(widths[at], *(taken[at] for taken in sizes))
+            used = (index for index in range(len(heads)) if more or index >= _LAST or any(row[index] for row in pairs))
+            widths.update((index, size(heads[index])) for index in used)
+        for index in widths:
+            widths[index] = max(widths[index], *(taken[index] for taken in sizes))
         if not begun:
-            yield from self._draw_cut_line([("", heads[at]) for at in widths])
+            yield from self._draw_cut_line([("", heads[index]) for index in widths])
         *before, last = widths
-        room = self._width - sum(widths[at] + len(_GAP) for at in before)
+        room = self._width - sum(widths[index] + len(_GAP) for index in before)
         for row, texts, safe, taken in zip(rows, pairs, drawn, sizes, strict=True):
             if self._width and (taken[last] or 1) > room:
-                yield from self._draw_cut_line([(_tone_at(row, at), texts[at] or "-") for at in widths])
+                yield from self._draw_cut_line([(_tone_at(row, index), texts[index] or "-") for index in widths])
             else:
                 yield self._render_whole_row(row, safe, taken)
 
     def _render_whole_row(self, row: Row, texts: Sequence[str], sizes: Sequence[int]) -> str:
         """Return a row that nothing is cut from. ``texts``: as they are drawn, with the cells that they take."""
         parts: list[str] = []
-        for at, column in self._widths.items():
-            text = texts[at] or "-"
-            tone = _tone_at(row, at) if self._color else ""
+        for index, column in self._widths.items():
+            text = texts[index] or "-"
+            tone = _tone_at(row, index) if self._color else ""
             parts.append(draw([(tone, text)], color=True) if tone else text)
-            parts.append(" " * (column + len(_GAP) - (sizes[at] if texts[at] else 1)))
+            parts.append(" " * (column + len(_GAP) - (sizes[index] if texts[index] else 1)))
         return "".join(parts).rstrip()
 
     def _draw_cut_line(self, line: Line) -> Iterator[str]:
         return _draw_line(line, self._widths.values(), self._width, color=self._color)
 
 
-def _tone_at(row: Row, at: int) -> Tone:
-    return row.tone if at == _OUTCOME else row.state_tone if at == _STATE else ""
+def _tone_at(row: Row, index: int) -> Tone:
+    return row.tone if index == _OUTCOME else row.state_tone if index == _STATE else ""
 
 
 def _cells(row: Row, name: Callable[[ObjectRef], str], *, wide: bool) -> tuple[str, ...]:
-    texts = (row.ref.namespace, name(row.ref), row.ready, row.state, row.quality, row.outcome, row.why)
+    texts = (row.ref.namespace, name(row.ref), row.ready, row.state, row.quality, row.outcome, row.reason)
     return (*texts, row.remedy) if wide else texts
 
 
@@ -147,8 +147,8 @@ def _draw_line(line: Line, widths: Iterable[int], width: int, *, color: bool) ->
     parts: list[tuple[Tone, str]] = []
     left = width or 1 << 20
     pairs = list(zip(line, widths, strict=True))
-    for at, ((tone, text), column) in enumerate(pairs):
-        last = at == len(pairs) - 1
+    for index, ((tone, text), column) in enumerate(pairs):
+        last = index == len(pairs) - 1
         kept = clip_text(text, max(1, left)) if last or size(text) > left else text
         parts.append((tone, kept))
         room = max(0, left - size(kept))

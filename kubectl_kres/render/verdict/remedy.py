@@ -40,8 +40,8 @@ def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands:
 
 def do_lines(remedies: Sequence[Remedy], note: str, width: int) -> Iterator[Line]:
     """Yield the same at the head of a screen: the first fix, then other ones."""
-    for at, remedy in enumerate(remedies):
-        yield from labelled_lines("or" if at else "fix", remedy.text, width)
+    for index, remedy in enumerate(remedies):
+        yield from labelled_lines("or" if index else "fix", remedy.text, width)
         if remedy.why:
             yield from tone_lines("quiet", wrap_text(remedy.why, width, first=_INDENT, rest=_INDENT))
         for command in remedy.commands:

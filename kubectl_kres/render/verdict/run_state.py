@@ -86,9 +86,9 @@ def state_sentence(state: RunState, now: str = "") -> str:
     """Return the same in a sentence with how many pods it is about, and since when: an age if ``now`` is known."""
     texts = [f"{state.pods} of {state.of} pods"] if state.of > 1 and state.pods else []
     texts += [f"since {age_text(state.since, now) or state.since}"] if state.since else []
-    why = reason_text(state)
+    reason = reason_text(state)
     more = f" ({', '.join(texts)})" if texts else ""
-    return f"{why}{more}" if why else more.strip(" ()")
+    return f"{reason}{more}" if reason else more.strip(" ()")
 
 
 def state_suffix(state: RunState | None) -> str:

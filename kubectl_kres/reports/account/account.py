@@ -48,20 +48,22 @@ def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | 
     """Return the account; None where no policy of the namespace looks at anything that is made beside the pods. Raises
     Unparsable.
     """
-    policies, server = analysis.known.policies, analysis.server
-    start = analysis.start
-    if analysis.made is not None:
+    policies, server = analysis.policies.policies, analysis.server
+    manifest = analysis.manifest
+    if analysis.made_pod is not None:
         return None
-    first = () if start.live is not None else tuple(_first_creations(store, subject, analysis))
-    objects = () if start.live is not None else objects_of(start.pod, policies, server)
+    first = () if manifest.live is not None else tuple(_first_creations(store, subject, analysis))
+    objects = () if manifest.live is not None else objects_of(manifest.pod, policies, server)
     absent = [
-        made for pod in _pods(store, subject, analysis) if (made := tuple(_find_absent_objects(store, pod, analysis)))
+        creations
+        for pod in _pods(store, subject, analysis)
+        if (creations := tuple(_find_absent_objects(store, pod, analysis)))
     ]
-    lacking = tuple(creation for made in absent for creation in made)
-    own = [*first, *objects, *lacking]
+    missing_objects = tuple(creation for creations in absent for creation in creations)
+    own = [*first, *objects, *missing_objects]
     if not own or not any(is_bounded(creation, policies) for creation in own):
         return None
-    return Account(first, objects, lacking, len(absent))
+    return Account(first, objects, missing_objects, len(absent))
 
 
 def is_bounded(creation: Creation, policies: Policies) -> bool:
@@ -77,8 +79,8 @@ def is_bounded(creation: Creation, policies: Policies) -> bool:
 
 def steps_of(analysis: Analysis) -> tuple[AccountStep, ...]:
     """Return all that has to be created, in the order in which controllers make it, each with what refuses it."""
-    account, server, policies = analysis.account, analysis.server, analysis.known.policies
-    pod = AccountStep("Pod", analysis.start.pod.metadata.name)
+    account, server, policies = analysis.account, analysis.server, analysis.policies.policies
+    pod = AccountStep("Pod", analysis.manifest.pod.metadata.name)
     claims = analysis.claims
     before = [AccountStep("PersistentVolumeClaim", "", 1, claims.refusals)] if claims is not None else []
     if account is None:
@@ -86,7 +88,7 @@ def steps_of(analysis: Analysis) -> tuple[AccountStep, ...]:
     return (
         *_steps(account.first, policies, server),
         *before,
-        *([pod] if analysis.start.live is None else []),
+        *([pod] if analysis.manifest.live is None else []),
         *_steps(account.with_pod, policies, server),
         *_steps(account.lacking, policies, server),
     )
@@ -103,9 +105,11 @@ def with_objects(store: Store, subject: Subject, analysis: Analysis) -> Analysis
         account = account_of(store, subject, analysis)
         if account is None:
             return analysis
-        gaps = (gap for made in (*account.first, *account.with_pod, *account.lacking) for gap in made.review.gaps)
-        unseen = (*analysis.unseen, *map(not_computed, dict.fromkeys(gaps)))
-        analysis = structs.replace(analysis, account=account, unseen=unseen)
+        gaps = (
+            gap for creation in (*account.first, *account.with_pod, *account.lacking) for gap in creation.review.gaps
+        )
+        failed_reads = (*analysis.unseen, *map(not_computed, dict.fromkeys(gaps)))
+        analysis = structs.replace(analysis, account=account, unseen=failed_reads)
         due = (*account.lacking, *account.with_pod)
         outcomes = tuple(item for outcome in analysis.outcomes for item in _after_pod(outcome, due, analysis))
     except Unparsable:
@@ -118,14 +122,14 @@ def _after_pod(outcome: Outcome, due: Sequence[Creation], analysis: Analysis) ->
     if not outcome.allowed or not due:
         yield outcome
         return
-    policies = analysis.known.policies
-    if outcome.draft is not None and analysis.start.live is None:
-        costs = charges(quota_request(analysis.start.pod, outcome.draft), policies.quotas)
+    policies = analysis.policies.policies
+    if outcome.draft is not None and analysis.manifest.live is None:
+        costs = charges(quota_request(analysis.manifest.pod, outcome.draft), policies.quotas)
         policies = structs.replace(policies, quotas=with_used(policies.quotas, costs))
     refusals = refusals_of(due, policies, analysis.server)
     if not refusals:
         yield outcome
-    prefix = analysis.start.prefix
+    prefix = analysis.manifest.prefix
     for refusal in refusals:
         yield with_refusal(outcome, _prefix_finding_paths(refusal, prefix), warned=True)
 
@@ -146,7 +150,7 @@ def with_first(analysis: Analysis) -> Analysis:
     account = analysis.account
     if account is None or not account.first:
         return analysis
-    refusals = first_refusals(account.first, analysis.known.policies, analysis.server)
+    refusals = first_refusals(account.first, analysis.policies.policies, analysis.server)
     if not refusals:
         return analysis
     pods = analysis.outcomes
@@ -161,7 +165,7 @@ def first_refusals(first: Iterable[Creation], policies: Policies, server: Server
 
 def _first_creations(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Creation]:
     kind = subject.ref.kind
-    workload = analysis.start.owner or manifest_workload(subject)
+    workload = analysis.manifest.owner or manifest_workload(subject)
     if workload is None:
         return
     if kind == "CronJob":
@@ -173,14 +177,14 @@ def _first_creations(store: Store, subject: Subject, analysis: Analysis) -> Iter
 
 def revision_of_template(subject: Subject, analysis: Analysis) -> Creation:
     """Return the ReplicaSet or ControllerRevision of another template."""
-    (made, resource), name = REVISIONS[subject.ref.kind], subject.ref.name
+    (revision_kind, resource), name = REVISIONS[subject.ref.kind], subject.ref.name
     review = _review_created_object(subject, analysis, revision_raw)
-    return Creation(made, name, count_request(resource, name), review=review)
+    return Creation(revision_kind, name, count_request(resource, name), review=review)
 
 
 def _review_created_object(subject: Subject, analysis: Analysis, made: Callable[[Raw, str], Raw]) -> ObjectReview:
     """Return what policies say of what is made of the object that is asked about. ``made``: builds it."""
-    policies, raw, owner = analysis.known.policies, subject.raw, analysis.start.owner
+    policies, raw, owner = analysis.policies.policies, subject.raw, analysis.manifest.owner
     if policies.reviewer is None or (raw is None and owner is None):
         return ObjectReview({})
     maker = raw if raw is not None else of_struct(owner, subject.kind.api_version, subject.ref.kind)
@@ -201,7 +205,7 @@ def _makes_revision(store: Store, subject: Subject, workload: Workload) -> bool:
 
 def _pods(store: Store, subject: Subject, analysis: Analysis) -> Sequence[Pod]:
     """Return the pods that exist and may lack something: the one that is asked about, or those of a stored workload."""
-    live, owner = analysis.start.live, analysis.start.owner
+    live, owner = analysis.manifest.live, analysis.manifest.owner
     if live is not None:
         return (live,)
     if subject.raw is not None:
@@ -211,7 +215,7 @@ def _pods(store: Store, subject: Subject, analysis: Analysis) -> Sequence[Pod]:
 
 def _find_absent_objects(store: Store, pod: Pod, analysis: Analysis) -> Iterator[Creation]:
     """Yield the objects made for an existing pod that do not exist yet."""
-    return absent_objects(store, pod, objects_of(pod, analysis.known.policies, analysis.server))
+    return absent_objects(store, pod, objects_of(pod, analysis.policies.policies, analysis.server))
 
 
 def room_for_revision(analysis: Analysis, subject: Subject) -> bool:
@@ -219,7 +223,7 @@ def room_for_revision(analysis: Analysis, subject: Subject) -> bool:
     kind = subject.ref.kind
     if kind not in REVISIONS:
         return True
-    policies, server = analysis.known.policies, analysis.server
+    policies, server = analysis.policies.policies, analysis.server
     counted = any(names_of(REVISIONS[kind][1], server)(quota.hard) for quota in policies.quotas)
     if not counted and policies.reviewer is None:
         return True
@@ -244,10 +248,10 @@ def lacking_jobs(store: Store, subject: Subject, cron_job: Workload) -> Iterator
         return
     ref = subject.ref
     there = len(owned_by(store, "Job", ref.namespace, ("CronJob", ref.name)))
-    known = (
+    is_known = (
         store.covered(ReadRequest("Job", ref.namespace)).is_known
         or store.get("CronJob", ref.name, ref.namespace) is None
     )
     # Which Jobs there are is not known: at least the next one comes.
-    count = max(1, kept_jobs(cron_job) - there) if known else 1
+    count = max(1, kept_jobs(cron_job) - there) if is_known else 1
     yield Creation("Job", ref.name, count_request("jobs.batch", ref.name), count=count)

@@ -34,20 +34,20 @@ _NEW = "what-if"
 class AlteredObjects(Struct, frozen=True):
     """The objects that a change writes and removes.
 
-    ``put``: kind and object of what is new or replaces an object that was read; ``gone``: what is removed.
+    ``put``: kind and object of what is new or replaces an object that was read; ``removed``: what is removed.
     """
 
     put: tuple[tuple[str, Any], ...] = ()
-    gone: tuple[ObjectRef, ...] = ()
+    removed: tuple[ObjectRef, ...] = ()
 
     @property
     def refs(self) -> frozenset[ObjectRef]:
         """References of all objects that differ."""
-        return frozenset({*(_ref(kind, item) for kind, item in self.put), *self.gone})
+        return frozenset({*(_ref(kind, item) for kind, item in self.put), *self.removed})
 
     def apply_to(self, store: Store) -> None:
         """Alter the store."""
-        for ref in self.gone:
+        for ref in self.removed:
             store.remove(ref.kind, ref.name, ref.namespace)
         for kind, item in self.put:
             store.add(kind, item)
@@ -69,9 +69,9 @@ def altered_objects(
     put: list[tuple[str, Any]] = []
     gone: list[ObjectRef] = []
     aimed = {
-        ObjectRef(*key_of_step(placed.step), placed.namespace)
-        for placed, sent in zip(steps, outcome.sent, strict=True)
-        if not sent.is_refused
+        ObjectRef(*key_of_step(placed_step.step), placed_step.namespace)
+        for placed_step, sent_step in zip(steps, outcome.sent, strict=True)
+        if not sent_step.is_refused
     }
     aimed = {ref for ref in aimed if ref.kind not in POOLED}
     concerned = (
@@ -85,11 +85,11 @@ def altered_objects(
         final_states = [namespace.describe_final_state(state) for state in states]
         if not final_states:
             continue
-        at = min(
+        index = min(
             range(len(final_states)),
             key=lambda number: sum(workload.pods for workload in final_states[number].workloads),
         )
-        space = _ChangedNamespace(name, namespace.tables.worlds[states[at].world], final_states[at], store)
+        space = _ChangedNamespace(name, namespace.tables.worlds[states[index].world], final_states[index], store)
         for ref in sorted(concerned, key=str):
             if ref.namespace == name:
                 more, less = _build_changed_object(space, ref)
@@ -110,8 +110,8 @@ def _build_changed_object(space: _ChangedNamespace, ref: ObjectRef) -> tuple[lis
     """Return one object as it is after the change, and the pods that a workload then has."""
     raw = space.world.objects.get((ref.kind, ref.name))
     if raw is None:
-        there = space.store.get(ref.kind, ref.name, ref.namespace) is not None
-        return [], [ref] if there else []
+        exists = space.store.get(ref.kind, ref.name, ref.namespace) is not None
+        return [], [ref] if exists else []
     if ref.kind == "ResourceQuota":
         end = next((quota for quota in space.end.quotas if quota.name == ref.name), None)
         return [(ref.kind, _set_quota_status(_decode_object(raw, ref), end))], []
@@ -129,7 +129,7 @@ def _set_quota_status(item: Any, end: FinalQuota | None) -> Any:
 
 
 def _build_workload_objects(
-    space: _ChangedNamespace, ref: ObjectRef, raw: Raw, end: FinalWorkload
+    space: _ChangedNamespace, ref: ObjectRef, raw: Raw, final_workload: FinalWorkload
 ) -> tuple[list[tuple[str, Any]], list[ObjectRef]]:
     """Return a workload at its end with its ReplicaSets and pods: those that stay, and those that are made."""
     store = space.store
@@ -139,7 +139,7 @@ def _build_workload_objects(
     if ref.kind == "Deployment" and (newest is None or _template(before) != _template_of(raw)):
         newest = _new_set(ref, raw, newest)
     owners = {item.metadata.name for item in sets}
-    stored: list[list[Any]] = [[count, shape] for count, shape in end.stored]
+    stored: list[list[Any]] = [[count, shape] for count, shape in final_workload.stored]
     gone: list[ObjectRef] = []
     kept: dict[str, int] = {}
     names: set[str] = set()
@@ -157,14 +157,21 @@ def _build_workload_objects(
             kept[owner.name] = kept.get(owner.name, 0) + 1
             names.add(pod.metadata.name)
     maker = ObjectRef("ReplicaSet", newest.metadata.name, space.name) if ref.kind == "Deployment" and newest else ref
-    put = [("Pod", pod) for pod in _new_pods(maker, raw, [name for name in end.names if name not in names], stored)]
+    put = [
+        ("Pod", pod)
+        for pod in _new_pods(maker, raw, [name for name in final_workload.names if name not in names], stored)
+    ]
     for item in {set_.metadata.name: set_ for set_ in (*sets, *([newest] if newest else []))}.values():
         name = item.metadata.name
-        made = len(put) if name == maker.name else 0
-        wanted = end.newest.wanted if end.newest is not None and name == maker.name else kept.get(name, 0)
-        status = replace(item.status, replicas=kept.get(name, 0) + made)
-        put.append(("ReplicaSet", replace(item, spec=replace(item.spec, replicas=wanted), status=status)))
-    return [*put, (ref.kind, _with_status(_decode_object(raw, ref), end))], gone
+        put_count = len(put) if name == maker.name else 0
+        wanted_count = (
+            final_workload.newest.wanted
+            if final_workload.newest is not None and name == maker.name
+            else kept.get(name, 0)
+        )
+        status = replace(item.status, replicas=kept.get(name, 0) + put_count)
+        put.append(("ReplicaSet", replace(item, spec=replace(item.spec, replicas=wanted_count), status=status)))
+    return [*put, (ref.kind, _with_status(_decode_object(raw, ref), final_workload))], gone
 
 
 def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[Any]]) -> Iterator[Pod]:
@@ -172,8 +179,8 @@ def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[An
 
     ``names``: those of a StatefulSet's pods. ``stored``: how many of which shape.
     """
-    place = template_in(raw)
-    template: Mapping[str, Any] = place[1] if place is not None else {}
+    found_template = template_in(raw)
+    template: Mapping[str, Any] = found_template[1] if found_template is not None else {}
     number = 0
     for count, shape in stored:
         for _ in range(count):
@@ -211,15 +218,15 @@ def _new_set(ref: ObjectRef, raw: Raw, older: Any) -> Any:
     return decode_object({**kind, "metadata": metadata, "spec": {"template": raw["spec"]["template"]}}, Workload)
 
 
-def _with_status(item: Any, end: FinalWorkload) -> Any:
+def _with_status(item: Any, final_workload: FinalWorkload) -> Any:
     """Return the workload with the numbers of its end. Why pods are missing is not known any more."""
-    updated = end.updated if end.updated is not None else end.pods
+    updated = final_workload.updated if final_workload.updated is not None else final_workload.pods
     status = replace(
         item.status,
-        replicas=end.pods,
-        ready_replicas=end.ready,
-        available_replicas=end.ready,
-        unavailable_replicas=max(0, end.wanted - end.ready),
+        replicas=final_workload.pods,
+        ready_replicas=final_workload.ready,
+        available_replicas=final_workload.ready,
+        unavailable_replicas=max(0, final_workload.wanted - final_workload.ready),
         updated_replicas=updated,
         conditions=(),
     )

@@ -120,19 +120,19 @@ class Files(Struct, frozen=True):
 
     @property
     def _kinds(self) -> list[str]:
-        return [key_of_step(placed.step)[0] for placed in self.steps]
+        return [key_of_step(placed_step.step)[0] for placed_step in self.steps]
 
     @property
     def spaces(self) -> tuple[str, ...]:
         """The namespaces of the objects."""
-        return tuple(dict.fromkeys(placed.namespace for placed in self.steps if placed.namespace))
+        return tuple(dict.fromkeys(placed_step.namespace for placed_step in self.steps if placed_step.namespace))
 
     def reads(self) -> Iterator[ReadRequest]:
         """Yield what has to be read."""
         kinds = {*self._kinds}
         makes_pods = kinds & JUDGED or kinds & COUNTING - _TAKING
         yield from namespace_needs(self.spaces) if makes_pods else taking_needs(self.spaces)
-        if any(key_of_step(placed.step)[0] in POOLED for placed in self.steps):
+        if any(key_of_step(placed_step.step)[0] in POOLED for placed_step in self.steps):
             yield from pool_needs()
 
 
@@ -144,8 +144,8 @@ def _only_takes(kind: str) -> bool:
 def without_files(store: Store) -> Store:
     """Return the store as it is without the objects of files."""
     result = Store(store.origin)
-    for need, coverage in store.coverages().items():
-        result.cover(need, coverage)
+    for read, coverage in store.coverages().items():
+        result.cover(read, coverage)
     for kind in store.kinds():
         for item in store.all(kind):
             ref = ObjectRef(kind, item.metadata.name, item.metadata.namespace)
@@ -164,7 +164,7 @@ def with_policies(store: Store, files: Files, server: Server) -> Store:
     """
     others = [(key_of_step(placed.step)[0], placed) for placed in files.steps]
     policies = [placed for kind, placed in others if kind not in JUDGED | {"Job"} and not _only_takes(kind)]
-    kinds = {key_of_step(placed.step)[0] for placed in policies}
+    kinds = {key_of_step(placed_step.step)[0] for placed_step in policies}
     if not kinds & COUNTING or (store.origin.kind == "files" and not kinds & {*POOLED}):
         return store
     return _after(store, files, policies, server)
@@ -172,8 +172,8 @@ def with_policies(store: Store, files: Files, server: Server) -> Store:
 
 def with_others(store: Store, files: Files, server: Server, asked: Iterable[ObjectRef]) -> Store:
     """Return the store after all of a change but the objects to explain; quotas count what the change adds."""
-    own = {(ref.kind, ref.name) for ref in asked if ref.kind != "ResourceQuota"}
-    others = [placed for placed in files.steps if key_of_step(placed.step) not in own]
+    own_names = {(ref.kind, ref.name) for ref in asked if ref.kind != "ResourceQuota"}
+    others = [placed_step for placed_step in files.steps if key_of_step(placed_step.step) not in own_names]
     return _after(store, files, others, server) if others else store
 
 
@@ -191,8 +191,8 @@ def _copy_store(store: Store) -> Store:
     result.files.update(store.files)
     result.written.update(store.written)
     result.beneath.update(store.beneath)
-    for need, coverage in store.coverages().items():
-        result.cover(need, coverage)
+    for read, coverage in store.coverages().items():
+        result.cover(read, coverage)
     for kind in store.kinds():
         for item in store.all(kind):
             result.add(kind, item)
@@ -217,17 +217,17 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
     comes first, found without a search through all the others.
     """
     bare = without_files(store)
-    given = [placed for placed in files.steps if not _is_made(bare, placed)]
+    given = [placed_step for placed_step in files.steps if not _is_made(bare, placed_step)]
     if in_turn:
-        outcome = carried_out(bare, [*_one_by_one(given)], server, files.spaces, settled=False, most=_IN_TURN)
+        outcome = carried_out(bare, [*_one_by_one(given)], server, files.spaces, settled=False, maximum=_IN_TURN)
     else:
         outcome = carried_out(bare, given, server, files.spaces)
     reaches: list[ReachablePods] = []
     lacks: list[QuotaLack] = []
     final_states, certain, exhaustive = 1, False, True
     keys_in: dict[str, list[Key]] = {}
-    for placed in given:
-        keys_in.setdefault(placed.namespace, []).extend(_keys(placed.step))
+    for placed_step in given:
+        keys_in.setdefault(placed_step.namespace, []).extend(_keys(placed_step.step))
     for space in files.spaces:
         own = keys_in.get(space, [])
         followed = [key for key in own if key[0] in _FOLLOWED]
@@ -243,13 +243,13 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
         lacks += _quota_shortages(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
     refused = _refused_objects(outcome)
     # Without a cluster there is nothing but the files.
-    wanted = [need for need in files.reads() if need.required] if store.origin.kind != "files" else []
-    unseen = tuple(find_unread(store, wanted))
-    came = any(_only_takes(sent.kind) and sent.answers[0].allowed for sent in outcome.sent)
+    reads = [read for read in files.reads() if read.required] if store.origin.kind != "files" else []
+    failed_reads = tuple(find_unread(store, reads))
+    came = any(_only_takes(sent_step.kind) and sent_step.answers[0].allowed for sent_step in outcome.sent)
     come = came or any(reach.pods for reach in reaches)
     short = any(reach.pods < reach.wanted for reach in reaches) or bool(refused)
     word = "admitted" if not short else "partly" if come else "refused"
-    outcome_word = f"{word}{AS_FAR_AS_SEEN}" if unseen and not short else word
+    outcome_word = f"{word}{AS_FAR_AS_SEEN}" if failed_reads and not short else word
     return CombinedAnswer(
         ObjectRef("Files", store.origin.name),
         outcome_word,
@@ -258,8 +258,8 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
         refused,
         final_states,
         short and not refused and not certain,
-        unseen,
-        complete=not unseen,
+        failed_reads,
+        complete=not failed_reads,
         exhaustive=exhaustive,
     )
 
@@ -269,30 +269,34 @@ def refused_edits(store: Store, files: Files, server: Server) -> CombinedAnswer 
     them.
     """
     bare = without_files(store)
-    steps = [placed for placed in files.steps if _is_edit(bare, placed)]
+    steps = [placed_step for placed_step in files.steps if _is_edit(bare, placed_step)]
     refused = _refused_objects(carried_out(bare, steps, server, files.spaces)) if steps else ()
     return CombinedAnswer(ObjectRef("Files", store.origin.name), "refused", (), (), refused) if refused else None
 
 
-def _is_edit(store: Store, placed: Placed) -> bool:
-    kind, name = key_of_step(placed.step)
-    return kind in _EDITED and store.get(kind, name, placed.namespace) is not None and not _is_made(store, placed)
+def _is_edit(store: Store, placed_step: Placed) -> bool:
+    kind, name = key_of_step(placed_step.step)
+    return (
+        kind in _EDITED
+        and store.get(kind, name, placed_step.namespace) is not None
+        and not _is_made(store, placed_step)
+    )
 
 
-def _is_made(store: Store, placed: Placed) -> bool:
+def _is_made(store: Store, placed_step: Placed) -> bool:
     """Return whether it is there already, and is a pod or made by a controller: it is counted, and no part of a
     change.
     """
-    kind, name = key_of_step(placed.step)
-    stored = store.get(kind, name, placed.namespace) if kind in MADE else None
+    kind, name = key_of_step(placed_step.step)
+    stored = store.get(kind, name, placed_step.namespace) if kind in MADE else None
     return stored is not None and (kind == "Pod" or controller_of(stored) is not None)
 
 
 def _refused_objects(outcome: ChangeOutcome) -> tuple[RefusedManifest, ...]:
     return tuple(
-        RefusedManifest(ObjectRef(sent.kind, sent.name, sent.namespace), answer.message)
-        for sent in outcome.sent
-        for answer in sent.answers[:1]
+        RefusedManifest(ObjectRef(sent_step.kind, sent_step.name, sent_step.namespace), answer.message)
+        for sent_step in outcome.sent
+        for answer in sent_step.answers[:1]
         if not answer.allowed
     )
 
@@ -305,10 +309,10 @@ def _keys(step: Step) -> Iterator[Key]:
 
 
 def _one_by_one(steps: Iterable[Placed]) -> Iterator[Placed]:
-    for placed in steps:
-        yield placed
-        if key_of_step(placed.step)[0] in JUDGED:
-            yield Placed(WaitForControllers(), placed.namespace)
+    for placed_step in steps:
+        yield placed_step
+        if key_of_step(placed_step.step)[0] in JUDGED:
+            yield Placed(WaitForControllers(), placed_step.namespace)
 
 
 def _reported_state(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> tuple[State, bool]:
@@ -316,34 +320,36 @@ def _reported_state(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> 
     came first; where nothing is missing then, the one with the fewest pods, since others must not come first.
     """
     namespace, final_states = outcome.after.spaces[space]
-    usual, own = final_states.states[: final_states.usual], {*keys}
+    usual, own_names = final_states.states[: final_states.usual], {*keys}
     first = max(usual, key=lambda state: [_pods(state, key) for key in keys])
-    if any(item.refused or item.behind for item in namespace.describe_final_state(first).workloads if item.key in own):
+    if any(
+        item.refused or item.behind for item in namespace.describe_final_state(first).workloads if item.key in own_names
+    ):
         return first, True
     return min(usual, key=lambda state: sum(_pods(state, key) for key in keys)), False
 
 
 def _pods(state: State, key: Key) -> int:
     """Return the pods that are as wanted."""
-    place = state.workloads.index_of(key)
-    if place is None:
+    index = state.workloads.index_of(key)
+    if index is None:
         return 0
-    workload = state.workloads[place][1]
+    workload = state.workloads[index][1]
     return _as_wanted(pods_of(workload), wanted_of(workload), count_outdated(workload))
 
 
-def _as_wanted(pods: int, wanted: int, old: int) -> int:
+def _as_wanted(pods: int, wanted_count: int, old: int) -> int:
     """Return how many of some pods count where a rollout is to replace ``old`` ones."""
-    return min(pods, wanted) - old if old else pods
+    return min(pods, wanted_count) - old if old else pods
 
 
 def _find_reaches(
     outcome: ChangeOutcome, space: str, keys: Sequence[Key], state: State
 ) -> Iterator[tuple[ReachablePods, FinalWorkload | None]]:
     namespace, final_states = outcome.after.spaces[space]
-    end = namespace.describe_final_state(state)
+    final_state = namespace.describe_final_state(state)
     usual = final_states.states[: final_states.usual]
-    reached_of = {workload.key: workload for workload in reversed(end.workloads)}
+    reached_of = {workload.key: workload for workload in reversed(final_state.workloads)}
     for key in dict.fromkeys(keys):
         reached = reached_of.get(key)
         ref = ObjectRef(*key, space)
@@ -351,22 +357,25 @@ def _find_reaches(
             yield ReachablePods(ref, 1, 0, 0, tuple(_answer_messages(outcome, key, space))), None
             continue
         pods = _as_wanted(reached.pods, reached.wanted, reached.behind)
-        most = max((_pods(other, key) for other in usual), default=pods) if key[0] != "Pod" else 1
+        maximum = max((_pods(other, key) for other in usual), default=pods) if key[0] != "Pod" else 1
         messages = tuple(dict.fromkeys(text for refused in reached.refused for text in refused.messages))
-        yield ReachablePods(ref, _count_wanted_pods(reached), pods, max(most, pods), messages, reached.behind), reached
+        yield (
+            ReachablePods(ref, _count_wanted_pods(reached), pods, max(maximum, pods), messages, reached.behind),
+            reached,
+        )
 
 
-def _count_wanted_pods(end: FinalWorkload) -> int:
+def _count_wanted_pods(final_workload: FinalWorkload) -> int:
     """Of a Job only as many pods as are not there and refused, or whose claims are, are wanting."""
-    if end.kind == "Job":
-        return end.at_once if end.refused else end.pods
-    return end.wanted
+    if final_workload.kind == "Job":
+        return final_workload.at_once if final_workload.refused else final_workload.pods
+    return final_workload.wanted
 
 
 def _answer_messages(outcome: ChangeOutcome, key: Key, space: str) -> Iterator[str]:
-    for sent in outcome.sent:
-        if (sent.kind, sent.name, sent.namespace) == (*key, space):
-            yield from (answer.message for answer in sent.answers if answer.message)
+    for sent_step in outcome.sent:
+        if (sent_step.kind, sent_step.name, sent_step.namespace) == (*key, space):
+            yield from (answer.message for answer in sent_step.answers if answer.message)
 
 
 def _quota_shortages(outcome: ChangeOutcome, space: str) -> Iterator[QuotaLack]:
@@ -376,8 +385,8 @@ def _quota_shortages(outcome: ChangeOutcome, space: str) -> Iterator[QuotaLack]:
     state = outcome.after.states(space)[0]
     asked = list(state.used)
     world = tables.worlds[state.world]
-    end = namespace.describe_final_state(state)
-    final_states = {workload_end.key: workload_end for workload_end in reversed(end.workloads)}
+    final_state = namespace.describe_final_state(state)
+    final_states = {workload_end.key: workload_end for workload_end in reversed(final_state.workloads)}
     for key, workload in state.workloads:
         missing = _count_missing_pods(final_states.get(key))
         options = tables.options(workload.template, world)

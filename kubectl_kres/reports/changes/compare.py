@@ -62,8 +62,8 @@ class _Workload(NamedTuple):
         """Whether it has its pods, none of an older template, and would complete a rollout, as far as that was
         evaluated.
         """
-        whole = not self.stalled and not _count_missing_pods(self.pods)
-        return whole and not (self.next and self.next.messages) and self.rollout is None
+        is_complete = not self.stalled and not _count_missing_pods(self.pods)
+        return is_complete and not (self.next and self.next.messages) and self.rollout is None
 
 
 class Rollouts(NamedTuple):
@@ -139,9 +139,9 @@ def compare_sides(before: ClusterStates, after: ClusterStates, rollouts: Rollout
 def _objects_of(steps: Iterable[Placed], of_kind: type[Any] = object) -> dict[str, set[Key]]:
     """Return the objects of steps by namespace; ``of_kind``: of those alone."""
     result: dict[str, set[Key]] = {}
-    for placed in steps:
-        if isinstance(placed.step, of_kind):
-            result.setdefault(placed.namespace, set()).add(key_of_step(placed.step))
+    for placed_step in steps:
+        if isinstance(placed_step.step, of_kind):
+            result.setdefault(placed_step.namespace, set()).add(key_of_step(placed_step.step))
     return result
 
 
@@ -220,22 +220,22 @@ def _with_message(step: StepResult, change: WorkloadChange | None) -> StepResult
     return replace(step, eviction=replace(step.eviction, message=next(iter(texts), "")))
 
 
-def _step(sent: SentStep) -> StepResult:
-    refused = [answer for answer in sent.answers if not answer.allowed]
-    first = (refused or list(sent.answers))[0]
+def _step(sent_step: SentStep) -> StepResult:
+    refused = [answer for answer in sent_step.answers if not answer.allowed]
+    first = (refused or list(sent_step.answers))[0]
     others = tuple(dict.fromkeys(answer.message for answer in refused[1:]))
-    ref = ObjectRef(sent.kind, sent.name, sent.namespace)
+    ref = ObjectRef(sent_step.kind, sent_step.name, sent_step.namespace)
     return StepResult(
-        sent.number, sent.what, ref, first.allowed, first.code, first.message, others, first.warnings, sent.label,
-        next((done.target for done in first.passes), ""), eviction_of(sent.answers),
+        sent_step.number, sent_step.what, ref, first.allowed, first.code, first.message, others, first.warnings,
+        sent_step.label, next((done.target for done in first.passes), ""), eviction_of(sent_step.answers),
     )  # fmt: skip
 
 
 def _change_sort_key(change: WorkloadChange) -> tuple[int, int, str, str, str]:
-    lacking = _count_missing_pods(change.after) - _count_missing_pods(change.before)
+    missing_count = _count_missing_pods(change.after) - _count_missing_pods(change.before)
     pods = change.after.pods if change.after is not None else 0
     ref = change.subject
-    return _ORDER[change.effect], -max(lacking, 0) * 10_000 - pods, ref.namespace, ref.kind, ref.name
+    return _ORDER[change.effect], -max(missing_count, 0) * 10_000 - pods, ref.namespace, ref.kind, ref.name
 
 
 def _count_missing_pods(count: Count | None) -> int:
@@ -259,8 +259,8 @@ def _of_side(
             if next_pod.key not in next_answer or next_pod.messages:
                 next_answer[next_pod.key] = next_pod
     workloads: dict[Key, list[FinalWorkload]] = {}
-    for end in final_states:
-        for workload in end.workloads:
+    for final_state in final_states:
+        for workload in final_state.workloads:
             workloads.setdefault(workload.key, []).append(workload)
     shown = {key: _over_ends(every, next_answer.get(key), reach.get(key)) for key, every in workloads.items()}
     for key, next_pod in next_answer.items():
@@ -272,14 +272,14 @@ def _of_side(
 
 def _over_ends(every: list[FinalWorkload], next_answer: NextPodAnswer | None, maximum: Maximum | None) -> _Workload:
     worst = min(every, key=lambda end: end.pods)
-    most = max(end.pods for end in every)
+    upper_limit = max(final_workload.pods for final_workload in every)
     texts = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
-    stalled = any(end.behind for end in every)
-    wanted = worst.wanted
+    stalled = any(final_workload.behind for final_workload in every)
+    wanted_count = worst.wanted
     if worst.kind == "Job":
-        wanted = worst.pods + len(worst.refused)
-        wanted = worst.at_once if wanted > worst.pods else worst.pods
-    return _Workload(Count(wanted, worst.pods, most), next_answer, tuple(texts), stalled, maximum)
+        wanted_count = worst.pods + len(worst.refused)
+        wanted_count = worst.at_once if wanted_count > worst.pods else worst.pods
+    return _Workload(Count(wanted_count, worst.pods, upper_limit), next_answer, tuple(texts), stalled, maximum)
 
 
 def _ask_rollouts(
@@ -327,8 +327,8 @@ def _unseen_rollouts(
         ref = ObjectRef(*key, space)
         rollout = _rollout(ref, workloads[key]) if key in workloads and ref not in texts else None
         if rollout is not None:
-            where = f"stalls at {rollout.updated} of {rollout.of} updated"
-            yield f"if the file changes what is not read of {ref} in {space}, such as env, its rollout {where}"
+            place_text = f"stalls at {rollout.updated} of {rollout.of} updated"
+            yield f"if the file changes what is not read of {ref} in {space}, such as env, its rollout {place_text}"
 
 
 def _workloads(space: str, old: Mapping[Key, _Workload], new: Mapping[Key, _Workload]) -> Iterator[WorkloadChange]:
@@ -472,14 +472,14 @@ class _Amount(NamedTuple):
 def _amounts(final_states: Iterable[FinalState]) -> dict[tuple[str, str], _Amount]:
     """Return what each resource of each quota is held against, with the least and the most that is used of it."""
     result: dict[tuple[str, str], _Amount] = {}
-    for end in final_states:
-        for quota in end.quotas:
+    for final_state in final_states:
+        for quota in final_state.quotas:
             for resource, text in quota.hard.items():
                 used = parse(quota.used[resource]) if resource in quota.used else None
                 amount = result.get((quota.name, resource), _Amount(None, used, used))
                 every = [amount for amount in (used, amount.used, amount.most) if amount is not None]
-                least, most = (min(every), max(every)) if every else (None, None)
-                result[quota.name, resource] = _Amount(parse(text), least, most)
+                minimum, maximum = (min(every), max(every)) if every else (None, None)
+                result[quota.name, resource] = _Amount(parse(text), minimum, maximum)
     return result
 
 
@@ -526,20 +526,20 @@ def _range(amount: _Amount | None) -> str:
 def _claims(before: Pools, after: Pools) -> Iterator[ClaimChange]:
     keys = {key for key in (*before.claims, *after.claims) if not _is_unchanged_claim(before, after, key)}
     for key in sorted(keys):
-        was, now = _claim_state(before, key), _claim_state(after, key)
-        if was == now:
+        previous, now = _claim_state(before, key), _claim_state(after, key)
+        if previous == now:
             continue
         claim = after.claims.get(key) or before.claims[key]
         effect: Effect = "other"
-        if was in HELD and now not in HELD and now:
+        if previous in HELD and now not in HELD and now:
             effect = "worse"
-        elif now in HELD and was not in HELD:
+        elif now in HELD and previous not in HELD:
             effect = "better"
-        elif not was and now not in HELD:
+        elif not previous and now not in HELD:
             effect = "worse"
         status = claim.status.pool
         pool = status.name if status is not None else claim.spec.pool
-        yield ClaimChange(ObjectRef("ResourcePoolClaim", key[1], key[0]), effect, pool, was, now)
+        yield ClaimChange(ObjectRef("ResourcePoolClaim", key[1], key[0]), effect, pool, previous, now)
 
 
 def _is_unchanged_claim(before: Pools, after: Pools, key: tuple[str, str]) -> bool:

@@ -54,7 +54,7 @@ class PodsOfChange(NamedTuple):
     """All pods that come and go, in the order in which they are named."""
 
     created: tuple[CreatedPods, ...] = ()
-    gone: tuple[GonePods, ...] = ()
+    removed: tuple[GonePods, ...] = ()
 
 
 #: A namespace on one side of a change: its simulation, and a state that it comes to; None: it is not there.
@@ -87,7 +87,7 @@ def pods_of_space(
         more = _count_new_pods(change)
         raw = (after.objects.get(key) if after is not None else None) or _NOTHING
         old = (before.objects.get(key) if before is not None else None) or _NOTHING
-        whole = after is not None and key in after.whole
+        whole = after is not None and key in after.complete
         patched = bool(raw) and bool(old) and not whole and template_raw(raw) != template_raw(old)
         rolled = _rolled(key, worlds, patched=patched) if key in touched else None
         if change is not None and change.before is not None and change.before.most and not _pods_left(change):
@@ -134,14 +134,14 @@ def _ends_first(workload: DeploymentState) -> int:
 
 def _states(key: Key, worlds: tuple[SideOfSpace, SideOfSpace]) -> Iterator[Any]:
     for pair in worlds:
-        place = pair[1].workloads.index_of(key) if pair is not None else None
-        if pair is not None and place is not None:
-            yield pair[1].workloads[place][1]
+        index = pair[1].workloads.index_of(key) if pair is not None else None
+        if pair is not None and index is not None:
+            yield pair[1].workloads[index][1]
 
 
 def merged_pods(parts: Iterable[PodsOfChange]) -> PodsOfChange:
     """Return the pods of several namespaces together."""
     every = tuple(parts)
     return PodsOfChange(
-        tuple(item for part in every for item in part.created), tuple(item for part in every for item in part.gone)
+        tuple(item for part in every for item in part.created), tuple(item for part in every for item in part.removed)
     )

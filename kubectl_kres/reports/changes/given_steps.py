@@ -103,27 +103,27 @@ def is_helm_test(raw: Raw) -> bool:
     return bool(hooks) and {hook.strip() for hook in hooks.split(",")} <= _TESTS
 
 
-def policies_of(given: Iterable[GivenStep], store: Store) -> list[Raw]:
+def policies_of(steps: Iterable[GivenStep], store: Store) -> list[Raw]:
     """Return the policies and bindings that exist, and all objects of the change."""
     stored = [raw_of(item) for kind in POLICIES for item in store.all(kind)]
-    return [*stored, *(item.step.object for item in given if isinstance(item.step, Apply))]
+    return [*stored, *(item.step.object for item in steps if isinstance(item.step, Apply))]
 
 
 def split_followed_steps(
-    given: Sequence[GivenStep], store: Store, default: str, serves: Callable[[str, str], bool]
+    steps: Sequence[GivenStep], store: Store, default: str, serves: Callable[[str, str], bool]
 ) -> tuple[list[GivenStep], list[FailedRead]]:
     """Return the steps that are carried out, and what is not known of these and of the others.
 
     ``default``: the namespace of what names none. ``serves``: whether the server has a kind in a version. Kinds of API
     groups that are the server's own make pods only where they are followed.
     """
-    policies = policies_of(given, store)
+    policies = policies_of(steps, store)
     parameters = parameters_of(policies)
     of_policies = {str(mapping(mapping(policy, "spec"), "paramKind").get("kind")) for policy in policies}
-    new = {key_of_step(item.step)[1] for item in given if key_of_step(item.step)[0] == "Namespace"}
+    new = {key_of_step(item.step)[1] for item in steps if key_of_step(item.step)[0] == "Namespace"}
     carried: list[GivenStep] = []
-    unseen: list[FailedRead] = []
-    for item in given:
+    failed_reads: list[FailedRead] = []
+    for item in steps:
         kind, name = key_of_step(item.step)
         space, is_carried = item.namespace, True
         if isinstance(item.step, Apply) and is_helm_test(item.step.object):
@@ -146,10 +146,10 @@ def split_followed_steps(
             unknown = (item.kind is None and kind in BY_KIND) or _is_running(item, store)
             is_carried = not (unknown or _of_made(item, store, default))
         if text:
-            unseen.append(FailedRead(kind, "failed", space, name, text))
+            failed_reads.append(FailedRead(kind, "failed", space, name, text))
         if is_carried:
             carried.append(item)
-    return carried, unseen
+    return carried, failed_reads
 
 
 def _no_kind(item: GivenStep, serves: Callable[[str, str], bool]) -> str:
@@ -161,10 +161,10 @@ def _no_kind(item: GivenStep, serves: Callable[[str, str], bool]) -> str:
     if not isinstance(item.step, Apply):
         return ""
     kind, version = str(item.step.object.get("kind", "")), str(item.step.object.get("apiVersion", ""))
-    group, known = version.rpartition("/")[0], BY_KIND.get(kind)
+    group, known_kind = version.rpartition("/")[0], BY_KIND.get(kind)
     if group in _KNOWN_GROUPS:
         more = kind in _KNOWN_GROUPS[group] and version.removeprefix(f"{group}/") == "v1"
-        served = more or (known is not None and known.api_version == version)
+        served = more or (known_kind is not None and known_kind.api_version == version)
     else:
         asked = item.kind is None if is_of_others(group) else _PASSING.search(version) is not None
         served = not asked or serves(sent_as(kind), version)
@@ -194,9 +194,9 @@ def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: 
         return f"whether a {kind} stands in a namespace is not known"
     if isinstance(item.step, Apply):
         return ""
-    need = parameter_need(parameters.versions[kind], kind, space, {"name": name})
-    present = any(stored.metadata.name == name for stored in store.all(need.kind, space))
-    return "" if present or store.covered(need).is_known else "policies take parameters from it, and it is not read"
+    read = parameter_need(parameters.versions[kind], kind, space, {"name": name})
+    present = any(stored.metadata.name == name for stored in store.all(read.kind, space))
+    return "" if present or store.covered(read).is_known else "policies take parameters from it, and it is not read"
 
 
 def _of_named(item: GivenStep, store: Store) -> str:
@@ -270,9 +270,9 @@ def _is_running(item: GivenStep, store: Store) -> bool:
     return any((owner.kind, owner.name) == key for stored in made for owner in stored.metadata.owner_references or ())
 
 
-def autoscaler_remarks(given: Sequence[GivenStep], store: Store, default: str) -> Iterator[str]:
+def autoscaler_remarks(steps: Sequence[GivenStep], store: Store, default: str) -> Iterator[str]:
     """Yield what is said of vertical autoscalers of a change: where their values come from, or why none come."""
-    for item in given:
+    for item in steps:
         kind, name = key_of_step(item.step)
         if kind != AUTOSCALER or not isinstance(item.step, Apply):
             continue
@@ -285,9 +285,9 @@ def autoscaler_remarks(given: Sequence[GivenStep], store: Store, default: str) -
             yield f"{kind} {name}: webhook {WEBHOOK} is not registered, so that pods come without what it recommends"
 
 
-def remarks(given: Sequence[GivenStep]) -> Iterator[str]:
+def remarks(steps: Sequence[GivenStep]) -> Iterator[str]:
     """Yield what is said of objects whose controllers make more than pods, or make their pods later."""
-    objects = [item.step.object for item in given if isinstance(item.step, Apply)]
+    objects = [item.step.object for item in steps if isinstance(item.step, Apply)]
     for kind in dict.fromkeys(str(raw.get("kind")) for raw in objects if is_followed(raw)):
         yield f"of what the controller of a {kind} makes pods alone are counted"
     for raw in objects:
@@ -305,9 +305,9 @@ def remarks(given: Sequence[GivenStep]) -> Iterator[str]:
 def enforced_beside(store: Store, spaces: Iterable[str]) -> Iterator[str]:
     """Yield what a system enforces on the pods of a namespace and no step here takes into account."""
     for space in spaces:
-        known = policies(store, space).policies
-        names = [str(quota.source.ref) for quota in known.quotas if quota.words is not None]
-        names += [webhook.title for webhook in known.webhooks if not webhook.simulated]
+        namespace_policies = policies(store, space).policies
+        names = [str(quota.source.ref) for quota in namespace_policies.quotas if quota.words is not None]
+        names += [webhook.title for webhook in namespace_policies.webhooks if not webhook.simulated]
         if names:
             yield f"namespace {space}: {', '.join(names)} not simulated: explain says what they do to its pods"
 
@@ -346,9 +346,9 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
     changes = (getattr(step, "object", getattr(step, "patch", {})) for step, _ in steps)
     if any("count/controllerrevisions.apps" in mapping(mapping(raw, "spec"), "hard") for raw in (*quotas, *changes)):
         yield from (ReadRequest("ControllerRevision", space, required=False) for space in dict.fromkeys(spaces))
-    for need in deciding_needs(store):
-        if need.kind in POLICIES:
-            yield need
+    for read in deciding_needs(store):
+        if read.kind in POLICIES:
+            yield read
     yield from autoscaler_needs(store, spaces, steps)
     if store.origin.kind != "cluster":
         return
@@ -372,7 +372,7 @@ def autoscaler_needs(
     """
     is_meant = any(key_of_step(step)[0] == AUTOSCALER for step, _ in steps)
     evicts = any(isinstance(step, Evict) for step, _ in steps)
-    all_at_once = any(not need.namespace for need in store.reads_of_kind("LimitRange"))
+    all_at_once = any(not read.namespace for read in store.reads_of_kind("LimitRange"))
     for space in [""] if all_at_once else filter(None, dict.fromkeys(spaces)):
         yield from autoscaler_reads(store, AboutPolicies(space)) or ()
         if is_meant and store.origin.kind == "cluster":

@@ -141,10 +141,10 @@ def _shares(
             text = f"{resource}: {Quantity(total, limit.format)} is used of {limit} in item {number}: claims get less"
             problems.append(text)
         extra = {space: amount.nano * headroom // 100 for space, amount in amounts.items()}
-        room, wanted = max(0, limit.nano - total), sum(extra.values())
+        room, wanted_count = max(0, limit.nano - total), sum(extra.values())
         part = _PARTS.get(resource.rpartition(".")[2], _UNIT)
         for space, amount in amounts.items():
-            more = extra[space] if wanted <= room else extra[space] * room // wanted
+            more = extra[space] if wanted_count <= room else extra[space] * room // wanted_count
             base = amount.nano if total <= limit.nano else amount.nano * limit.nano // total
             notation = amount.format if amount.nano else limit.format
             shares[space][resource] = Quantity((base + more) // part * part, notation)
@@ -204,8 +204,10 @@ def _problems(
     for change in change_report.workloads:
         if change.effect == "worse" and not _only_stalls(change):
             next_answer = change.next_after
-            why = change.refusals or ((next_answer.message,) if next_answer is not None and next_answer.message else ())
-            yield f"{change.subject.namespace}/{change.subject}: {'; '.join(why) or 'gets fewer pods'}"
+            reasons = change.refusals or (
+                (next_answer.message,) if next_answer is not None and next_answer.message else ()
+            )
+            yield f"{change.subject.namespace}/{change.subject}: {'; '.join(reasons) or 'gets fewer pods'}"
     claims = [raw for raw in objects if raw["kind"] == "ResourcePoolClaim"]
     yield from filter(None, (_format_unallocated_claim(outcome, raw) for raw in claims))
 

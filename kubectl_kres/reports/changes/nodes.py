@@ -38,23 +38,29 @@ def change_node_needs(store: Store, pods: PodsOfChange, steps: Sequence[Placed])
     """Return the reads, as far as they are known by now; none where no pod is created. None of them is required."""
     created = _created_pods(store, pods)
     wanted: dict[tuple[str, str], list[str]] = {}
-    for each in created:
-        if each.raw is None:
-            wanted.setdefault((scheduling.view_of(each.ref.kind), each.ref.namespace), []).append(each.ref.name)
-    needs: list[ReadRequest] = []
+    for nodes_for_change in created:
+        if nodes_for_change.raw is None:
+            wanted.setdefault(
+                (scheduling.view_of(nodes_for_change.ref.kind), nodes_for_change.ref.namespace), []
+            ).append(nodes_for_change.ref.name)
+    reads: list[ReadRequest] = []
     for (view, space), names in wanted.items():
         listed = names if len(names) <= _BY_NAME else [""]
-        needs += [ReadRequest(view, space, name, required=False) for name in listed]
-    needs += [NODES, BOUND_PODS] if created else []
-    for each in created:
-        new = _new_pod(store, each, steps)
-        needs += spec_needs(store, new.pod) if new is not None else ()
-    return tuple(dict.fromkeys(needs))
+        reads += [ReadRequest(view, space, name, required=False) for name in listed]
+    reads += [NODES, BOUND_PODS] if created else []
+    for nodes_for_change in created:
+        new = _new_pod(store, nodes_for_change, steps)
+        reads += spec_needs(store, new.pod) if new is not None else ()
+    return tuple(dict.fromkeys(reads))
 
 
 def _created_pods(store: Store, pods: PodsOfChange) -> list[CreatedPods]:
     """Return what nodes have to take; nothing where the answer is about files alone."""
-    return [] if store.origin.kind in {"files", "file"} else [each for each in pods.created if each.number]
+    return (
+        []
+        if store.origin.kind in {"files", "file"}
+        else [nodes_for_change for nodes_for_change in pods.created if nodes_for_change.number]
+    )
 
 
 def with_nodes(
@@ -67,15 +73,19 @@ def with_nodes(
     pending = _created_pods(store, pods)
     if not pending:
         return report
-    why, unseen = _unlooked(store)
-    if why:
-        return replace(report, notes=(*report.notes, f"{_UNKNOWN}{why}"), unseen=(*report.unseen, *unseen))
+    reason, failed_reads = _unlooked(store)
+    if reason:
+        return replace(report, notes=(*report.notes, f"{_UNKNOWN}{reason}"), unseen=(*report.unseen, *failed_reads))
     placing = _Placing(store, minor)
-    for gone in pods.gone:
+    for gone in pods.removed:
         placing.let_go(gone.ref, gone.selector)
     news = [(created, _new_pod(store, created, steps)) for created in pending]
     placements = [placing.place_pods(created, new) for created, new in news if new is not None]
-    notes = [f"{_UNKNOWN}the template of {each.ref.full_name} was not read" for each, new in news if new is None]
+    notes = [
+        f"{_UNKNOWN}the template of {nodes_for_change.ref.full_name} was not read"
+        for nodes_for_change, new in news
+        if new is None
+    ]
     if placing.unread:
         kinds = ", ".join(dict.fromkeys(placing.unread))
         notes.append(f"whether new pods find a node is known as far as seen: not read: {kinds}")
@@ -89,8 +99,8 @@ def _unlooked(store: Store) -> tuple[str, tuple[FailedRead, ...]]:
     coverage = store.covered(NODES)
     if not coverage.is_known:
         # Of a snapshot the message is about the kind by which the scheduler's view is kept.
-        why = (coverage.message if coverage.state != "unread" else "") or _NOT_HELD
-        return why, tuple(find_unread(store, (NODES,)))
+        reason = (coverage.message if coverage.state != "unread" else "") or _NOT_HELD
+        return reason, tuple(find_unread(store, (NODES,)))
     return ("" if next(store.all(scheduling.NODES), None) is not None else "there is no node in the cluster"), ()
 
 
@@ -133,9 +143,13 @@ def _raw_after(store: Store, ref: ObjectRef, steps: Iterable[Placed]) -> Raw | N
     if item is None:
         return None
     raw: Raw = on_wire(item)
-    for placed in steps:
-        step = placed.step
-        if isinstance(step, Patch) and placed.namespace == ref.namespace and key_of_step(step) == (ref.kind, ref.name):
+    for placed_step in steps:
+        step = placed_step.step
+        if (
+            isinstance(step, Patch)
+            and placed_step.namespace == ref.namespace
+            and key_of_step(step) == (ref.kind, ref.name)
+        ):
             raw = strategic_merge(raw, step.patch)
     return raw
 
@@ -184,22 +198,22 @@ class _Placing:
         """Put the pods of one workload on nodes, and say how many find one."""
         missing = unread_kinds(self.store, (NODES, BOUND_PODS, *spec_needs(self.store, new.pod)))
         self.unread += missing
-        wanted, rollout = created.number, created.rollout
+        wanted_count, rollout = created.number, created.rollout
         first = self._check(created, new, missing)
         stalls = rollout is not None and not rollout.unavailable and not first.scheduled.answer.feasible
         if rollout is not None and not stalls:
             # Old pods end as new ones come: in the end these are alone.
             self.nodes = self._without_pods(created.ref, created.selector)
             first = self._check(created, new, missing)
-        answer = _Answer(0) if stalls else self._put(new, wanted, counted=BOUND_PODS.kind not in missing)
-        lacks = answer.fits is not None and not answer.at_least and answer.fits < wanted
+        answer = _Answer(0) if stalls else self._put(new, wanted_count, counted=BOUND_PODS.kind not in missing)
+        lacks = answer.fits is not None and not answer.at_least and answer.fits < wanted_count
         if answer.fits and lacks:
             first = self._check(created, new, missing)
         effect: Effect = "worse" if lacks and not first.report.open else "other"
         return NodesForChange(
             created.ref,
             effect,
-            wanted,
+            wanted_count,
             *answer,
             rollout=rollout is not None,
             stalls=stalls,
@@ -211,14 +225,14 @@ class _Placing:
         seen = replace(self.seen, cluster=self.cluster)
         return check_among(seen, new.pod, (), created.ref, missing, new.gaps)
 
-    def _put(self, new: NewPod, wanted: int, *, counted: bool) -> _Answer:
+    def _put(self, new: NewPod, wanted_count: int, *, counted: bool) -> _Answer:
         """``counted``: the pods on nodes are known; else nothing but that no empty node takes one is."""
         filters = self._filters(new)
         if filters is None:
             return _Answer(None)
         if filters.rejection is not None:
             return _Answer(0)
-        placing = place_pods(new.pod, filters, self.nodes, wanted)
+        placing = place_pods(new.pod, filters, self.nodes, wanted_count)
         if not counted:
             return _Answer(None if placing.placed else 0)
         self.nodes = placing.nodes

@@ -52,24 +52,24 @@ def run_needs(store: Store, spaces: Sequence[str]) -> Iterator[ReadRequest]:
         for kind in ("TaskRun", *sorted(_DEFINITIONS)):
             yield ReadRequest(kind, space, required=False)
         for subject in _subjects(store, space):
-            yield from (replace(need, required=False) for need in tekton_needs(store, subject) if need.kind != "Pod")
+            yield from (replace(read, required=False) for read in tekton_needs(store, subject) if read.kind != "Pod")
 
 
 def with_runs(
-    report: ChangeReport, store: Store, steps: Sequence[Placed], spaces: Iterable[str], ask: EvaluationOptions
+    report: ChangeReport, store: Store, steps: Sequence[Placed], spaces: Iterable[str], options: EvaluationOptions
 ) -> ChangeReport:
     """Return the report with the next run of each Task, and of what pipelines and users ran last.
 
     ``spaces``: the namespaces whose runs are looked at.
     """
     before, after = _without_states(store), _without_states(store)
-    refused = dict(_apply(after, steps, report.steps, ask))
+    refused = dict(_apply(after, steps, report.steps, options))
     _count(after, report.quotas)
     changes: list[WorkloadChange] = []
     unknown: list[str] = []
     for space in spaces:
         for subject in _subjects(store, space):
-            sides = _find_next_run(before, subject, ask), _find_next_run(after, subject, ask)
+            sides = _find_next_run(before, subject, options), _find_next_run(after, subject, options)
             if isinstance(sides[0], str) and isinstance(sides[1], str):
                 unknown.append(sides[1])
             else:
@@ -120,14 +120,14 @@ def _creation_time(run: TaskRun) -> str:
 
 
 def _apply(
-    store: Store, steps: Sequence[Placed], results: Sequence[StepResult], ask: EvaluationOptions
+    store: Store, steps: Sequence[Placed], results: Sequence[StepResult], options: EvaluationOptions
 ) -> Iterator[tuple[int, StepResult]]:
     """Put the steps into the store and yield the answers; what Tekton's webhooks refuse changes nothing."""
     answers = {result.number: result for result in results}
-    for number, placed in enumerate(steps, 1):
-        step, space, answer = placed.step, placed.namespace, answers.get(number)
+    for number, placed_step in enumerate(steps, 1):
+        step, space, answer = placed_step.step, placed_step.namespace, answers.get(number)
         kind, name = key_of_step(step)
-        known = BY_KIND.get(kind)
+        known_kind = BY_KIND.get(kind)
         if (
             isinstance(step, WaitForControllers)
             or answer is None
@@ -138,16 +138,16 @@ def _apply(
         stored = store.get(kind, name, space)
         if isinstance(step, Delete):
             store.remove(kind, name, space)
-        elif known is not None and (stored is not None or isinstance(step, Apply)):
+        elif known_kind is not None and (stored is not None or isinstance(step, Apply)):
             raw = apply_step(step, raw_of(stored) if stored is not None else None)
             raw["metadata"] = {**raw["metadata"], "namespace": space}
-            problems = send_object(raw, tekton_world(store, space, ask)).refusals if kind in _DEFINITIONS else ()
+            problems = send_object(raw, tekton_world(store, space, options)).refusals if kind in _DEFINITIONS else ()
             if problems:
                 first = problems[0]
                 yield number, replace(answer, allowed=False, code=first.code, message=first.text)
                 continue
             try:
-                item = decode_object(to_v1(raw) if kind in _DEFINITIONS else raw, known.struct)
+                item = decode_object(to_v1(raw) if kind in _DEFINITIONS else raw, known_kind.struct)
             except msgspec.ValidationError as error:
                 yield (
                     number,
@@ -169,10 +169,10 @@ def _count(store: Store, quotas: Iterable[QuotaChange]) -> None:
             store.add(ref.kind, replace(quota, status=replace(quota.status, hard=hard, used=used)))
 
 
-def _find_next_run(store: Store, subject: Subject, ask: EvaluationOptions) -> NextPodAnswer | str:
+def _find_next_run(store: Store, subject: Subject, options: EvaluationOptions) -> NextPodAnswer | str:
     """Return the pod of the next run; a text: why there is no answer."""
     try:
-        outcomes = analysis_of(store, subject, ask, journal=False).outcomes
+        outcomes = analysis_of(store, subject, options, journal=False).outcomes
     except ClusterError as error:
         return error.message
     messages = dict.fromkeys(outcome.message for outcome in outcomes if not outcome.allowed)
@@ -185,10 +185,14 @@ def _find_run_change(ref: ObjectRef, before: NextPodAnswer | str, after: NextPod
         side if isinstance(side, NextPodAnswer) else NextPodAnswer((ref.kind, ref.name), 0, 1, (side,))
         for side in (before, after)
     )
-    was, now, values = shown_pod(old), shown_pod(new), tuple(resized_values(old, new))
-    if was is None or now is None or (was.admitted == now.admitted and was.qos == now.qos and not values):
+    previous, now, values = shown_pod(old), shown_pod(new), tuple(resized_values(old, new))
+    if (
+        previous is None
+        or now is None
+        or (previous.admitted == now.admitted and previous.qos == now.qos and not values)
+    ):
         return None
     effect: Effect = "other"
-    if was.admitted != now.admitted:
+    if previous.admitted != now.admitted:
         effect = "better" if now.admitted else "worse"
-    return WorkloadChange(ref, effect, None, None, was, now, values)
+    return WorkloadChange(ref, effect, None, None, previous, now, values)

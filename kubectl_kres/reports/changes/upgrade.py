@@ -87,11 +87,11 @@ class SpaceChanges(Struct, frozen=True):
 
 
 def changes_in(
-    store: Store, namespace: str, subjects: Sequence[Subject], ask: EvaluationOptions, new: Server
+    store: Store, namespace: str, subjects: Sequence[Subject], options: EvaluationOptions, new: Server
 ) -> SpaceChanges:
-    """Return the differences in a namespace between the server of ``ask`` and ``new``."""
-    later = structs.replace(ask, server=new)
-    before = [_answers(store, subject, ask) for subject in subjects]
+    """Return the differences in a namespace between the server of ``options`` and ``new``."""
+    later = structs.replace(options, server=new)
+    before = [_answers(store, subject, options) for subject in subjects]
     after = [_answers(store, subject, later) for subject in subjects]
     workloads = [
         _workload(store, subject, later, *pair)
@@ -100,7 +100,7 @@ def changes_in(
     ]
     quotas = tuple(store.all("ResourceQuota", namespace)) if namespace else ()
     return SpaceChanges(
-        tuple(workloads), tuple(_quotas(store, namespace, ask, later)), tuple(_policies(before, after)),
+        tuple(workloads), tuple(_quotas(store, namespace, options, later)), tuple(_policies(before, after)),
         len(subjects) + len(quotas),
     )  # fmt: skip
 
@@ -110,10 +110,10 @@ def report_of(
     old: Server,
     new: Server,
     notes: Sequence[str],
-    needs: Iterable[ReadRequest],
+    reads: Iterable[ReadRequest],
     store: Store,
 ) -> UpgradeReport:
-    """Return the report of all namespaces together. ``needs``: the reads without which it is incomplete."""
+    """Return the report of all namespaces together. ``reads``: the reads without which it is incomplete."""
     listed = list(spaces)
     workloads = _worst_first(change for space in listed for change in space.workloads)
     quotas = _worst_first(change for space in listed for change in space.quotas)
@@ -121,10 +121,10 @@ def report_of(
     shown = {name for change in (*workloads, *quotas, *policies) for name in change.why}
     pair = sorted((old.version, new.version))
     elsewhere = tuple(name for name, _ in changes_between(*pair) if name not in shown)
-    unseen = tuple(find_unread(store, needs))
+    failed_reads = tuple(find_unread(store, reads))
     return UpgradeReport(
         _format_version(old), _format_version(new), sum(space.looked_at for space in listed), workloads, quotas,
-        policies, elsewhere, tuple(notes), unseen, not any(item.required for item in unseen),
+        policies, elsewhere, tuple(notes), failed_reads, not any(item.required for item in failed_reads),
     )  # fmt: skip
 
 
@@ -140,10 +140,10 @@ def _worst_first(changes: Iterable[UpgradeChange]) -> tuple[UpgradeChange, ...]:
     )
 
 
-def _answers(store: Store, subject: Subject, ask: EvaluationOptions) -> tuple[Outcome, ...]:
+def _answers(store: Store, subject: Subject, options: EvaluationOptions) -> tuple[Outcome, ...]:
     """Return every answer to the next pod, none where there can be none."""
     try:
-        return analysis_of(store, subject, ask, journal=False).outcomes
+        return analysis_of(store, subject, options, journal=False).outcomes
     except (KresError, Unparsable):
         return ()
 
@@ -176,18 +176,20 @@ def _workload(
         effect = "class"
     else:
         effect = "values" if values else "message"
-    why = _causes(later.server, lambda server: _keys(_answers(store, subject, _set_server(later, server))), keys)
-    return UpgradeChange(subject.ref, effect, _format_answers(before), _format_answers(after), values, why)
+    reasons = _causes(later.server, lambda server: _keys(_answers(store, subject, _set_server(later, server))), keys)
+    return UpgradeChange(subject.ref, effect, _format_answers(before), _format_answers(after), values, reasons)
 
 
-def _set_server(ask: EvaluationOptions, server: Server) -> EvaluationOptions:
-    return structs.replace(ask, server=server)
+def _set_server(options: EvaluationOptions, server: Server) -> EvaluationOptions:
+    return structs.replace(options, server=server)
 
 
 def _causes(new: Server, answer: Callable[[Server], object], keys: object) -> tuple[str, ...]:
     """Return the changes without which the answer would be another one."""
     names = [name for name, change in CHANGES.items() if change.minor <= new.version[1] and new.has_change(name)]
-    return tuple(name for name in names if answer(structs.replace(new, without=new.without | {name})) != keys)
+    return tuple(
+        name for name in names if answer(structs.replace(new, disabled_changes=new.disabled_changes | {name})) != keys
+    )
 
 
 def _classes(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
@@ -216,14 +218,16 @@ def _value_changes(before: Sequence[Outcome], after: Sequence[Outcome]) -> Itera
             yield ".".join(part for part in map(str, key) if part), texts[0], texts[1]
 
 
-def _quotas(store: Store, namespace: str, ask: EvaluationOptions, later: EvaluationOptions) -> Iterator[UpgradeChange]:
+def _quotas(
+    store: Store, namespace: str, options: EvaluationOptions, later: EvaluationOptions
+) -> Iterator[UpgradeChange]:
     """Yield the quotas that count existing objects differently."""
     quotas = tuple(store.all("ResourceQuota", namespace)) if namespace else ()
     if not quotas:
         return
 
     def used_amounts(server: Server) -> list[dict[str, str]]:
-        asking = _set_server(ask, server)
+        asking = _set_server(options, server)
         objects = objects_of(store, quotas, namespace, asking)
         requests = {
             kind: None if counted is None else [item.request for item in counted] for kind, counted in objects.items()
@@ -231,7 +235,7 @@ def _quotas(store: Store, namespace: str, ask: EvaluationOptions, later: Evaluat
         return [{name: str(value) for name, value in recount(quota, requests, server).items()} for quota in quotas]
 
     try:
-        before, after = used_amounts(ask.server), used_amounts(later.server)
+        before, after = used_amounts(options.server), used_amounts(later.server)
     except Unparsable:
         return
     for index, (quota, old, new) in enumerate(zip(quotas, before, after, strict=True)):
@@ -239,10 +243,10 @@ def _quotas(store: Store, namespace: str, ask: EvaluationOptions, later: Evaluat
             continue
         names = [name for name in new if old.get(name) != new[name]]
         values = tuple((f"used.{name}", old.get(name, "-"), new[name]) for name in names)
-        why = _causes(later.server, lambda server, index=index: used_amounts(server)[index], new)  # type: ignore[misc]
+        reasons = _causes(later.server, lambda server, index=index: used_amounts(server)[index], new)  # type: ignore[misc]
         words = [", ".join(f"{name} {side.get(name, '-')}" for name in names) for side in (old, new)]
         yield UpgradeChange(
-            ObjectRef("ResourceQuota", quota.metadata.name, namespace), "quota", words[0], words[1], values, why
+            ObjectRef("ResourceQuota", quota.metadata.name, namespace), "quota", words[0], words[1], values, reasons
         )
 
 
@@ -256,18 +260,18 @@ def _policies(before: Sequence[Sequence[Outcome]], after: Sequence[Sequence[Outc
         subject = ObjectRef(*source)
         effect: Effect = "refused" if len(new) > len(old) else "admitted" if len(old) > len(new) else "message"
         words = [_refusals(side) for side in (old, new)]
-        why = ("policy/list-of-objects",) if any(rule == "policy/no-answer" for rule, _ in old.values()) else ()
-        yield UpgradeChange(subject, effect, words[0], words[1], (), why)
+        reasons = ("policy/list-of-objects",) if any(rule == "policy/no-answer" for rule, _ in old.values()) else ()
+        yield UpgradeChange(subject, effect, words[0], words[1], (), reasons)
 
 
 def _refusals_by_policy(answers: Sequence[Sequence[Outcome]]) -> dict[tuple[str, str], dict[int, tuple[str, str]]]:
     """Return, by policy, the workloads that it refuses, by their place, with rule and text."""
     result: dict[tuple[str, str], dict[int, tuple[str, str]]] = {}
-    for place, outcomes in enumerate(answers):
+    for index, outcomes in enumerate(answers):
         for finding in (finding for o in outcomes if o.refusal is not None for finding in o.refusal.findings):
             if finding.source is not None and finding.rule.startswith("policy/"):
                 key = (finding.source.kind, finding.source.name)
-                result.setdefault(key, {})[place] = (finding.rule, finding.text)
+                result.setdefault(key, {})[index] = (finding.rule, finding.text)
     return result
 
 

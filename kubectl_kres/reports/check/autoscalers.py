@@ -37,7 +37,7 @@ def _never_admitted(context: CheckContext) -> Iterator[tuple[Autoscaler, Outcome
     if not any(True for _ in context.store.all(KIND, context.namespace)):
         return
     for evaluated in context.evaluated_workloads:
-        policies = evaluated.analysis.known.policies
+        policies = evaluated.analysis.policies.policies
         missing = is_registered(context.store) is False
         autoscaler = autoscaler_of(context.store, evaluated.analysis) if policies.webhooks or missing else None
         if autoscaler is None or not context.selects(ObjectRef(KIND, autoscaler.source.name, context.namespace)):
@@ -56,7 +56,7 @@ def _never_admitted(context: CheckContext) -> Iterator[tuple[Autoscaler, Outcome
 
 
 def _outcomes(evaluated: EvaluatedWorkload, policies: Policies) -> tuple[Outcome, ...]:
-    return admit(evaluated.analysis.start.pod, policies, evaluated.analysis.server)
+    return admit(evaluated.analysis.manifest.pod, policies, evaluated.analysis.server)
 
 
 def _by_ratio(outcome: Outcome) -> bool:
@@ -147,9 +147,10 @@ def _is_resource_controlled(vertical: VerticalPodAutoscaler, resource: str) -> b
     """Return whether it sets the resource of some container."""
     policy = vertical.spec.resource_policy
     policies = (policy.container_policies if policy is not None else None) or ()
-    return not any(each.container_name == "*" for each in policies) or any(
-        each.mode != "Off" and (each.controlled_resources is None or resource in each.controlled_resources)
-        for each in policies
+    return not any(container_policy.container_name == "*" for container_policy in policies) or any(
+        container_policy.mode != "Off"
+        and (container_policy.controlled_resources is None or resource in container_policy.controlled_resources)
+        for container_policy in policies
     )
 
 

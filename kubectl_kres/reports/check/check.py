@@ -29,7 +29,7 @@ def check(context: CheckContext, codes: Collection[str]) -> Iterator[CheckFindin
     """Yield what rules of these codes find in a namespace, or beside namespaces, in the order of the codes."""
     excused: dict[ObjectRef, Mapping[str, str]] = {}
     for rule in RULES:
-        if rule.code not in codes or rule.about not in {"both", "namespace" if context.namespace else "cluster"}:
+        if rule.code not in codes or rule.scope not in {"both", "namespace" if context.namespace else "cluster"}:
             continue
         for broken in rule.find(context):
             # What was not read is not what anybody asked about, and matters to all of it.
@@ -90,13 +90,13 @@ def _finding(rule: Rule, broken: Diagnostic, ignored: str) -> CheckFinding:
 
 def _explain_commands(ref: ObjectRef) -> tuple[str, ...]:
     """Return the command that shows more about an object; none if no command explains it."""
-    where = f" -n {quote(ref.namespace)}" if ref.namespace else ""
+    place_text = f" -n {quote(ref.namespace)}" if ref.namespace else ""
     name = quote(ref.name)
     match ref.kind:
         case "ResourceQuota":
-            return (f"kubectl kres quota {name}{where} --recount --by workload",)
+            return (f"kubectl kres quota {name}{place_text} --recount --by workload",)
         case "ResourcePoolClaim":
-            return (f"kubectl kres claims {name}{where}",)
+            return (f"kubectl kres claims {name}{place_text}",)
         case "ResourcePool":
             return (f"kubectl kres pools {name}",)
         case "Tenant":
@@ -104,7 +104,7 @@ def _explain_commands(ref: ObjectRef) -> tuple[str, ...]:
     kind = BY_KIND.get(ref.kind)
     if ref.name == ALL_OBJECTS or kind is None or not answers_about(kind).explained:
         return ()
-    return (f"kubectl kres explain {kind.names[1]}/{name}{where}",)
+    return (f"kubectl kres explain {kind.names[1]}/{name}{place_text}",)
 
 
 def _annotated_objects(context: CheckContext) -> Iterator[ObjectRef]:
@@ -144,8 +144,8 @@ def _exemptions(context: CheckContext, ref: ObjectRef) -> Iterator[tuple[str, st
 
 def _faults(context: CheckContext, ref: ObjectRef) -> Iterator[CheckFinding]:
     for code, reason in _split_annotation(context, ref):
-        why = "" if code in BY_CODE else f'"{code}" is no code of a rule'
-        why = why or ("" if reason else f"it gives no reason for {code}")
-        if why:
-            values = {"annotation": IGNORE, "why": why}
+        reason_text = "" if code in BY_CODE else f'"{code}" is no code of a rule'
+        reason_text = reason_text or ("" if reason else f"it gives no reason for {code}")
+        if reason_text:
+            values = {"annotation": IGNORE, "why": reason_text}
             yield _finding(BY_CODE[EXEMPTION], Diagnostic(ref, values, f"metadata.annotations[{IGNORE}]"), "")

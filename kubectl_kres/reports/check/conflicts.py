@@ -203,8 +203,10 @@ def meant_name(name: str) -> str:
         bare = head.removeprefix("requests.").removeprefix("limits.")
         if bare == head and tail in _OF_STORAGE:
             return ""
-        of = _OF_STORAGE[1] if tail.startswith(("persistentvolume", "pvc", "count", "claim")) else _OF_STORAGE[0]
-        return f"{bare}{_STORAGE_CLASS}{of}"
+        owner_text = (
+            _OF_STORAGE[1] if tail.startswith(("persistentvolume", "pvc", "count", "claim")) else _OF_STORAGE[0]
+        )
+        return f"{bare}{_STORAGE_CLASS}{owner_text}"
     if _DEVICE_CLASS in name:
         return (
             ""
@@ -225,11 +227,11 @@ def _meant_count(resource: str) -> str:
         return ""
     if group not in _OWN_GROUPS and "." in group:
         return ""
-    for own in _SERVICES:
-        if own in {resource, f"services.{resource}", f"services.{resource}s"}:
-            return own
-    known = {entry.rstrip("s"): full for entry, full in _BY_PLURAL.items()}
-    close = known.get(plural.lower().rstrip("s"))
+    for service_name in _SERVICES:
+        if service_name in {resource, f"services.{resource}", f"services.{resource}s"}:
+            return service_name
+    known_items = {entry.rstrip("s"): full for entry, full in _BY_PLURAL.items()}
+    close = known_items.get(plural.lower().rstrip("s"))
     if close is not None and close not in IGNORED:
         return f"count/{close}"
     near = get_close_matches(plural.lower(), [*_BY_PLURAL], 1, 0.8)
@@ -283,8 +285,8 @@ def find_pools_overlap(context: CheckContext) -> Iterator[Diagnostic]:
     pairs: dict[tuple[str, str], list[str]] = {}
     for space in sorted(of_space):
         names = of_space[space]
-        for at, first in enumerate(names):
-            for second in names[at + 1 :]:
+        for position, first in enumerate(names):
+            for second in names[position + 1 :]:
                 pairs.setdefault((first, second), []).append(space)
     for (first, second), spaces in pairs.items():
         both = sorted(index.hard(index.pools[first]).keys() & index.hard(index.pools[second]).keys())
@@ -302,29 +304,29 @@ POOLS_OVERLAP = Rule(
     remedy="Let the selectors of the pools match different namespaces, or share out different resources.",
     message="pool {other} also limits {resources} in {namespaces}",
     find=find_pools_overlap,
-    about="cluster",
+    scope="cluster",
 )
 
 
 def find_selects_nothing(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield pools without selectors, and selectors that are skipped or match nothing."""
-    known = context.store.covered(ReadRequest("Namespace")).is_known
+    is_known = context.store.covered(ReadRequest("Namespace")).is_known
     spaces = (
         [with_name_label(namespace) for namespace in context.store.all("Namespace") if is_active(namespace)]
-        if known
+        if is_known
         else None
     )
     for name, pool in sorted(context.pools.pools.items()):
-        for path, why in _idle(pool, spaces):
-            yield Diagnostic(ObjectRef("ResourcePool", name), {"why": why}, path)
+        for path, reason in _idle(pool, spaces):
+            yield Diagnostic(ObjectRef("ResourcePool", name), {"why": reason}, path)
 
 
 def _idle(pool: ResourcePool, spaces: list[Namespace] | None) -> Iterator[tuple[str, str]]:
     """Yield each pool and namespace without a claim. ``spaces`` None: they could not be read."""
     if not pool.spec.selectors:
         yield "spec.selectors", "it has no selectors, and without one a pool selects nothing"
-    for place, selector in enumerate(pool.spec.selectors or ()):
-        path = f"spec.selectors[{place}]"
+    for index, selector in enumerate(pool.spec.selectors or ()):
+        path = f"spec.selectors[{index}]"
         if is_empty(selector):
             yield path, f"{path} is empty, and an empty selector of a pool selects nothing"
         elif fault(selector):
@@ -345,7 +347,7 @@ SELECTS_NOTHING = Rule(
     remedy="Correct the selector, or label the namespaces.",
     message="{why}",
     find=find_selects_nothing,
-    about="cluster",
+    scope="cluster",
 )
 
 
@@ -370,13 +372,13 @@ NOTHING_CLAIMED = Rule(
     remedy="Create a ResourcePoolClaim in the namespace (claims --for writes one).",
     message="pool {pool} allows 0 of {resources} in it: no claim is allocated there",
     find=find_nothing_claimed,
-    about="cluster",
+    scope="cluster",
 )
 
 
 def find_optional_values(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the names of quotas that a pod without a value passes; nothing where LimitRanges were not read."""
-    if any(unseen.kind == "LimitRange" for unseen in context.unread):
+    if any(failed_read.kind == "LimitRange" for failed_read in context.unread):
         return
     limit_ranges = tuple(context.store.all("LimitRange", context.namespace))
     for quota in context.store.all("ResourceQuota", context.namespace):

@@ -64,12 +64,12 @@ class EvaluatedWorkload(Struct, frozen=True):
 
     def path_of(self, path: str) -> str:
         """Return the path of the pod's field in the object itself."""
-        return f"{self.analysis.start.prefix}{path}"
+        return f"{self.analysis.manifest.prefix}{path}"
 
     @property
     def has_ended(self) -> bool:
         """Whether it is a run that has ended, so that the answer is about a new one."""
-        return self.analysis.made is not None and self.analysis.made.about_another
+        return self.analysis.made_pod is not None and self.analysis.made_pod.about_another
 
     @property
     def lacks_room_alone(self) -> bool:
@@ -90,7 +90,7 @@ class RemedyBudget:
     """
 
     def __init__(self, left: int = 25) -> None:
-        self.left = left
+        self.remaining = left
 
 
 class CheckContext:
@@ -103,27 +103,27 @@ class CheckContext:
     def __init__(
         self,
         store: Store,
-        ask: EvaluationOptions,
+        options: EvaluationOptions,
         namespace: str = "",
         subjects: Sequence[Subject] = (),
         unread: Sequence[FailedRead] = (),
         *,
         of_files: bool = False,
         spaces: Collection[str] = (),
-        tries: RemedyBudget | None = None,
-        together: CombinedAnswer | None = None,
+        budget: RemedyBudget | None = None,
+        combined: CombinedAnswer | None = None,
         counted: Sequence[Subject] = (),
     ) -> None:
-        self.store, self.ask, self.namespace = store, ask, namespace
+        self.store, self.options, self.namespace = store, options, namespace
         self.subjects, self.unread, self.of_files, self.spaces = subjects, unread, of_files, spaces
         #: How far the workloads of several files get side by side.
-        self.together = together
+        self.combined = combined
         #: The objects of files that make no pods and that the server may refuse: claims, Services, what is counted.
         self.counted = counted
         #: The objects that no answer could be given about, with the error.
         self.unanswered: list[tuple[Subject, KresError]] = []
         self._verdicts: dict[ObjectRef, Verdict] = {}
-        self._tries = tries or RemedyBudget()
+        self._budget = budget or RemedyBudget()
 
     def selects(self, ref: ObjectRef) -> bool:
         """Return whether findings about an object are selected."""
@@ -140,7 +140,7 @@ class CheckContext:
     @cached_property
     def policies(self) -> NamespacePolicies:
         """The policies of the namespace."""
-        return policies(self.store, self.namespace, self.ask.server)
+        return policies(self.store, self.namespace, self.options.server)
 
     @property
     def quotas(self) -> Sequence[Quota]:
@@ -150,15 +150,15 @@ class CheckContext:
     @cached_property
     def demands(self) -> Sequence[Demand]:
         """The values that quotas require of each container; empty where LimitRanges could not be read."""
-        known = self.policies.policies
-        blind = any(unseen.kind == "LimitRange" for unseen in self.unread)
-        return () if blind else tuple(demands(known.quotas, known.limits))
+        policies = self.policies.policies
+        blind = any(failed_read.kind == "LimitRange" for failed_read in self.unread)
+        return () if blind else tuple(demands(policies.quotas, policies.limits))
 
     @cached_property
     def conflicts(self) -> Sequence[Conflict]:
         """The contradictions between LimitRanges and quotas."""
-        known = self.policies.policies
-        return tuple(dict.fromkeys(find_conflicts(known.limits, known.quotas, self.demands)))
+        policies = self.policies.policies
+        return tuple(dict.fromkeys(find_conflicts(policies.limits, policies.quotas, self.demands)))
 
     @cached_property
     def evaluated_workloads(self) -> Sequence[EvaluatedWorkload]:
@@ -184,7 +184,7 @@ class CheckContext:
         pipeline_explanations: list[PipelineExplanation] = []
         for subject in runs.values():
             try:
-                pipeline_explanations.append(explain_pipeline(self.store, subject, self.ask))
+                pipeline_explanations.append(explain_pipeline(self.store, subject, self.options))
             except KresError as error:
                 self.unanswered.append((subject, error))
         return tuple(
@@ -196,7 +196,7 @@ class CheckContext:
             if subject.ref.kind == _PIPELINE:
                 continue
             try:
-                analysis = analysis_of(self.store, subject, self.ask, journal=False)
+                analysis = analysis_of(self.store, subject, self.options, journal=False)
                 replicas = self._replicas(subject)
             except KresError as error:
                 self.unanswered.append((subject, error))
@@ -236,17 +236,17 @@ class CheckContext:
 
     def remedy(self, evaluated: EvaluatedWorkload) -> Remedy | None:
         """Return the first tested remedy that gets its pods admitted; None: there is none, or the budget is used up."""
-        if not self._tries.left:
+        if not self._budget.remaining:
             return None
-        self._tries.left -= 1
-        return next(iter(explain(self.store, evaluated.subject, self.ask).remedies), None)
+        self._budget.remaining -= 1
+        return next(iter(explain(self.store, evaluated.subject, self.options).remedies), None)
 
     @cached_property
     def quota_reports(self) -> Sequence[QuotaReport]:
         """The quotas of the namespace with what a recount of its objects finds."""
         resource_quotas: list[ResourceQuota] = [*self.store.all("ResourceQuota", self.namespace)]
         try:
-            return tuple(quota_reports(self.store, resource_quotas, self.ask, recounted=True))
+            return tuple(quota_reports(self.store, resource_quotas, self.options, recounted=True))
         except KresError as error:
             quotas = Subject(ObjectRef("ResourceQuota", ALL_OBJECTS, self.namespace), BY_KIND["ResourceQuota"])
             self.unanswered.append((quotas, error))
@@ -261,7 +261,7 @@ class CheckContext:
 class Rule(Struct, frozen=True):
     """``message`` has the names of ``Diagnostic.values`` in braces. ``reason``: why it matters; ``remedy``: what to do.
 
-    ``about``: the contexts that it looks at: each namespace, what stands beside namespaces, or both.
+    ``scope``: the contexts that it looks at: each namespace, what stands beside namespaces, or both.
     """
 
     code: str
@@ -271,7 +271,7 @@ class Rule(Struct, frozen=True):
     remedy: str
     message: str
     find: Callable[[CheckContext], Iterator[Diagnostic]]
-    about: Literal["namespace", "cluster", "both"] = "namespace"
+    scope: Literal["namespace", "cluster", "both"] = "namespace"
 
 
 def exceeds_pool(index: PoolIndex, claim: ResourcePoolClaim) -> str:
@@ -280,9 +280,9 @@ def exceeds_pool(index: PoolIndex, claim: ResourcePoolClaim) -> str:
     if pool is None:
         return ""
     hard = index.hard(pool)
-    for name, asked in sorted(parse_amounts(claim.spec.claim).items()):
+    for name, requested in sorted(parse_amounts(claim.spec.claim).items()):
         if name not in hard:
             return f"pool {pool.metadata.name} does not share out {name}"
-        if asked > hard[name] or hard[name] <= ZERO:
-            return f"it asks for {asked} of {name}, the whole pool {pool.metadata.name} has {hard[name]}"
+        if requested > hard[name] or hard[name] <= ZERO:
+            return f"it asks for {requested} of {name}, the whole pool {pool.metadata.name} has {hard[name]}"
     return ""

@@ -52,9 +52,9 @@ _RANK = {"BestEffort": 0, "Burstable": 1, "Guaranteed": 2}
 def find_weaker_qos(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the objects whose annotation names a class that their pods do not reach."""
     for evaluated in context.evaluated_workloads:
-        start = evaluated.analysis.start
-        metadata = start.owner.metadata if isinstance(start.owner, Workload) else start.pod.metadata
-        wish = (metadata.annotations or {}).get(WISH) or (start.pod.metadata.annotations or {}).get(WISH, "")
+        manifest = evaluated.analysis.manifest
+        metadata = manifest.owner.metadata if isinstance(manifest.owner, Workload) else manifest.pod.metadata
+        wish = (metadata.annotations or {}).get(WISH) or (manifest.pod.metadata.annotations or {}).get(WISH, "")
         if wish not in _RANK or evaluated.draft is None:
             continue
         text = class_of(evaluated.draft)
@@ -225,7 +225,7 @@ def _is_task_level(context: CheckContext, evaluated: EvaluatedWorkload) -> bool:
     run = context.store.get(evaluated.ref.kind, evaluated.ref.name, evaluated.ref.namespace)
     if evaluated.subject.raw is None and isinstance(run, TaskRun) and run.spec.compute_resources is None:
         return False
-    part = analysis_of(context.store, evaluated.subject, context.ask).tekton
+    part = analysis_of(context.store, evaluated.subject, context.options).tekton
     return part is not None and part.task_level
 
 

@@ -16,9 +16,9 @@ from kubectl_kres.reports.check.finding import ALL_OBJECTS, Diagnostic
 
 def find_unread(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield what other rules needed, each kind once, and never a reason to be silent."""
-    for unseen in context.unread:
-        ref = ObjectRef(unseen.kind, unseen.name or ALL_OBJECTS, unseen.namespace)
-        yield Diagnostic(ref, {"state": unseen.state, "message": unseen.message or "it was not read"})
+    for failed_read in context.unread:
+        ref = ObjectRef(failed_read.kind, failed_read.name or ALL_OBJECTS, failed_read.namespace)
+        yield Diagnostic(ref, {"state": failed_read.state, "message": failed_read.message or "it was not read"})
 
 
 UNREAD = Rule(
@@ -29,7 +29,7 @@ UNREAD = Rule(
     remedy="Grant the reads (version --rbac check prints the roles), or take a snapshot that has them.",
     message="{state}: {message}",
     find=find_unread,
-    about="both",
+    scope="both",
 )
 
 
@@ -48,7 +48,7 @@ NO_ANSWER = Rule(
     remedy="Its explanation says what is wrong with it, and where.",
     message="{error}",
     find=find_no_answer,
-    about="both",
+    scope="both",
 )
 
 

@@ -86,8 +86,12 @@ NOT_ENFORCED = Rule(
 def find_stale_exhausted(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the claims that wait although everything that they ask for is there."""
     reports = Claims(context.pools)
-    for claim, standing in context.pools.claims:
-        if standing.state not in WAITING or context.pools.pool_of(claim) is None or exceeds_pool(context.pools, claim):
+    for claim, claim_standing in context.pools.claims:
+        if (
+            claim_standing.state not in WAITING
+            or context.pools.pool_of(claim) is None
+            or exceeds_pool(context.pools, claim)
+        ):
             continue
         report = reports.report(claim)
         if not report.missing_amounts and all(amount.behind is None for amount in report.amounts):
@@ -103,7 +107,7 @@ STALE_EXHAUSTED = Rule(
     remedy="Change the pool or the claim, as by an annotation, so that the controller looks again.",
     message="it says that pool {pool} is exhausted, and the pool has room for all that it asks for",
     find=find_stale_exhausted,
-    about="cluster",
+    scope="cluster",
 )
 
 
@@ -112,10 +116,10 @@ _STATES = frozenset({"lost", "released"})
 
 def find_lost_claim(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the claims that are in no pool any more, although nobody deleted them."""
-    for claim, standing in context.pools.claims:
-        if standing.state in _STATES:
+    for claim, claim_standing in context.pools.claims:
+        if claim_standing.state in _STATES:
             ref = ObjectRef("ResourcePoolClaim", claim.metadata.name, claim.metadata.namespace)
-            yield Diagnostic(ref, {"state": standing.state, "because": standing.because})
+            yield Diagnostic(ref, {"state": claim_standing.state, "because": claim_standing.reason})
 
 
 LOST_CLAIM = Rule(
@@ -127,7 +131,7 @@ LOST_CLAIM = Rule(
     remedy="Delete the claim if it is not needed, or change its spec so that it is queued again.",
     message="{state}: {because}",
     find=find_lost_claim,
-    about="cluster",
+    scope="cluster",
 )
 
 
@@ -148,7 +152,7 @@ UNWRITABLE_NAME = Rule(
     remedy="Create the object again under a name without dots of at most 63 characters.",
     message="its name has a dot or more than 63 characters, which no status of Capsule can hold",
     find=find_unwritable_name,
-    about="cluster",
+    scope="cluster",
 )
 
 
@@ -184,7 +188,7 @@ TENANT_OVERPROVISION = Rule(
     remedy="Move to resource pools, which share out once (migrate writes them), or raise the quota.",
     message="its namespaces use {used} of {name}, the Tenant has {hard}",
     find=find_tenant_overprovision,
-    about="cluster",
+    scope="cluster",
 )
 
 RULES = (

@@ -30,20 +30,21 @@ WORKLOADS = ASKED
 
 def check_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """Return the reads for the workloads of a namespace; empty: of all. The pods are read page by page."""
-    beside = (ReadRequest(kind, namespace, required=False) for kind in ("HorizontalPodAutoscaler", "PipelineRun"))
-    return (*denied_needs(namespace), *beside)
+    more_reads = (ReadRequest(kind, namespace, required=False) for kind in ("HorizontalPodAutoscaler", "PipelineRun"))
+    return (*denied_needs(namespace), *more_reads)
 
 
-def missing_reads(store: Store, needs: Iterable[ReadRequest]) -> tuple[FailedRead, ...]:
+def missing_reads(store: Store, reads: Iterable[ReadRequest]) -> tuple[FailedRead, ...]:
     """Return the reads that rules lack: all that are required, and of the rest what was requested and refused.
 
     A user who may not read a system's kinds gets no finding about it: a server without that system answers the same.
     """
     brought = {system.group for system in systems() if system.group}
     return tuple(
-        unseen
-        for unseen in find_unread(store, needs)
-        if unseen.required or (unseen.state in {"denied", "failed"} and BY_KIND[unseen.kind].group not in brought)
+        failed_read
+        for failed_read in find_unread(store, reads)
+        if failed_read.required
+        or (failed_read.state in {"denied", "failed"} and BY_KIND[failed_read.kind].group not in brought)
     )
 
 
@@ -51,9 +52,9 @@ def cluster_needs(store: Store) -> tuple[ReadRequest, ...]:
     """Return the reads of what is in no namespace. No finding says so where these are refused or the kind does not
     exist.
     """
-    needs = (*pools_needs(store), ReadRequest("Tenant"), ReadRequest("Namespace"))
+    reads = (*pools_needs(store), ReadRequest("Tenant"), ReadRequest("Namespace"))
     return tuple(
-        ReadRequest(need.kind, need.namespace, need.name, need.label_selector, required=False) for need in needs
+        ReadRequest(read.kind, read.namespace, read.name, read.label_selector, required=False) for read in reads
     )
 
 
@@ -62,18 +63,18 @@ _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 _MADE_BY = frozenset({*WORKLOADS, "TaskRun"})
 
 
-def contexts_of(store: Store, ask: EvaluationOptions, namespace: str) -> Iterator[CheckContext]:
+def contexts_of(store: Store, options: EvaluationOptions, namespace: str) -> Iterator[CheckContext]:
     """Yield the context of the namespace, or of each if it is empty, then the one of what is in no namespace."""
     lacks = missing_reads(store, (*check_needs(namespace), ReadRequest(_POD.kind, namespace)))
-    tries, by_space = RemedyBudget(), makers(store, namespace)
+    budget, by_space = RemedyBudget(), makers(store, namespace)
     kinds = (_POD.kind, "LimitRange", "ResourceQuota")
     with_policies = {item.metadata.namespace for kind in kinds for item in store.all(kind, namespace or None)}
     for space in [namespace] if namespace else sorted({*by_space, *with_policies}):
         pods = unmade(store.all(_POD.kind, space))
         alone = (Subject(ObjectRef(_POD.kind, pod.metadata.name, space), _POD) for pod in pods)
-        yield CheckContext(store, ask, space, (*by_space.get(space, ()), *alone), lacks, tries=tries)
+        yield CheckContext(store, options, space, (*by_space.get(space, ()), *alone), lacks, budget=budget)
         lacks = ()
-    yield CheckContext(store, ask, spaces=(namespace,) if namespace else ())
+    yield CheckContext(store, options, spaces=(namespace,) if namespace else ())
 
 
 def context_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:

@@ -84,13 +84,13 @@ class Analysis(Struct, frozen=True):
     Tekton has to list LimitRanges, empty where that does not matter. ``then``: what would come after ``outcomes``,
     where the object of a file, or a claim of the pod, is refused before the pod is. ``claims``: of a StatefulSet.
     ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet. ``assumed``, ``unseen``: of
-    what else admits. ``made``: by a system; None: a controller of Kubernetes, or a person, makes the pod.
+    what else admits. ``made_pod``: by a system; None: a controller of Kubernetes, or a person, makes the pod.
     ``account``: what is made beside the pods; None: nothing
     that a policy of the namespace looks at.
     """
 
-    start: PodManifest
-    known: NamespacePolicies
+    manifest: PodManifest
+    policies: NamespacePolicies
     outcomes: tuple[Outcome, ...]
     tekton: TektonPart | None = None
     listed: tuple[tuple[str, ...], ...] = ()
@@ -100,7 +100,7 @@ class Analysis(Struct, frozen=True):
     undefaulted: bool = False
     assumed: tuple[Assumption, ...] = ()
     unseen: tuple[FailedRead, ...] = ()
-    made: MadePod | None = None
+    made_pod: MadePod | None = None
     account: Account | None = None
 
 

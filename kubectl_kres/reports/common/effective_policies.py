@@ -65,7 +65,7 @@ class _LastPolicies(NamedTuple):
     now: tuple[int, int]
     revision: tuple[int, ...]
     server: Server
-    known: NamespacePolicies
+    policies: NamespacePolicies
 
     def fits(self, revision: tuple[int, ...], now: tuple[int, int], server: Server) -> bool:
         """Return whether they would be made the same now."""
@@ -85,11 +85,13 @@ def policies(store: Store, namespace: str, server: Server = _USUAL) -> Namespace
     made = _found.setdefault(store, {})
     last, now = made.get(namespace), (store.changes, len(store.files))
     if last is not None and last.now == now and last.server is server:
-        return last.known
+        return last.policies
     revision = store.revision(*_KINDS, *extending_kinds())
-    known = last.known if last is not None and last.fits(revision, now, server) else _policies(store, namespace, server)
-    made[namespace] = _LastPolicies(now, revision, server, known)
-    return known
+    policies = (
+        last.policies if last is not None and last.fits(revision, now, server) else _policies(store, namespace, server)
+    )
+    made[namespace] = _LastPolicies(now, revision, server, policies)
+    return policies
 
 
 def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies:
@@ -100,7 +102,7 @@ def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies
     quotas = []
     for quota in store.all("ResourceQuota", namespace):
         settled = with_assumed_status(quota, store)
-        if _can_be_parsed(settled, assumed, supposed=settled is not quota) and _can_be_stored(
+        if _can_be_parsed(settled, assumed, is_assumed=settled is not quota) and _can_be_stored(
             settled, store, server, assumed
         ):
             assumed += _state(quota, store)
@@ -159,9 +161,9 @@ def _expandable(store: Store) -> dict[str, bool] | None:
     return classes if classes or store.covered(ReadRequest("StorageClass")).is_known else None
 
 
-def _can_be_parsed(policy: LimitRange | ResourceQuota, assumed: list[Assumption], *, supposed: bool = False) -> bool:
-    """Return whether the object parses. ``supposed``: its status is copied from the spec of a file, so that errors are
-    in the spec.
+def _can_be_parsed(policy: LimitRange | ResourceQuota, assumed: list[Assumption], *, is_assumed: bool = False) -> bool:
+    """Return whether the object parses. ``is_assumed``: its status is copied from the spec of a file, so that errors
+    are in the spec.
     """
     try:
         if isinstance(policy, LimitRange):
@@ -170,7 +172,7 @@ def _can_be_parsed(policy: LimitRange | ResourceQuota, assumed: list[Assumption]
             policies_of([], [policy])
     except Unparsable as fault:
         kind, path = type(policy).__name__, fault.path
-        if supposed:
+        if is_assumed:
             path = path.replace("status.", "spec.", 1)
         text = f"{kind}/{policy.metadata.name} is left out: {path}: {fault.error.message}"
         assumed.append(Assumption(kind, "policy/unparsable", text))
@@ -266,7 +268,7 @@ def _priorities(
 
 def _classes(store: Store, kind: str, assumed: list[Assumption]) -> tuple[Any, ...] | None:
     """Return all classes of a kind; None where one that is not in the store may still exist."""
-    states = [coverage for need, coverage in store.coverages().items() if need.kind == kind]
+    states = [coverage for read, coverage in store.coverages().items() if read.kind == kind]
     result = tuple(store.all(kind))
     if states and all(coverage.is_known for coverage in states):
         return result
@@ -316,4 +318,4 @@ def demands_of(request: QuotaRequest, quotas: Sequence[Quota]) -> Iterator[Deman
             for name in names
         }
         if names:
-            yield Demand(quota.name, names, lacking={name: who for name, who in lacking.items() if who})
+            yield Demand(quota.name, names, lacking={name: holders for name, holders in lacking.items() if holders})

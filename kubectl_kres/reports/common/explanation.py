@@ -283,8 +283,8 @@ def not_computed(text: str) -> FailedRead:
     another.
     """
     kind, _, rest = text.partition(" ")
-    name, _, why = rest.partition(" is not computed: ")
-    return FailedRead(kind, "failed", name=name, message=f"not computed: {why}", required=False)
+    name, _, reason = rest.partition(" is not computed: ")
+    return FailedRead(kind, "failed", name=name, message=f"not computed: {reason}", required=False)
 
 
 #: How it fares. docs/verdicts.md has the table.
@@ -411,27 +411,27 @@ class Explanation(Record, frozen=True):
     run_state: RunState | None = None
 
 
-def find_unread(store: Store, needs: Iterable[ReadRequest]) -> Iterator[FailedRead]:
+def find_unread(store: Store, reads: Iterable[ReadRequest]) -> Iterator[FailedRead]:
     """Yield each need whose objects are not all in the store; a kind that the server does not have is known to be
     empty.
 
     Missing reads for the scheduler are named by the report about nodes.
     """
-    for need in needs:
-        coverage = store.covered(need)
-        if not coverage.is_known and not (coverage.state == "unread" and is_view(need.kind)):
-            yield build_unseen(need, coverage)
+    for read in reads:
+        coverage = store.covered(read)
+        if not coverage.is_known and not (coverage.state == "unread" and is_view(read.kind)):
+            yield build_unseen(read, coverage)
 
 
-def build_unseen(need: ReadRequest, coverage: Coverage) -> FailedRead:
+def build_unseen(read: ReadRequest, coverage: Coverage) -> FailedRead:
     """Return a need whose objects are not all in the store."""
     return FailedRead(
-        named_kind(need.kind),
+        named_kind(read.kind),
         coverage.state,
-        need.namespace,
-        need.name,
+        read.namespace,
+        read.name,
         coverage.message,
-        need.required,
+        read.required,
         reason=coverage.reason if coverage.state == "failed" else "",
         hint=coverage.hint,
     )
@@ -454,8 +454,8 @@ class EvaluationOptions(Struct, frozen=True):
 class Subject(Struct, frozen=True):
     """One object: in the store under ``ref``, or ``raw`` as a file would send it.
 
-    ``locate`` gives the place of a field in the file, as ``web.yaml:14:19``. ``served`` False: the server has no such
-    kind. ``maker``: the object of a file that would make this one; None for all others.
+    ``locate`` gives the place of a field in the file, as ``web.yaml:14:19``. ``is_served`` False: the server has no
+    such kind. ``maker``: the object of a file that would make this one; None for all others.
     """
 
     ref: ObjectRef
@@ -463,7 +463,7 @@ class Subject(Struct, frozen=True):
     raw: Mapping[str, Any] | None = None
     file: str = ""
     locate: Callable[[str], str] | None = None
-    served: bool = True
+    is_served: bool = True
     maker: Subject | None = None
 
     @property

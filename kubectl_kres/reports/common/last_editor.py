@@ -129,10 +129,10 @@ def edit_of(pod: Pod, put: ManifestEdit) -> FieldEdit | None:
     return FieldEdit(path, before, None if put.after is None else str(put.after), put.free)
 
 
-def apply_edits(pod: Pod, way: Iterable[ManifestEdit]) -> Pod:
+def apply_edits(pod: Pod, edits: Iterable[ManifestEdit]) -> Pod:
     """Return the manifest after every edit."""
     spec = pod.spec
-    for put in way:
+    for put in edits:
         if not put.side:
             spec = replace(spec, resources=ResourceRequirements() if put.empty else None)
         elif put.path == "spec":

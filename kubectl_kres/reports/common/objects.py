@@ -53,10 +53,10 @@ def unused_revisions(store: Store, kind: str, workload: Workload) -> Sequence[st
         for pod in owned_by(store, "Pod", space, (kind, name)):
             hash_ = (pod.metadata.labels or {}).get("controller-revision-hash", "")
             used |= {hash_, f"{name}-{hash_}"}
-        known = store.covered(
+        is_known = store.covered(
             ReadRequest("Pod", space, label_selector=revision_need(kind, workload).label_selector)
         ).is_known
-        spare = [item for item in items if known and item.metadata.name not in used]
+        spare = [item for item in items if is_known and item.metadata.name not in used]
         spare = [item for item in spare if not same_template(workload.spec.template, item.data.spec.template)]
     spare.sort(key=lambda item: (item.metadata.creation_timestamp or "", item.metadata.name))
     return [item.metadata.name for item in spare]
@@ -149,9 +149,9 @@ def absent_names(store: Store, pod: Pod) -> Iterator[tuple[str, str]]:
         claim = f"{name}-{volume.name}"
         if store.get(_CLAIM, claim, space) is None and store.covered(ReadRequest(_CLAIM, space, claim)).is_known:
             yield _CLAIM, claim
-    made = {status.name for status in pod.status.resource_claim_statuses or ()}
+    generated_names = {status.name for status in pod.status.resource_claim_statuses or ()}
     for claim, _ in template_names(pod.spec) if _DEVICES in kinds else ():
-        if claim not in made:
+        if claim not in generated_names:
             yield _DEVICES, f"{name}-{claim}"
 
 

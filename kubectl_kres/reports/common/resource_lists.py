@@ -20,11 +20,11 @@ def percent_of(part: Quantity, whole: Quantity) -> int | None:
     return part.nano * 100 // whole.nano if whole.nano > 0 else None
 
 
-def join_words(words: Iterable[str], most: int = 6) -> str:
-    """Return the texts as ``a, b and c``; beyond ``most`` only how many more there are."""
+def join_words(words: Iterable[str], maximum: int = 6) -> str:
+    """Return the texts as ``a, b and c``; beyond ``maximum`` only how many more there are."""
     texts = list(words)
-    if len(texts) > most + 1:
-        return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+    if len(texts) > maximum + 1:
+        return f"{', '.join(texts[:maximum])} and {len(texts) - maximum} more"
     return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
 
 

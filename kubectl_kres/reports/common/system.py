@@ -99,7 +99,7 @@ class MoreRoom(NamedTuple):
     """What to do instead of raising quotas that a system makes. ``quota``: one that it keeps; empty: none is raised.
 
     ``edits`` and ``commands``: what to change, and as something to type. ``waits``: why the room does not come at once.
-    ``known`` False: nobody could tell whether it comes. ``why``: why not to raise the quota.
+    ``known`` False: nobody could tell whether it comes. ``reason``: why not to raise the quota.
     """
 
     edits: tuple[Edit, ...]
@@ -107,7 +107,7 @@ class MoreRoom(NamedTuple):
     waits: tuple[str, ...] = ()
     known: bool = True
     quota: str = ""
-    why: str = ""
+    reason: str = ""
 
 
 class Ownership(NamedTuple):
@@ -224,7 +224,7 @@ class Analyse(Protocol):
     """
 
     def __call__(
-        self, store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool, another: bool
+        self, store: Store, subject: Subject, options: EvaluationOptions, *, journal: bool, another: bool
     ) -> Analysis | None: ...
 
 
@@ -363,12 +363,12 @@ def ownership_of(metadata: Metadata) -> Ownership:
 
 
 def apply_admitters(
-    store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis, target: Target = "pod"
+    store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis, target: Target = "pod"
 ) -> Analysis:
     """Return the analysis with what systems decide about any pod, or about the workload of a file itself."""
     for system in systems():
         if system.admission is not None and system.admission.apply is not None:
-            analysis = system.admission.apply(store, subject, ask, analysis, target)
+            analysis = system.admission.apply(store, subject, options, analysis, target)
     return analysis
 
 
@@ -379,21 +379,21 @@ def pod_makers() -> tuple[PodMaker, ...]:
 
 def maker_of(analysis: Analysis) -> PodMaker | None:
     """Return who makes the pod; None where Kubernetes' controllers, or a person, do."""
-    name = analysis.made.system if analysis.made is not None else ""
+    name = analysis.made_pod.system if analysis.made_pod is not None else ""
     return next((system.pods for system in systems() if name and system.name == name), None)
 
 
 def analysis_by_system(
-    store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True, another: bool = False
+    store: Store, subject: Subject, options: EvaluationOptions, *, journal: bool = True, another: bool = False
 ) -> Analysis | None:
     """Of a pod that some system makes; None for any other. Raises UsageError for an object that makes several pods."""
-    analyses = (maker.analyse(store, subject, ask, journal=journal, another=another) for maker in pod_makers())
+    analyses = (maker.analyse(store, subject, options, journal=journal, another=another) for maker in pod_makers())
     return next((analysis for analysis in analyses if analysis is not None), None)
 
 
-def likeness_of(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
+def likeness_of(store: Store, subject: Subject, options: EvaluationOptions) -> CacheKey | None:
     """Return the cache key of the object's explanation; None: nothing like it is known."""
-    result = (maker.cache_key(store, subject, ask) for maker in pod_makers())
+    result = (maker.cache_key(store, subject, options) for maker in pod_makers())
     return next((likeness for likeness in result if likeness is not None), None)
 
 

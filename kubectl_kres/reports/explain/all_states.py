@@ -110,8 +110,8 @@ def _of_systems(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple
         ref = ObjectRef(item.kind, item.metadata.name, item.metadata.namespace)
         if state is None or state.reason == "RunFailed":
             continue
-        own = [state for _, state in pods.states_of(ref.namespace, ref.kind, ref.name)[1]]
-        yield ref, state if state.word in {"ended", "fails"} else min((*own, state), key=rank)
+        states = [state for _, state in pods.states_of(ref.namespace, ref.kind, ref.name)[1]]
+        yield ref, state if state.word in {"ended", "fails"} else min((*states, state), key=rank)
 
 
 def _of_workload(store: Store, kind: str, workload: Workload, pods: PodStates) -> RunState | None:

@@ -69,9 +69,9 @@ class Difference(Record, frozen=True):
     complete: bool = True
 
 
-def diff(store: Store, subject: Subject, ask: EvaluationOptions) -> Difference:
+def diff(store: Store, subject: Subject, options: EvaluationOptions) -> Difference:
     """Return the difference of a pod. Raises what ``explain`` raises."""
-    return _build_difference(store, subject, analysis_of(store, subject, ask))
+    return _build_difference(store, subject, analysis_of(store, subject, options))
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -84,8 +84,8 @@ class Differences:
     ``pattern``: the first answer that the last one is equal to but for the pod's name; None: there is none.
     """
 
-    def __init__(self, store: Store, ask: EvaluationOptions) -> None:
-        self._store, self._ask = store, ask
+    def __init__(self, store: Store, options: EvaluationOptions) -> None:
+        self._store, self._options = store, options
         self._unchanged = AnswerCache[tuple[Any, ...], tuple[Maker | None, NamespacePolicies, bool]]()
         self._alike = AnswerCache[tuple[Any, ...], tuple[Maker | None, NamespacePolicies, Difference]]()
         #: By namespace when its policies were edited, and the revisions that this is of.
@@ -99,10 +99,10 @@ class Differences:
         namespace = pod.metadata.namespace
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
         if object_behind(self._store, named) is not None:
-            return diff(self._store, named, self._ask).changed
-        return not self._compare_admission(_Live(self._store, pod), policies(self._store, namespace, self._ask.server))[
-            0
-        ]
+            return diff(self._store, named, self._options).changed
+        return not self._compare_admission(
+            _Live(self._store, pod), policies(self._store, namespace, self._options.server)
+        )[0]
 
     def difference_of(self, pod: Pod) -> Difference | None:
         """Return the difference of a pod; None where there is none. Raises what ``explain`` raises."""
@@ -110,41 +110,43 @@ class Differences:
         namespace = pod.metadata.namespace
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
         if object_behind(self._store, named) is not None:
-            difference = diff(self._store, named, self._ask)
+            difference = diff(self._store, named, self._options)
             return difference if difference.changed else None
-        live, known = _Live(self._store, pod), policies(self._store, namespace, self._ask.server)
-        same, analysis = self._compare_admission(live, known, journal=namespace in self._differing)
+        live, namespace_policies = _Live(self._store, pod), policies(self._store, namespace, self._options.server)
+        same, analysis = self._compare_admission(live, namespace_policies, journal=namespace in self._differing)
         if same:
             self._differing.discard(namespace)
             return None
         self._differing.add(namespace)
         key = self._alike_key(live)
         result = self._alike.get(key) if key is not None else None
-        if result is not None and result[0] is live.maker and result[1] is known:
+        if result is not None and result[0] is live.maker and result[1] is namespace_policies:
             self.pattern = result[2]
             return rename_subject(result[2], pod.metadata.name)
-        difference = _build_difference(self._store, named, analysis or analyse(live.live_source, known, self._ask))
+        difference = _build_difference(
+            self._store, named, analysis or analyse(live.live_source, namespace_policies, self._options)
+        )
         if key is not None and _only_named(difference):
-            self._alike.store_answer(key, (live.maker, known, difference))
+            self._alike.store_answer(key, (live.maker, namespace_policies, difference))
             self.pattern = difference
         return difference
 
     def _compare_admission(
-        self, live: _Live, known: NamespacePolicies, *, journal: bool = False
+        self, live: _Live, policies: NamespacePolicies, *, journal: bool = False
     ) -> tuple[bool, Analysis | None]:
         """Return whether admission stores what the live pod has, in one of its outcomes, and never refuses.
 
         With it the analysis, where the pod had to be evaluated and its ``journal`` is wanted.
         """
         last = self._unchanged.get(live.key)
-        if last is not None and last[0] is live.maker and last[1] is known:
+        if last is not None and last[0] is live.maker and last[1] is policies:
             return last[2], None
-        analysis = analyse(live.live_source, known, self._ask, journal=journal)
+        analysis = analyse(live.live_source, policies, self._options, journal=journal)
         outcomes = analysis.outcomes
         same = all(outcome.allowed for outcome in outcomes) and any(
             matches_live_pod(outcome, live.pod) for outcome in outcomes
         )
-        self._unchanged.store_answer(live.key, (live.maker, known, same))
+        self._unchanged.store_answer(live.key, (live.maker, policies, same))
         return same, analysis if journal else None
 
     def _alike_key(self, live: _Live) -> tuple[Any, ...] | None:
@@ -207,10 +209,10 @@ def _times(item: Any) -> Iterator[str]:
 def _only_named(difference: Difference) -> bool:
     """Return whether the pod's name occurs only where ``rename_subject`` writes another one."""
     name = difference.subject.name
-    places = 3 if difference.after else 1
-    places += difference.verdict.message.startswith(_message_prefixes(name))
-    places += sum(_is_own(reason.source, name) for reason in difference.reasons.values())
-    return msgspec.json.encode(difference).count(msgspec.json.encode(name)[1:-1]) == places
+    digits = 3 if difference.after else 1
+    digits += difference.verdict.message.startswith(_message_prefixes(name))
+    digits += sum(_is_own(reason.source, name) for reason in difference.reasons.values())
+    return msgspec.json.encode(difference).count(msgspec.json.encode(name)[1:-1]) == digits
 
 
 def _message_prefixes(name: str) -> tuple[str, str]:
@@ -252,17 +254,19 @@ def _with_name(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _build_difference(store: Store, subject: Subject, analysis: Analysis) -> Difference:
     decision = build_decision(store, subject, analysis)
-    start, first = analysis.start, analysis.outcomes[0]
-    before = _document(as_written(start.live if start.live is not None else start.pod), subject.ref)
-    after = _document(_after(start, first), subject.ref)
-    if start.live is not None:
-        _drop_incidental(before, after, known=analysis.known)
+    manifest, first = analysis.manifest, analysis.outcomes[0]
+    before = _document(as_written(manifest.live if manifest.live is not None else manifest.pod), subject.ref)
+    after = _document(_after(manifest, first), subject.ref)
+    if manifest.live is not None:
+        _drop_incidental(before, after, policies=analysis.policies)
         _align(before, after)
-    changed = _essential(before) != _essential(after) if start.live is None else values_of(before) != values_of(after)
+    changed = (
+        _essential(before) != _essential(after) if manifest.live is None else values_of(before) != values_of(after)
+    )
     return Difference(
         subject.ref,
-        "LIVE" if start.live is not None else "WRITTEN",
-        "TODAY" if start.live is not None else "STORED",
+        "LIVE" if manifest.live is not None else "WRITTEN",
+        "TODAY" if manifest.live is not None else "STORED",
         before,
         after,
         _reasons(decision, first, before),
@@ -288,30 +292,30 @@ def _document(pod: Mapping[str, Any], ref: ObjectRef) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", **pod, "metadata": metadata}
 
 
-def _after(start: PodManifest, first: Outcome) -> dict[str, Any]:
+def _after(manifest: PodManifest, first: Outcome) -> dict[str, Any]:
     """Return what would be stored; for a refused pod what admission had come to; as written if it does not even
     decode.
     """
     if first.object is not None:
         return dict(first.object)
     if first.draft is None:
-        return as_written(start.pod)
-    reached = stored_pod(start.pod, first.draft, qos.class_of(first.draft))
+        return as_written(manifest.pod)
+    reached = stored_pod(manifest.pod, first.draft, qos.class_of(first.draft))
     reached["metadata"].pop("annotations", None)
     del reached["status"]
     return reached
 
 
-def _drop_incidental(before: dict[str, Any], after: dict[str, Any], known: NamespacePolicies) -> None:
+def _drop_incidental(before: dict[str, Any], after: dict[str, Any], policies: NamespacePolicies) -> None:
     """Remove what says nothing about the live pod's resources: the annotation, classes that were not read, and a
     default class, which is only looked up where a quota counts by it.
     """
-    classless = known.policies.priorities is None or "priorityClassName" not in after["spec"]
+    classless = policies.policies.priorities is None or "priorityClassName" not in after["spec"]
     for document in (before, after):
         document["metadata"] = {key: value for key, value in document["metadata"].items() if key != "annotations"}
         if classless:
             document["spec"].pop("priorityClassName", None)
-        if known.policies.runtimes is None:
+        if policies.policies.runtimes is None:
             document["spec"].pop("overhead", None)
 
 

@@ -68,25 +68,25 @@ _REFUSED = frozenset({"denied", "failed"})
 _BLIND = "not known: the last try was refused (see below), and what could not be read may refuse the next one, too"
 
 
-def explain(store: Store, subject: Subject, ask: EvaluationOptions) -> Explanation:
+def explain(store: Store, subject: Subject, options: EvaluationOptions) -> Explanation:
     """Return the explanation. Raises NotFound if the object is not in the store, UsageError if it makes no pods."""
-    return build_explanation(store, subject, ask, analysis_of(store, subject, ask))
+    return build_explanation(store, subject, options, analysis_of(store, subject, options))
 
 
-def analysis_of(store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True) -> Analysis:
+def analysis_of(store: Store, subject: Subject, options: EvaluationOptions, *, journal: bool = True) -> Analysis:
     """Return the analysis. ``journal`` False: only the outcomes are needed. Raises what ``explain`` raises."""
-    made = analysis_by_system(store, subject, ask, journal=journal)
-    if made is not None:
-        return made
+    analysis_made = analysis_by_system(store, subject, options, journal=journal)
+    if analysis_made is not None:
+        return analysis_made
     raw = subject.raw if subject.ref.kind == "Pod" else None
-    analysis = analysis_from(store, subject, ask, start_of(store, subject), raw, journal=journal)
+    analysis = analysis_from(store, subject, options, start_of(store, subject), raw, journal=journal)
     if subject.raw is None:
         return with_account(store, subject, analysis)
     from kubectl_kres.reports.pod import preflight
 
-    evaluated = preflight.check_file(store, subject, ask, analysis)
+    evaluated = preflight.check_file(store, subject, options, analysis)
     return (
-        apply_admitters(store, subject, ask, evaluated, "workload")
+        apply_admitters(store, subject, options, evaluated, "workload")
         if evaluated.outcomes is analysis.outcomes
         else evaluated
     )
@@ -95,37 +95,38 @@ def analysis_of(store: Store, subject: Subject, ask: EvaluationOptions, *, journ
 def analysis_from(
     store: Store,
     subject: Subject,
-    ask: EvaluationOptions,
-    start: PodManifest,
+    options: EvaluationOptions,
+    manifest: PodManifest,
     raw: Mapping[str, Any] | None = None,
     *,
     journal: bool = True,
 ) -> Analysis:
-    """Return the analysis of the pod of ``start`` without its claims. ``raw``: as for ``analyse``."""
-    known = policies(store, subject.ref.namespace, ask.server)
+    """Return the analysis of the pod of ``manifest`` without its claims. ``raw``: as for ``analyse``."""
+    namespace_policies = policies(store, subject.ref.namespace, options.server)
 
-    def with_systems(start: PodManifest) -> Analysis:
-        return apply_admitters(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
+    def with_systems(manifest: PodManifest) -> Analysis:
+        analysis = analyse(manifest, namespace_policies, options, raw, journal=journal)
+        return apply_admitters(store, subject, options, analysis)
 
-    return with_seen(store, subject, with_systems(start), with_systems) if ask.seen else with_systems(start)
+    return with_seen(store, subject, with_systems(manifest), with_systems) if options.seen else with_systems(manifest)
 
 
-def analysis_of_another(store: Store, subject: Subject, ask: EvaluationOptions) -> Analysis:
+def analysis_of_another(store: Store, subject: Subject, options: EvaluationOptions) -> Analysis:
     """Return the analysis of a new pod like it; of a file's as it is written. Raises what ``explain`` raises."""
-    made = analysis_by_system(store, subject, ask, another=True)
-    if made is not None:
-        return made
-    start = structs.replace(start_of(store, subject), live=None)
-    known = policies(store, subject.ref.namespace, ask.server)
-    analysis = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
-    analysis = apply_admitters(store, subject, ask, analysis)
+    analysis_made = analysis_by_system(store, subject, options, another=True)
+    if analysis_made is not None:
+        return analysis_made
+    manifest = structs.replace(start_of(store, subject), live=None)
+    namespace_policies = policies(store, subject.ref.namespace, options.server)
+    analysis = analyse(manifest, namespace_policies, options, subject.raw if subject.ref.kind == "Pod" else None)
+    analysis = apply_admitters(store, subject, options, analysis)
     return with_account(store, subject, analysis)
 
 
 def analyse(
-    start: PodManifest,
-    known: NamespacePolicies,
-    ask: EvaluationOptions,
+    manifest: PodManifest,
+    policies: NamespacePolicies,
+    options: EvaluationOptions,
     raw: Mapping[str, Any] | None = None,
     *,
     journal: bool = True,
@@ -135,16 +136,17 @@ def analyse(
 
     Where a live pod has what one of several outcomes stores, that outcome leads.
     """
+    live = manifest.live
     if raw is not None:
         from kubectl_kres.admission.request.create import create_pod
 
-        outcomes = create_pod(raw, known.policies, ask.server)
+        outcomes = create_pod(raw, policies.policies, options.server)
     else:
-        outcomes = admit(start.pod, known.policies, ask.server, journal=journal, counted=start.live is not None)
-    if start.live is not None and len(outcomes) > 1:
-        live = start.live
+        counted = live is not None
+        outcomes = admit(manifest.pod, policies.policies, options.server, journal=journal, counted=counted)
+    if live is not None and len(outcomes) > 1:
         outcomes = tuple(sorted(outcomes, key=lambda outcome: not matches_live_pod(outcome, live)))
-    return Analysis(start, known, outcomes, server=ask.server)
+    return Analysis(manifest, policies, outcomes, server=options.server)
 
 
 def matches_live_pod(outcome: Outcome, live: Pod) -> bool:
@@ -180,40 +182,41 @@ class Decision(NamedTuple):
     @property
     def complete(self) -> bool:
         """Whether all that it needs could be read."""
-        return not any(unseen.required for unseen in self.unseen)
+        return not any(failed_read.required for failed_read in self.unseen)
 
 
 def build_decision(store: Store, subject: Subject, analysis: Analysis) -> Decision:
     """Return the decision: an explanation without sums, costs and assumptions."""
-    start, outcomes = analysis.start, analysis.outcomes
-    seen, pods = _facts(store, subject, start), _replicas(store, subject, start)
-    table = ValueTable(store, start, outcomes, analysis.listed)
+    manifest, outcomes = analysis.manifest, analysis.outcomes
+    facts, pods = _facts(store, subject, manifest), _replicas(store, subject, manifest)
+    table = ValueTable(store, manifest, outcomes, analysis.listed)
     containers, left_out = table.containers(), unseen_of(store, subject)
-    unseen = (*left_out, *analysis.unseen)
-    verdict = with_outcome(verdict_of(outcomes), unseen, needed_of(store, subject, analysis, pods, seen))
-    advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, seen, pods, left_out)
+    failed_reads = (*left_out, *analysis.unseen)
+    verdict = with_outcome(verdict_of(outcomes), failed_reads, needed_of(store, subject, analysis, pods, facts))
+    advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, facts, pods, left_out)
     if advice.remedies and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
         from kubectl_kres.reports.remedies.words import own_defaults
 
-        own = own_defaults(verdict, containers)
-        advice = Advice((*untested_remedies((own,) if own else ()), *advice.remedies), advice.note)
-    return Decision(verdict, containers, advice, unseen, seen, pods, table)
+        defaulted = own_defaults(verdict, containers)
+        advice = Advice((*untested_remedies((defaulted,) if defaulted else ()), *advice.remedies), advice.note)
+    return Decision(verdict, containers, advice, failed_reads, facts, pods, table)
 
 
-def build_explanation(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Explanation:
-    start, known, outcomes = analysis.start, analysis.known, analysis.outcomes
+def build_explanation(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Explanation:
+    manifest, policies, outcomes = analysis.manifest, analysis.policies, analysis.outcomes
     first, space = outcomes[0], subject.ref.namespace
     draft: Draft | None = first.draft
     # What LimitRanges would fill in is missing from a template: it says nothing about quotas.
     charged = None if analysis.undefaulted else draft
+    stated_class = _find_stated_class(manifest, options.server)
     decision = build_decision(store, subject, analysis)
-    verdict, containers, advice, unseen, seen, pods, table = decision
-    state = _run_state(store, subject, ask, decision)
-    nodes = _nodes(store, subject, analysis, containers, ask.server)
+    verdict, containers, advice, failed_reads, facts, pods, table = decision
+    state = _run_state(store, subject, options, decision)
+    nodes = _nodes(store, subject, analysis, containers, options.server)
     advice = _with_next_step(_with_node_fixes(advice, nodes, state, verdict), state, verdict)
     return Explanation(
         subject=subject.ref,
-        start=start.text,
+        start=manifest.text,
         verdict=verdict,
         remedies=advice.remedies,
         note=advice.note,
@@ -221,23 +224,23 @@ def build_explanation(store: Store, subject: Subject, ask: EvaluationOptions, an
         state=_state(store, subject),
         containers=containers,
         totals=tuple(totals(draft)) if draft is not None else (),
-        qos=qos.explain(draft, _find_stated_class(start, ask.server)) if draft is not None else None,
-        qos_alternatives=() if _find_stated_class(start, ask.server) else tuple(sorted(_other_classes(outcomes))),
+        qos=qos.explain(draft, stated_class) if draft is not None else None,
+        qos_alternatives=() if stated_class else tuple(sorted(_other_classes(outcomes))),
         replicas=pods,
-        live=start.live is not None,
-        live_qos=start.live.status.qos_class if start.live is not None else "",
-        quotas=tuple(sorted(_quota_costs(analysis, charged, ask), key=lambda cost: not cost.exceeded)),
-        demands=_demands(start, known.policies, charged),
-        facts=seen,
+        live=manifest.live is not None,
+        live_qos=manifest.live.status.qos_class if manifest.live is not None else "",
+        quotas=tuple(sorted(_quota_costs(analysis, charged, options), key=lambda cost: not cost.exceeded)),
+        demands=_demands(manifest, policies.policies, charged),
+        facts=facts,
         scheduling=nodes,
         warnings=first.warnings,
         assumptions=(
-            *_assumptions(start, known, ask, table.injected_containers),
+            *_assumptions(manifest, policies, options, table.injected_containers),
             *analysis.assumed,
             *(analysis.claims.assumptions if analysis.claims is not None else ()),
-            *(analysis.made.assumptions if analysis.made is not None else _of_file(store, subject, outcomes)),
+            *(analysis.made_pod.assumptions if analysis.made_pod is not None else _of_file(store, subject, outcomes)),
         ),
-        unseen=(*unseen, *_nodes_unseen(store, subject, start)),
+        unseen=(*failed_reads, *_nodes_unseen(store, subject, manifest)),
         pools=tuple(
             trail
             for keeper in quota_keepers()
@@ -256,11 +259,11 @@ def build_explanation(store: Store, subject: Subject, ask: EvaluationOptions, an
     )
 
 
-def _run_state(store: Store, subject: Subject, ask: EvaluationOptions, decision: Decision) -> RunState | None:
+def _run_state(store: Store, subject: Subject, options: EvaluationOptions, decision: Decision) -> RunState | None:
     """Return the state of the object; for a container that was killed also who set its limit."""
     if subject.raw is not None:
         return None
-    state = object_state(store, subject.ref, ask.now, decision.verdict, decision.seen)
+    state = object_state(store, subject.ref, options.now, decision.verdict, decision.seen)
     if state is None or state.reason != "OOMKilled":
         return state
     values = (
@@ -274,9 +277,9 @@ def _run_state(store: Store, subject: Subject, ask: EvaluationOptions, decision:
     if limit is None or not (limit.value or limit.live):
         return state
     amount = f" ({limit.live or limit.value})" if (limit.live or limit.value or "") not in state.detail else ""
-    who = str(limit.source.ref) if limit.source is not None else "the manifest" if limit.written else "admission"
+    holder = str(limit.source.ref) if limit.source is not None else "the manifest" if limit.written else "admission"
     edited = f", last written by {limit.edited.manager}" if limit.edited is not None else ""
-    return structs.replace(state, detail=f"{state.detail}; the limit{amount} is set by {who}{edited}")
+    return structs.replace(state, detail=f"{state.detail}; the limit{amount} is set by {holder}{edited}")
 
 
 def _with_node_fixes(advice: Advice, nodes: NodeReport | None, state: RunState | None, verdict: Verdict) -> Advice:
@@ -305,173 +308,171 @@ def _with_next_step(advice: Advice, state: RunState | None, verdict: Verdict) ->
 
 def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> Verdict:
     """Return the verdict of an explanation; the outcomes are enough for it."""
-    pods = _replicas(store, subject, analysis.start)
+    pods = _replicas(store, subject, analysis.manifest)
     return _verdict(store, subject, analysis, pods, unseen_of(store, subject))[0]
 
 
 def verdict_and_sentences(
-    store: Store, subject: Subject, analysis: Analysis, unseen: tuple[FailedRead, ...]
+    store: Store, subject: Subject, analysis: Analysis, failed_reads: tuple[FailedRead, ...]
 ) -> tuple[Verdict, tuple[str, ...], Replicas | None, tuple[Fact, ...]]:
     """Return the verdict of an explanation, an untested remedy in a sentence for each refusal, and the replicas.
 
     The last value are the cluster's facts about it, where they were looked at.
 
-    ``unseen``: what could not be read, as ``unseen_of`` has it without the analysis.
+    ``failed_reads``: what could not be read, as ``unseen_of`` has it without the analysis.
     """
-    pods = _replicas(store, subject, analysis.start)
-    verdict, seen = _verdict(store, subject, analysis, pods, unseen)
+    pods = _replicas(store, subject, analysis.manifest)
+    verdict, facts = _verdict(store, subject, analysis, pods, failed_reads)
     if word_of(verdict) in {"admitted", "full"}:
-        return verdict, (), pods, seen
+        return verdict, (), pods, facts
     if verdict.allowed is not True:
-        return verdict, sentences_of(store, subject, analysis), pods, seen
+        return verdict, sentences_of(store, subject, analysis), pods, facts
     return (
         verdict,
-        tuple(remedy.text for remedy in _advice(store, subject, analysis, seen, pods, unseen).remedies),
+        tuple(remedy.text for remedy in _advice(store, subject, analysis, facts, pods, failed_reads).remedies),
         pods,
-        seen,
+        facts,
     )
 
 
 def _verdict(
-    store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, unseen: tuple[FailedRead, ...]
+    store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, failed_reads: tuple[FailedRead, ...]
 ) -> tuple[Verdict, tuple[Fact, ...]]:
     """Return the verdict and the replicas with the cluster's facts about the object, where those were looked at."""
     bare = verdict_of(analysis.outcomes)
-    wants = bare.allowed is not True or (pods.missing_pods if pods is not None else analysis.start.live is None)
+    wants = bare.allowed is not True or (pods.missing_pods if pods is not None else analysis.manifest.live is None)
     # Events are many, and say nothing that matters of what has all of its pods.
-    seen = _facts(store, subject, analysis.start) if wants else ()
-    needed = needed_of(store, subject, analysis, pods, seen)
-    return with_outcome(bare, (*unseen, *analysis.unseen), needed), seen
+    facts = _facts(store, subject, analysis.manifest) if wants else ()
+    needed_pods = needed_of(store, subject, analysis, pods, facts)
+    return with_outcome(bare, (*failed_reads, *analysis.unseen), needed_pods), facts
 
 
 def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
     """Return an untested remedy in a sentence for each refusal: the short cause of a list."""
-    texts = _sentences(store, subject, analysis, _replicas(store, subject, analysis.start))
-    return add_access_flags(store.origin, _add_file_position(texts, subject, analysis.start, analysis.outcomes[0]))
+    texts = _sentences(store, subject, analysis, _replicas(store, subject, analysis.manifest))
+    return add_access_flags(store.origin, _add_position(texts, subject, analysis.manifest, analysis.outcomes[0]))
 
 
 def _advice(
     store: Store,
     subject: Subject,
     analysis: Analysis,
-    seen: Sequence[Fact],
+    facts: Sequence[Fact],
     pods: Replicas | None,
-    unseen: Sequence[FailedRead],
+    failed_reads: Sequence[FailedRead],
 ) -> Advice:
     """Return the advice."""
-    if analysis.made is not None:
-        if ways := remedies_of_systems(store, subject, analysis):
-            return Advice(ways)
+    if analysis.made_pod is not None:
+        if remedies := remedies_of_systems(store, subject, analysis):
+            return Advice(remedies)
         texts = sentences_of(store, subject, analysis)
         return Advice(untested_remedies(texts), "" if texts else NOTHING)
     from kubectl_kres.reports.remedies import search
     from kubectl_kres.reports.remedies.typos import suggest_fix
 
-    blind = any(unseen.required for unseen in unseen)
-    doubt, doubts = suggest_fix(analysis.start.pod, (*analysis.outcomes, *analysis.then))
+    blind = any(failed_read.required for failed_read in failed_reads)
+    doubt, doubts = suggest_fix(analysis.manifest.pod, (*analysis.outcomes, *analysis.then))
     rules = [finding.rule for outcome in analysis.outcomes if outcome.refusal for finding in outcome.refusal.findings]
     fixes = () if all(rule.startswith("quota/") for rule in rules) else remedies_of_systems(store, subject, analysis)
     # What a system sets no other value of the template mends: its edits come first.
-    ways = () if any(fix.edits for fix in fixes) else search.remedies(store, subject, analysis, analysis.server)
-    if ways:
+    remedies = () if any(fix.edits for fix in fixes) else search.remedies(store, subject, analysis, analysis.server)
+    if remedies:
         others = search.remaining_outcomes(analysis)
         rest = sentences_of(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
-        return Advice(after_sentences(ways, rest), "; ".join(filter(None, (doubt, doubts))))
+        return Advice(after_sentences(remedies, rest), "; ".join(filter(None, (doubt, doubts))))
     if fixes:
         return Advice(fixes, "; ".join(filter(None, (doubt, doubts))))
     if any(outcome.refusal is not None for outcome in analysis.outcomes):
         texts = sentences_of(store, subject, analysis)
         ended = "" if search.remaining_outcomes(analysis) else _ENDED
         return Advice(untested_remedies(texts), "; ".join(filter(None, (doubt, doubts, ended))))
-    admitted = _admitted_advice(analysis, seen, pods, blind=blind)
+    admitted = _admitted_advice(analysis, facts, pods, blind=blind)
     if admitted is not None:
         return admitted
     return Advice((), f"{NOTHING} for admission, but {doubts}" if doubts else NOTHING)
 
 
-def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None, *, blind: bool) -> Advice | None:
+def _admitted_advice(analysis: Analysis, facts: Sequence[Fact], pods: Replicas | None, *, blind: bool) -> Advice | None:
     """Return the advice for a next pod that would be admitted; None: there is nothing to say."""
-    owner, stuck = analysis.start.owner, _is_stuck(seen, pods)
+    owner, stuck = analysis.manifest.owner, _is_stuck(facts, pods)
     rest = reason_for_no_pods(owner) if pods is not None and not pods.wanted and owner is not None else ""
     if rest and stuck:
         return Advice((), f"{NOTHING}: {rest}")
-    killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
+    killed = next((fact for fact in facts if fact.reason == "OOMKilled"), None)
     if killed is not None:
         whose = killed.text.partition(" was killed")[0]
         return Advice(untested_remedies((f"raise the memory limit of {whose}, or make the program use less",)))
     if stuck:
-        barred = blocking_event(seen, claims=analysis.claims is not None) if pods is None or pods.missing_pods else ""
+        barred = blocking_event(facts, claims=analysis.claims is not None) if pods is None or pods.missing_pods else ""
         return Advice(untested_remedies((barred,))) if barred else Advice((), _BLIND if blind else _PASSES)
     return None
 
 
-def _is_stuck(seen: Sequence[Fact], pods: Replicas | None) -> bool:
+def _is_stuck(facts: Sequence[Fact], pods: Replicas | None) -> bool:
     wants = pods is None or bool(pods.missing_pods) or pods.failing or not pods.wanted
-    return wants and any(fact.reason == "FailedCreate" for fact in seen)
+    return wants and any(fact.reason == "FailedCreate" for fact in facts)
 
 
 def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> tuple[str, ...]:
     from kubectl_kres.reports.remedies.pod_remedy import remedies
     from kubectl_kres.reports.remedies.remedy_next import next_refusals
 
-    names, space = names_of(analysis.start.pod), subject.ref.namespace
+    names, space = names_of(analysis.manifest.pod), subject.ref.namespace
     kept = [keeper.explain_refusals(store, space, ()) for keeper in quota_keepers()]
     special = {rule: say for answer in kept for rule, say in answer.sentences.items()}
     maker = maker_of(analysis)
     if maker is not None:
         return maker.sentences(analysis, names, special)
-    limits, later = analysis.known.policies.limits, (*analysis.then, *next_refusals(analysis))
+    limits, later = analysis.policies.policies.limits, (*analysis.then, *next_refusals(analysis))
     missing = pods.missing_pods if pods is not None else 1
     texts = remedies(analysis.outcomes, names, special, limits, missing)
     return tuple(dict.fromkeys((*texts, *remedies(later, names, special, limits, missing))))
 
 
-def _add_file_position(texts: tuple[str, ...], subject: Subject, start: PodManifest, first: Outcome) -> tuple[str, ...]:
+def _add_position(texts: tuple[str, ...], subject: Subject, manifest: PodManifest, first: Outcome) -> tuple[str, ...]:
     """Return the remedy of a text that is no quantity, with its place in the file."""
     refusal = first.refusal
     if subject.locate is None or refusal is None or refusal.code != 400:
         return texts
     from kubectl_kres.reports.pod import preflight
 
-    prefix = "" if preflight.stands_in_object(refusal.findings[0]) else start.prefix
+    prefix = "" if preflight.stands_in_object(refusal.findings[0]) else manifest.prefix
     return (f"{texts[0]} ({subject.locate(prefix + refusal.findings[0].path)})", *texts[1:])
 
 
-def _replicas(store: Store, subject: Subject, start: PodManifest) -> Replicas | None:
+def _replicas(store: Store, subject: Subject, manifest: PodManifest) -> Replicas | None:
     """Return the pods of the workload itself; None for a pod, for a file, and where the numbers are not valid."""
-    if start.owner is None or start.live is not None:
+    if manifest.owner is None or manifest.live is not None:
         return None
     try:
-        return pods_of(store, subject.ref.kind, start.owner)
+        return pods_of(store, subject.ref.kind, manifest.owner)
     except UsageError:
         return None
 
 
-def _quota_costs(analysis: Analysis, draft: Draft | None, ask: EvaluationOptions) -> Iterator[QuotaCost]:
+def _quota_costs(analysis: Analysis, draft: Draft | None, options: EvaluationOptions) -> Iterator[QuotaCost]:
     """Yield the quota costs of the next pod with its claims, also where something else refused it.
 
     A live pod is in ``used`` with its own values, resized or not; only the next one needs room.
     """
     if draft is None:
         return
-    start, known = analysis.start, analysis.known.policies
-    request = quota_request(start.pod, draft)
+    manifest, policies = analysis.manifest, analysis.policies.policies
+    request = quota_request(manifest.pod, draft)
     claims = analysis.claims.charges if analysis.claims is not None else ()
     objects: Iterable[QuotaCharge] = ()
     if analysis.account is not None:
         from kubectl_kres.admission.request.pod_objects import object_charges
 
-        objects = object_charges(analysis.account.with_pod, known.quotas)
-    lacking = {demand.quota for demand in demands_of(request, known.quotas) if demand.lacking}
-    next_answer = tuple(
-        structs.replace(cost, fits=None) if cost.quota in lacking else cost
-        for cost in quota_costs(tuple(add_charges((*charges(request, known.quotas), *claims, *objects))), counted=False)
-    )
-    if start.live is None:
+        objects = object_charges(analysis.account.with_pod, policies.quotas)
+    lacking = {demand.quota for demand in demands_of(request, policies.quotas) if demand.lacking}
+    costs = quota_costs(add_charges((*charges(request, policies.quotas), *claims, *objects)), counted=False)
+    next_answer = tuple(structs.replace(cost, fits=None) if cost.quota in lacking else cost for cost in costs)
+    if manifest.live is None:
         yield from next_answer
         return
     another = {cost.quota: cost for cost in next_answer}
-    for charge in charges(pod_request(start.live, ask.server), known.quotas):
+    for charge in charges(pod_request(manifest.live, options.server), policies.quotas):
         cost = another.get(charge.quota)
         fits, over = (cost.fits, cost.exceeded) if cost is not None else (None, ())
         yield QuotaCost(charge.quota, charge, counted=True, fits=fits, exceeded=over)
@@ -482,20 +483,20 @@ def _state(store: Store, subject: Subject) -> str:
     return state_of(ref.kind, store.get(ref.kind, ref.name, ref.namespace)) if subject.raw is None else ""
 
 
-def _demands(start: PodManifest, known: Policies, draft: Draft | None) -> tuple[Demand, ...]:
-    return tuple(demands_of(quota_request(start.pod, draft), known.quotas)) if draft is not None else ()
+def _demands(manifest: PodManifest, policies: Policies, draft: Draft | None) -> tuple[Demand, ...]:
+    return tuple(demands_of(quota_request(manifest.pod, draft), policies.quotas)) if draft is not None else ()
 
 
-def quota_costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost]:
+def quota_costs(costs: Iterable[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost]:
     """Yield the costs, with how many more such pods fit. ``counted``: the object is in ``used`` already."""
     for charge in costs:
         over = tuple(name for name in charge.after if parse(charge.after[name]) > parse(charge.hard[name]))
         yield QuotaCost(charge.quota, charge, counted, room_for(charge), over)
 
 
-def _find_stated_class(start: PodManifest, server: Server) -> str:
+def _find_stated_class(manifest: PodManifest, server: Server) -> str:
     """Return the class that the status of a pod in a file states, if the server keeps it."""
-    return brought_class(start.pod, server) if start.live is None else ""
+    return brought_class(manifest.pod, server) if manifest.live is None else ""
 
 
 def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:
@@ -503,16 +504,16 @@ def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:
     return set(classes) - set(classes[:1])
 
 
-def _facts(store: Store, subject: Subject, start: PodManifest) -> tuple[Fact, ...]:
+def _facts(store: Store, subject: Subject, manifest: PodManifest) -> tuple[Fact, ...]:
     item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
     history = history_of(item) if item is not None else None
     if history is not None and history.facts is not None:
-        return (*history.facts, *(events.of_pod(start.live) if start.live is not None else ()))
-    if start.live is not None:
-        return tuple(events.of_pod(start.live))
-    if start.owner is not None:
-        facts = events.of_workload(store, subject.ref.kind, start.owner)
-        return of_current_template(store, start.owner, facts) if subject.ref.kind == "Deployment" else facts
+        return (*history.facts, *(events.of_pod(manifest.live) if manifest.live is not None else ()))
+    if manifest.live is not None:
+        return tuple(events.of_pod(manifest.live))
+    if manifest.owner is not None:
+        facts = events.of_workload(store, subject.ref.kind, manifest.owner)
+        return of_current_template(store, manifest.owner, facts) if subject.ref.kind == "Deployment" else facts
     return ()
 
 
@@ -520,7 +521,7 @@ def _nodes(
     store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
 ) -> NodeReport | None:
     """Return the nodes for a waiting pod: the explained one, or a workload's first; of a file for its next pod."""
-    pod = analysis.start.live or _find_waiting_pod(store, subject, analysis.start)
+    pod = analysis.manifest.live or _find_waiting_pod(store, subject, analysis.manifest)
     if subject.raw is None and (pod is None or not waits_for_node(pod)):
         return None
     from kubectl_kres.reports.scheduling.explained_nodes import explain_nodes
@@ -528,17 +529,18 @@ def _nodes(
     return explain_nodes(store, subject, pod, analysis, containers, server)
 
 
-def _find_waiting_pod(store: Store, subject: Subject, start: PodManifest) -> Pod | None:
+def _find_waiting_pod(store: Store, subject: Subject, manifest: PodManifest) -> Pod | None:
     """Return the pod of a stored workload that waits for a node."""
-    owner = start.owner if subject.raw is None else None
-    return events.waiting_pod(store, subject.ref.kind, owner) if owner is not None and start.live is None else None
+    owner = manifest.owner if subject.raw is None else None
+    return events.waiting_pod(store, subject.ref.kind, owner) if owner is not None and manifest.live is None else None
 
 
-def _nodes_unseen(store: Store, subject: Subject, start: PodManifest) -> Iterator[FailedRead]:
+def _nodes_unseen(store: Store, subject: Subject, manifest: PodManifest) -> Iterator[FailedRead]:
     """Yield that nodes may not be read, for a workload; for a pod they are among its own needs."""
-    waiting = _find_waiting_pod(store, subject, start)
+    waiting = _find_waiting_pod(store, subject, manifest)
     if waiting is not None:
-        yield from (unseen for unseen in find_unread(store, node_needs(store, waiting)) if unseen.state in _REFUSED)
+        unread = find_unread(store, node_needs(store, waiting))
+        yield from (failed_read for failed_read in unread if failed_read.state in _REFUSED)
 
 
 def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tuple[Assumption, ...]:
@@ -547,20 +549,19 @@ def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tup
         return ()
     from kubectl_kres.reports.pod import preflight
 
-    there = tuple(preflight.existing(store, subject))
-    if any(outcome.allowed for outcome in outcomes):
-        return (*there, preflight.UNCHECKED)
-    return (*there, *preflight.taken_as_new(store, subject, outcomes))
+    admitted = any(outcome.allowed for outcome in outcomes)
+    more = (preflight.UNCHECKED,) if admitted else preflight.taken_as_new(store, subject, outcomes)
+    return (*preflight.existing(store, subject), *more)
 
 
 def _assumptions(
-    start: PodManifest, known: NamespacePolicies, ask: EvaluationOptions, injected: Sequence[str]
+    manifest: PodManifest, policies: NamespacePolicies, options: EvaluationOptions, injected: Sequence[str]
 ) -> tuple[Assumption, ...]:
-    stated = tuple(Assumption("server", "server/assumed", text) for text in ask.assumptions)
+    stated = tuple(Assumption("server", "server/assumed", text) for text in options.assumptions)
     additions = f"the figures for today leave out what webhooks add to new pods: {', '.join(injected)}"
     without = (Assumption("spec", "webhook/not-computed", additions),) if injected else ()
-    supposed = (start.assumed,) if start.assumed else ()
-    return (*supposed, *known.assumptions, *without, *_gates(start.live or start.pod, ask.server), *stated)
+    supposed = (manifest.assumed,) if manifest.assumed else ()
+    return (*supposed, *policies.assumptions, *without, *_gates(manifest.live or manifest.pod, options.server), *stated)
 
 
 def _gates(pod: Pod, server: Server) -> tuple[Assumption, ...]:
@@ -575,7 +576,7 @@ def _gates(pod: Pod, server: Server) -> tuple[Assumption, ...]:
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[FailedRead, ...]:
     """Return what could not be read or computed; not what assumptions already say."""
     not_read = find_unread(store, list_read_requests(store, subject))
-    all_unseen = tuple(unseen for unseen in not_read if unseen.required or _is_said(unseen))
+    all_unseen = tuple(failed_read for failed_read in not_read if failed_read.required or _is_said(failed_read))
     return (*_number_unknown(subject), *all_unseen, *(analysis.unseen if analysis is not None else ()))
 
 
@@ -591,9 +592,9 @@ def _number_unknown(subject: Subject) -> Iterator[FailedRead]:
         yield FailedRead(ref.kind, "failed", ref.namespace, ref.name, text)
 
 
-def _is_said(unseen: FailedRead) -> bool:
+def _is_said(failed_read: FailedRead) -> bool:
     """Return whether something that only adds to an answer is reported when it could not be read."""
-    if unseen.kind in kinds_of("assumed"):
+    if failed_read.kind in kinds_of("assumed"):
         return False
-    if_refused = unseen.kind in {"HorizontalPodAutoscaler", *kinds_of("if-refused")}
-    return not if_refused or unseen.state in _REFUSED
+    if_refused = failed_read.kind in {"HorizontalPodAutoscaler", *kinds_of("if-refused")}
+    return not if_refused or failed_read.state in _REFUSED

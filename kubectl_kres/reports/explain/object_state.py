@@ -121,8 +121,8 @@ def _pods(store: Store, kind: str, workload: Workload) -> list[Pod] | None:
     namespace, name = workload.metadata.namespace, workload.metadata.name
     # The pods of a CronJob's Jobs are read all together, by the label that they carry.
     selectors = (selector_text(workload.spec.selector), "", *(("job-name",) if kind == "Job" else ()))
-    needs = (ReadRequest("Pod", namespace, label_selector=selector, required=False) for selector in selectors)
-    if not any(store.covered(need).is_known for need in needs):
+    reads = (ReadRequest("Pod", namespace, label_selector=selector, required=False) for selector in selectors)
+    if not any(store.covered(read).is_known for read in reads):
         return None
     if kind != "Deployment":
         return list(owned_by(store, "Pod", namespace, (kind, name)))
@@ -142,11 +142,11 @@ def _is_of(pod: Pod, deployment: str) -> bool:
 
 def _build_refused_state(store: Store, item: Any, verdict: Verdict, facts: Sequence[Fact], ref: ObjectRef) -> RunState:
     """Return the state of a workload whose missing pods are refused."""
-    of, ready = 0, 0
+    container_count, ready = 0, 0
     if isinstance(item, Workload):
         with suppress(UsageError):
             replicas = pods_of(store, ref.kind, item)
-            of = replicas.wanted if replicas is not None else 0
+            container_count = replicas.wanted if replicas is not None else 0
         ready = item.status.ready_replicas or item.status.number_ready
     since = refused_since(facts) or (verdict.blocked.last if verdict.blocked is not None else "")
     message = verdict.blocked.message if verdict.blocked is not None else verdict.message
@@ -156,7 +156,9 @@ def _build_refused_state(store: Store, item: Any, verdict: Verdict, facts: Seque
 
         reason, missing = missing_object(message, ref.namespace)
         if reason:
-            waits = RunState("waits", reason, since, verdict.missing, of, ready, object=missing, message=message)
+            waits = RunState(
+                "waits", reason, since, verdict.missing, container_count, ready, object=missing, message=message
+            )
             return with_next_step(waits, ref.namespace)
     rules = {finding.rule for finding in verdict.findings}
     by_quota = bool(rules) and all(rule.startswith("quota/") for rule in rules)
@@ -167,7 +169,7 @@ def _build_refused_state(store: Store, item: Any, verdict: Verdict, facts: Seque
         "Quota" if by_quota or (not rules and verdict.blocked is None) else "Refused",
         since,
         verdict.missing,
-        of,
+        container_count,
         ready,
         object=source.ref if source is not None else None,
         by=by,
@@ -262,15 +264,13 @@ _SEVERAL = 20
 
 def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[ReadRequest, ...]:
     """Return what tells how listed workloads fare of which the status does not say that all is well; none if all is."""
-    wanted: dict[ReadRequest, None] = {}
+    reads: dict[ReadRequest, None] = {}
     for subject in subjects:
         item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
         if isinstance(item, Workload):
-            wanted |= dict.fromkeys(reads_of_list(store, subject.ref.kind, item))
+            reads |= dict.fromkeys(reads_of_list(store, subject.ref.kind, item))
         elif item is not None and not isinstance(item, Pod):
-            wanted |= dict.fromkeys(reads_of_run(store, item))
-    if len({need.namespace for need in wanted}) > _SEVERAL:
-        wanted = {
-            ReadRequest(need.kind, "", field_selector=need.field_selector, required=False): None for need in wanted
-        }
-    return tuple(need for need in wanted if store.should_read(need))
+            reads |= dict.fromkeys(reads_of_run(store, item))
+    if len({read.namespace for read in reads}) > _SEVERAL:
+        reads = {ReadRequest(read.kind, "", field_selector=read.field_selector, required=False): None for read in reads}
+    return tuple(read for read in reads if store.should_read(read))

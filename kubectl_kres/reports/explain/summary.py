@@ -61,8 +61,8 @@ class Outline(Record, frozen=True):
 class Outlines:
     """Lines for many objects; live pods that are alike are evaluated once."""
 
-    def __init__(self, store: Store, ask: EvaluationOptions) -> None:
-        self._store, self._ask = store, ask
+    def __init__(self, store: Store, options: EvaluationOptions) -> None:
+        self._store, self._options = store, options
         #: By all that admission looks at; and, quicker to find, by what the pod says of the template that made it.
         self._alike = AnswerCache[tuple[str, bytes, bytes], tuple[NamespacePolicies, Outline]]()
         self._of_origin = AnswerCache[tuple[PodOrigin, bytes], Outline]()
@@ -81,11 +81,11 @@ class Outlines:
         if isinstance(stored, Pod) and not waits and object_behind(self._store, subject) is None:
             outline = self._pod(subject, stored)
         else:
-            unseen = unseen_of(self._store, subject)
-            outline = _set_unseen(self._evaluate_subject(subject, unseen), unseen)
+            failed_reads = unseen_of(self._store, subject)
+            outline = _set_unseen(self._evaluate_subject(subject, failed_reads), failed_reads)
         run_state = outline.run_state if stored is not None else None
         if isinstance(stored, Pod):
-            run_state = object_state(self._store, ref, self._ask.now, outline.verdict)
+            run_state = object_state(self._store, ref, self._options.now, outline.verdict)
         return structs.replace(
             outline,
             subject=ref,
@@ -100,7 +100,7 @@ class Outlines:
         from kubectl_kres.reports.scheduling.report import report_nodes
 
         pod = waiting_pod(self._store, ref.kind, stored) if isinstance(stored, Workload) else stored
-        reported = report_nodes(self._store, pod, self._ask.server.version[1]) if isinstance(pod, Pod) else None
+        reported = report_nodes(self._store, pod, self._options.server.version[1]) if isinstance(pod, Pod) else None
         return reported[0] if reported is not None else None
 
     def _pod(self, subject: Subject, pod: Pod) -> Outline:
@@ -116,33 +116,37 @@ class Outlines:
         key = origin, beside_template(pod)
         outline = None if alone else self._of_origin.get(key)
         if outline is None:
-            unseen = None if alone else self._unseen.get(origin)
-            if unseen is None:
-                unseen = unseen_of(store, subject)
+            failed_reads = None if alone else self._unseen.get(origin)
+            if failed_reads is None:
+                failed_reads = unseen_of(store, subject)
                 if not alone:
-                    self._unseen.store_answer(origin, unseen)
-            known = policies(store, ref.namespace, self._ask.server)
-            outline = _set_unseen(self._find_cached_outline(subject, pod, known, unseen), unseen)
+                    self._unseen.store_answer(origin, failed_reads)
+            namespace_policies = policies(store, ref.namespace, self._options.server)
+            outline = _set_unseen(
+                self._find_cached_outline(subject, pod, namespace_policies, failed_reads), failed_reads
+            )
             if not alone and maker_of(store, pod) is not None:
                 self._of_origin.store_answer(key, outline)
         return outline
 
     def _find_cached_outline(
-        self, subject: Subject, pod: Pod, known: NamespacePolicies, unseen: tuple[FailedRead, ...]
+        self, subject: Subject, pod: Pod, policies: NamespacePolicies, failed_reads: tuple[FailedRead, ...]
     ) -> Outline:
         """Return the line of a pod, from the cache if one like it was evaluated."""
-        start = start_of_live(self._store, pod)
-        key = (subject.ref.namespace, *signature(start, pod))
+        manifest = start_of_live(self._store, pod)
+        key = (subject.ref.namespace, *signature(manifest, pod))
         last = self._alike.get(key)
-        if last is None or last[0] is not known:
-            judge = partial(analyse, start, known, self._ask)
-            last = self._alike.store_answer(key, (known, self._evaluate(subject, unseen, judge)))
+        if last is None or last[0] is not policies:
+            judge = partial(analyse, manifest, policies, self._options)
+            last = self._alike.store_answer(key, (policies, self._evaluate(subject, failed_reads, judge)))
         return last[1]
 
-    def _evaluate_subject(self, subject: Subject, unseen: tuple[FailedRead, ...]) -> Outline:
-        return self._evaluate(subject, unseen, partial(analysis_of, self._store, subject, self._ask))
+    def _evaluate_subject(self, subject: Subject, failed_reads: tuple[FailedRead, ...]) -> Outline:
+        return self._evaluate(subject, failed_reads, partial(analysis_of, self._store, subject, self._options))
 
-    def _evaluate(self, subject: Subject, unseen: tuple[FailedRead, ...], judge: Callable[..., Analysis]) -> Outline:
+    def _evaluate(
+        self, subject: Subject, failed_reads: tuple[FailedRead, ...], judge: Callable[..., Analysis]
+    ) -> Outline:
         """Return the evaluated line. The journal is kept only for what is refused, since it costs time: the remedies
         name what set the values.
         """
@@ -154,7 +158,7 @@ class Outlines:
         else:
             self._refusing.add(space)
             analysis = analysis if journal else judge(journal=True)
-        return _build_outline(self._store, subject, analysis, unseen, self._ask.now)
+        return _build_outline(self._store, subject, analysis, failed_reads, self._options.now)
 
 
 def _is_waiting_for_claim(store: Store, pod: Pod) -> bool:
@@ -166,16 +170,18 @@ def _is_waiting_for_claim(store: Store, pod: Pod) -> bool:
     return waits_for_objects(store, pod)
 
 
-def _set_unseen(outline: Outline, unseen: tuple[FailedRead, ...]) -> Outline:
+def _set_unseen(outline: Outline, failed_reads: tuple[FailedRead, ...]) -> Outline:
     """Return the line with the reads that it lacks."""
-    return structs.replace(outline, unseen=unseen, complete=not any(unseen.required for unseen in unseen))
+    return structs.replace(
+        outline, unseen=failed_reads, complete=not any(failed_read.required for failed_read in failed_reads)
+    )
 
 
 def _build_outline(
-    store: Store, subject: Subject, analysis: Analysis, unseen: tuple[FailedRead, ...], now: str
+    store: Store, subject: Subject, analysis: Analysis, failed_reads: tuple[FailedRead, ...], now: str
 ) -> Outline:
     draft = analysis.outcomes[0].draft
-    whole, remedies, replicas, facts = verdict_and_sentences(store, subject, analysis, unseen)
+    whole, remedies, replicas, facts = verdict_and_sentences(store, subject, analysis, failed_reads)
     # The words of a refusal name the pod, and those that are alike share their line.
     verdict = structs.replace(whole, message="", causes=(), others=())
     first, *more = remedies or ("",)
@@ -185,11 +191,11 @@ def _build_outline(
         verdict,
         qos.class_of(draft) if draft is not None else "",
         remedy,
-        names={"spec": "the pod level", **names_of(analysis.start.pod)} if verdict.findings else {},
+        names={"spec": "the pod level", **names_of(analysis.manifest.pod)} if verdict.findings else {},
         replicas=replicas,
-        live=analysis.start.live is not None,
-        ended=analysis.made is not None and analysis.made.about_another,
-        state=analysis.made.state if analysis.made is not None else "",
+        live=analysis.manifest.live is not None,
+        ended=analysis.made_pod is not None and analysis.made_pod.about_another,
+        state=analysis.made_pod.state if analysis.made_pod is not None else "",
         # Pods that are alike share their line, and each fares in its own way.
         run_state=object_state(store, subject.ref, now, verdict, facts) if subject.ref.kind != "Pod" else None,
     )

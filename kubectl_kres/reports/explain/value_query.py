@@ -68,11 +68,11 @@ def value(explanation: Explanation, question: str, container: str = "") -> tuple
         for resource_value in container_values.values:
             if resource_value.side == side and resource_value.resource == resource:
                 return container_values, resource_value
-    unread = next((unseen for unseen in explanation.unseen if unseen.kind == "LimitRange"), None)
+    unread = next((failed_read for failed_read in explanation.unseen if failed_read.kind == "LimitRange"), None)
     if unread is not None:
         raise ClusterError(f"{question} is not known: {unread.message or 'LimitRanges could not be read'}")
-    where = f"{explanation.subject.namespace}/" if explanation.subject.namespace else ""
-    text = f"{where}{explanation.subject.name}: {name} has no {resource} {side.removesuffix('s')}"
+    place_text = f"{explanation.subject.namespace}/" if explanation.subject.namespace else ""
+    text = f"{place_text}{explanation.subject.name}: {name} has no {resource} {side.removesuffix('s')}"
     asked = re.search(r"(?:^|\.)(limit|request)\.", question)
     raise UsageError(f'{text} (read "{asked[1]}" as "{asked[1]}s")' if asked else text, hint="")
 

@@ -70,8 +70,8 @@ def defaults(limit_range: LimitRange) -> Iterator[Default]:
             ("limits", "default", item.default),
         ):
             for name, value in values.items():
-                origin, why = _origin(item, twin, field, name)
-                yield Default(side, name, str(value), limits.source.at_path(origin), why)
+                origin, reason = _origin(item, twin, field, name)
+                yield Default(side, name, str(value), limits.source.at_path(origin), reason)
 
 
 def _read_last_applied(limit_range: LimitRange) -> Limits | None:
@@ -176,32 +176,33 @@ def _known_sources(*sources: Source | None) -> tuple[Source, ...]:
 
 def _find_outside_defaults(item: ParsedItem, limits: Limits, bands: Mapping[str, Band]) -> Iterator[Conflict]:
     """Yield defaults that the bounds of any LimitRange refuse."""
-    who = str(limits.source.ref)
+    holder = str(limits.source.ref)
     for word, field, values in (
         ("default limit", "default", item.default),
         ("default request", "defaultRequest", item.default_request),
     ):
         for name, value in values.items():
-            band, own = bands.get(name), limits.source.at_path(f"{item.path}.{field}[{name}]")
+            band, own_source = bands.get(name), limits.source.at_path(f"{item.path}.{field}[{name}]")
             if band is not None and band.high is not None and value > quantity(band.high):
-                text = (
-                    f"the {word} {name} {value} ({who}) is over the max {band.high}{_format_source(band.high_source)}"
-                )
-                yield Conflict("default-outside", text, _known_sources(own, band.high_source))
+                high = f"{band.high}{_format_source(band.high_source)}"
+                text = f"the {word} {name} {value} ({holder}) is over the max {high}"
+                yield Conflict("default-outside", text, _known_sources(own_source, band.high_source))
             if band is not None and band.low is not None and value < quantity(band.low):
-                text = f"the {word} {name} {value} ({who}) is under the min {band.low}{_format_source(band.low_source)}"
-                yield Conflict("default-outside", text, _known_sources(own, band.low_source))
+                text = (
+                    f"the {word} {name} {value} ({holder}) is under the min {band.low}{_format_source(band.low_source)}"
+                )
+                yield Conflict("default-outside", text, _known_sources(own_source, band.low_source))
     for name, value in item.default.items():
         band, request = bands.get(name), item.default_request.get(name, value)
         if band is None or band.ratio is None:
             continue
         if request == ZERO or value.nano * 10**9 > quantity(band.ratio).nano * request.nano:
             text = (
-                f"the defaults of {name}, limit {value} and request {request} ({who}), "
+                f"the defaults of {name}, limit {value} and request {request} ({holder}), "
                 f"are further apart than the ratio {band.ratio}{_format_source(band.ratio_source)}"
             )
-            own = limits.source.at_path(f"{item.path}.default[{name}]")
-            yield Conflict("ratio", text, _known_sources(own, band.ratio_source))
+            own_source = limits.source.at_path(f"{item.path}.default[{name}]")
+            yield Conflict("ratio", text, _known_sources(own_source, band.ratio_source))
 
 
 def _pods_below_containers(bands: Iterable[Band]) -> Iterator[Conflict]:
@@ -220,7 +221,7 @@ def _pods_below_containers(bands: Iterable[Band]) -> Iterator[Conflict]:
 
 def _rivals(limits: Iterable[Limits]) -> Iterator[Conflict]:
     """Yield defaults of several LimitRanges that differ: which one a pod gets depends on LimitRange order."""
-    given: dict[tuple[str, str], dict[str, tuple[Quantity, Source]]] = {}
+    by_key: dict[tuple[str, str], dict[str, tuple[Quantity, Source]]] = {}
     for limit in limits:
         for item in limit.items:
             for word, field, values in (
@@ -229,10 +230,10 @@ def _rivals(limits: Iterable[Limits]) -> Iterator[Conflict]:
             ):
                 for name, value in values.items():
                     source = limit.source.at_path(f"{item.path}.{field}[{name}]")
-                    given.setdefault((name, word), {})[limit.source.name] = value, source
-    for (name, word), entry in given.items():
+                    by_key.setdefault((name, word), {})[limit.source.name] = value, source
+    for (name, word), entry in by_key.items():
         if len({value for value, _ in entry.values()}) > 1:
-            texts = " or ".join(f"{value} ({who})" for who, (value, _) in entry.items())
+            texts = " or ".join(f"{value} ({holder})" for holder, (value, _) in entry.items())
             text = f"the default {word} of {name} is {texts}: the server's order of LimitRanges is arbitrary"
             yield Conflict("order", text, tuple(source for _, source in entry.values()))
 

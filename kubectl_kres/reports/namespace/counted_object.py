@@ -44,8 +44,8 @@ def is_counted(store: Store, subject: Subject) -> bool:
 def counted_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """Return the reads that the answer depends on; Secrets are never read."""
     ref = subject.ref
-    own = [ReadRequest(ref.kind, ref.namespace, ref.name, required=False)] if _may_read(subject) else []
-    return (ReadRequest("ResourceQuota", ref.namespace), *own, *namespace_needs(store, ref.namespace))
+    own_reads = [ReadRequest(ref.kind, ref.namespace, ref.name, required=False)] if _may_read(subject) else []
+    return (ReadRequest("ResourceQuota", ref.namespace), *own_reads, *namespace_needs(store, ref.namespace))
 
 
 def _may_read(subject: Subject) -> bool:
@@ -53,39 +53,41 @@ def _may_read(subject: Subject) -> bool:
     return kind is not None and is_known(kind) and kind.group == subject.kind.group
 
 
-def explain_counted(store: Store, subject: Subject, ask: EvaluationOptions) -> PolicyExplanation:
+def explain_counted(store: Store, subject: Subject, options: EvaluationOptions) -> PolicyExplanation:
     """Return the explanation: whether quotas have room for it. An object that is there already costs nothing."""
-    ref, known = subject.ref, policies(store, subject.ref.namespace, ask.server)
-    there = store.get(ref.kind, ref.name, ref.namespace) is not None and ref not in store.files
+    ref, namespace_policies = subject.ref, policies(store, subject.ref.namespace, options.server)
+    exists = store.get(ref.kind, ref.name, ref.namespace) is not None and ref not in store.files
     request = count_request(subject.kind.qualified_name, ref.name)
     refusal = namespace_refusal(store, ref, subject.kind.qualified_name)
-    outcomes: Sequence[Outcome] = answer_request({}, None if there else request, known.policies, ask.server)
+    outcomes: Sequence[Outcome] = answer_request(
+        {}, None if exists else request, namespace_policies.policies, options.server
+    )
     if refusal is not None:
         outcomes = (Outcome(False, refusal.code, refusal),)
-    unseen = tuple(item for item in find_unread(store, counted_needs(store, subject)) if item.required)
-    costs = () if there else charges(request, known.policies.quotas)
+    failed_reads = tuple(item for item in find_unread(store, counted_needs(store, subject)) if item.required)
+    costs = () if exists else charges(request, namespace_policies.policies.quotas)
     return PolicyExplanation(
         ref,
-        with_outcome(verdict_of(outcomes), unseen),
+        with_outcome(verdict_of(outcomes), failed_reads),
         untested_remedies(add_access_flags(store.origin, tuple(_remedies(subject, outcomes)))),
-        costs=tuple(quota_costs(costs, counted=there)),
-        assumptions=(*known.assumptions, *_existence_assumption(store, subject, there=there)),
-        unseen=unseen,
-        complete=not unseen,
+        costs=tuple(quota_costs(costs, counted=exists)),
+        assumptions=(*namespace_policies.assumptions, *_existence_assumption(store, subject, exists=exists)),
+        unseen=failed_reads,
+        complete=not failed_reads,
     )
 
 
 def _remedies(subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[str]:
     for text in remedies(outcomes):
-        own = subject.kind.qualified_name == "configmaps"
-        yield f"{text}; every namespace has ConfigMap {ROOT_CA}, which counts, too" if own else text
+        is_config_map = subject.kind.qualified_name == "configmaps"
+        yield f"{text}; every namespace has ConfigMap {ROOT_CA}, which counts, too" if is_config_map else text
 
 
-def _existence_assumption(store: Store, subject: Subject, *, there: bool) -> Iterator[Assumption]:
+def _existence_assumption(store: Store, subject: Subject, *, exists: bool) -> Iterator[Assumption]:
     """Yield the assumption that the object is new, where the cluster was not asked."""
     ref = subject.ref
-    if there:
+    if exists:
         yield Assumption("request", "file/exists", f"{ref} exists: changing it costs no quota anything")
     elif store.origin.kind != "files" and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).is_known:
-        why = "Secrets are never read" if ref.kind == "Secret" else "it could not be looked up"
-        yield Assumption("request", "file/taken-as-new", f"{ref} is taken as new: {why}")
+        reason = "Secrets are never read" if ref.kind == "Secret" else "it could not be looked up"
+        yield Assumption("request", "file/taken-as-new", f"{ref} is taken as new: {reason}")

@@ -71,16 +71,18 @@ def policy_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     ref = subject.ref
     if is_counted_object(subject.kind):
         return counted_needs(store, subject)
-    own = ReadRequest(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
+    own_read = ReadRequest(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
     place = namespace_needs(store, ref.namespace) if ref in store.files else ()
-    beside = _system_read_requests(store, ref.name) if ref.kind == "Namespace" else ()
+    more_reads = _system_read_requests(store, ref.name) if ref.kind == "Namespace" else ()
     item = store.get(ref.kind, ref.name, ref.namespace) if ref in store.files else None
     classes = storage_needs(store, ref.namespace, [item]) if isinstance(item, PersistentVolumeClaim) else ()
     if isinstance(item, PersistentVolumeClaim) and (before := counted_before(store, ref)) is not None:
         grows = item.spec.resources != before.spec.resources
         classes = (*classes, ReadRequest("StorageClass")) if grows else classes
     return tuple(
-        dict.fromkeys((own, *list_read_requests(store, _build_bare_pod(namespace_of(ref))), *classes, *place, *beside))
+        dict.fromkeys(
+            (own_read, *list_read_requests(store, _build_bare_pod(namespace_of(ref))), *classes, *place, *more_reads)
+        )
     )
 
 
@@ -88,10 +90,10 @@ def _system_read_requests(store: Store, namespace: str) -> tuple[ReadRequest, ..
     """Return the reads of systems' quotas, once the namespace's own tell whether there may be some, and their further
     reads.
     """
-    known = store.covered(ReadRequest("ResourceQuota", namespace)).is_known
-    own: tuple[ResourceQuota, ...] = tuple(store.all("ResourceQuota", namespace)) if known else ()
+    is_known = store.covered(ReadRequest("ResourceQuota", namespace)).is_known
+    quotas: tuple[ResourceQuota, ...] = tuple(store.all("ResourceQuota", namespace)) if is_known else ()
     return (
-        *(shared_needs(store, namespace, own) if known else ()),
+        *(shared_needs(store, namespace, quotas) if is_known else ()),
         *reads_for(store, AboutNamespace(namespace)),
         *reads_for(store, AboutPolicies(namespace)),
     )
@@ -109,18 +111,18 @@ def _build_bare_pod(namespace: str) -> Subject:
     return Subject(ObjectRef("Pod", "bare", namespace), BY_KIND["Pod"], raw)
 
 
-def explain_policy(store: Store, subject: Subject, ask: EvaluationOptions) -> PolicyExplanation:
+def explain_policy(store: Store, subject: Subject, options: EvaluationOptions) -> PolicyExplanation:
     """Return the explanation of a policy. Raises NotFound if the object is not in the store, UsageError if a value is
     no quantity.
     """
     ref = subject.ref
     if is_counted_object(subject.kind):
-        return explain_counted(store, subject, ask)
+        return explain_counted(store, subject, options)
     item = store.get(ref.kind, ref.name, ref.namespace)
     if item is None and ref.kind != "Namespace":
         raise NotFound(f'{subject.kind.qualified_name} "{ref.name}" not found', code=404, reason="NotFound")
     try:
-        return _build_explanation(store, subject, item, ask)
+        return _build_explanation(store, subject, item, options)
     except Unparsable as fault:
         raise UsageError(f"{ref}: {fault}", hint="no API server stores such an object") from fault
 
@@ -131,22 +133,22 @@ class _NamespaceContext(Struct, frozen=True):
     store: Store
     ref: ObjectRef
     item: Any
-    known: NamespacePolicies
-    ask: EvaluationOptions
+    policies: NamespacePolicies
+    options: EvaluationOptions
     unseen: tuple[FailedRead, ...]
     raw: Mapping[str, Any] | None = None
 
     def unfilled(self, demanded: tuple[Demand, ...]) -> tuple[Demand, ...]:
         """Return the demands that no LimitRange meets: none where LimitRanges could not be read."""
-        return () if any(unseen.kind == "LimitRange" for unseen in self.unseen) else demanded
+        return () if any(failed_read.kind == "LimitRange" for failed_read in self.unseen) else demanded
 
 
-def _build_explanation(store: Store, subject: Subject, item: Any, ask: EvaluationOptions) -> PolicyExplanation:
+def _build_explanation(store: Store, subject: Subject, item: Any, options: EvaluationOptions) -> PolicyExplanation:
     ref = subject.ref
-    known = policies(store, namespace_of(ref), ask.server)
-    wanted = policy_needs(store, Subject(ref, BY_KIND[ref.kind]))
-    unseen = tuple(unseen for unseen in find_unread(store, wanted) if unseen.required)
-    context = _NamespaceContext(store, ref, item, known, ask, unseen, subject.raw)
+    namespace_policies = policies(store, namespace_of(ref), options.server)
+    reads = policy_needs(store, Subject(ref, BY_KIND[ref.kind]))
+    failed_reads = tuple(failed_read for failed_read in find_unread(store, reads) if failed_read.required)
+    context = _NamespaceContext(store, ref, item, namespace_policies, options, failed_reads, subject.raw)
     make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(
         ref.kind, _explain_counted_object
     )
@@ -156,10 +158,12 @@ def _build_explanation(store: Store, subject: Subject, item: Any, ask: Evaluatio
     return structs.replace(
         policy_explanation,
         warnings=(*policy_explanation.warnings, *([owner.text] if owner.distributed else ())),
-        assumptions=(*known.assumptions, *policy_explanation.assumptions),
-        unseen=unseen,
-        complete=not unseen,
-        verdict=with_outcome(policy_explanation.verdict, unseen) if policy_explanation.verdict is not None else None,
+        assumptions=(*namespace_policies.assumptions, *policy_explanation.assumptions),
+        unseen=failed_reads,
+        complete=not failed_reads,
+        verdict=with_outcome(policy_explanation.verdict, failed_reads)
+        if policy_explanation.verdict is not None
+        else None,
         edits=_edits(item) if item is not None else {},
     )
 
@@ -183,22 +187,26 @@ def _refuse_without_namespace(context: _NamespaceContext, policy_explanation: Po
 
 def _quota(context: _NamespaceContext) -> PolicyExplanation:
     item = context.item
-    known = context.known.policies
-    own = tuple(demand for demand in demands(known.quotas, known.limits) if demand.quota == item.metadata.name)
+    policies = context.policies.policies
+    own_demands = tuple(
+        demand for demand in demands(policies.quotas, policies.limits) if demand.quota == item.metadata.name
+    )
     verdict, fixes, warnings = _find_policy_verdict(context)
     return PolicyExplanation(
         context.ref,
         verdict,
         untested_remedies(fixes),
-        quotas=tuple(quota_reports(context.store, [item], context.ask)),
-        demands=own,
+        quotas=tuple(quota_reports(context.store, [item], context.options)),
+        demands=own_demands,
         warnings=warnings,
         contradictions=tuple(
             contradictions(
-                (), [quota for quota in known.quotas if quota.name == item.metadata.name], context.unfilled(own)
+                (),
+                [quota for quota in policies.quotas if quota.name == item.metadata.name],
+                context.unfilled(own_demands),
             )
         ),
-        bare=explain(context.store, _build_bare_pod(context.ref.namespace), context.ask),
+        bare=explain(context.store, _build_bare_pod(context.ref.namespace), context.options),
     )
 
 
@@ -216,31 +224,33 @@ def _limit_range(context: _NamespaceContext) -> PolicyExplanation:
         bands=bands([limits]),
         warnings=warnings,
         contradictions=_with_others(context, limits),
-        bare=explain(alone, _build_bare_pod(context.ref.namespace), structs.replace(context.ask, assumptions=())),
+        bare=explain(alone, _build_bare_pod(context.ref.namespace), structs.replace(context.options, assumptions=())),
     )
 
 
 def _with_others(context: _NamespaceContext, limits: limitrange_object.Limits) -> tuple[str, ...]:
     """Return the contradictions of a LimitRange by itself, and with the quotas and LimitRanges beside it."""
-    known = context.known.policies
-    own, name = contradictions([limits], known.quotas, ()), f"({limits.source.ref})"
-    beside = contradictions(known.limits, known.quotas, ())
+    policies = context.policies.policies
+    own, name = contradictions([limits], policies.quotas, ()), f"({limits.source.ref})"
+    beside = contradictions(policies.limits, policies.quotas, ())
     named = (text for text in beside if name in text or f"({limits.source.name})" in text)
     return tuple(dict.fromkeys((*own, *named)))
 
 
 def _namespace(context: _NamespaceContext) -> PolicyExplanation:
-    known, space = context.known.policies, namespace_of(context.ref)
-    demanded = tuple(demands(known.quotas, known.limits))
+    policies, space = context.policies.policies, namespace_of(context.ref)
+    demanded = tuple(demands(policies.quotas, policies.limits))
     resource_quotas: Sequence[ResourceQuota] = tuple(context.store.all("ResourceQuota", space))
-    enforced = rules_of_namespace(context.store, space, known.limits)
+    enforced = rules_of_namespace(context.store, space, policies.limits)
     return PolicyExplanation(
         context.ref,
-        quotas=(*quota_reports(context.store, resource_quotas, context.ask), *shared_reports(context.store, space)),
+        quotas=(*quota_reports(context.store, resource_quotas, context.options), *shared_reports(context.store, space)),
         demands=demanded,
-        bands=bands(known.limits),
-        contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, context.unfilled(demanded)))),
-        bare=explain(context.store, _build_bare_pod(space), context.ask),
+        bands=bands(policies.limits),
+        contradictions=tuple(
+            dict.fromkeys(contradictions(policies.limits, policies.quotas, context.unfilled(demanded)))
+        ),
+        bare=explain(context.store, _build_bare_pod(space), context.options),
         tekton=enforced.limits,
         rules=enforced.rules,
     )
@@ -252,32 +262,32 @@ def _explain_counted_object(context: _NamespaceContext) -> PolicyExplanation:
 
     An object of a file costs the difference to the stored one of its name.
     """
-    item, known, server = context.item, context.known.policies, context.ask.server
+    item, policies, server = context.item, context.policies.policies, context.options.server
     stored = context.ref not in context.store.files
-    evaluated = Policies(known.limits) if stored else known
+    evaluated = Policies(policies.limits) if stored else policies
     before = None if stored else counted_before(context.store, context.ref)
     assert isinstance(item, PersistentVolumeClaim | Service | ResourceClaim)
     outcomes = _outcomes(context, item, before, evaluated)
-    counted = with_default_class(item, known) if isinstance(item, PersistentVolumeClaim) and not stored else item
-    request = request_of(counted, server, extended=known.extended)
-    old = request_of(before, server, extended=known.extended) if before is not None else None
-    costs = charges(request, known.quotas, old)
+    counted = with_default_class(item, policies) if isinstance(item, PersistentVolumeClaim) and not stored else item
+    request = request_of(counted, server, extended=policies.extended)
+    old = request_of(before, server, extended=policies.extended) if before is not None else None
+    costs = charges(request, policies.quotas, old)
     fixes = remedies(outcomes, special=_OF_GROWTH if old is not None else _OF_CLAIMS)
     return PolicyExplanation(
         context.ref,
         verdict_of(outcomes),
         untested_remedies(fixes),
-        bands=tuple(band for band in bands(known.limits) if band.type == context.ref.kind),
+        bands=tuple(band for band in bands(policies.limits) if band.type == context.ref.kind),
         costs=tuple(quota_costs(costs, counted=stored)),
         counted=stored,
         warnings=outcomes[0].warnings,
-        assumptions=_of_class(known, given=stored or not _gets_class(item, known)),
+        assumptions=_of_class(policies, given=stored or not _gets_class(item, policies)),
     )
 
 
 def _outcomes(context: _NamespaceContext, item: Any, before: Any, evaluated: Policies) -> tuple[Outcome, ...]:
     """Return every answer to creating the object, or to changing the one that is there."""
-    server, raw = context.ask.server, context.raw
+    server, raw = context.options.server, context.raw
     if before is None:
         return (
             create_decoded(item, evaluated, server)
@@ -301,15 +311,15 @@ def counted_before(store: Store, ref: ObjectRef) -> Any:
     return store.beneath.get(ref) or (store.get(ref.kind, ref.name, ref.namespace) if ref not in store.files else None)
 
 
-def _gets_class(item: Any, known: Policies) -> bool:
-    return isinstance(item, PersistentVolumeClaim) and with_default_class(item, known) is not item
+def _gets_class(item: Any, policies: Policies) -> bool:
+    return isinstance(item, PersistentVolumeClaim) and with_default_class(item, policies) is not item
 
 
-def _of_class(known: Policies, *, given: bool) -> tuple[Assumption, ...]:
+def _of_class(policies: Policies, *, given: bool) -> tuple[Assumption, ...]:
     """Return the assumptions about the storage class. ``given``: the claim keeps the storage class that it names, if it
     does.
     """
-    text = f"it names no storage class: it gets the default one, {known.default_storage}"
+    text = f"it names no storage class: it gets the default one, {policies.default_storage}"
     return () if given else (Assumption("spec.storageClassName", "claim/default-class", text),)
 
 
@@ -348,8 +358,8 @@ def _find_policy_verdict(context: _NamespaceContext) -> tuple[Verdict | None, tu
     # A quota does not count itself, and what exists already costs nothing.
     own = context.ref.name if context.ref.kind == "ResourceQuota" else ""
     new = counted_before(context.store, context.ref) is None
-    quotas = tuple(quota for quota in context.known.policies.quotas if new and quota.name != own)
-    outcomes = create(_raw(context.ref.kind, context.item), Policies(quotas=quotas), context.ask.server)
+    quotas = tuple(quota for quota in context.policies.policies.quotas if new and quota.name != own)
+    outcomes = create(_raw(context.ref.kind, context.item), Policies(quotas=quotas), context.options.server)
     allowed = all(outcome.allowed for outcome in outcomes)
     fixes = () if allowed else (*remedies(outcomes),) or ("change what the message names",)
     return verdict_of(outcomes), fixes, outcomes[0].warnings
@@ -409,10 +419,10 @@ _FIELDS = ("min", "max", "maxLimitRequestRatio", "defaultRequest", "default")
 
 def effective_limits(store: Store, namespace: str) -> Iterator[EffectiveLimit]:
     """Yield the limits by type and resource."""
-    known = policies(store, namespace)
-    limits = tuple(known.policies.limits)
+    namespace_policies = policies(store, namespace)
+    limits = tuple(namespace_policies.policies.limits)
     result = {(band.type, band.resource): band for band in bands(limits)}
-    left_out = tuple(assumption for assumption in known.assumptions if assumption.path == "LimitRange")
+    left_out = tuple(assumption for assumption in namespace_policies.assumptions if assumption.path == "LimitRange")
     for type_, resource in sorted({*result, *_default_names(limits)}):
         band = result.get((type_, resource), Band(type_, resource))
         parts = tuple(_band_parts(limits, band))

@@ -56,8 +56,8 @@ def _terminations(status: ContainerStatus, source: Source) -> Iterator[Fact]:
 
 def _of_condition(condition: Condition, source: Source) -> Fact:
     text = condition.message or f"{condition.type} is {condition.status}"
-    at = source.at_path(f"status.conditions[{condition.type}]")
-    return Fact(condition.reason or condition.type, text, at, condition.last_transition_time or "")
+    field_source = source.at_path(f"status.conditions[{condition.type}]")
+    return Fact(condition.reason or condition.type, text, field_source, condition.last_transition_time or "")
 
 
 def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]:
@@ -125,8 +125,8 @@ def _sets_unread(store: Store, deployment: Workload) -> bool:
     if owned_by(store, "ReplicaSet", metadata.namespace, ("Deployment", metadata.name)):
         return False
     selector = selector_text(deployment.spec.selector)
-    own = ReadRequest("ReplicaSet", metadata.namespace, label_selector=selector)
-    return not any(store.keys("ReplicaSet", metadata.namespace)) or store.should_read(own)
+    own_read = ReadRequest("ReplicaSet", metadata.namespace, label_selector=selector)
+    return not any(store.keys("ReplicaSet", metadata.namespace)) or store.should_read(own_read)
 
 
 def _replica_sets(store: Store, deployment: Workload) -> set[tuple[str, str]]:
@@ -218,20 +218,20 @@ _OF_WEBHOOKS = {
 }
 
 
-def blocked_by(seen: Iterable[Fact], newest: str, *, claims: bool = False) -> Blocked | None:
+def blocked_by(facts: Iterable[Fact], newest: str, *, claims: bool = False) -> Blocked | None:
     """Return who refused pods last, where that is nothing that is computed here; None if a pod was created after that.
 
-    ``seen``: the newest refusal first, as ``facts`` has them. ``newest``: when the last pod was made, empty where there
-    is none. ``claims``: as for ``blocking_event``. A condition holds now, whenever it became true.
+    ``facts``: the newest refusal first, as ``facts`` has them. ``newest``: when the last pod was made, empty where
+    there is none. ``claims``: as for ``blocking_event``. A condition holds now, whenever it became true.
     """
-    last = next((fact for fact in seen if fact.reason == "FailedCreate"), None)
+    last = next((fact for fact in facts if fact.reason == "FailedCreate"), None)
     if last is None or not blocking_event([last], claims=claims):
         return None
     if newest and last.time and last.time[:_SECOND] < newest[:_SECOND] and not last.source.field:
         return None
     times = 0 if last.source.field else last.count
-    rule, who = find_refuser(last.text)
-    return Blocked(who, _BEFORE.sub("", last.text), times, last.time, rule)
+    rule, refuser = find_refuser(last.text)
+    return Blocked(refuser, _BEFORE.sub("", last.text), times, last.time, rule)
 
 
 #: So many characters of a time tell the second, which events and pods both have.
@@ -247,25 +247,25 @@ def find_refuser(text: str) -> tuple[str, str]:
     return _UNNAMED, _SERVER
 
 
-def blocking_event(seen: Iterable[Fact], *, claims: bool = False) -> str:
+def blocking_event(facts: Iterable[Fact], *, claims: bool = False) -> str:
     """Return what to do about the last refusal that quotas and LimitRanges of pods do not explain; empty if there is
     none.
 
     ``claims``: admission is computed for the claims of the pods, too.
     Source: controller/statefulset stateful_pod_control.go createPersistentVolumeClaims; controller_utils.go CreatePods.
     """
-    last = next((fact.text for fact in seen if fact.reason == "FailedCreate"), "")
+    last = next((fact.text for fact in facts if fact.reason == "FailedCreate"), "")
     claim = _CLAIM.search(last)
     if claim is not None and not (claims and _COMPUTED.search(claim[0])):
         return f"correct the PersistentVolumeClaim of its pod: {claim[1]}"
     if not last or _COMPUTED.search(last):
         return ""
-    rule, who = find_refuser(last)
+    rule, refuser = find_refuser(last)
     if rule in _OF_WEBHOOKS:
-        return _OF_WEBHOOKS[rule].format(who.removesuffix(" (it cannot be called)"))
-    if who == _SERVER:
+        return _OF_WEBHOOKS[rule].format(refuser.removesuffix(" (it cannot be called)"))
+    if refuser == _SERVER:
         return f"look into what refuses its pods, neither a quota nor a LimitRange: {_BEFORE.sub('', last)}"
-    return f"look into what refuses its pods: {who}"
+    return f"look into what refuses its pods: {refuser}"
 
 
 #: Reasons of containers that have ended or wait and that nobody has to look into.
@@ -320,9 +320,9 @@ def _state_of_workload(kind: str, workload: Workload) -> str:
     if kind == "Deployment" and workload.spec.paused:
         return "paused (spec.paused): changes of its template wait"
     status = workload.status
-    wanted = 1 if workload.spec.replicas is None else workload.spec.replicas
+    wanted_count = 1 if workload.spec.replicas is None else workload.spec.replicas
     ordered = kind == "StatefulSet" and workload.spec.pod_management_policy != "Parallel"
-    if ordered and status.ready_replicas < status.replicas < wanted:
+    if ordered and status.ready_replicas < status.replicas < wanted_count:
         return "waits until the pods that exist are Ready (podManagementPolicy OrderedReady)"
     for condition in workload.status.conditions or ():
         if kind == "Job" and condition.status == "True" and condition.type in {"Complete", "Failed"}:

@@ -74,8 +74,8 @@ def why_different(
         return f"{filled}; {'those of today could not be read' if unread else 'no LimitRange sets it so today'}"
     edit = _edit(pod, path, names)
     if edit is not None and edit.manager not in _CONTROLLERS:
-        at = f" at {edit.time}" if edit.time else ""
-        return f"set by field manager {edit.manager}{at}"
+        edited_text = f" at {edit.time}" if edit.time else ""
+        return f"set by field manager {edit.manager}{edited_text}"
     if controller(pod)[0] == "TaskRun":
         return _OF_RUN
     return "no rule known here explains it; the template or a policy may be newer than the pod"
@@ -97,8 +97,8 @@ def _format_resize(pod: Pod, path: str, names: Mapping[str, str]) -> str:
         resizes = [entry for entry in pod.metadata.managed_fields or () if entry.subresource == "resize"]
         edit = last_edit(resizes, path, names)
         if edit is not None:
-            at = f" at {edit.time}" if edit.time else ""
-            return f"resized by {edit.manager}{at}"
+            edited_text = f" at {edit.time}" if edit.time else ""
+            return f"resized by {edit.manager}{edited_text}"
     for condition in pod.status.conditions or ():
         if condition.type in RESIZES and condition.status == "True":
             return f"resized: {condition.type} {condition.reason}".rstrip()

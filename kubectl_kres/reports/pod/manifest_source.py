@@ -54,8 +54,8 @@ def is_there(store: Store, subject: Subject) -> bool:
     ref = subject.ref
     if store.get(ref.kind, ref.name, ref.namespace) is not None:
         return True
-    place = ReadRequest(ref.kind, "", ref.name, required=False)
-    return ref.kind == "Namespace" and store.covered(place).state in {"denied", "unread"}
+    read = ReadRequest(ref.kind, "", ref.name, required=False)
+    return ref.kind == "Namespace" and store.covered(read).state in {"denied", "unread"}
 
 
 def missing_error(store: Store, subject: Subject) -> ClusterError:
@@ -74,29 +74,29 @@ def _from_file(subject: Subject) -> PodManifest:
     raw = subject.raw or {}
     ref = subject.ref
     source = Source(ref.kind, ref.name, ref.namespace)
-    where = f" in {subject.file}" if subject.file else ""
+    place_text = f" in {subject.file}" if subject.file else ""
     if ref.kind == "Pod":
         pod = decode_object(raw, Pod)
         metadata = msgspec.structs.replace(pod.metadata, namespace=ref.namespace)
         return PodManifest(msgspec.structs.replace(pod, metadata=metadata), source, "", subject.file or "the input")
     path, template = raw_template(raw)
     pod = pod_of_template(decode_object(template, PodTemplateSpec), subject)
-    return PodManifest(pod, source, f"{path}.", f"its template{where}")
+    return PodManifest(pod, source, f"{path}.", f"its template{place_text}")
 
 
 def start_of_live(store: Store, live: Pod) -> PodManifest:
     """Return the template or revision that made a live pod, else its last applied configuration, else the pod
     itself.
     """
-    made = _of_maker(store, live)
-    if made is not None:
-        return made
+    manifest_of_maker = _of_maker(store, live)
+    if manifest_of_maker is not None:
+        return manifest_of_maker
     applied = _last_applied(live)
     source = Source("Pod", live.metadata.name, live.metadata.namespace)
     if applied is not None:
-        at = source.at_path(f"metadata.annotations[{LAST_APPLIED}]")
+        field_source = source.at_path(f"metadata.annotations[{LAST_APPLIED}]")
         pod = msgspec.structs.replace(applied, metadata=live.metadata)
-        return PodManifest(pod, at, "", "the last applied configuration", live)
+        return PodManifest(pod, field_source, "", "the last applied configuration", live)
     return _strip_defaults(store, live, source)
 
 
@@ -169,7 +169,7 @@ def _strip_defaults(store: Store, live: Pod, source: Source) -> PodManifest:
     kind, name = controller(live)
     reason = "nothing says what was applied"
     if kind:
-        barred = any(store.covered(need).state in {"denied", "failed"} for need in made_from(live))
+        barred = any(store.covered(read).state in {"denied", "failed"} for read in made_from(live))
         reason = f"its template is not known ({kind}/{name} {'could not be read' if barred else 'was not found'})"
     if filled:
         reason += "; the values that its limit-ranger annotation names are taken as not written"
@@ -182,11 +182,11 @@ def annotation_sets(text: str) -> Mapping[tuple[str, str, str], frozenset[str]]:
     """Return the values that the annotation names: (container or init container, name, side) to resource names."""
     result: dict[tuple[str, str, str], frozenset[str]] = {}
     for entry in text.partition("LimitRanger plugin set: ")[2].split("; "):
-        names, for_, who = entry.partition(" for ")
+        names, for_, owner = entry.partition(" for ")
         if not for_:
             continue
         listed, _, side = names.rpartition(" ")
-        role, _, name = who.rpartition(" ")
+        role, _, name = owner.rpartition(" ")
         result[role, name, f"{side}s"] = frozenset(part.strip() for part in listed.split(","))
     return result
 

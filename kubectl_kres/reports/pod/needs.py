@@ -67,45 +67,45 @@ def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...
     """
     namespace = subject.ref.namespace
     for system in systems():
-        own = system.reads(store, AboutObject(subject)) if system.reads is not None else None
-        if own is not None:
-            return (*own, *(reads_for(store, AboutPolicies(namespace)) if namespace else ()))
-    wanted = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
+        answer = system.reads(store, AboutObject(subject)) if system.reads is not None else None
+        if answer is not None:
+            return (*answer, *(reads_for(store, AboutPolicies(namespace)) if namespace else ()))
+    reads = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
     nodes: tuple[ReadRequest, ...] = ()
     if subject.raw is None:
-        wanted.insert(0, ReadRequest(subject.ref.kind, namespace, subject.ref.name))
+        reads.insert(0, ReadRequest(subject.ref.kind, namespace, subject.ref.name))
         result = store.get(subject.ref.kind, subject.ref.name, namespace)
         if isinstance(result, Pod):
-            wanted += made_from(result)
+            reads += made_from(result)
             nodes = tuple(node_needs(store, result))
-            wanted += start_needs(result)
+            reads += start_needs(result)
             if waits_for_node(result):
-                wanted += account_needs(store, subject, result.spec, pod=result)
+                reads += account_needs(store, subject, result.spec, pod=result)
         elif isinstance(result, Workload):
-            wanted += _of_workload(store, subject.ref.kind, result)
-            wanted += claim_needs(store, namespace, result)
-            wanted += account_needs(store, subject, _spec(result), workload=result)
-            wanted += autoscaler_needs(store, subject.ref.kind, namespace)
+            reads += _of_workload(store, subject.ref.kind, result)
+            reads += claim_needs(store, namespace, result)
+            reads += account_needs(store, subject, _spec(result), workload=result)
+            reads += autoscaler_needs(store, subject.ref.kind, namespace)
         spec = _spec(result)
     else:
         spec = _spec_of_raw(subject)
-        wanted += _own_read_requests(store, subject)
+        reads += _own_read_requests(store, subject)
         if subject.file:
             from kubectl_kres.reports.pod.preflight import namespace_needs
 
-            wanted += namespace_needs(store, namespace)
-        wanted += claim_needs(store, namespace, manifest_workload(subject))
-        wanted += account_needs(store, subject, spec, workload=manifest_workload(subject))
+            reads += namespace_needs(store, namespace)
+        reads += claim_needs(store, namespace, manifest_workload(subject))
+        reads += account_needs(store, subject, spec, workload=manifest_workload(subject))
     if spec is not None:
         live = subject.raw is None and subject.ref.kind == "Pod"
-        wanted += _classes(store, namespace, spec, new=not live)
-    required = {structs.replace(need, required=False) for need in wanted if need.required}
-    affordable = _affordable(tuple(dict.fromkeys(need for need in wanted if need.required or need not in required)))
+        reads += _classes(store, namespace, spec, new=not live)
+    required = {structs.replace(read, required=False) for read in reads if read.required}
+    affordable = _affordable(tuple(dict.fromkeys(read for read in reads if read.required or read not in required)))
     new = subject.raw is not None or subject.ref.kind != "Pod"
     texts = spec if new else None
-    beside = reads_for(store, AboutPod(namespace, texts, new))
+    more_reads = reads_for(store, AboutPod(namespace, texts, new))
     enforced = reads_for(store, AboutPolicies(namespace))
-    return tuple(dict.fromkeys((*affordable, *nodes, *beside, *enforced)))
+    return tuple(dict.fromkeys((*affordable, *nodes, *more_reads, *enforced)))
 
 
 def node_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
@@ -174,7 +174,7 @@ def origin_of_workload(store: Store, kind: str, workload: Workload) -> WorkloadO
     classes = (spec.priority_class_name, spec.runtime_class_name or "", getattr(spec, "service_account_name", ""))
     subject = Subject(ObjectRef(kind, workload.metadata.name, workload.metadata.namespace), BY_KIND[kind])
     more = account_needs(store, subject, spec, workload=workload)
-    reads = frozenset(need.kind for need in (*_of_workload(store, kind, workload), *more))
+    reads = frozenset(read.kind for read in (*_of_workload(store, kind, workload), *more))
     return WorkloadOrigin(workload.metadata.namespace, kind, *classes, reads)
 
 
@@ -183,16 +183,16 @@ def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tu
 
     ``seen``: values that pods of a workload got are expected of its next one, too.
     """
-    wanted = list_read_requests(store, subject)
+    reads = list_read_requests(store, subject)
     if subject.ref.kind != "Pod":
         # Of the ways that a run can go its pod tells which one it went.
         runs = kinds_of("waits")
         texts = _TOLD - _SEEN if seen else _TOLD - {"Pod"} if subject.ref.kind in runs else _TOLD
-        return tuple(need for need in wanted if need.required or need.kind not in texts)
+        return tuple(read for read in reads if read.required or read.kind not in texts)
     pod = None if subject.raw is not None else store.get("Pod", subject.ref.name, subject.ref.namespace)
     if not isinstance(pod, Pod) or not pod.spec.node_name:
-        return wanted
-    return (*wanted, node_need(pod))
+        return reads
+    return (*reads, node_need(pod))
 
 
 def _own_read_requests(store: Store, subject: Subject) -> Iterator[ReadRequest]:
@@ -211,7 +211,7 @@ def _own_read_requests(store: Store, subject: Subject) -> Iterator[ReadRequest]:
         names |= object_usage("jobs.batch")
     counted = any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace))
     claims = claim_needs(store, ref.namespace, manifest_workload(subject))
-    if counted or any(need.kind == "PersistentVolumeClaim" for need in claims):
+    if counted or any(read.kind == "PersistentVolumeClaim" for read in claims):
         yield ReadRequest(ref.kind, ref.namespace, ref.name, required=False)
 
 
@@ -248,8 +248,8 @@ _REVISED = {
 
 
 def _revisions_of(kind: str, workload: Workload) -> ReadRequest:
-    made = "ReplicaSet" if kind == "Deployment" else "ControllerRevision"
-    return ReadRequest(made, workload.metadata.namespace, label_selector=selector_text(workload.spec.selector))
+    revision_kind = "ReplicaSet" if kind == "Deployment" else "ControllerRevision"
+    return ReadRequest(revision_kind, workload.metadata.namespace, label_selector=selector_text(workload.spec.selector))
 
 
 def account_needs(
@@ -282,7 +282,7 @@ def _needs_of_pods(
     space, kind = subject.ref.namespace, subject.ref.kind
     going = isinstance(stored, Workload) and not is_settled(kind, stored)
     old = _old_specs(store, kind, stored) if going and isinstance(stored, Workload) else ()
-    specs = [it for it in (spec, *old) if it is not None and makes_objects(it)]
+    specs = [item for item in (spec, *old) if item is not None and makes_objects(item)]
     if specs:
         for made in specs:
             yield from _object_needs(store, space, made, hard, pod=pod)
@@ -392,21 +392,21 @@ def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolum
         yield ReadRequest("StorageClass")
 
 
-def _affordable(wanted: Sequence[ReadRequest]) -> tuple[ReadRequest, ...]:
+def _affordable(reads: Sequence[ReadRequest]) -> tuple[ReadRequest, ...]:
     """Return as many reads as are allowed, in the order given; beside those that are required one at least, which says
     why something is missing. Revisions that are required push nothing out: they are read while a status is behind, of
     which the pods then say more.
     """
-    extra = sorted((need for need in wanted if not need.required), key=_read_priority)
-    room = MOST - sum(need.required and need.kind != "ControllerRevision" for need in wanted)
-    return tuple(need for need in wanted if need.required or need in extra[: max(1, room)])
+    extra = sorted((read for read in reads if not read.required), key=_read_priority)
+    room = MOST - sum(read.required and read.kind != "ControllerRevision" for read in reads)
+    return tuple(read for read in reads if read.required or read in extra[: max(1, room)])
 
 
-def _read_priority(need: ReadRequest) -> int:
+def _read_priority(read: ReadRequest) -> int:
     """Return the priority of a read: its index in ``_WORTH``; a kind that is not in it is the object itself, and is
     read first.
     """
-    return _WORTH.index(need.kind) if need.kind in _WORTH else -1
+    return _WORTH.index(read.kind) if read.kind in _WORTH else -1
 
 
 def _spec(value: Any) -> PodSpec | None:

@@ -55,11 +55,11 @@ def with_account(store: Store, subject: Subject, analysis: Analysis) -> Analysis
 
 def has_account(subject: Subject, analysis: Analysis) -> bool:
     """Return whether anything may be made beside the pods that a policy looks at: fast, and True in doubt."""
-    spec = analysis.start.pod.spec
-    if spec.volumes or spec.resource_claims or analysis.known.policies.reviewer is not None:
+    spec = analysis.manifest.pod.spec
+    if spec.volumes or spec.resource_claims or analysis.policies.policies.reviewer is not None:
         return True
     name = _COUNTS.get(subject.ref.kind)
-    return name is not None and any(name in quota.hard for quota in analysis.known.policies.quotas)
+    return name is not None and any(name in quota.hard for quota in analysis.policies.policies.quotas)
 
 
 #: What a quota counts of what is made before the pods of a kind.
@@ -78,8 +78,8 @@ def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Serv
     pod_claims = _claims(store, subject, analysis, server)
     if pod_claims is None:
         return analysis
-    unseen = (*analysis.unseen, *map(not_computed, pod_claims.gaps))
-    analysis = structs.replace(analysis, unseen=unseen) if pod_claims.gaps else analysis
+    failed_reads = (*analysis.unseen, *map(not_computed, pod_claims.gaps))
+    analysis = structs.replace(analysis, unseen=failed_reads) if pod_claims.gaps else analysis
     if not pod_claims.refusals:
         return structs.replace(analysis, claims=pod_claims)
     pods = analysis.outcomes
@@ -89,37 +89,39 @@ def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Serv
 
 def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> PodClaims | None:
     """Return the result for the claims; None for an object that makes no claims."""
-    workload = analysis.start.owner or manifest_workload(subject)
+    workload = analysis.manifest.owner or manifest_workload(subject)
     if subject.kind != BY_KIND["StatefulSet"] or workload is None or not workload.spec.volume_claim_templates:
         return None
-    known = store.covered(ReadRequest(_KIND, subject.ref.namespace)).is_known
-    ordinal, ready, first = _find_next_pod(store, subject, workload, known=known)
+    is_known = store.covered(ReadRequest(_KIND, subject.ref.namespace)).is_known
+    ordinal, ready, first = _find_next_pod(store, subject, workload, is_known=is_known)
     if ordinal is None:
         return PodClaims(ready=ready)
     new = [claim for claim in _build_claims(workload, subject, ordinal) if not _is_there(store, claim.claim)]
     try:
-        refusals, costs, gaps = _admit_claims(new, analysis.known.policies, server)
+        refusals, costs, gaps = _admit_claims(new, analysis.policies.policies, server)
     except Unparsable:
         # Of a file it is reported before, and no server has stored such a template.
         return None
     if not first:
         # The next pod has its claims; what is refused is a later one's.
         return PodClaims((), costs, ready, gaps=gaps)
-    return PodClaims(refusals, costs, ready, () if known or not refusals else (_UNREAD,), gaps)
+    return PodClaims(refusals, costs, ready, () if is_known or not refusals else (_UNREAD,), gaps)
 
 
-def _find_next_pod(store: Store, subject: Subject, workload: Workload, *, known: bool) -> tuple[int | None, int, bool]:
+def _find_next_pod(
+    store: Store, subject: Subject, workload: Workload, *, is_known: bool
+) -> tuple[int | None, int, bool]:
     """Return the first pod that lacks a claim, how many missing pods have theirs, and whether it is the next pod.
 
-    None: all of them have theirs. Where every pod exists it is the next one. ``known``: the claims that exist.
+    None: all of them have theirs. Where every pod exists it is the next one. ``is_known``: the claims that exist.
     """
-    wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
+    wanted_count = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
     stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     existing = stored.status.replicas if isinstance(stored, Workload) else 0
-    if not known:
-        return first + min(existing, wanted), 0, True
-    absent = _find_absent_ordinals(store, subject, first, wanted, existing)
+    if not is_known:
+        return first + min(existing, wanted_count), 0, True
+    absent = _find_absent_ordinals(store, subject, first, wanted_count, existing)
     if absent:
         # The controller goes by ordinals: a claim that is there already is no matter any more, its pod is.
         without = [ordinal for ordinal in absent if not _has_claims(store, subject, workload, ordinal)]
@@ -127,17 +129,17 @@ def _find_next_pod(store: Store, subject: Subject, workload: Workload, *, known:
         return ordinal, len(absent) - len(without), ordinal == absent[0]
     lacking = [
         ordinal
-        for ordinal in range(first, first + min(wanted, _MOST_PODS))
+        for ordinal in range(first, first + min(wanted_count, _MOST_PODS))
         if not _has_claims(store, subject, workload, ordinal)
     ]
-    missing = max(0, wanted - existing)
-    ready = max(0, missing - len(lacking) - max(0, wanted - _MOST_PODS))
+    missing = max(0, wanted_count - existing)
+    ready = max(0, missing - len(lacking) - max(0, wanted_count - _MOST_PODS))
     if lacking:
         return lacking[0], ready, True
-    return first + wanted if not missing or wanted > _MOST_PODS else None, ready, True
+    return first + wanted_count if not missing or wanted_count > _MOST_PODS else None, ready, True
 
 
-def _find_absent_ordinals(store: Store, subject: Subject, first: int, wanted: int, existing: int) -> list[int]:
+def _find_absent_ordinals(store: Store, subject: Subject, first: int, wanted_count: int, existing: int) -> list[int]:
     """Return the ordinals of missing pods, as far as existing pods were read; empty if none is missing, or they were
     not read.
     """
@@ -146,9 +148,9 @@ def _find_absent_ordinals(store: Store, subject: Subject, first: int, wanted: in
         for pod in store.all("Pod", subject.ref.namespace)
         if controller(pod) == ("StatefulSet", subject.ref.name)
     }
-    if len(names) < min(existing, wanted):
+    if len(names) < min(existing, wanted_count):
         return []
-    ordinals = range(first, first + min(wanted, _MOST_PODS))
+    ordinals = range(first, first + min(wanted_count, _MOST_PODS))
     return [ordinal for ordinal in ordinals if f"{subject.ref.name}-{ordinal}" not in names]
 
 
@@ -163,18 +165,18 @@ def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> 
         or not store.covered(ReadRequest(_KIND, subject.ref.namespace)).is_known
     ):
         return ()
-    wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
+    wanted_count = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
     return tuple(
         ordinal
-        for ordinal in range(first, first + min(wanted, _MOST_PODS))
+        for ordinal in range(first, first + min(wanted_count, _MOST_PODS))
         if _has_claims(store, subject, workload, ordinal)
     )
 
 
 def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[tuple[PersistentVolumeClaim, ...], ...]:
     """Return the claims that each missing pod needs first, in the order of the pods; a pod may need none."""
-    wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
+    wanted_count = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
     there = {
         pod.metadata.name
@@ -183,7 +185,7 @@ def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[
     }
     stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     existing = stored.status.replicas if isinstance(stored, Workload) else 0
-    ordinals = range(first, first + min(wanted, _MOST_PODS))
+    ordinals = range(first, first + min(wanted_count, _MOST_PODS))
     if len(there) == existing:
         lacking = [ordinal for ordinal in ordinals if f"{subject.ref.name}-{ordinal}" not in there]
     else:

@@ -72,8 +72,8 @@ def no_namespace(store: Store, namespace: str) -> Refusal | None:
 
     Source: apiserver/pkg/admission/plugin/namespace/lifecycle, before any plugin that looks at resources.
     """
-    need = next(namespace_needs(store, namespace), None)
-    if need is None or not store.covered(need).is_known or store.get("Namespace", namespace) is not None:
+    read = next(namespace_needs(store, namespace), None)
+    if read is None or not store.covered(read).is_known or store.get("Namespace", namespace) is not None:
         return None
     if _has_stored_policy(store, namespace):
         return None
@@ -89,8 +89,10 @@ def no_kind(subject: Subject) -> Refusal | None:
     """
     raw: Any = subject.raw or {}
     kind, version = str(raw.get("kind", "")), str(raw.get("apiVersion", ""))
-    known, own = BY_KIND.get(kind), "." not in version.rpartition("/")[0]
-    if subject.served and (not version or not own or (known is not None and known.api_version == version)):
+    known_kind, is_core = BY_KIND.get(kind), "." not in version.rpartition("/")[0]
+    if subject.is_served and (
+        not version or not is_core or (known_kind is not None and known_kind.api_version == version)
+    ):
         return None
     text = f'no matches for kind "{kind}" in version "{version}"'
     return Refusal(404, "NotFound", text, (Finding(text, "kubectl/no-match", observed=version, resource=kind),))
@@ -98,9 +100,9 @@ def no_kind(subject: Subject) -> Refusal | None:
 
 def nearest_kind(kind: str, version: str) -> str:
     """Return the kind and version that the file should have instead, as far as one is known."""
-    known = BY_KIND.get(kind)
-    if known is not None and known.kind in {*WORKLOADS, "Pod"}:
-        return f"write apiVersion: {known.api_version}"
+    known_kind = BY_KIND.get(kind)
+    if known_kind is not None and known_kind.kind in {*WORKLOADS, "Pod"}:
+        return f"write apiVersion: {known_kind.api_version}"
     near = get_close_matches(kind, (*WORKLOADS, "Pod"), 1, 0.8)
     if near:
         return f"write kind: {near[0]} and apiVersion: {BY_KIND[near[0]].api_version}"
@@ -116,14 +118,14 @@ UNCHECKED = Assumption(
 )
 
 
-def check_file(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
+def check_file(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
     """Return the analysis of the pods, or of what refuses the object first, with the pods' outcomes as ``then``."""
     unknown = no_kind(subject)
     if unknown is not None:
         return structs.replace(
             analysis, outcomes=tuple(with_refusal(outcome, unknown) for outcome in analysis.outcomes)
         )
-    result = _check_decoding(store, subject, ask, analysis)
+    result = _check_decoding(store, subject, options, analysis)
     nowhere = namespace_refusal(store, subject.ref, subject.kind.qualified_name) if subject.file else None
     if nowhere is None or any(outcome.code == 400 for outcome in result.outcomes):
         return result
@@ -131,7 +133,7 @@ def check_file(store: Store, subject: Subject, ask: EvaluationOptions, analysis:
     return structs.replace(result, outcomes=first, then=result.outcomes + result.then)
 
 
-def _check_decoding(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
+def _check_decoding(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
     """Return the analysis, or the refusal of an object of an existing kind, whatever its namespace."""
     from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
     from kubectl_kres.admission.request.policy_answer import undecodable
@@ -146,8 +148,8 @@ def _check_decoding(store: Store, subject: Subject, ask: EvaluationOptions, anal
         refused = undecodable(raw)
         if refused is not None:
             drawn = structs.replace(refused, draft=outcomes[0].draft)
-            return structs.replace(analysis, outcomes=(_of_pod(drawn, analysis.start.prefix),))
-        result = _of_workload(store, subject, ask, with_account(store, subject, analysis))
+            return structs.replace(analysis, outcomes=(_of_pod(drawn, analysis.manifest.prefix),))
+        result = _of_workload(store, subject, options, with_account(store, subject, analysis))
     unknown = unknown_fields(raw, subject.ref.kind)
     if not unknown:
         return result
@@ -175,18 +177,18 @@ def _of_pod(outcome: Outcome, prefix: str) -> Outcome:
     return structs.replace(outcome, refusal=structs.replace(refusal, findings=findings))
 
 
-def _of_workload(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
+def _of_workload(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
     from kubectl_kres.admission.request.create import invalid_workload, quota_refusals
 
     raw, pods = subject.raw or {}, analysis.outcomes
     path, template = raw_template(raw)
-    invalid = invalid_workload(raw, path, template.get("spec") or {}, analysis.start.pod, ask.server)
+    invalid = invalid_workload(raw, path, template.get("spec") or {}, analysis.manifest.pod, options.server)
     if invalid is not None:
         drawn = invalid if invalid.draft is not None else structs.replace(invalid, draft=pods[0].draft)
         return structs.replace(analysis, outcomes=(drawn,), undefaulted=invalid.draft is not None)
     if exists(store, subject):
         return analysis
-    full = quota_refusals(raw, analysis.known.policies, ask.server)
+    full = quota_refusals(raw, analysis.policies.policies, options.server)
     if not full:
         return analysis
     outcomes = tuple(
@@ -223,9 +225,11 @@ def existing(store: Store, subject: Subject) -> Iterator[Assumption]:
     if not subject.file or store.origin.kind == "files" or not exists(store, subject):
         return
     ref = subject.ref
-    then = "this is the answer if it were not there" if ref.kind == "Pod" else "this is the answer to applying the file"
+    consequence = (
+        "this is the answer if it were not there" if ref.kind == "Pod" else "this is the answer to applying the file"
+    )
     text = f'409 {subject.kind.qualified_name} "{ref.name}" already exists'
-    yield Assumption("request", "file/exists", f"{ref} exists: creating it is answered with {text}; {then}")
+    yield Assumption("request", "file/exists", f"{ref} exists: creating it is answered with {text}; {consequence}")
 
 
 def refuse_unknown_fields(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:

@@ -69,15 +69,15 @@ def values_of(pod: Mapping[str, Any]) -> dict[tuple[str, str, str, str], Any]:
     Containers go by name, since injectors change their positions; a text that is no quantity stands for itself.
     """
     spec = pod["spec"]
-    places = [("spec", "", spec.get("resources") or {})]
-    places += [
+    holders = [("spec", "", spec.get("resources") or {})]
+    holders += [
         (key, item["name"], item.get("resources") or {})
         for key in ("containers", "initContainers")
         for item in spec.get(key) or ()
     ]
     return {
         (key, name, side, resource): _number(text)
-        for key, name, resources in places
+        for key, name, resources in holders
         for side in ("limits", "requests")
         for resource, text in (resources.get(side) or {}).items()
     }
@@ -90,13 +90,13 @@ def _number(text: str) -> Any:
         return text
 
 
-def signature(start: PodManifest, live: Pod) -> tuple[bytes, bytes]:
+def signature(manifest: PodManifest, live: Pod) -> tuple[bytes, bytes]:
     """Return the part of a pod that admission looks at, without its name: what would be sent, on whatever node; the
     live values.
     """
     spec = live.spec
     result = (spec.containers, spec.init_containers, spec.resources)
-    return _ENCODER.encode(structs.replace(start.pod.spec, node_name="")), _ENCODER.encode(result)
+    return _ENCODER.encode(structs.replace(manifest.pod.spec, node_name="")), _ENCODER.encode(result)
 
 
 def beside_template(live: Pod) -> bytes:

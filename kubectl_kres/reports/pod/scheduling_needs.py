@@ -92,15 +92,15 @@ def list_node_needs(store: Store, waiting: Iterable[Pod]) -> tuple[ReadRequest, 
 
     Nothing where nothing waits for a node.
     """
-    wanted: dict[ReadRequest, None] = {}
+    reads: dict[ReadRequest, None] = {}
     looked = sum(1 for pod in store.all(scheduling.POD) if not pod.spec.node_name)
     for pod in _of_owners(waiting):
-        known = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace) is not None
-        if not known and looked >= MOST_LISTED:
+        is_known = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace) is not None
+        if not is_known and looked >= MOST_LISTED:
             continue
-        looked += not known
-        wanted |= dict.fromkeys(need for need in scheduling_needs(store, pod) if need.kind != "Event")
-    return tuple(wanted)
+        looked += not is_known
+        reads |= dict.fromkeys(read for read in scheduling_needs(store, pod) if read.kind != "Event")
+    return tuple(reads)
 
 
 def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[ReadRequest]:

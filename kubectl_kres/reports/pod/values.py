@@ -28,15 +28,15 @@ class ValueTable:
     """The input of the values of one pod."""
 
     def __init__(
-        self, store: Store, start: PodManifest, outcomes: Sequence[Outcome], listed: Sequence[tuple[str, ...]] = ()
+        self, store: Store, manifest: PodManifest, outcomes: Sequence[Outcome], listed: Sequence[tuple[str, ...]] = ()
     ) -> None:
-        self.store, self.start, self.outcomes = store, start, outcomes
+        self.store, self.manifest, self.outcomes = store, manifest, outcomes
         self._listed = listed or [()] * len(outcomes)
         self.first = outcomes[0]
         self._steps = [by_path(outcome.journal) for outcome in outcomes]
         self._values_of = [_draft_values(outcome.draft) for outcome in outcomes]
-        self.written, self.names = _by_path(start.pod), names_of(start.pod)
-        self.live, self._added = _live_by_path(start.live, self.names) if start.live is not None else ({}, {})
+        self.written, self.names = _by_path(manifest.pod), names_of(manifest.pod)
+        self.live, self._added = _live_by_path(manifest.live, self.names) if manifest.live is not None else ({}, {})
         self._edits: dict[tuple[Source, str], LastEdit | None] = {}
 
     def containers(self) -> tuple[ContainerValues, ...]:
@@ -47,15 +47,15 @@ class ValueTable:
         if draft is None:
             return tuple(self._undecoded_values())
         slots = sorted(draft.slots(), key=lambda slot: slot.role != "pod")
-        if draft.pod is None and self.start.pod.spec.resources is not None:
+        if draft.pod is None and self.manifest.pod.spec.resources is not None:
             slots.insert(0, Slot("spec", "", "pod", {}, {}))
         return (*map(self._container, slots), *self._injected_containers())
 
     def _container(self, slot: Slot) -> ContainerValues:
         values = tuple(self._values(slot))
         stated = {(value.side, value.resource) for value in values if value.value is not None}
-        unread = not self.store.covered(ReadRequest("LimitRange", self.start.source.namespace)).is_known
-        note = _UNREAD if unread and self.start.live is None and slot.role != "pod" and not stated >= _FILLED else ""
+        unread = not self.store.covered(ReadRequest("LimitRange", self.manifest.source.namespace)).is_known
+        note = _UNREAD if unread and self.manifest.live is None and slot.role != "pod" and not stated >= _FILLED else ""
         return ContainerValues(slot.name, slot.role, slot.path, values, note)
 
     def edits(self) -> dict[str, LastEdit]:
@@ -91,11 +91,11 @@ class ValueTable:
         rule, source = self._set_by(path, taken, written)
         edited = self._edit(source)
         note = ""
-        if self.start.live is not None and not _is_same_amount(live, None if computed is None else str(computed)):
+        if self.manifest.live is not None and not _is_same_amount(live, None if computed is None else str(computed)):
             from kubectl_kres.reports.pod.live_differences import why_different
 
-            unread = not self.store.covered(ReadRequest("LimitRange", self.start.live.metadata.namespace)).is_known
-            note = why_different(self.start.live, path, self.names, source, edited, unread=unread)
+            unread = not self.store.covered(ReadRequest("LimitRange", self.manifest.live.metadata.namespace)).is_known
+            note = why_different(self.manifest.live, path, self.names, source, edited, unread=unread)
         shown = None if computed is None else str(computed)
         return ResourceValue(path, side, resource, written, shown, live, rule, source, others, taken, note, edited)
 
@@ -108,8 +108,8 @@ class ValueTable:
         return "manifest/written", self._at_start(path)
 
     def _at_start(self, path: str) -> Source:
-        field = f"{self.start.prefix}{path}" if not self.start.source.field else self.start.source.field
-        return self.start.source.at_path(field)
+        field = f"{self.manifest.prefix}{path}" if not self.manifest.source.field else self.manifest.source.field
+        return self.manifest.source.at_path(field)
 
     def _locate_source(self, source: Source | None) -> Source | None:
         """Return where in the manifest a value of the pod itself was written: in the template that made it."""
@@ -119,8 +119,8 @@ class ValueTable:
 
     def _alternatives(self, path: str, shown: str | None) -> Iterator[Alternative]:
         seen = {shown}
-        ways = zip(self.outcomes, self._values_of, self._steps, self._listed, strict=True)
-        for outcome, values, entries, listed in list(ways)[1:]:
+        results_by_order = zip(self.outcomes, self._values_of, self._steps, self._listed, strict=True)
+        for outcome, values, entries, listed in list(results_by_order)[1:]:
             value = str(values[path]) if path in values else None
             if value in seen or value is None:
                 continue
@@ -149,7 +149,7 @@ class ValueTable:
     @cached_property
     def _names_at_start(self) -> dict[str, str]:
         """Containers by their path in the object that holds the template."""
-        return {f"{self.start.prefix}{path}": name for path, name in self.names.items()}
+        return {f"{self.manifest.prefix}{path}": name for path, name in self.names.items()}
 
     @property
     def injected_containers(self) -> tuple[str, ...]:
@@ -157,28 +157,29 @@ class ValueTable:
         return tuple(container.name for container in self._added.values())
 
     def _injected_containers(self) -> Iterator[ContainerValues]:
-        if self.start.live is None:
+        if self.manifest.live is None:
             return
         from kubectl_kres.reports.pod.live_differences import injection_note
 
-        texts = _by_path(self.start.live)
+        texts = _by_path(self.manifest.live)
         for path, container in self._added.items():
             values = tuple(
-                ResourceValue(at, side, resource, live=text) for at, side, resource, text in _path_values(texts, path)
+                ResourceValue(item_path, side, resource, live=text)
+                for item_path, side, resource, text in _path_values(texts, path)
             )
             role = (
                 "container" if path.startswith("spec.containers") else "sidecar" if container.restart_policy else "init"
             )
             yield ContainerValues(
-                container.name, role, path, values, injection_note(self.start.live, container.name, path)
+                container.name, role, path, values, injection_note(self.manifest.live, container.name, path)
             )
 
     def _undecoded_values(self) -> Iterator[ContainerValues]:
         """Yield the written values, where a quantity does not parse and so nothing was computed."""
         for path, name in ({"spec": ""} | self.names).items():
             values = tuple(
-                ResourceValue(at, side, resource, written=text)
-                for at, side, resource, text in _path_values(self.written, path)
+                ResourceValue(item_path, side, resource, written=text)
+                for item_path, side, resource, text in _path_values(self.written, path)
             )
             role = "pod" if path == "spec" else "init" if path.startswith("spec.init") else "container"
             if values:
@@ -188,24 +189,29 @@ class ValueTable:
 def _path_values(texts: Raw, path: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield path, side, resource and text of each value of one container: cpu, memory, the others; requests first."""
     heads = {side: f"{path}.resources.{side}[" for side in reversed(SIDES)}
-    pairs = [(at, side, at[len(head) : -1]) for side, head in heads.items() for at in texts if at.startswith(head)]
-    for at, side, resource in sorted(pairs, key=lambda texts: _rank(texts[2])):
-        yield at, side, resource, texts[at]
+    pairs = [
+        (item_path, side, item_path[len(head) : -1])
+        for side, head in heads.items()
+        for item_path in texts
+        if item_path.startswith(head)
+    ]
+    for item_path, side, resource in sorted(pairs, key=lambda texts: _rank(texts[2])):
+        yield item_path, side, resource, texts[item_path]
 
 
 def _draft_values(draft: Draft | None) -> Mapping[str, Quantity]:
     return draft.values() if draft is not None else {}
 
 
-def _resources(slot: Slot, places: Iterable[Raw]) -> list[str]:
+def _resources(slot: Slot, holders: Iterable[Raw]) -> list[str]:
     """Return the resource names that the container has in any outcome or source, each by its paths: cpu, memory, then
     the others.
     """
-    places = tuple(places)
+    holders = tuple(holders)
     texts = {name for side in SIDES for name in slot.amounts_of(side)}
     for side in SIDES:
         head = f"{slot.path}.resources.{side}["
-        for paths in places:
+        for paths in holders:
             texts |= {path[len(head) : -1] for path in paths if path.startswith(head)}
     return sorted(texts, key=_rank)
 
@@ -240,21 +246,21 @@ def _live_by_path(live: Pod, names: Mapping[str, str]) -> tuple[dict[str, str], 
             moved[path] = home
     at_home = {}
     for path, text in _by_path(live).items():
-        place, resources, rest = path.partition(".resources.")
-        if place in moved:
-            at_home[f"{moved[place]}{resources}{rest}"] = text
+        holder, resources, rest = path.partition(".resources.")
+        if holder in moved:
+            at_home[f"{moved[holder]}{resources}{rest}"] = text
     return at_home, additions
 
 
 def _by_path(pod: Pod) -> dict[str, str]:
     """Return every written request and limit by its path, as text."""
     spec = pod.spec
-    places: list[tuple[str, ResourceRequirements | None]] = [("spec", spec.resources)]
+    holders: list[tuple[str, ResourceRequirements | None]] = [("spec", spec.resources)]
     for key, group in (("containers", spec.containers), ("initContainers", spec.init_containers)):
-        places += [(f"spec.{key}[{index}]", container.resources) for index, container in enumerate(group or ())]
+        holders += [(f"spec.{key}[{index}]", container.resources) for index, container in enumerate(group or ())]
     return {
         f"{path}.resources.{side}[{name}]": "0" if value is None else str(value)
-        for path, resources in places
+        for path, resources in holders
         if resources is not None
         for side, values in (("limits", resources.limits), ("requests", resources.requests))
         for name, value in (values or {}).items()

@@ -83,31 +83,31 @@ def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
     )
 
 
-def with_outcome(verdict: Verdict, unseen: Iterable[FailedRead], needed: NeededPods = ITSELF) -> Verdict:
-    """Return the verdict with its word. ``unseen``: what could not be read."""
-    word = _verdict_word(verdict, needed)
+def with_outcome(verdict: Verdict, failed_reads: Iterable[FailedRead], needed_pods: NeededPods = ITSELF) -> Verdict:
+    """Return the verdict with its word. ``failed_reads``: what could not be read."""
+    word = _verdict_word(verdict, needed_pods)
     deciding = kinds_of("decides")
-    kinds = {unseen.kind for unseen in unseen if unseen.required or unseen.kind in deciding}
+    kinds = {failed_read.kind for failed_read in failed_reads if failed_read.required or failed_read.kind in deciding}
     partial = _may_change(word, verdict, kinds)
     return structs.replace(
         verdict,
         outcome=cast("OutcomeWord", f"{word}{AS_FAR_AS_SEEN if partial else ''}"),
-        missing=needed.missing,
-        fits=needed.fits if word == "partly" else None,
-        blocked=needed.blocked if word == "blocked" else None,
+        missing=needed_pods.missing,
+        fits=needed_pods.fits if word == "partly" else None,
+        blocked=needed_pods.blocked if word == "blocked" else None,
     )
 
 
-def _verdict_word(verdict: Verdict, needed: NeededPods) -> str:
-    if not needed.missing or (needed.comes and verdict.allowed is not True):
+def _verdict_word(verdict: Verdict, needed_pods: NeededPods) -> str:
+    if not needed_pods.missing or (needed_pods.comes and verdict.allowed is not True):
         return "admitted" if verdict.allowed is True else "full"
     if verdict.allowed is None:
         return "depends-on-order"
     if not verdict.allowed:
         return "no-answer" if verdict.reason == "NoAnswer" else "refused"
-    if needed.blocked is not None:
+    if needed_pods.blocked is not None:
         return "blocked"
-    return "partly" if needed.fits is not None and needed.fits < needed.missing else "admitted"
+    return "partly" if needed_pods.fits is not None and needed_pods.fits < needed_pods.missing else "admitted"
 
 
 def _may_change(word: str, verdict: Verdict, kinds: set[str]) -> bool:

@@ -228,17 +228,20 @@ class ClassChangeCache:
         self, subject: Subject, analysis: Analysis, make: Callable[[], tuple[ClassChange, ...]]
     ) -> tuple[ClassChange, ...]:
         """Return the result of ``make``, which is called for the first pod of a kind."""
-        live, name = analysis.start.live, subject.ref.name
-        if live is None or analysis.made is not None:
+        live, name = analysis.manifest.live, subject.ref.name
+        if live is None or analysis.made_pod is not None:
             return make()
-        key = subject.ref.namespace, *signature(analysis.start, live)
+        key = subject.ref.namespace, *signature(analysis.manifest, live)
         last = self._kept.get(key)
-        if last is not None and last[0] is analysis.known:
-            return tuple(_rename_pod(way, last[1], name) for way in last[2])
-        made = make()
-        if all(way.refused.count(name) == way.refused.startswith(_message_prefixes(name)) for way in made):
-            self._kept.store_answer(key, (analysis.known, name, made))
-        return made
+        if last is not None and last[0] is analysis.policies:
+            return tuple(_rename_pod(class_change, last[1], name) for class_change in last[2])
+        changes = make()
+        if all(
+            class_change.refused.count(name) == class_change.refused.startswith(_message_prefixes(name))
+            for class_change in changes
+        ):
+            self._kept.store_answer(key, (analysis.policies, name, changes))
+        return changes
 
 
 def _message_prefixes(name: str) -> tuple[str, str]:
@@ -246,16 +249,16 @@ def _message_prefixes(name: str) -> tuple[str, str]:
     return f'pods "{name}" ', f'Pod "{name}" '
 
 
-def _rename_pod(way: ClassChange, old: str, name: str) -> ClassChange:
-    if not way.refused.startswith(_message_prefixes(old)):
-        return way
-    return structs.replace(way, refused=way.refused.replace(old, name, 1))
+def _rename_pod(class_change: ClassChange, old: str, name: str) -> ClassChange:
+    if not class_change.refused.startswith(_message_prefixes(old)):
+        return class_change
+    return structs.replace(class_change, refused=class_change.refused.replace(old, name, 1))
 
 
 def quality(
     store: Store,
     subject: Subject,
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
     *,
     version: int = 0,
     driver: Driver = "systemd",
@@ -265,54 +268,54 @@ def quality(
 
     ``version`` of cgroups 0: without them. ``alike``: the cache of the other objects of a list.
     """
-    analysis = analysis_of(store, subject, ask)
-    unread = _unread_nodes(store, subject, ask)
-    unseen = tuple(
-        unseen
-        for unseen in unread
-        if unseen.required or analysis.made is None or unseen.kind not in kinds_of("assumed")
+    analysis = analysis_of(store, subject, options)
+    unread = _unread_nodes(store, subject, options)
+    failed_reads = tuple(
+        failed_read
+        for failed_read in unread
+        if failed_read.required or analysis.made_pod is None or failed_read.kind not in kinds_of("assumed")
     )
-    quality = _brief(subject, analysis, ask.server, unseen)
+    quality = _brief(subject, analysis, options.server, failed_reads)
     draft = analysis.outcomes[0].draft
     if quality is None or draft is None:
         return None
-    start, known = analysis.start, analysis.known
-    live, node = start.live, node_of(store, start.live) if start.live is not None else None
+    manifest, policies = analysis.manifest, analysis.policies
+    live, node = manifest.live, node_of(store, manifest.live) if manifest.live is not None else None
     machine = machine_of(node, version or 2, driver)
-    running, stored = _running_draft(live, draft, quality.live_class or quality.qos.name, ask.server)
+    running, stored = _running_draft(live, draft, quality.live_class or quality.qos.name, options.server)
 
     def quality_of(pod: Pod) -> tuple[Outcome, ...]:
-        return analysis_from(store, subject, ask, structs.replace(start, pod=pod), journal=False).outcomes
+        return analysis_from(store, subject, options, structs.replace(manifest, pod=pod), journal=False).outcomes
 
-    case = AdmittedPod(start.pod, draft, known.policies, ask.server, quality_of)
-    ways = partial(_class_reaches, store, subject, ask, case, analysis)
-    stated = tuple(Assumption("server", "server/assumed", text) for text in ask.assumptions)
-    supposed = (start.assumed,) if start.assumed else ()
+    case = AdmittedPod(manifest.pod, draft, policies.policies, options.server, quality_of)
+    find_class_changes = partial(_class_reaches, store, subject, options, case, analysis)
+    stated = tuple(Assumption("server", "server/assumed", text) for text in options.assumptions)
+    supposed = (manifest.assumed,) if manifest.assumed else ()
     return PodQos(
         quality.subject,
         quality.qos,
         quality.culprits,
-        start.text,
+        manifest.text,
         quality.live,
         quality.live_class,
         quality.alternatives,
         quality.refused,
         ()
-        if _has_unread_limits(live, unseen)
-        else alike.class_changes(subject, analysis, ways)
+        if _has_unread_limits(live, failed_reads)
+        else alike.class_changes(subject, analysis, find_class_changes)
         if alike is not None
-        else ways(),
+        else find_class_changes(),
         tuple(_scores(running, stored, machine)),
         live.spec.node_name if live is not None else "",
         machine.memory,
         tree_of(running, stored, machine, live.metadata.uid if live is not None else "") if version else None,
         (
             *supposed,
-            *known.assumptions,
+            *policies.assumptions,
             *analysis.assumed,
-            *gates(live or start.pod, ask.server),
+            *gates(live or manifest.pod, options.server),
             *stated,
-            *(analysis.made.assumptions if analysis.made is not None else ()),
+            *(analysis.made_pod.assumptions if analysis.made_pod is not None else ()),
         ),
         quality.unseen,
         quality.complete,
@@ -320,12 +323,12 @@ def quality(
 
 
 def _class_reaches(
-    store: Store, subject: Subject, ask: EvaluationOptions, case: AdmittedPod, analysis: Analysis
+    store: Store, subject: Subject, options: EvaluationOptions, case: AdmittedPod, analysis: Analysis
 ) -> tuple[ClassChange, ...]:
     """Return the changes to the other classes; for a run those of its Task, since nobody writes its pod."""
     maker = maker_of(analysis)
     if maker is not None:
-        return tuple(maker.reach(store, subject, ask, case.draft))
+        return tuple(maker.reach(store, subject, options, case.draft))
     now = qos.class_of(case.draft)
     return tuple(find_reach(case, name) for name in CLASSES if name != now)
 
@@ -333,29 +336,31 @@ def _class_reaches(
 class QosAnswers:
     """Answers for many objects, in short: without a journal, ways to other classes and scores."""
 
-    def __init__(self, store: Store, ask: EvaluationOptions) -> None:
-        self._store, self._ask = store, ask
+    def __init__(self, store: Store, options: EvaluationOptions) -> None:
+        self._store, self._options = store, options
         self._unseen: dict[str, tuple[FailedRead, ...]] = {}
 
     def quality(self, subject: Subject) -> PodQos | None:
         """Return class, culprits and refusal. Raises what ``explain`` raises."""
-        analysis, space = analysis_of(self._store, subject, self._ask, journal=False), subject.ref.namespace
-        if analysis.made is not None:
-            return _brief(subject, analysis, self._ask.server)
+        analysis, space = analysis_of(self._store, subject, self._options, journal=False), subject.ref.namespace
+        if analysis.made_pod is not None:
+            return _brief(subject, analysis, self._options.server)
         if space not in self._unseen:
             self._unseen[space] = tuple(find_unread(self._store, (ReadRequest("LimitRange", space),)))
-        return _brief(subject, analysis, self._ask.server, self._unseen[space])
+        return _brief(subject, analysis, self._options.server, self._unseen[space])
 
 
-def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[FailedRead, ...] = ()) -> PodQos | None:
+def _brief(
+    subject: Subject, analysis: Analysis, server: Server, failed_reads: tuple[FailedRead, ...] = ()
+) -> PodQos | None:
     first = analysis.outcomes[0]
     draft: Draft | None = first.draft
     if draft is None:
         return None
-    live = analysis.start.live
-    if live is not None and _has_unread_limits(live, unseen):
+    live = analysis.manifest.live
+    if live is not None and _has_unread_limits(live, failed_reads):
         draft = _running_draft(live, draft, "", server)[0]
-    brought = brought_class(analysis.start.pod, server) if live is None else ""
+    brought = brought_class(analysis.manifest.pod, server) if live is None else ""
     qos_class = qos.explain(draft, brought)
     others = (
         set()
@@ -375,14 +380,14 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[F
         live_class=stored,
         alternatives=tuple(sorted(others)),
         refused=refused,
-        unseen=(*unseen, *analysis.unseen),
-        complete=not any(unseen.required for unseen in unseen),
+        unseen=(*failed_reads, *analysis.unseen),
+        complete=not any(failed_read.required for failed_read in failed_reads),
     )
 
 
-def _has_unread_limits(live: Pod | None, unseen: Iterable[FailedRead]) -> bool:
+def _has_unread_limits(live: Pod | None, failed_reads: Iterable[FailedRead]) -> bool:
     """Return whether a live pod has values of LimitRanges that cannot be read, so that today's values are not known."""
-    return live is not None and any(unseen.kind == "LimitRange" for unseen in unseen)
+    return live is not None and any(failed_read.kind == "LimitRange" for failed_read in failed_reads)
 
 
 def _culprits(draft: Draft) -> Iterator[Culprit]:
@@ -412,13 +417,13 @@ def _scores(draft: Draft, qos_class: str, machine: KubeletNode) -> Iterator[OomS
     for slot in (*draft.inits, *draft.containers):
         value = oom_score(draft, slot, qos_class, machine.memory)
         request = slot.requests.get("memory")
-        of = f"memory request {request}" if request else "no memory request"
-        of += f" and {quantity_of(part, 'BinarySI')} of the pod level's" if part else ""
-        yield OomScore(slot.title, value, of if qos_class == "Burstable" else f"the class {qos_class}")
+        request_text = f"memory request {request}" if request else "no memory request"
+        request_text += f" and {quantity_of(part, 'BinarySI')} of the pod level's" if part else ""
+        yield OomScore(slot.title, value, request_text if qos_class == "Burstable" else f"the class {qos_class}")
 
 
-def _unread_nodes(store: Store, subject: Subject, ask: EvaluationOptions) -> Iterator[FailedRead]:
+def _unread_nodes(store: Store, subject: Subject, options: EvaluationOptions) -> Iterator[FailedRead]:
     """Yield the node that the scores need and that could not be read."""
-    for unseen in find_unread(store, needs_with_node(store, subject, seen=ask.seen)):
-        if unseen.kind != "Node" or unseen.state != "unread":
-            yield unseen
+    for failed_read in find_unread(store, needs_with_node(store, subject, seen=options.seen)):
+        if failed_read.kind != "Node" or failed_read.state != "unread":
+            yield failed_read

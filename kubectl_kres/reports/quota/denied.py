@@ -95,12 +95,12 @@ def stands_alone(workload: Workload) -> bool:
     return controller(workload)[0] not in KINDS
 
 
-def find_refusal(store: Store, subject: Subject, ask: EvaluationOptions) -> Denied | None:
+def find_refusal(store: Store, subject: Subject, options: EvaluationOptions) -> Denied | None:
     """Return the refused workload; None if no pod of the workload is being refused."""
     workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     if subject.ref.kind in kinds_of("waits"):
         description = describe(workload)
-        return _build_waiting_denied(store, subject, ask) if description is not None and description.waits else None
+        return _build_waiting_denied(store, subject, options) if description is not None and description.waits else None
     if not isinstance(workload, Workload):
         return None
     replicas = pods_of(store, subject.ref.kind, workload)
@@ -108,31 +108,31 @@ def find_refusal(store: Store, subject: Subject, ask: EvaluationOptions) -> Deni
         return None
     if replicas is not None and not (replicas.failing or replicas.missing_pods):
         return None
-    explanation = explain(store, subject, ask)
+    explanation = explain(store, subject, options)
     if replicas is None:
         return _build_denied(explanation, None, ()) if is_negative(explanation.verdict) else None
-    seen = tuple(fact for fact in explanation.facts if fact.reason in _REFUSED)
+    facts = tuple(fact for fact in explanation.facts if fact.reason in _REFUSED)
     verdict = explanation.verdict
-    if not (replicas.failing or seen) and verdict.allowed is True and not is_negative(verdict):
+    if not (replicas.failing or facts) and verdict.allowed is True and not is_negative(verdict):
         return None
-    return _build_denied(explanation, replicas, seen)
+    return _build_denied(explanation, replicas, facts)
 
 
-def _build_waiting_denied(store: Store, subject: Subject, ask: EvaluationOptions) -> Denied:
+def _build_waiting_denied(store: Store, subject: Subject, options: EvaluationOptions) -> Denied:
     """Return the answer for an object that waits for a quota; any other refusal of its pod has ended it."""
-    explanation = explain(store, subject, ask)
+    explanation = explain(store, subject, options)
     return _build_denied(explanation, None, explanation.facts[:1])
 
 
-def _build_denied(explanation: Explanation, replicas: Replicas | None, seen: tuple[Fact, ...]) -> Denied:
+def _build_denied(explanation: Explanation, replicas: Replicas | None, facts: tuple[Fact, ...]) -> Denied:
     return Denied(
         explanation.subject,
         replicas,
         explanation.verdict,
         explanation.remedies,
         tuple(cost for cost in explanation.quotas if cost.exceeded),
-        seen,
-        tuple(unseen for unseen in explanation.unseen if unseen.required),
+        facts,
+        tuple(failed_read for failed_read in explanation.unseen if failed_read.required),
         explanation.complete,
         explanation.tekton,
     )

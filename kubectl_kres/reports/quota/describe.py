@@ -47,10 +47,10 @@ class NamespaceBlock(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 def describe_needs(ref: ObjectRef) -> tuple[ReadRequest, ...]:
     """Return the read of the object, and for a namespace those of its policies."""
-    own = ReadRequest(ref.kind, ref.namespace, ref.name)
+    own_read = ReadRequest(ref.kind, ref.namespace, ref.name)
     if ref.kind != "Namespace":
-        return (own,)
-    return (own, ReadRequest("ResourceQuota", ref.name), ReadRequest("LimitRange", ref.name))
+        return (own_read,)
+    return (own_read, ReadRequest("ResourceQuota", ref.name), ReadRequest("LimitRange", ref.name))
 
 
 def quota_block(quota: ResourceQuota, *, converted: bool = True) -> QuotaBlock:

@@ -118,19 +118,19 @@ class Fit(Record, frozen=True):
         return self.enough and self.finds_nodes and not is_held_up(self.run_state)
 
 
-def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
+def fit(store: Store, subject: Subject, options: EvaluationOptions) -> Fit:
     """Return the answer for an object. Raises NotFound if the object is not in the store, UsageError if it neither is a
     pod nor makes pods.
 
     A live pod stands for another one like it.
     """
-    analysis = analysis_of_another(store, subject, ask)
-    explanation = build_explanation(store, subject, ask, analysis)
+    analysis = analysis_of_another(store, subject, options)
+    explanation = build_explanation(store, subject, options, analysis)
     counts = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
-    fits, most = smallest_count(counts), _largest_count(counts)
-    workload = analysis.start.owner or manifest_workload(subject)
+    fits, maximum = smallest_count(counts), _largest_count(counts)
+    workload = analysis.manifest.owner or manifest_workload(subject)
     replicas = pods_of(store, subject.ref.kind, workload) if isinstance(workload, Workload) else None
-    unread = any(unseen.kind == "ResourceQuota" for unseen in explanation.unseen)
+    unread = any(failed_read.kind == "ResourceQuota" for failed_read in explanation.unseen)
     known = None if unread else replicas
     room = fits if fits is not None else known.missing_pods + known.surge if known is not None else 0
     begun = under_way(store, subject, analysis, known) if known is not None else None
@@ -139,7 +139,7 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
         # There is no old pod that a rollout could wait for: what is missing is reported by itself.
         later = None
     # Old pods of a rollout that is under way make room for what is missing.
-    lacking = (
+    missing_count = (
         0 if known is None else begun.of - begun.updated if begun is not None else max(0, known.missing_pods - room)
     )
     surge = _surge(known, room) if known is not None else None
@@ -152,14 +152,14 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
         explanation.remedies,
         explanation.quotas,
         enough=not unread
-        and not lacking
+        and not missing_count
         and would in {None, "fits", "replaced"}
         and (replicas is not None or fits != 0),
         fits=fits,
-        at_most=most if most != fits else None,
+        at_most=maximum if maximum != fits else None,
         tightest=tuple(cost.quota for cost in explanation.quotas if cost.fits is not None and cost.fits == fits),
         replicas=replicas,
-        lacking=lacking,
+        lacking=missing_count,
         surge_fits=surge,
         would=would,
         would_end=later,
@@ -168,7 +168,7 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
         never=fits == 0 and any(finding.rule != "quota/exceeded" for finding in explanation.verdict.findings),
         autoscaled=explanation.autoscaled,
         assumptions=explanation.assumptions,
-        unseen=tuple(unseen for unseen in explanation.unseen if unseen.required),
+        unseen=tuple(failed_read for failed_read in explanation.unseen if failed_read.required),
         complete=explanation.complete,
         run_state=explanation.run_state,
         nodes=nodes,
@@ -183,8 +183,8 @@ def _nodes(
 ) -> NodeReport | None:
     from kubectl_kres.reports.scheduling.new_pods import report_new_pods  # noqa: PLC0415 - only where nodes were read
 
-    wanted = replicas.missing_pods + replicas.surge if replicas is not None else 1
-    return report_new_pods(store, subject, analysis, explanation.containers, wanted)
+    wanted_count = replicas.missing_pods + replicas.surge if replicas is not None else 1
+    return report_new_pods(store, subject, analysis, explanation.containers, wanted_count)
 
 
 def _without_node(nodes: NodeReport | None, replicas: Replicas | None) -> int:
@@ -205,10 +205,16 @@ def _largest_count(counts: Sequence[int | None]) -> int | None:
     return None if None in counts else max(count for count in counts if count is not None)
 
 
-def _state(end: RolloutResult | None) -> RolloutInProgress | None:
-    if end is None:
+def _state(rollout_result: RolloutResult | None) -> RolloutInProgress | None:
+    if rollout_result is None:
         return None
-    return RolloutInProgress(end.updated, end.of, end.old, end.gives_back, "moving" if end.complete else "stuck")
+    return RolloutInProgress(
+        rollout_result.updated,
+        rollout_result.of,
+        rollout_result.old,
+        rollout_result.gives_back,
+        "moving" if rollout_result.complete else "stuck",
+    )
 
 
 def _surge(replicas: Replicas, room: int) -> int | None:
@@ -218,8 +224,8 @@ def _surge(replicas: Replicas, room: int) -> int | None:
     return min(replicas.surge, max(0, room - replicas.missing_pods))
 
 
-def _classify_rollout(replicas: Replicas, end: RolloutResult, surge: int | None) -> Rollout:
-    if not end.complete:
+def _classify_rollout(replicas: Replicas, rollout_result: RolloutResult, surge: int | None) -> Rollout:
+    if not rollout_result.complete:
         return "stuck"
     if surge is None:
         return "replaced"
@@ -229,7 +235,7 @@ def _classify_rollout(replicas: Replicas, end: RolloutResult, surge: int | None)
 def _find_excess(analysis: Analysis, quotas: Sequence[QuotaCost]) -> Iterator[OverusedQuota]:
     """Yield the excess of quotas that count such a pod and use more than their hard."""
     asked = {cost.quota: cost.charge.requested for cost in quotas}
-    for quota in analysis.known.policies.quotas:
+    for quota in analysis.policies.policies.quotas:
         for name in asked.get(quota.name, ()):
             used, hard = quota.used.get(name), quota.hard.get(name)
             if used is not None and hard is not None and used > hard:

@@ -106,7 +106,7 @@ class QuotaReport(Record, frozen=True):
 
 
 def quota_reports(
-    store: Store, quotas: Sequence[ResourceQuota], ask: EvaluationOptions, *, recounted: bool = False, by: str = ""
+    store: Store, quotas: Sequence[ResourceQuota], options: EvaluationOptions, *, recounted: bool = False, by: str = ""
 ) -> Iterator[QuotaReport]:
     """Yield one report for each quota; all are of one namespace, whose objects are counted once.
 
@@ -116,57 +116,57 @@ def quota_reports(
         return
     namespace = quotas[0].metadata.namespace
     try:
-        objects = objects_of(store, quotas, namespace, ask) if recounted or by else {}
+        objects = objects_of(store, quotas, namespace, options) if recounted or by else {}
     except Unparsable as fault:
         raise UsageError(f"an object of namespace {namespace} cannot be counted: {fault}") from fault
     for quota in quotas:
         try:
-            yield _report(store, quota, ask, objects, recounted=recounted, by=by)
+            yield _report(store, quota, options, objects, recounted=recounted, by=by)
         except Unparsable as fault:
             name = f"ResourceQuota/{quota.metadata.name}"
             raise UsageError(f"{name}: {fault}", hint="no API server stores such a quota") from fault
 
 
 def _report(
-    store: Store, quota: ResourceQuota, ask: EvaluationOptions, objects: CountedObjects, *, recounted: bool, by: str
+    store: Store, quota: ResourceQuota, options: EvaluationOptions, objects: CountedObjects, *, recounted: bool, by: str
 ) -> QuotaReport:
     meta = quota.metadata
     hard = parse_list(quota.spec.hard, "spec.hard")
     faults = tuple(dict.fromkeys(map(str, quota_object.validate(quota.spec, hard))))
     as_if = quota if faults else with_assumed_status(quota, store)
-    supposed, quota = as_if is not quota, as_if
-    reads = counting_needs([quota], ask.server, meta.namespace) if objects else ()
+    is_assumed, quota = as_if is not quota, as_if
+    reads = counting_needs([quota], options.server, meta.namespace) if objects else ()
     if by == VALUE:
         reads = (*reads, ReadRequest("LimitRange", meta.namespace))
-    unseen = tuple(find_unread(store, reads))
+    failed_reads = tuple(find_unread(store, reads))
     optional = frozenset(optional_names({**hard, **(quota.status.hard or {})}, store.all("LimitRange", meta.namespace)))
     uses = tuple(
         structs.replace(use, optional=True) if use.name in optional else use for use in _list_uses(quota, hard)
     )
     return QuotaReport(
         ObjectRef("ResourceQuota", meta.name, meta.namespace),
-        _recount_uses(uses, quota, objects, ask, extended_of(store), texts=not supposed) if recounted else uses,
+        _recount_uses(uses, quota, objects, options, extended_of(store), texts=not is_assumed) if recounted else uses,
         scopes=scope_words(quota.spec),
         enforced=bool(quota.status.hard) or not hard or bool(faults),
-        supposed=supposed,
+        supposed=is_assumed,
         by=by,
         shares=_shares(store, quota, hard, objects, by) if by else (),
-        tree=with_shares(_tree(store, quota, hard, objects, ask)) if by == VALUE else (),
+        tree=with_shares(_tree(store, quota, hard, objects, options)) if by == VALUE else (),
         recounted=recounted,
         faults=faults,
         pool=ownership_of(quota.metadata).pool,
-        unseen=unseen,
-        complete=not unseen,
+        unseen=failed_reads,
+        complete=not failed_reads,
     )
 
 
-def _list_uses(quota: ResourceQuota, wanted: Quantities) -> tuple[QuotaUse, ...]:
+def _list_uses(quota: ResourceQuota, wanted_amounts: Quantities) -> tuple[QuotaUse, ...]:
     """Return the uses by the names of status and spec; the status is what is enforced."""
     status = quota.status
     hard, used = parse_list(status.hard, "status.hard"), parse_list(status.used, "status.used")
     return tuple(
-        _build_use(name, hard.get(name), used.get(name) if name in hard else None, wanted.get(name))
-        for name in sorted({*hard, *wanted})
+        _build_use(name, hard.get(name), used.get(name) if name in hard else None, wanted_amounts.get(name))
+        for name in sorted({*hard, *wanted_amounts})
     )
 
 
@@ -176,9 +176,9 @@ def _percent(used: Quantity, hard: Quantity) -> int | None:
     return _OF_NOTHING if number is None and used.nano > 0 else number
 
 
-def _build_use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quantity | None) -> QuotaUse:
-    bound = hard if hard is not None else wanted or ZERO
-    other = None if hard is None or hard == wanted else "" if wanted is None else str(wanted)
+def _build_use(name: str, hard: Quantity | None, used: Quantity | None, wanted_amounts: Quantity | None) -> QuotaUse:
+    bound = hard if hard is not None else wanted_amounts or ZERO
+    other = None if hard is None or hard == wanted_amounts else "" if wanted_amounts is None else str(wanted_amounts)
     if used is None:
         return QuotaUse(name, str(bound), wanted=other)
     return QuotaUse(name, str(bound), str(used), str(bound - used), _percent(used, bound), other)
@@ -188,7 +188,7 @@ def _recount_uses(
     uses: Sequence[QuotaUse],
     quota: ResourceQuota,
     objects: CountedObjects,
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
     extended: Mapping[str, str],
     *,
     texts: bool,
@@ -200,12 +200,14 @@ def _recount_uses(
         resource: None if pairs is None else [counted.request for counted in pairs]
         for resource, pairs in objects.items()
     }
-    quantities = recount(quota, requests, ask.server, extended=extended)
-    missing = unreadable(quota, objects, ask.server, extended)
+    quantities = recount(quota, requests, options.server, extended=extended)
+    missing = unreadable(quota, objects, options.server, extended)
     pods = [pod.item for pod in objects.get("pods") or () if isinstance(pod.item, Pod)]
-    now = datetime.fromisoformat(ask.now) if ask.now else None
+    now = datetime.fromisoformat(options.now) if options.now else None
     drifts = (
-        {drift.name: drift for drift in find_drifts(quota, quantities, missing, pods, ask.server, now)} if texts else {}
+        {drift.name: drift for drift in find_drifts(quota, quantities, missing, pods, options.server, now)}
+        if texts
+        else {}
     )
     return tuple(
         QuotaUse(
@@ -224,15 +226,15 @@ def _recount_uses(
     )
 
 
-def used_by(store: Store, quota: ResourceQuota, ask: EvaluationOptions) -> tuple[UsageNode, ...]:
+def used_by(store: Store, quota: ResourceQuota, options: EvaluationOptions) -> tuple[UsageNode, ...]:
     """Return who uses what one quota counts, down to values; the caller adds shares.
 
     Raises UsageError as ``quota_reports`` does.
     """
     space = quota.metadata.namespace
     try:
-        objects = objects_of(store, [quota], space, ask)
-        return _tree(store, quota, parse_list(quota.spec.hard, "spec.hard"), objects, ask)
+        objects = objects_of(store, [quota], space, options)
+        return _tree(store, quota, parse_list(quota.spec.hard, "spec.hard"), objects, options)
     except Unparsable as fault:
         raise UsageError(
             f"what counts for quota {quota.metadata.name} of {space} cannot be counted: {fault}"
@@ -240,11 +242,11 @@ def used_by(store: Store, quota: ResourceQuota, ask: EvaluationOptions) -> tuple
 
 
 def _tree(
-    store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, ask: EvaluationOptions
+    store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, options: EvaluationOptions
 ) -> tuple[UsageNode, ...]:
     scopes = requirements(quota.spec)
     result = (counted for counted in flatten_objects(objects) if all(map(counted.request.in_scope, scopes)))
-    return workload_nodes(store, quota, result, hard, ask)
+    return workload_nodes(store, quota, result, hard, options)
 
 
 def _shares(
@@ -260,17 +262,17 @@ def _shares(
         usage = {name: value for name, value in request.usage.items() if value.nano and name in hard}
         if not usage or not all(map(request.in_scope, scopes)):
             continue
-        who = owner_of(item, "workload" if by == VALUE else by, store)
-        add_into(sums.setdefault(who, {}), usage)
-        pods[who] = pods.get(who, 0) + isinstance(item, Pod)
+        owner = owner_of(item, "workload" if by == VALUE else by, store)
+        add_into(sums.setdefault(owner, {}), usage)
+        pods[owner] = pods.get(owner, 0) + isinstance(item, Pod)
     totals: Quantities = {}
     for quantities in sums.values():
         add_into(totals, quantities)
 
-    def share(who: str) -> UsageShare:
-        values = {name: sums[who][name] for name in sorted(sums[who])}
+    def share(owner: str) -> UsageShare:
+        values = {name: sums[owner][name] for name in sorted(sums[owner])}
         percents = {name: value.nano * 100 // totals[name].nano for name, value in values.items()}
-        return UsageShare(who, pods[who], {name: str(value) for name, value in values.items()}, percents)
+        return UsageShare(owner, pods[owner], {name: str(value) for name, value in values.items()}, percents)
 
     ranked = sorted(map(share, sums), key=lambda usage_share: (-max(usage_share.percents.values()), usage_share.who))
     return tuple(ranked)
@@ -311,5 +313,5 @@ def _demands(item: LimitRangeItem, *, limits: bool) -> bool:
 
     Source: plugin/pkg/admission/limitranger minConstraint, maxConstraint; apis/core/v1 SetDefaults_LimitRangeItem.
     """
-    own = (item.max, item.default) if limits else (item.min, item.max, item.default, item.default_request)
-    return item.type in {"Container", "Pod"} and any(_RESOURCE in (values or {}) for values in own)
+    bounds = (item.max, item.default) if limits else (item.min, item.max, item.default, item.default_request)
+    return item.type in {"Container", "Pod"} and any(_RESOURCE in (values or {}) for values in bounds)

@@ -83,11 +83,13 @@ def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: s
     return (*(ReadRequest(kind.kind, namespace) for kind in kinds), *classes)
 
 
-def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, ask: EvaluationOptions) -> CountedObjects:
+def objects_of(
+    store: Store, quotas: Iterable[ResourceQuota], namespace: str, options: EvaluationOptions
+) -> CountedObjects:
     """Return the counted objects of one namespace. Raises Unparsable for an object that no server would store."""
-    now = datetime.fromisoformat(ask.now) if ask.now else None
-    pods = PodRequests(ask.server, now)
-    of_other = partial(request_of, server=ask.server, now=now, extended=extended_of(store))
+    now = datetime.fromisoformat(options.now) if options.now else None
+    pods = PodRequests(options.server, now)
+    of_other = partial(request_of, server=options.server, now=now, extended=extended_of(store))
     return {
         kind.qualified_name: tuple(
             CountedAmounts(item, pods.request_of(item) if isinstance(item, Pod) else of_other(item))
@@ -96,7 +98,7 @@ def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, as
         if store.covered(ReadRequest(kind.kind, namespace)).is_known
         and (kind.qualified_name != RESOURCE_CLAIMS or store.covered(ReadRequest("DeviceClass")).is_known)
         else None
-        for kind in counting_kinds(quotas, ask.server)
+        for kind in counting_kinds(quotas, options.server)
     }
 
 
@@ -204,14 +206,18 @@ class UsageNode(Record, frozen=True):
 
 
 def workload_nodes(
-    store: Store, quota: ResourceQuota, counted: Iterable[CountedAmounts], names: Iterable[str], ask: EvaluationOptions
+    store: Store,
+    quota: ResourceQuota,
+    counted: Iterable[CountedAmounts],
+    names: Iterable[str],
+    options: EvaluationOptions,
 ) -> tuple[UsageNode, ...]:
     """Return the workloads and other objects that are counted, with their pods and the pods' values; without shares.
 
     ``counted``: those of the quota's namespace that are in its scopes.
     """
     space, hard = quota.metadata.namespace, frozenset(names)
-    setters = _Setters(store, ask)
+    setters = _Setters(store, options)
     sums: dict[str, Quantities] = {}
     parts: dict[str, list[UsageNode]] = {}
     for item, request in counted:
@@ -219,23 +225,23 @@ def workload_nodes(
         if not usage:
             continue
         is_pod = isinstance(item, Pod)
-        who = workload_of(item, store) if is_pod else f"{item.kind}/{item.metadata.name}"
-        add_into(sums.setdefault(who, {}), usage)
-        usage_nodes = parts.setdefault(who, [])
+        owner = workload_of(item, store) if is_pod else f"{item.kind}/{item.metadata.name}"
+        add_into(sums.setdefault(owner, {}), usage)
+        usage_nodes = parts.setdefault(owner, [])
         if is_pod:
             ref = ObjectRef("Pod", item.metadata.name, space)
             values = tuple(setters.values(item, usage))
             usage_nodes.append(UsageNode(f"Pod/{ref.name}", _texts(usage), pods=1, subject=ref, inside=values))
-    return tuple(_workload(who, space, values, parts[who]) for who, values in sums.items())
+    return tuple(_workload(owner, space, values, parts[owner]) for owner, values in sums.items())
 
 
-def _workload(who: str, space: str, values: Quantities, pods: Sequence[UsageNode]) -> UsageNode:
+def _workload(owner: str, space: str, values: Quantities, pods: Sequence[UsageNode]) -> UsageNode:
     """Return the node of a workload; a pod without a maker is its own workload."""
-    if len(pods) == 1 and pods[0].who == who:
+    if len(pods) == 1 and pods[0].who == owner:
         return pods[0]
-    kind, _, name = who.partition("/")
+    kind, _, name = owner.partition("/")
     subject = ObjectRef(kind, name, space) if kind in BY_KIND else None
-    return UsageNode(who, _texts(values), pods=len(pods), subject=subject, inside=tuple(pods))
+    return UsageNode(owner, _texts(values), pods=len(pods), subject=subject, inside=tuple(pods))
 
 
 def setter_needs(store: Store, space: str) -> Iterator[ReadRequest]:
@@ -246,18 +252,18 @@ def setter_needs(store: Store, space: str) -> Iterator[ReadRequest]:
         if origin in met:
             continue
         met.add(origin)
-        for need in list_read_requests(store, Subject(ObjectRef("Pod", pod.metadata.name, space), BY_KIND["Pod"])):
-            if need.kind not in _BESIDE:
+        for read in list_read_requests(store, Subject(ObjectRef("Pod", pod.metadata.name, space), BY_KIND["Pod"])):
+            if read.kind not in _BESIDE:
                 # One list is less than a request for each of many owners.
-                yield structs.replace(need, name="") if BY_KIND[need.kind].namespaced else need
+                yield structs.replace(read, name="") if BY_KIND[read.kind].namespaced else read
 
 
-def parent_node(nodes: Sequence[UsageNode], who: str, subject: ObjectRef | None = None) -> UsageNode:
+def parent_node(nodes: Sequence[UsageNode], owner: str, subject: ObjectRef | None = None) -> UsageNode:
     """Return a node with the sum of these nodes."""
     sums: Quantities = {}
     for node in nodes:
         add_into(sums, {name: parse(text) for name, text in node.usage.items()})
-    return UsageNode(who, _texts(sums), pods=sum(node.pods for node in nodes), subject=subject, inside=tuple(nodes))
+    return UsageNode(owner, _texts(sums), pods=sum(node.pods for node in nodes), subject=subject, inside=tuple(nodes))
 
 
 def with_shares(nodes: Sequence[UsageNode]) -> tuple[UsageNode, ...]:
@@ -281,13 +287,13 @@ def _texts(values: Quantities) -> dict[str, str]:
 class _Setters:
     """What set the values of pods; computed once for pods of one controller with the same values."""
 
-    def __init__(self, store: Store, ask: EvaluationOptions) -> None:
-        self._store, self._ask = store, ask
+    def __init__(self, store: Store, options: EvaluationOptions) -> None:
+        self._store, self._options = store, options
         self._known: dict[tuple[Any, ...], Mapping[str, _Value]] = {}
 
     def values(self, pod: Pod, names: Iterable[str]) -> Iterator[UsageNode]:
         """Yield the values that count for some names of a quota, by the object that has them."""
-        draft = draft_pod(pod, self._ask.server)
+        draft = draft_pod(pod, self._options.server)
         usage: dict[tuple[str, str], dict[str, str]] = {}
         set_by: dict[tuple[str, str], dict[str, SetBy]] = {}
         resource_values = self._find_pod_values(pod)
@@ -310,10 +316,10 @@ class _Setters:
     def _values_of(self, subject: Subject) -> Mapping[str, _Value]:
         """Return the values by path; nothing where the maker of the pod cannot be read."""
         try:
-            made = analysis_of(self._store, subject, self._ask)
+            analysis_made = analysis_of(self._store, subject, self._options)
         except KresError:
             return {}
-        table = ValueTable(self._store, made.start, made.outcomes, made.listed)
+        table = ValueTable(self._store, analysis_made.manifest, analysis_made.outcomes, analysis_made.listed)
         return {
             value.path: ((container.role, container.name), value)
             for container in table.containers()

@@ -30,16 +30,16 @@ _PATCHED = frozenset({
 _SCALED = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"})
 
 
-def commands(of: Origin, edits: Sequence[Edit], kept: Mapping[ObjectRef, str]) -> tuple[str, ...]:
+def commands(origin: Origin, edits: Sequence[Edit], kept: Mapping[ObjectRef, str]) -> tuple[str, ...]:
     """Return the lines that make the edits, quotas and LimitRanges first; ``kept``: objects that are not changed
     here.
     """
-    return tuple(_lines(of, [edit for edit in edits if edit.object not in kept]))
+    return tuple(_lines(origin, [edit for edit in edits if edit.object not in kept]))
 
 
 def unchangeable(edits: Sequence[Edit]) -> dict[ObjectRef, str]:
     """Return the objects that cannot be edited in place, each with the reason."""
-    return {edit.object: why for edit in edits if (why := _why_not(edit))}
+    return {edit.object: reason for edit in edits if (reason := _why_not(edit))}
 
 
 def _why_not(value: Edit) -> str:
@@ -63,7 +63,7 @@ def _why_not(value: Edit) -> str:
     return f"change the manifest of {value.object}"
 
 
-def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
+def _lines(origin: Origin, edits: Sequence[Edit]) -> Iterator[str]:
     quotas: dict[ObjectRef, list[RaiseQuota]] = {}
     bounds: dict[ObjectRef, list[Mapping[str, Any]]] = {}
     templates: dict[ObjectRef, list[SetValue]] = {}
@@ -76,21 +76,21 @@ def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
             case SetValue() if edit.object.kind in _PATCHED:
                 templates.setdefault(edit.object, []).append(edit)
     for ref, raised in quotas.items():
-        yield _raise_quota_command(of, ref, raised)
+        yield _raise_quota_command(origin, ref, raised)
     for ref, changes in bounds.items():
-        yield _patch(of, "limitrange", ref, changes, "json")
+        yield _patch(origin, "limitrange", ref, changes, "json")
     for ref, values in templates.items():
-        yield _patch(of, ref.kind.lower(), ref, _template(values), "strategic")
-    yield from (_scale_command(of, edit) for edit in edits if isinstance(edit, Scale))
-    yield from (_deleting(of, edit.object) for edit in edits if isinstance(edit, DeleteObject))
-    yield from (_configuration_command(of, edit) for edit in edits if isinstance(edit, SetConfig))
+        yield _patch(origin, ref.kind.lower(), ref, _template(values), "strategic")
+    yield from (_scale_command(origin, edit) for edit in edits if isinstance(edit, Scale))
+    yield from (_deleting(origin, edit.object) for edit in edits if isinstance(edit, DeleteObject))
+    yield from (_configuration_command(origin, edit) for edit in edits if isinstance(edit, SetConfig))
 
 
-def _deleting(of: Origin, ref: ObjectRef) -> str:
-    return _kubectl(of, f"delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}")
+def _deleting(origin: Origin, ref: ObjectRef) -> str:
+    return _kubectl(origin, f"delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}")
 
 
-def _configuration_command(of: Origin, edit: SetConfig) -> str:
+def _configuration_command(origin: Origin, edit: SetConfig) -> str:
     """Return the line that sets a key of Tekton's configuration. A flag that the Tekton Operator keeps is not a
     text.
     """
@@ -98,32 +98,32 @@ def _configuration_command(of: Origin, edit: SetConfig) -> str:
     value: object = edit.to
     if ref.kind != "ConfigMap" and edit.to in {"true", "false"}:
         value = edit.to == "true"
-    return _patch(of, ref.kind.lower(), ref, _nest_value(FieldPath.parse(edit.field).steps, value), "merge")
+    return _patch(origin, ref.kind.lower(), ref, _nest_value(FieldPath.parse(edit.field).steps, value), "merge")
 
 
-def _raise_quota_command(of: Origin, ref: ObjectRef, edits: Sequence[RaiseQuota]) -> str:
+def _raise_quota_command(origin: Origin, ref: ObjectRef, edits: Sequence[RaiseQuota]) -> str:
     """Return a merge patch, or a JSON patch for fields in lists, which a merge patch would replace as a whole."""
     paths = [FieldPath.parse(edit.field) for edit in edits]
     if any(isinstance(step, int) for path in paths for step in path.steps):
         changes = [{"op": "add", "path": _pointer(edit.field), "value": edit.to} for edit in edits]
-        return _patch(of, ref.kind.lower(), ref, changes, "json")
+        return _patch(origin, ref.kind.lower(), ref, changes, "json")
     patch: dict[str, Any] = {}
     for path, edit in zip(paths, edits, strict=True):
         node = patch
         for step in path.steps[:-1]:
             node = node.setdefault(str(step), {})
         node[str(path.steps[-1])] = edit.to
-    return _patch(of, "quota" if ref.kind == "ResourceQuota" else ref.kind.lower(), ref, patch, "merge")
+    return _patch(origin, "quota" if ref.kind == "ResourceQuota" else ref.kind.lower(), ref, patch, "merge")
 
 
-def _scale_command(of: Origin, scale: Scale) -> str:
+def _scale_command(origin: Origin, scale: Scale) -> str:
     ref = scale.object
     if ref.kind in _SCALED:
         words = (
             f"scale {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)} --replicas={scale.to}"
         )
-        return _kubectl(of, words)
-    return _patch(of, ref.kind.lower(), ref, _nest_value(FieldPath.parse(scale.field).steps, scale.to), "merge")
+        return _kubectl(origin, words)
+    return _patch(origin, ref.kind.lower(), ref, _nest_value(FieldPath.parse(scale.field).steps, scale.to), "merge")
 
 
 def _nest_value(steps: Sequence[str | int], value: object) -> object:
@@ -145,7 +145,7 @@ def _template(values: Sequence[SetValue]) -> object:
                 node[str(step)] = value.to
             elif isinstance(after, int) and not isinstance(step, MapKey):
                 group = node.setdefault(str(step), [])
-                entry = next((it for it in group if it["name"] == value.container), None)
+                entry = next((item for item in group if item["name"] == value.container), None)
                 if entry is None:
                     entry = {"name": value.container}
                     group.append(entry)
@@ -161,24 +161,26 @@ def _pointer(field: str) -> str:
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
 
 
-def _patch(of: Origin, kind: str, ref: ObjectRef, patch: object, how: str) -> str:
+def _patch(origin: Origin, kind: str, ref: ObjectRef, patch: object, how: str) -> str:
     text = json.dumps(patch, separators=(",", ":"), ensure_ascii=True)
-    where = f"{kind} {shlex.quote(ref.name)}{f' -n {shlex.quote(ref.namespace)}' if ref.namespace else ''}"
-    return _kubectl(of, f"patch {where} --type {how} -p {shlex.quote(text)}")
+    place_text = f"{kind} {shlex.quote(ref.name)}{f' -n {shlex.quote(ref.namespace)}' if ref.namespace else ''}"
+    return _kubectl(origin, f"patch {place_text} --type {how} -p {shlex.quote(text)}")
 
 
-def usage_command(of: Origin, quota: ObjectRef) -> str:
+def usage_command(origin: Origin, quota: ObjectRef) -> str:
     """Return the line that shows who uses a quota, in the same cluster and namespace; empty if it is no
     ResourceQuota.
     """
     if quota.kind == "Tenant":
         return " ".join(
-            filter(None, [_kubectl(of, f"kres explain tenant/{shlex.quote(quota.name)} --by value"), of.reading])
+            filter(
+                None, [_kubectl(origin, f"kres explain tenant/{shlex.quote(quota.name)} --by value"), origin.reading]
+            )
         )
     if quota.kind != "ResourceQuota":
         return ""
     words = f"kres quota {shlex.quote(quota.name)} -n {shlex.quote(quota.namespace)} --by workload"
-    return " ".join(filter(None, [_kubectl(of, words), of.reading]))
+    return " ".join(filter(None, [_kubectl(origin, words), origin.reading]))
 
 
 def is_patched(kind: str) -> bool:
@@ -186,25 +188,25 @@ def is_patched(kind: str) -> bool:
     return kind in _PATCHED
 
 
-def directed_command(of: Origin, words: str) -> str:
+def directed_command(origin: Origin, words: str) -> str:
     """Return the words as a line for kubectl, with the flags that choose the same server and user."""
-    return _kubectl(of, words)
+    return _kubectl(origin, words)
 
 
-def _kubectl(of: Origin, words: str) -> str:
+def _kubectl(origin: Origin, words: str) -> str:
     """Return a line for kubectl, with the flags that choose the same server and user."""
-    return f"kubectl {words}{f' {of.flags}' if of.flags else ''}"
+    return f"kubectl {words}{f' {origin.flags}' if origin.flags else ''}"
 
 
 #: A command within a sentence, as ``(kubectl get priorityclasses)``.
 _BRACKETS = re.compile(r"\((kubectl(?: [a-z0-9.-]+)+?)( lists them)?\)")
 
 
-def add_access_flags(of: Origin, texts: Iterable[str]) -> tuple[str, ...]:
+def add_access_flags(origin: Origin, texts: Iterable[str]) -> tuple[str, ...]:
     """Return the sentences with such flags in the commands in their brackets."""
-    if not of.flags:
+    if not origin.flags:
         return tuple(texts)
-    return tuple(_BRACKETS.sub(lambda match: f"({match[1]} {of.flags}{match[2] or ''})", text) for text in texts)
+    return tuple(_BRACKETS.sub(lambda match: f"({match[1]} {origin.flags}{match[2] or ''})", text) for text in texts)
 
 
 _MANAGED_BY = "app.kubernetes.io/managed-by"

@@ -65,9 +65,11 @@ def bounds_of(journal: Journal, findings: Iterable[Finding], path: str, resource
         for finding in findings
         if finding.path == path and finding.resource == resource
     ]
-    at = f"{path}.resources[{resource}]"
+    field_text = f"{path}.resources[{resource}]"
     demands += [
-        (entry.rule, entry.bound, entry.source) for entry in journal if isinstance(entry, Check) and entry.path == at
+        (entry.rule, entry.bound, entry.source)
+        for entry in journal
+        if isinstance(entry, Check) and entry.path == field_text
     ]
     entry = {
         rule: sorted(
@@ -99,11 +101,13 @@ def fit(request: Quantity | None, limit: Quantity | None, bounds: LimitBounds, r
     ratio = bounds.ratio.quantity
     if asked and not limit:
         unit = _unit(asked, resource)
-        most = Quantity(asked.nano * ratio.nano // 10**9 // unit * unit, asked.format)
-        return BoundsFit(asked, most if bounds.high is None or most < bounds.high.quantity else bounds.high.quantity)
+        maximum = Quantity(asked.nano * ratio.nano // 10**9 // unit * unit, asked.format)
+        return BoundsFit(
+            asked, maximum if bounds.high is None or maximum < bounds.high.quantity else bounds.high.quantity
+        )
     if allowed:
-        least = _smallest_request(allowed, ratio, _unit(allowed, resource))
-        asked = least if asked is None or asked < least else asked
+        minimum = _smallest_request(allowed, ratio, _unit(allowed, resource))
+        asked = minimum if asked is None or asked < minimum else asked
     return BoundsFit(asked, allowed)
 
 
@@ -151,16 +155,16 @@ def changes(before: BoundsFit, after: BoundsFit) -> Iterator[tuple[Side, str, Qu
 
 
 class QuotaExcess(NamedTuple):
-    """Amounts of one resource; ``asked`` is what the request adds."""
+    """Amounts of one resource; ``requested`` is what the request adds."""
 
     used: Quantity
-    asked: Quantity
+    requested: Quantity
     hard: Quantity
 
     @property
     def after(self) -> Quantity:
         """The amount that would be in use."""
-        return self.used + self.asked
+        return self.used + self.requested
 
     @property
     def shortage(self) -> Quantity:
@@ -187,7 +191,12 @@ class UpperBound(NamedTuple):
     """A max and the LimitRange that has it."""
 
     quantity: Quantity
-    by: str
+    source_text: str
+
+    @property
+    def text(self) -> str:
+        """The max with its origin: ``2, the max of LimitRange/limits``."""
+        return f"{self.quantity}, the max of {self.source_text}"
 
 
 _AS_THEY_ARE = FieldNames()
@@ -196,8 +205,8 @@ _AS_THEY_ARE = FieldNames()
 class RemedyContext:
     """Findings that one change remedies, with the context of that change; ``finding`` is the first of them.
 
-    ``names`` gives a container's name by its path, where there is no draft to ask. ``lacking``: how many such pods are
-    missing. ``naming``: the names of containers and values.
+    ``names`` gives a container's name by its path, where there is no draft to ask. ``missing_count``: how many such
+    pods are missing. ``naming``: the names of containers and values.
     """
 
     __slots__ = ("draft", "finding", "findings", "journal", "lacking", "limits", "names", "naming")
@@ -208,10 +217,10 @@ class RemedyContext:
         outcome: Outcome,
         names: Mapping[str, str],
         limits: Sequence[Limits] = (),
-        lacking: int = 1,
+        missing_count: int = 1,
         naming: FieldNames = _AS_THEY_ARE,
     ) -> None:
-        self.lacking, self.naming = lacking, naming
+        self.lacking, self.naming = missing_count, naming
         self.findings, self.finding, self.names, self.limits = findings, findings[0], names, limits
         self.draft: Draft | None = outcome.draft
         self.journal: Journal = outcome.journal
@@ -319,20 +328,19 @@ def _find_contradiction(case: RemedyContext, limit_bounds: LimitBounds, name: st
     if draft is None or limit_bounds.contradictory:
         return ""
     own = {slot.path: bounds_of(case.journal, case.findings, slot.path, name) for slot in draft.slots()}
-    least = _in_sum(draft, {path: bounds.low for path, bounds in own.items()}, name)
-    if least is not None and limit_bounds.high is not None and least > limit_bounds.high.quantity:
+    minimum = _in_sum(draft, {path: bounds.low for path, bounds in own.items()}, name)
+    if minimum is not None and limit_bounds.high is not None and minimum > limit_bounds.high.quantity:
         by = _refs(bounds.low for bounds in own.values())
         ceiling = _demand(limit_bounds.high, "at most")
-        return f"the containers have at least {least} {name} in sum{by}, and the pod {ceiling}"
+        return f"the containers have at least {minimum} {name} in sum{by}, and the pod {ceiling}"
     highs = {path: bounds.high for path, bounds in own.items()}
     if draft.pod is not None or limit_bounds.low is None or not all(highs.values()):
         return ""
-    most = _in_sum(draft, highs, name)
-    if most is not None and most < limit_bounds.low.quantity:
+    maximum = _in_sum(draft, highs, name)
+    if maximum is not None and maximum < limit_bounds.low.quantity:
         by = _refs(highs.values())
-        return (
-            f"the containers have at most {most} {name} in sum{by}, and the pod {_demand(limit_bounds.low, 'at least')}"
-        )
+        pod = _demand(limit_bounds.low, "at least")
+        return f"the containers have at most {maximum} {name} in sum{by}, and the pod {pod}"
     return ""
 
 
@@ -378,28 +386,28 @@ def _format_value_owner(case: RemedyContext, after: BoundsFit) -> str:
     return "the pod level and of the containers, in sum," if low else "the pod level"
 
 
-def _format_changes(changed: Sequence[tuple[Side, str, Quantity]], name: str, who: str) -> str:
+def _format_changes(changed: Sequence[tuple[Side, str, Quantity]], name: str, holder: str) -> str:
     first, last = changed[0], changed[-1]
     if first[1:] == last[1:]:
         sides = " and ".join(f"{side}.{name}" for side, _, _ in changed)
-        return f"{sides} of {who} to {first[1]} {first[2]}"
-    return f"{first[0]}.{name} of {who} to {first[1]} {first[2]} and {last[0]}.{name} to {last[1]} {last[2]}"
+        return f"{sides} of {holder} to {first[1]} {first[2]}"
+    return f"{first[0]}.{name} of {holder} to {first[1]} {first[2]} and {last[0]}.{name} to {last[1]} {last[2]}"
 
 
 def _format_reason(
     case: RemedyContext, changed: Sequence[tuple[Side, str, Quantity]], after: BoundsFit, limit_bounds: LimitBounds
 ) -> str:
     """Return the reason to add: that a LimitRange fills the value in, or which ratio requires the request."""
-    slot, why = case.slot(), []
+    slot, reasons = case.slot(), []
     for side, word, value in changed:
         filled = case.setter(side)
         if filled and slot is not None:
-            why.append(f"{filled} fills in {slot.amounts_of(side).get(case.finding.resource)}")
+            reasons.append(f"{filled} fills in {slot.amounts_of(side).get(case.finding.resource)}")
         elif (
             side == "requests"
             and word == "at least"
             and limit_bounds.ratio
             and (limit_bounds.low is None or value != limit_bounds.low[0])
         ):
-            why.append(f"limit {after.limit} / {limit_bounds.ratio.quantity}")
-    return f" ({'; '.join(dict.fromkeys(why))})" if why else ""
+            reasons.append(f"limit {after.limit} / {limit_bounds.ratio.quantity}")
+    return f" ({'; '.join(dict.fromkeys(reasons))})" if reasons else ""

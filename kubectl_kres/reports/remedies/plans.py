@@ -143,4 +143,4 @@ def plan_of_rival(rival: Rival, policies: Policies, server: Server) -> RolloutPl
     """Return the plan of another workload's controller. Raises Unparsable."""
     if rival.last_faults is None or rival.last_faults[0] is not policies:
         rival.last_faults = policies, judge(rival.pod, policies, server)
-    return plan_of(rival.place, rival.pod, rival.last_faults[1], policies, server)[0]
+    return plan_of(rival.owned_pods, rival.pod, rival.last_faults[1], policies, server)[0]

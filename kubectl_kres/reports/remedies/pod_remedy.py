@@ -129,19 +129,19 @@ def remedies(
     names: Mapping[str, str] | None = None,
     special: Mapping[str, RemedyTexts] | None = None,
     limits: Sequence[Limits] = (),
-    lacking: int = 1,
+    missing_count: int = 1,
     naming: Callable[[Outcome], FieldNames] = lambda _: FieldNames(),
 ) -> tuple[str, ...]:
     """Return one sentence for each change that the refusals need; none for an admitted pod.
 
     ``names``: containers by their path, for a pod that could not be decoded. ``special``: remedies by rule that come
-    before those for a new pod. ``limits``: the LimitRanges that come after the present refusals. ``lacking``: how many
-    such pods are missing. ``naming``: the names of containers and values.
+    before those for a new pod. ``limits``: the LimitRanges that come after the present refusals. ``missing_count``: how
+    many such pods are missing. ``naming``: the names of containers and values.
     """
     of_systems = {rule: say for system in systems() for rule, say in system.sentences.items()}
     text = {**REMEDIES, **of_systems, **(special or {})}
     result: dict[str, None] = {}
-    for case in _largest([*_cases(outcomes, names or {}, limits, lacking, naming)]):
+    for case in _largest([*_cases(outcomes, names or {}, limits, missing_count, naming)]):
         result.update(dict.fromkeys(text.get(case.finding.rule, _unknown)(case)))
     if not result:
         return ()
@@ -153,12 +153,12 @@ def _cases(
     outcomes: Sequence[Outcome],
     names: Mapping[str, str],
     limits: Sequence[Limits],
-    lacking: int,
+    missing_count: int,
     naming: Callable[[Outcome], FieldNames],
 ) -> Iterator[RemedyContext]:
     for outcome in outcomes:
         for group in group_findings(outcome.refusal.findings if outcome.refusal else ()):
-            yield RemedyContext(group, outcome, names, limits, lacking, naming(outcome))
+            yield RemedyContext(group, outcome, names, limits, missing_count, naming(outcome))
 
 
 def _largest(cases: Sequence[RemedyContext]) -> Iterator[RemedyContext]:
@@ -183,7 +183,7 @@ def _quota_of(case: RemedyContext) -> tuple[str, str]:
 
 def _requested_amount(case: RemedyContext) -> Quantity:
     result = quota_excess(case.finding)
-    return result.asked if result is not None else ZERO
+    return result.requested if result is not None else ZERO
 
 
 def _format_merge_remedy(outcomes: Sequence[Outcome]) -> str:
@@ -205,33 +205,33 @@ _SUM = "what the containers add up to"
 
 def request_over_limit(case: RemedyContext) -> Iterator[str]:
     """Yield the remedies of a request above its limit."""
-    finding, slot, who = case.finding, case.slot(), case.container_title()
+    finding, slot, holder = case.finding, case.slot(), case.container_title()
     name = finding.resource
     request = slot.requests.get(name) if slot is not None else None
     filled_limit, filled_request = case.setter("limits"), case.setter("requests")
-    most = case.smallest_max()
+    upper_bound = case.smallest_max()
     if filled_limit and filled_request:
-        yield f"write requests.{name} and limits.{name} of {who}: {filled_request} and {filled_limit} differ"
-    elif filled_limit and most is not None and request is not None and request > most.quantity:
-        both = f" and limits.{name}" if parse(finding.limit) < most.quantity else ""
-        yield f"set requests.{name}{both} of {who} to at most {most.quantity}, the max of {most.by}"
+        yield f"write requests.{name} and limits.{name} of {holder}: {filled_request} and {filled_limit} differ"
+    elif filled_limit and upper_bound is not None and request is not None and request > upper_bound.quantity:
+        both = f" and limits.{name}" if parse(finding.limit) < upper_bound.quantity else ""
+        yield f"set requests.{name}{both} of {holder} to at most {upper_bound.text}"
     elif filled_limit:
-        yield f"set limits.{name} of {who} to at least {request} ({filled_limit} fills in {finding.limit})"
+        yield f"set limits.{name} of {holder} to at least {request} ({filled_limit} fills in {finding.limit})"
     elif filled_request:
-        yield f"set requests.{name} of {who} to at most {finding.limit} ({filled_request} fills in {request})"
+        yield f"set requests.{name} of {holder} to at most {finding.limit} ({filled_request} fills in {request})"
     elif slot is not None and slot.role == "pod" and case.in_sum() > parse(finding.limit):
-        least = maximum(request or ZERO, case.in_sum())
-        if most is not None and least > most.quantity:
-            yield _format_lower_requests(name, most)
+        minimum = maximum(request or ZERO, case.in_sum())
+        if upper_bound is not None and minimum > upper_bound.quantity:
+            yield _format_lower_requests(name, upper_bound)
             return
-        yield f"set limits.{name} of {who} to at least {least}{f', {_SUM}' if least == case.in_sum() else ''}"
+        yield f"set limits.{name} of {holder} to at least {minimum}{f', {_SUM}' if minimum == case.in_sum() else ''}"
     else:
-        yield f"set requests.{name} of {who} to at most {finding.limit}, or limits.{name} to at least {request}"
+        yield f"set requests.{name} of {holder} to at most {finding.limit}, or limits.{name} to at least {request}"
 
 
-def _format_lower_requests(name: str, most: UpperBound) -> str:
+def _format_lower_requests(name: str, upper_bound: UpperBound) -> str:
     """Return the amount that is left where a Pod's max keeps the pod level from being raised."""
-    return f"set requests.{name} of the containers, in sum, to at most {most.quantity}, the max of {most.by}"
+    return f"set requests.{name} of the containers, in sum, to at most {upper_bound.text}"
 
 
 def _round_up(name: str, quantity: Quantity) -> Quantity:
@@ -243,10 +243,10 @@ def _round_up(name: str, quantity: Quantity) -> Quantity:
 
 
 def _integer(case: RemedyContext) -> Iterator[str]:
-    place, slot = case.finding.field_path, case.slot()
-    side: Side = "limits" if place.requests_or_limits == "limits" else "requests"
-    value = slot.amounts_of(side).get(place.resource) if slot is not None else None
-    such = f", as {_round_up(place.resource, value)}," if value is not None else ""
+    field_path, slot = case.finding.field_path, case.slot()
+    side: Side = "limits" if field_path.requests_or_limits == "limits" else "requests"
+    value = slot.amounts_of(side).get(field_path.resource) if slot is not None else None
+    such = f", as {_round_up(field_path.resource, value)}," if value is not None else ""
     yield f"use a whole number{such} at {case.manifest_path()}"
 
 
@@ -266,11 +266,15 @@ def _limit_required(case: RemedyContext) -> Iterator[str]:
 
 def _pod_request(case: RemedyContext) -> Iterator[str]:
     """Yield the remedies of pod-level requests. Huge pages need equal requests and limits."""
-    place = case.finding.field_path
-    side, name = (place.requests_or_limits, place.resource) if place.resource else ("requests", case.finding.resource)
-    most = case.smallest_max(name)
-    if most is not None and parse(case.finding.limit) > most.quantity:
-        yield _format_lower_requests(name, most)
+    field_path = case.finding.field_path
+    side, name = (
+        (field_path.requests_or_limits, field_path.resource)
+        if field_path.resource
+        else ("requests", case.finding.resource)
+    )
+    upper_bound = case.smallest_max(name)
+    if upper_bound is not None and parse(case.finding.limit) > upper_bound.quantity:
+        yield _format_lower_requests(name, upper_bound)
         return
     sides = f"requests.{name} and limits.{name}" if is_huge_page(name) else f"{side}.{name}"
     yield f"set {sides} of the pod level to at least {case.finding.limit}, {_SUM}"
@@ -281,18 +285,18 @@ def _container_limit(case: RemedyContext) -> Iterator[str]:
 
     The server's path is odd (``spec.resources.containers[0][cpu].limits``); the one here names the container.
     """
-    place, draft = case.finding.field_path, case.draft
-    if place.container is None or draft is None:
+    field_path, draft = case.finding.field_path, case.draft
+    if field_path.container is None or draft is None:
         yield from _unknown(case)
         return
-    slot, name = draft.containers[place.container], place.resource
+    slot, name = draft.containers[field_path.container], field_path.resource
     sets = [step for step in case.journal if isinstance(step, Set) and step.path == slot.path_of("limits", name)]
     source = sets[-1].source if sets else None
     filled = f" ({source.kind}/{source.name} fills in {slot.limits[name]})" if source is not None else ""
-    most = case.smallest_max(name, "Pod")
+    upper_bound = case.smallest_max(name, "Pod")
     raised = f", or limits.{name} of the pod level to at least {slot.limits[name]}"
-    if most is not None and slot.limits[name] > most.quantity:
-        raised = f": the max of {most.by} for a pod is {most.quantity}"
+    if upper_bound is not None and slot.limits[name] > upper_bound.quantity:
+        raised = f": the max of {upper_bound.source_text} for a pod is {upper_bound.quantity}"
     yield f"set limits.{name} of container {slot.name} to at most {case.finding.limit}{filled}{raised}"
 
 
@@ -317,23 +321,26 @@ def _for_all(case: RemedyContext, overrun: QuotaExcess) -> str:
     """
     if case.lacking < 2 or case.finding.field_path.claim_template:
         return ""
-    asked = Quantity(overrun.asked.nano * case.lacking, overrun.asked.format)
-    return f" ({overrun.used + asked} for the {case.lacking} missing pods)"
+    requested = Quantity(overrun.requested.nano * case.lacking, overrun.requested.format)
+    return f" ({overrun.used + requested} for the {case.lacking} missing pods)"
 
 
 def _must_specify(case: RemedyContext) -> Iterator[str]:
     side, _, name = case.finding.resource.rpartition(".")
-    who = [finding.path for finding in case.findings]
-    whose = f"container {who[0]}" if len(who) == 1 else f"containers {', '.join(who[:-1])} and {who[-1]}"
+    holders = [finding.path for finding in case.findings]
+    whose = (
+        f"container {holders[0]}" if len(holders) == 1 else f"containers {', '.join(holders[:-1])} and {holders[-1]}"
+    )
     default = "default" if side == "limits" else "defaultRequest"
     yield f"set {side or 'requests'}.{name} of {whose}, or add a LimitRange with {default}.{name}"
 
 
 def _unparsable(case: RemedyContext) -> Iterator[str]:
-    text, at, place = case.finding.observed, case.finding.path, case.finding.field_path
-    name = case.names.get(str(place.holder))
-    if place.resource and (name or str(place.holder) == "spec"):
-        at = f"{place.requests_or_limits}.{place.resource} of {f'container {name}' if name else 'the pod level'}"
+    text, at, field_path = case.finding.observed, case.finding.path, case.finding.field_path
+    name = case.names.get(str(field_path.holder))
+    if field_path.resource and (name or str(field_path.holder) == "spec"):
+        holder = f"container {name}" if name else "the pod level"
+        at = f"{field_path.requests_or_limits}.{field_path.resource} of {holder}"
     better = suggest_quantity(text)
     yield f'write {at} as {better or "a quantity such as 500m or 128Mi"}, not "{text}"'
 
@@ -403,9 +410,9 @@ def _no_kind(case: RemedyContext) -> Iterator[str]:
 
 
 def _wrong_type(case: RemedyContext) -> Iterator[str]:
-    text, wanted = case.finding.observed, case.finding.expected
-    quoted = ", in quotes," if wanted == "string" and text in {"number", "boolean"} else ""
-    yield f"write a {wanted}{quoted} at {case.finding.path}, not a {text}"
+    text, expected = case.finding.observed, case.finding.expected
+    quoted = ", in quotes," if expected == "string" and text in {"number", "boolean"} else ""
+    yield f"write a {expected}{quoted} at {case.finding.path}, not a {text}"
 
 
 REMEDIES: Mapping[str, RemedyTexts] = {

@@ -85,7 +85,7 @@ class Rival(Struct):
 
     ref: ObjectRef
     pod: Pod
-    place: OwnedPods
+    owned_pods: OwnedPods
     last_faults: tuple[Policies, PodFaults] | None = None
 
 
@@ -93,21 +93,21 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
     """Return the workplace; None for an object without a known number of pods, or without any at present. Raises
     Unparsable. Raises Unparsable.
     """
-    place = _workplace(store, subject, analysis, server)
-    if place is None:
+    owned_pods = _workplace(store, subject, analysis, server)
+    if owned_pods is None:
         return None
     account = analysis.account
     if account is None and has_account(subject, analysis):
         from kubectl_kres.reports.account.account import account_of
 
         account = account_of(store, subject, analysis)
-    return place if account is None else structs.replace(place, first=account.first, lacking=account.lacking)
+    return owned_pods if account is None else structs.replace(owned_pods, first=account.first, lacking=account.lacking)
 
 
 def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
-    kind, owner = subject.ref.kind, analysis.start.owner
-    if analysis.start.live is not None or (subject.raw is not None and kind == "Pod"):
-        live = (ExistingPods(analysis.start.pod, 1, 1, newest=True),) if analysis.start.live is not None else ()
+    kind, owner = subject.ref.kind, analysis.manifest.owner
+    if analysis.manifest.live is not None or (subject.raw is not None and kind == "Pod"):
+        live = (ExistingPods(analysis.manifest.pod, 1, 1, newest=True),) if analysis.manifest.live is not None else ()
         return OwnedPods(kind, 1, existing=live, fresh=True)
     workload = owner or manifest_workload(subject)
     if workload is None or workload.spec.suspend or workload.spec.paused:
@@ -123,7 +123,7 @@ def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Serve
         return None
     if replicas is None or not replicas.wanted:
         return None
-    quotas = analysis.known.policies.quotas
+    quotas = analysis.policies.policies.quotas
     existing = tuple(_existing(store, subject, there, quotas, server)) if there is not None else ()
     counted = subject.kind.qualified_name if subject.raw is not None and not _exists(store, subject) else ""
     claims = missing_claims(store, subject, workload) if kind == "StatefulSet" else ()
@@ -178,9 +178,9 @@ def _existing(
         for set_ in sets:
             newest = set_ is sets[-1]
             made = template_of(set_)[1]
-            own = [it for it in live if controller(it)[1] == set_.metadata.name]
+            own_pods = [it for it in live if controller(it)[1] == set_.metadata.name]
             if made is not None and (set_.spec.replicas or set_.status.replicas):
-                back = _price(own[0], quotas, server) if own else None
+                back = _price(own_pods[0], quotas, server) if own_pods else None
                 count = set_.status.replicas
                 yield ExistingPods(pod_of_template(made, subject), set_.spec.replicas or 0, count, back, newest)
         return

@@ -34,10 +34,10 @@ def _over_quota(analysis: Analysis) -> Iterator[Outcome]:
     if not fits:
         return
     pod, counted = (
-        _change_containers(analysis.start.pod, partial(_fit_container, fits)),
-        analysis.start.live is not None,
+        _change_containers(analysis.manifest.pod, partial(_fit_container, fits)),
+        analysis.manifest.live is not None,
     )
-    for outcome in admit(pod, analysis.known.policies, analysis.server, counted=counted):
+    for outcome in admit(pod, analysis.policies.policies, analysis.server, counted=counted):
         refused = outcome.refusal.findings if outcome.refusal else ()
         if refused and all(finding.rule.startswith("quota/") for finding in refused):
             yield outcome
@@ -73,8 +73,8 @@ def _change_containers(pod: Pod, change: Callable[[Container, str], Container]) 
 def _fit_container(fits: Fits, container: Container, path: str) -> Container:
     resources = container.resources or ResourceRequirements()
     requests, limits = dict(resources.requests or {}), dict(resources.limits or {})
-    for (where, name), (request, limit) in fits.items():
-        if where == path:
+    for (place_text, name), (request, limit) in fits.items():
+        if place_text == path:
             requests |= {name: str(request)} if request is not None else {}
             limits |= {name: str(limit)} if limit is not None else {}
     return structs.replace(container, resources=structs.replace(resources, requests=requests, limits=limits))
@@ -92,14 +92,14 @@ def _in_scope(analysis: Analysis) -> Iterator[Outcome]:
         return
     if qos.class_of(first) != "BestEffort":
         return
-    known = {(finding.path, finding.resource) for finding in findings}
-    pod = _change_containers(analysis.start.pod, partial(_add_missing_resources, findings))
-    for outcome in admit(pod, analysis.known.policies, analysis.server):
+    known_items = {(finding.path, finding.resource) for finding in findings}
+    pod = _change_containers(analysis.manifest.pod, partial(_add_missing_resources, findings))
+    for outcome in admit(pod, analysis.policies.policies, analysis.server):
         refused = outcome.refusal.findings if outcome.refusal else ()
         if (
             refused
             and all(finding.rule == _RULE for finding in refused)
-            and not known & {(o.path, o.resource) for o in refused}
+            and not known_items & {(o.path, o.resource) for o in refused}
         ):
             yield outcome
 

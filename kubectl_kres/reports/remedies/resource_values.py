@@ -29,8 +29,10 @@ STATED = {"cpu": "100m", "memory": "128Mi"}
 class Resource:
     """One resource of all containers and of the pod level, brought within the bounds that require it."""
 
-    def __init__(self, name: str, draft: Draft, limits: Sequence[Limits], needed: set[Side], way: Direction) -> None:
-        self.name, self.way, self.needed, self.limits = name, way, needed, limits
+    def __init__(
+        self, name: str, draft: Draft, limits: Sequence[Limits], needed: set[Side], direction: Direction
+    ) -> None:
+        self.name, self.direction, self.sides, self.limits = name, direction, needed, limits
         self.draft = draft.copy()
         self.before = draft
 
@@ -39,10 +41,10 @@ class Resource:
         for old, new in zip(self.before.slots(), self.draft.slots(), strict=True):
             for side in ("requests", "limits"):
                 before, after = old.amounts_of(side).get(self.name), new.amounts_of(side).get(self.name)
-                place = ResourceField(new.path, side, self.name)
-                stands = written_value(write(pod, values), place)
+                field = ResourceField(new.path, side, self.name)
+                stands = written_value(write(pod, values), field)
                 if after is not None and (before is None or before != after or stands is None):
-                    yield place, str(after)
+                    yield field, str(after)
 
     def solve(self) -> None:
         slots = [*self.draft.containers, *self.draft.inits]
@@ -72,15 +74,15 @@ class Resource:
         request, limit = slot.requests.get(name), slot.limits.get(name)
         if is_integer(name):
             request, limit = (None if quantity is None else _round_up(quantity) for quantity in (request, limit))
-        if "requests" in self.needed and request is None:
+        if "requests" in self.sides and request is None:
             request = limit or self._default_value("requests")
-        if "limits" in self.needed and limit is None:
+        if "limits" in self.sides and limit is None:
             limit = request or self._default_value("limits")
         if not may_overcommit(name) and (request is not None or limit is not None):
-            amount = limit if limit is not None and self.way == "lower" else _larger_quantity(request, limit)
+            amount = limit if limit is not None and self.direction == "lower" else _larger_quantity(request, limit)
             request = limit = amount
         if request is not None and limit is not None and request > limit:
-            request, limit = (limit, limit) if self.way == "lower" else (request, request)
+            request, limit = (limit, limit) if self.direction == "lower" else (request, request)
         if bounds.low is not None or bounds.high is not None or bounds.ratio is not None:
             if bounds.ratio is not None and request is None and limit is None:
                 request = limit = self._default_value("requests")
@@ -147,16 +149,16 @@ class Resource:
     def _total(self, side: Side) -> Quantity | None:
         return of_containers(self.draft.containers, self.draft.inits, side).get(self.name)
 
-    def scale(self, side: Side, most: Quantity) -> None:
+    def scale(self, side: Side, maximum: Quantity) -> None:
         """Lower every container in proportion, so that their sum is at most the given one."""
-        scale_down(self.draft, side, self.name, most)
+        scale_down(self.draft, side, self.name, maximum)
 
     def _ratio(self, bounds: LimitBounds) -> None:
         if bounds.ratio is None:
             return
         level = self.draft.pod if self.name in {"cpu", "memory"} else None
-        own = level is not None and self.name in level.requests and self.name in level.limits
-        slots = [level] if own and level is not None else [*self.draft.containers, *self.draft.inits]
+        has_both = level is not None and self.name in level.requests and self.name in level.limits
+        slots = [level] if has_both and level is not None else [*self.draft.containers, *self.draft.inits]
         for slot in slots:
             request, limit = slot.requests.get(self.name), slot.limits.get(self.name)
             if limit is None and request:
@@ -175,35 +177,35 @@ class Resource:
         if level is None or not is_pod_level(self.name):
             return
         high = self._bounds("Pod").high
-        most = high.quantity if high is not None else None
+        maximum = high.quantity if high is not None else None
         for slot in (*self.draft.containers, *self.draft.inits):
-            self._under_level(slot, level, most)
+            self._under_level(slot, level, maximum)
         for side in ("requests", "limits"):
             total, have = self._total("requests"), level.amounts_of(side).get(self.name)
             if total is None or have is None or total <= have:
                 continue
-            if self.way == "lower" or (most is not None and total > most):
+            if self.direction == "lower" or (maximum is not None and total > maximum):
                 self.scale("requests", have)
             else:
                 level.amounts_of(side)[self.name] = total
-        self._order_level(level, most)
+        self._order_level(level, maximum)
 
-    def _under_level(self, slot: Slot, level: Slot, most: Quantity | None) -> None:
-        limit, own = slot.limits.get(self.name), level.limits.get(self.name)
-        if limit is None or own is None or limit <= own:
+    def _under_level(self, slot: Slot, level: Slot, maximum: Quantity | None) -> None:
+        limit, own_amount = slot.limits.get(self.name), level.limits.get(self.name)
+        if limit is None or own_amount is None or limit <= own_amount:
             return
-        if self.way == "raise" and (most is None or limit <= most):
+        if self.direction == "raise" and (maximum is None or limit <= maximum):
             level.limits[self.name] = limit
             return
-        slot.limits[self.name] = own
-        if slot.requests.get(self.name, ZERO) > own:
-            slot.requests[self.name] = own
+        slot.limits[self.name] = own_amount
+        if slot.requests.get(self.name, ZERO) > own_amount:
+            slot.requests[self.name] = own_amount
 
-    def _order_level(self, level: Slot, most: Quantity | None) -> None:
+    def _order_level(self, level: Slot, maximum: Quantity | None) -> None:
         request, limit = level.requests.get(self.name), level.limits.get(self.name)
         if request is None or limit is None or request <= limit:
             return
-        if self.way == "raise" and (most is None or request <= most):
+        if self.direction == "raise" and (maximum is None or request <= maximum):
             level.limits[self.name] = request
             return
         level.requests[self.name] = limit

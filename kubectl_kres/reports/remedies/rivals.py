@@ -48,11 +48,11 @@ class Rivals(Struct, frozen=True):
 class _NamespaceRivals(NamedTuple):
     """The workloads of a namespace that lack pods, and the evaluated ones as rivals.
 
-    ``asked``: how often the store had changed, for which namespace and server; ``known``: under which policies.
+    ``asked``: how often the store had changed, for which namespace and server; ``policies``: under which policies.
     """
 
     asked: tuple[int, str, Server]
-    known: NamespacePolicies
+    policies: NamespacePolicies
     lacking: list[tuple[ObjectRef, Workload]]
     rivals: dict[ObjectRef, Rival | None]
 
@@ -69,16 +69,16 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[ReadRequest, ...]
     """
     if subject.raw is not None:
         return needs_with_nodes(store, subject)
-    wanted = list_read_requests(store, subject)
-    own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-    if not isinstance(own, Workload) or is_settled(subject.ref.kind, own):
-        return wanted
-    waiting = events.waiting_pod(store, subject.ref.kind, own)
-    wanted = (*wanted, *(node_needs(store, waiting) if waiting is not None else ()))
-    if _is_made(own) or not _has_missing_pods(store, subject.ref.kind, own):
-        return wanted
-    beside = [need for ref in _refused_workloads(store, subject)[:_MOST_READ] for need in _of_rival(store, ref)]
-    return tuple(dict.fromkeys((*wanted, *beside)))
+    reads = list_read_requests(store, subject)
+    stored_workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    if not isinstance(stored_workload, Workload) or is_settled(subject.ref.kind, stored_workload):
+        return reads
+    waiting = events.waiting_pod(store, subject.ref.kind, stored_workload)
+    reads = (*reads, *(node_needs(store, waiting) if waiting is not None else ()))
+    if _is_made(stored_workload) or not _has_missing_pods(store, subject.ref.kind, stored_workload):
+        return reads
+    more_reads = [read for ref in _refused_workloads(store, subject)[:_MOST_READ] for read in _of_rival(store, ref)]
+    return tuple(dict.fromkeys((*reads, *more_reads)))
 
 
 def needs_with_nodes(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
@@ -97,14 +97,14 @@ def _of_rival(store: Store, ref: ObjectRef) -> Iterator[ReadRequest]:
     made, _, _ = ref.name.rpartition("-") if ref.kind == "ReplicaSet" else ("", "", "")
     if made and (yield from _with_sets(store, ref.namespace, made)):
         return
-    there = store.get(ref.kind, ref.name, ref.namespace)
-    if not isinstance(there, Workload):
+    stored_object = store.get(ref.kind, ref.name, ref.namespace)
+    if not isinstance(stored_object, Workload):
         yield ReadRequest(ref.kind, ref.namespace, ref.name, required=False)
         return
-    kind, name = controller(there)
+    kind, name = controller(stored_object)
     if kind == "Deployment" and name != made:
         yield from _with_sets(store, ref.namespace, name)
-    template = template_of(there)[1]
+    template = template_of(stored_object)[1]
     if template is not None and template.spec.runtime_class_name:
         yield ReadRequest("RuntimeClass", name=template.spec.runtime_class_name, required=False)
 
@@ -122,18 +122,20 @@ def _with_sets(store: Store, namespace: str, name: str) -> Generator[ReadRequest
     return store.should_read(sets)
 
 
-def rivals_of(store: Store, subject: Subject, known: NamespacePolicies, server: Server) -> Rivals:
+def rivals_of(store: Store, subject: Subject, policies: NamespacePolicies, server: Server) -> Rivals:
     """Return all workloads beside the subject that are known to lack pods. Raises Unparsable.
 
     A ReplicaSet that a Deployment makes has none: the Deployment is the subject to explain.
     """
-    own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
-    if isinstance(own, Workload) and _is_made(own):
+    stored_workload = (
+        store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
+    )
+    if isinstance(stored_workload, Workload) and _is_made(stored_workload):
         return Rivals()
     family = _family(store, subject)
     rivals: list[Rival] = []
     unknown: list[ObjectRef] = []
-    texts = _rivals_of(store, subject.ref.namespace, known, server)
+    texts = _rivals_of(store, subject.ref.namespace, policies, server)
     for ref, workload in texts.lacking:
         if ref in family:
             continue
@@ -141,47 +143,47 @@ def rivals_of(store: Store, subject: Subject, known: NamespacePolicies, server: 
             unknown.append(ref)
             continue
         if ref not in texts.rivals:
-            texts.rivals[ref] = _rival(store, Subject(ref, BY_KIND[ref.kind]), known, server)
+            texts.rivals[ref] = _rival(store, Subject(ref, BY_KIND[ref.kind]), policies, server)
         rival = texts.rivals[ref]
         if rival is not None:
             rivals.append(rival)
     for ref in _refused_workloads(store, subject):
-        there = store.get(ref.kind, ref.name, ref.namespace)
-        if there is None and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).is_known:
+        stored_object = store.get(ref.kind, ref.name, ref.namespace)
+        if stored_object is None and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).is_known:
             unknown.append(ref)
     return Rivals(tuple(rivals), tuple(unknown))
 
 
-def _rivals_of(store: Store, space: str, known: NamespacePolicies, server: Server) -> _NamespaceRivals:
+def _rivals_of(store: Store, space: str, policies: NamespacePolicies, server: Server) -> _NamespaceRivals:
     """Return the rivals of a namespace; computed again only where the store has changed."""
     asked = store.changes, space, server
     last = _found.get(store)
-    if last is None or last.asked != asked or last.known is not known:
+    if last is None or last.asked != asked or last.policies is not policies:
         lacking = [
             (ObjectRef(kind, item.metadata.name, space), item)
             for kind in _KINDS
             for item in store.all(kind, space)
             if not _made_by_one(store, item) and _has_missing_pods(store, kind, item)
         ]
-        last = _found[store] = _NamespaceRivals(asked, known, lacking, {})
+        last = _found[store] = _NamespaceRivals(asked, policies, lacking, {})
     return last
 
 
-def _rival(store: Store, subject: Subject, known: NamespacePolicies, server: Server) -> Rival | None:
+def _rival(store: Store, subject: Subject, policies: NamespacePolicies, server: Server) -> Rival | None:
     """Return the rival; None where more room does not help it: something else refuses its pods, or it makes none at
     present.
     """
-    start = start_of(store, subject)
-    if start.owner is None or blocking_event(events.of_workload(store, subject.ref.kind, start.owner)):
+    manifest = start_of(store, subject)
+    if manifest.owner is None or blocking_event(events.of_workload(store, subject.ref.kind, manifest.owner)):
         return None
-    outcomes = admit(start.pod, known.policies, server, journal=False)
-    analysis = Analysis(start, known, outcomes, server=server)
+    outcomes = admit(manifest.pod, policies.policies, server, journal=False)
+    analysis = Analysis(manifest, policies, outcomes, server=server)
     analysis = apply_admitters(store, subject, EvaluationOptions(server), analysis)
     if any(finding.rule not in TRIED for outcome in analysis.outcomes for finding in findings_of(outcome)):
         return None
-    place = workplace(store, subject, analysis, server)
+    owned_pods = workplace(store, subject, analysis, server)
     # Nobody changes its template, so that its pods stay.
-    return None if place is None else Rival(subject.ref, start.pod, structs.replace(place, fresh=False))
+    return None if owned_pods is None else Rival(subject.ref, manifest.pod, structs.replace(owned_pods, fresh=False))
 
 
 def _has_missing_pods(store: Store, kind: str, workload: Workload) -> bool:
@@ -214,9 +216,9 @@ def _family(store: Store, subject: Subject) -> set[ObjectRef]:
     """Return the subject, the objects that it makes, and its maker."""
     ref = subject.ref
     object_refs = {ref}
-    own = store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
-    if isinstance(own, Workload):
-        kind, name = controller(own)
+    stored_workload = store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
+    if isinstance(stored_workload, Workload):
+        kind, name = controller(stored_workload)
         object_refs.add(ObjectRef(kind, name, ref.namespace))
     for kind in ("ReplicaSet", "Job"):
         owned = owned_by(store, kind, ref.namespace, (ref.kind, ref.name))

@@ -93,7 +93,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
 
     A refusal that neither values nor room remedy is in ``stays``; the remedies of the others are found all the same.
     """
-    if analysis.made is not None:
+    if analysis.made_pod is not None:
         return ()
     lacks_class = _without_class(analysis)
     # Computed before a class that is missing is taken to exist.
@@ -103,7 +103,9 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
         place = workplace(store, subject, analysis, server)
         if place is None:
             return ()
-        beside = Rivals() if analysis.start.live is not None else rivals_of(store, subject, analysis.known, server)
+        beside = (
+            Rivals() if analysis.manifest.live is not None else rivals_of(store, subject, analysis.policies, server)
+        )
         place = structs.replace(place, rivals=beside.counted)
         remedies = tuple(PodSearch(store, subject, analysis, place).remedies())
     except Unparsable:
@@ -141,7 +143,7 @@ def _remaining(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Iterator[O
 def _without_class(analysis: Analysis) -> tuple[Outcome, ...]:
     """Return the refusals of the pod for a class that does not exist, behind which nothing else of it is looked at."""
     try:
-        outcomes = admit(analysis.start.pod, analysis.known.policies, analysis.server, journal=False)
+        outcomes = admit(analysis.manifest.pod, analysis.policies.policies, analysis.server, journal=False)
     except Unparsable:
         return ()
     return tuple(it for it in outcomes if any(finding.rule in _OF_CLASSES for finding in findings_of(it)))
@@ -153,8 +155,8 @@ def _with_classes(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Analysi
     fields = {_OF_CLASSES[finding.rule] for finding in refusals if finding.rule in _OF_CLASSES}
     if not fields:
         return analysis
-    policies = structs.replace(analysis.known.policies, **dict.fromkeys(fields))
-    return structs.replace(analysis, known=structs.replace(analysis.known, policies=policies))
+    policies = structs.replace(analysis.policies.policies, **dict.fromkeys(fields))
+    return structs.replace(analysis, known=structs.replace(analysis.policies, policies=policies))
 
 
 def _mark_shared(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
@@ -172,9 +174,9 @@ class PodSearch(RemedySearch[PodTrial]):
     def __init__(self, store: Store, subject: Subject, analysis: Analysis, place: OwnedPods) -> None:
         super().__init__(store, subject)
         self.analysis, self.server, self.place = analysis, analysis.server, place
-        self.pod, self.policies = analysis.start.pod, analysis.known.policies
-        self.counted = analysis.start.live is not None and not place.lacking
-        owner = analysis.start.owner or manifest_workload(subject)
+        self.pod, self.policies = analysis.manifest.pod, analysis.policies.policies
+        self.counted = analysis.manifest.live is not None and not place.lacking
+        owner = analysis.manifest.owner or manifest_workload(subject)
         claims = owner.spec.volume_claim_templates if owner is not None and place.claims else None
         self.templates = {f"spec.volumeClaimTemplates[{at}]": claim for at, claim in enumerate(claims or ())}
 
@@ -376,7 +378,7 @@ class PodSearch(RemedySearch[PodTrial]):
         return tuple(ref for ref, plan in plans if not more.isdisjoint(needed_room(plan)))
 
     def _values(self, values: Mapping[ResourceField, str | None]) -> Iterator[SetValue]:
-        start = self.analysis.start
+        start = self.analysis.manifest
         draft: Draft | None = self.analysis.outcomes[0].draft
         slots = {slot.path: slot for slot in draft.slots()} if draft is not None else {}
         order = {path: at for at, path in enumerate(slots)}

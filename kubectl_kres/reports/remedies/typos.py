@@ -98,9 +98,9 @@ def _find_byte_doubt(text: str, findings: Iterable[Finding]) -> tuple[str, str, 
     if number is None or int(number[1]) >= _FEW_BYTES:
         return None
     count = int(number[1])
-    says = f"{text} is {f'{count} thousandths of a byte' if number[2] else f'{count} byte' + 's' * (count > 1)}"
+    condition = f"{text} is {f'{count} thousandths of a byte' if number[2] else f'{count} byte' + 's' * (count > 1)}"
     suggestion = f"{count}Gi" if count < _FEW and not number[2] else f"{count}Mi"
-    return says, suggestion, any(finding.rule in _TOO_LITTLE for finding in findings)
+    return condition, suggestion, any(finding.rule in _TOO_LITTLE for finding in findings)
 
 
 def suggest_quantity(text: str) -> str:

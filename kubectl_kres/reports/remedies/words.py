@@ -309,7 +309,7 @@ def compose_remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits
     return structs.replace(
         remedy,
         commands=(*(() if kept else room.commands), *remedy.commands),
-        why="; ".join(filter(None, (room.why, remedy.why))),
+        why="; ".join(filter(None, (room.reason, remedy.why))),
         admits=Admits(now, admits.of) if room.waits else remedy.admits,
         stays="; ".join(room.waits),
         proven=room.known,

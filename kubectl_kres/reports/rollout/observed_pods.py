@@ -41,9 +41,9 @@ class _Extra(Struct, frozen=True):
 
 def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callable[[PodManifest], Analysis]) -> Analysis:
     """Return the analysis of the next pod with what the others have; ``again`` makes it for another start."""
-    start, owner = analysis.start, analysis.start.owner
+    manifest, owner = analysis.manifest, analysis.manifest.owner
     draft = analysis.outcomes[0].draft
-    if subject.raw is not None or owner is None or start.live is not None or draft is None:
+    if subject.raw is not None or owner is None or manifest.live is not None or draft is None:
         return analysis
     computed = {
         slot.name: {side: dict(slot.amounts_of(side)) for side in ("limits", "requests")} for slot in draft.slots()
@@ -58,11 +58,11 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
     analyses = [
         analysis
         if alike[0] == _Extra()
-        else _analyse_with_extra(again, start, alike[0], f"on {len(alike)} of {len(pods)} pods")
+        else _analyse_with_extra(again, manifest, alike[0], f"on {len(alike)} of {len(pods)} pods")
         for alike in sorted(groups.values(), key=len, reverse=True)
     ]
     outcomes = tuple(outcome for analysis in analyses for outcome in analysis.outcomes)
-    return structs.replace(analyses[0], start=start, outcomes=outcomes)
+    return structs.replace(analyses[0], manifest=manifest, outcomes=outcomes)
 
 
 def _likeness(extra: _Extra) -> str:
@@ -72,9 +72,9 @@ def _likeness(extra: _Extra) -> str:
 
 
 def _analyse_with_extra(
-    again: Callable[[PodManifest], Analysis], start: PodManifest, extra: _Extra, where: str
+    again: Callable[[PodManifest], Analysis], manifest: PodManifest, extra: _Extra, origin_text: str
 ) -> Analysis:
-    spec = start.pod.spec
+    spec = manifest.pod.spec
     lists = {
         attribute: tuple(
             [_set_values(item, key, extra.values) for item in getattr(spec, attribute) or ()]
@@ -83,9 +83,9 @@ def _analyse_with_extra(
         or None
         for key, attribute, _ in _LISTS
     }
-    pod = structs.replace(start.pod, spec=structs.replace(spec, **lists))
-    analysis = again(structs.replace(start, pod=pod))
-    steps = tuple(_steps(pod, start.pod, extra, where))
+    pod = structs.replace(manifest.pod, spec=structs.replace(spec, **lists))
+    analysis = again(structs.replace(manifest, pod=pod))
+    steps = tuple(_steps(pod, manifest.pod, extra, origin_text))
     outcomes = tuple(structs.replace(outcome, journal=(*steps, *outcome.journal)) for outcome in analysis.outcomes)
     return structs.replace(analysis, outcomes=outcomes)
 
@@ -157,7 +157,7 @@ def _set_values(container: Container, key: str, values: Sequence[_Value]) -> Con
     return structs.replace(container, resources=structs.replace(resources, **sides))
 
 
-def _steps(pod: Pod, before: Pod, extra: _Extra, where: str) -> Iterator[Set]:
+def _steps(pod: Pod, before: Pod, extra: _Extra, origin_text: str) -> Iterator[Set]:
     """Yield the origin of each of the values."""
     additions = {(key, container.name) for key, container in extra.added}
     rewritten = {value[:4] for value in extra.values}
@@ -167,9 +167,9 @@ def _steps(pod: Pod, before: Pod, extra: _Extra, where: str) -> Iterator[Set]:
             for side, item in (("limits", resources.limits), ("requests", resources.requests)):
                 for name, text in (item or {}).items():
                     if (key, entry.name) in additions or (key, entry.name, side, name) in rewritten:
-                        was = _previous_value(before, attribute, entry.name, side, name)
+                        previous = _previous_value(before, attribute, entry.name, side, name)
                         path = f"spec.{key}[{index}].resources.{side}[{name}]"
-                        yield Set(path, RULE, str(text), was, Source("Container", entry.name, "", where))
+                        yield Set(path, RULE, str(text), previous, Source("Container", entry.name, "", origin_text))
 
 
 def _previous_value(before: Pod, attribute: str, container: str, side: str, name: str) -> str | None:

@@ -59,7 +59,7 @@ def under_way(
 
     ``applied``: the workload with the changes of a file of the same pods.
     """
-    owner = analysis.start.owner or applied
+    owner = analysis.manifest.owner or applied
     if owner is None or owner.spec.paused or not pods.old_pods or not pods.missing_pods:
         return None
     return _Rollout(store, subject, owner, analysis, pods).finish(restart=False)
@@ -69,7 +69,7 @@ def if_started(store: Store, subject: Subject, analysis: Analysis, pods: Replica
     """Return the final state of a restart of all pods, with the present template; None for kinds that replace none, and
     if paused.
     """
-    owner = analysis.start.owner or manifest_workload(subject)
+    owner = analysis.manifest.owner or manifest_workload(subject)
     if owner is None or owner.spec.paused or pods.strategy in {"", "OnDelete"} or not pods.wanted:
         return None
     return _Rollout(store, subject, owner, analysis, pods).finish(restart=True)
@@ -88,7 +88,7 @@ class _Set(Struct, frozen=True):
 class _Rollout:
     def __init__(self, store: Store, subject: Subject, owner: Workload, analysis: Analysis, pods: Replicas) -> None:
         self.store, self.subject, self.owner, self.analysis, self.pods = store, subject, owner, analysis, pods
-        self.policies, self.server = analysis.known.policies, analysis.server
+        self.policies, self.server = analysis.policies.policies, analysis.server
         self.name, self.namespace = subject.ref.name, subject.ref.namespace
         stored = store.get(subject.ref.kind, self.name, self.namespace)
         self.stored = stored if isinstance(stored, Workload) else None
@@ -121,7 +121,7 @@ class _Rollout:
         if outcome.draft is None or any(finding.rule != "quota/exceeded" for finding in findings):
             return None
         quotas, account = self.policies.quotas, self.analysis.account
-        own = charges(quota_request(self.analysis.start.pod, outcome.draft), quotas)
+        own = charges(quota_request(self.analysis.manifest.pod, outcome.draft), quotas)
         if account is None:
             return own
         from kubectl_kres.admission.request.pod_objects import object_charges

@@ -72,22 +72,22 @@ def pods_in_a_row(outcome: Outcome, analysis: Analysis) -> int | None:
 
 def charges_of_next(outcome: Outcome, analysis: Analysis) -> tuple[QuotaCharge, ...]:
     """Return the cost of a further pod with all objects made for it, once the existing pods have got what they lack."""
-    quotas, account = analysis.known.policies.quotas, analysis.account
+    quotas, account = analysis.policies.policies.quotas, analysis.account
     if outcome.draft is None:
         return ()
     if account is None:
-        return charges(quota_request(analysis.start.pod, outcome.draft), quotas)
+        return charges(quota_request(analysis.manifest.pod, outcome.draft), quotas)
     from kubectl_kres.admission.request.pod_objects import object_charges
 
     quotas = with_used(quotas, add_charges(object_charges(account.lacking, quotas)))
-    own = charges(quota_request(analysis.start.pod, outcome.draft), quotas)
-    return tuple(add_charges((*own, *object_charges(account.with_pod, quotas))))
+    own_charges = charges(quota_request(analysis.manifest.pod, outcome.draft), quotas)
+    return tuple(add_charges((*own_charges, *object_charges(account.with_pod, quotas))))
 
 
 def smallest_count(counts: Iterable[int | None]) -> int | None:
     """Return the smallest count, where None is any number."""
-    known = [count for count in counts if count is not None]
-    return min(known) if known else None
+    known_items = [count for count in counts if count is not None]
+    return min(known_items) if known_items else None
 
 
 def spare_of(verdict: Verdict) -> tuple[SparePod, ...]:
@@ -109,8 +109,8 @@ def short_by(finding: Finding) -> Quantity | None:
     """Return the amount that a quota lacks; None for a refusal with another reason."""
     if finding.rule not in EXCEEDED or not finding.limit:
         return None
-    used, asked, limit = parse(finding.used), parse(finding.asked), parse(finding.limit)
-    return asked + used - limit
+    used, requested, limit = parse(finding.used), parse(finding.asked), parse(finding.limit)
+    return requested + used - limit
 
 
 def autoscaler_of(store: Store, kind: str, name: str, namespace: str) -> HorizontalPodAutoscaler | None:
@@ -143,11 +143,11 @@ def reach_of(
         stored = store.get(ref.kind, ref.name, ref.namespace)
         pods = pods_of(store, ref.kind, stored) if isinstance(stored, Workload) else None
     existing = pods.existing if pods is not None else 0
-    most = scaler.spec.max_replicas
+    maximum = scaler.spec.max_replicas
     room = smallest_count(pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes)
-    fits = most if room is None else min(most, existing + room)
-    lacks = tuple(_quota_shortages(analysis, most - existing)) if fits < most else ()
-    return Autoscaled(scaler.metadata.name, most, fits, lacks)
+    fits = maximum if room is None else min(maximum, existing + room)
+    lacks = tuple(_quota_shortages(analysis, maximum - existing)) if fits < maximum else ()
+    return Autoscaled(scaler.metadata.name, maximum, fits, lacks)
 
 
 def _quota_shortages(analysis: Analysis, more: int) -> Iterator[Shortfall]:
@@ -164,34 +164,34 @@ def _quota_shortages(analysis: Analysis, more: int) -> Iterator[Shortfall]:
 
 
 def needed_of(
-    store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, seen: Sequence[Fact]
+    store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, facts: Sequence[Fact]
 ) -> NeededPods:
-    """Return what is still wanted. ``pods``: of a workload that exists and keeps a number of them. ``seen``: the
-    cluster's facts about it. ``seen``: what the cluster says of it.
+    """Return what is still wanted. ``pods``: of a workload that exists and keeps a number of them. ``facts``: the
+    cluster's facts about it. ``facts``: what the cluster says of it.
     """
     missing = _count_missing_pods(store, subject, analysis, pods)
-    end = applied = None
+    rollout_result = applied = None
     if subject.raw is not None and pods is None and missing:
         applied, pods = applied_to_stored(store, subject)
     if pods is not None and missing and _may_end(analysis, pods):
         from kubectl_kres.reports.rollout.rolling_update import under_way
 
-        end = under_way(store, subject, analysis, pods, applied)
-    comes = end is not None and end.complete
+        rollout_result = under_way(store, subject, analysis, pods, applied)
+    comes = rollout_result is not None and rollout_result.complete
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
         return NeededPods(missing, comes=comes)
-    if analysis.made is not None:
+    if analysis.made_pod is not None:
         return NeededPods(missing)
     if subject.ref.kind == "CronJob":
         jobs = _jobs(analysis)
         if jobs is not None:
             return NeededPods(missing * jobs.missing, missing * (jobs.fits or 0))
     # An old pod that goes gives room: how far a rollout comes is no matter of what is free now.
-    fits = _fits(analysis) if end is None or pods is None else max(0, end.updated - pods.newest)
-    if subject.raw is not None or analysis.start.owner is None:
+    fits = _fits(analysis) if rollout_result is None or pods is None else max(0, rollout_result.updated - pods.newest)
+    if subject.raw is not None or analysis.manifest.owner is None:
         return NeededPods(missing, None if comes else fits, comes=comes)
     newest = newest_pod(store, subject, analysis)
-    blocked = blocked_by(seen, newest, claims=analysis.claims is not None)
+    blocked = blocked_by(facts, newest, claims=analysis.claims is not None)
     return NeededPods(missing, None if comes else fits, blocked, comes=comes)
 
 
@@ -203,7 +203,7 @@ def _may_end(analysis: Analysis, pods: Replicas) -> bool:
     if account is not None:
         from kubectl_kres.reports.account.account import first_refusals
 
-        if first_refusals(account.first, analysis.known.policies, analysis.server):
+        if first_refusals(account.first, analysis.policies.policies, analysis.server):
             return False
     refusals = (outcome.refusal for outcome in analysis.outcomes if outcome.refusal is not None)
     return bool(pods.kept) or all(
@@ -215,16 +215,16 @@ def _count_missing_pods(store: Store, subject: Subject, analysis: Analysis, pods
     """Return how many pods are missing: none of an object that runs, has ended, or is paused; 1: the object itself, or
     the next pod that it makes.
     """
-    start = analysis.start
-    if analysis.made is not None:
-        return analysis.made.missing
-    if start.live is not None:
+    manifest = analysis.manifest
+    if analysis.made_pod is not None:
+        return analysis.made_pod.missing
+    if manifest.live is not None:
         return int(analysis.account is not None and bool(analysis.account.lacking))
     if subject.raw is not None:
         number = _count_pods_to_create(store, subject, pods)
         return number if _of_pods(analysis) else max(1, number)
     if pods is None:
-        return _of_next_job(start.owner) if start.owner is not None else 1
+        return _of_next_job(manifest.owner) if manifest.owner is not None else 1
     # Where the ReplicaSets were not read, a condition alone says that no new pods are created.
     return pods.missing_pods or int(pods.failing)
 
@@ -234,10 +234,12 @@ def _jobs(analysis: Analysis) -> NeededPods | None:
     it is not known.
     """
     account = analysis.account
-    creation = next((made for made in account.first if made.kind == "Job"), None) if account is not None else None
+    creation = (
+        next((created for created in account.first if created.kind == "Job"), None) if account is not None else None
+    )
     if creation is None:
         return None
-    room = smallest_count(room_for(charge) for charge in charges(creation.request, analysis.known.policies.quotas))
+    room = smallest_count(room_for(charge) for charge in charges(creation.request, analysis.policies.policies.quotas))
     return NeededPods(creation.count, room) if room is not None and room < creation.count else None
 
 
@@ -249,7 +251,7 @@ def newest_pod(store: Store, subject: Subject, analysis: Analysis) -> str:
     """Return when the last pod of the workload was made, for a Deployment of its newest ReplicaSet; empty if there is
     none.
     """
-    owner = analysis.start.owner
+    owner = analysis.manifest.owner
     assert owner is not None
     by = (subject.ref.kind, subject.ref.name)
     if subject.ref.kind == "Deployment":

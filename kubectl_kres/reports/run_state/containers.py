@@ -63,17 +63,17 @@ def troubles(pod: Pod, now: str) -> Iterator[RunState]:
 
 def _find_container_state(pod: Pod, status: ContainerStatus, role: str, now: str) -> RunState | None:
     state, before = status.state or ContainerState(), status.last_state or ContainerState()
-    who = f"{role} {status.name}"
+    title = f"{role} {status.name}"
     if state.waiting is not None:
-        return _waiting_state(pod, status, who, state.waiting, before.terminated)
+        return _waiting_state(pod, status, title, state.waiting, before.terminated)
     ended = state.terminated
     if ended is not None:
         # An init container that ended well is done; so is a container of a pod that ends.
-        return _terminated_state(pod, status, who, ended) if ended.exit_code or ended.reason == _KILLED else None
+        return _terminated_state(pod, status, title, ended) if ended.exit_code or ended.reason == _KILLED else None
     last = before.terminated
     if last is None or not (last.reason == _KILLED or (last.exit_code and status.restart_count >= _MANY)):
         return None
-    trouble = _terminated_state(pod, status, who, last)
+    trouble = _terminated_state(pod, status, title, last)
     if status.ready is False:
         return trouble
     # It is ready: it runs, and is said to have been killed as long as the kubelet remembers it.
@@ -81,36 +81,36 @@ def _find_container_state(pod: Pod, status: ContainerStatus, role: str, now: str
 
 
 def _waiting_state(
-    pod: Pod, status: ContainerStatus, who: str, waiting: StateWaiting, last: StateTerminated | None
+    pod: Pod, status: ContainerStatus, title: str, waiting: StateWaiting, last: StateTerminated | None
 ) -> RunState | None:
     reason, message, namespace = waiting.reason, waiting.message, pod.metadata.namespace
     if reason in _IMAGE:
         image = _image_of(pod, status.name)
-        detail = f"image {image} of {who}" if image else f"the image of {who}"
+        detail = f"image {image} of {title}" if image else f"the image of {title}"
         return RunState("fails", "Image", message=message or reason, detail=detail)
     if reason == "CrashLoopBackOff":
         if last is not None:
-            return _terminated_state(pod, status, who, last)
-        return RunState("fails", "CrashLoop", message=message, detail=f"{who} crashes{_restarts(status)}")
+            return _terminated_state(pod, status, title, last)
+        return RunState("fails", "CrashLoop", message=message, detail=f"{title} crashes{_restarts(status)}")
     if reason == "CreateContainerConfigError":
         missing, ref = missing_object(message, namespace)
         if missing:
-            return RunState("waits", missing, object=ref, message=message, detail=f"{who} needs it")
-        return RunState("waits", "NotStarted", message=message, detail=f"{who}: {reason}")
+            return RunState("waits", missing, object=ref, message=message, detail=f"{title} needs it")
+        return RunState("waits", "NotStarted", message=message, detail=f"{title}: {reason}")
     if reason in {"", "ContainerCreating", "PodInitializing"}:
         return None
-    return RunState("fails", "ContainerError", message=message or reason, detail=f"{who}: {reason}")
+    return RunState("fails", "ContainerError", message=message or reason, detail=f"{title}: {reason}")
 
 
-def _terminated_state(pod: Pod, status: ContainerStatus, who: str, ended: StateTerminated) -> RunState:
+def _terminated_state(pod: Pod, status: ContainerStatus, title: str, ended: StateTerminated) -> RunState:
     since = ended.finished_at or ""
     if ended.reason == _KILLED:
         limit = memory_limit(pod, status)
         under = f" under its memory limit {limit}" if limit else ""
-        detail = f"{who} was killed for memory{under}{_restarts(status)}"
+        detail = f"{title} was killed for memory{under}{_restarts(status)}"
         return RunState("fails", "OOMKilled", since, detail=detail)
     code = f"{ended.reason or 'Error'}, exit code {ended.exit_code}"
-    return RunState("fails", "CrashLoop", since, detail=f"{who} ended with {code}{_restarts(status)}")
+    return RunState("fails", "CrashLoop", since, detail=f"{title} ended with {code}{_restarts(status)}")
 
 
 def memory_limit(pod: Pod, status: ContainerStatus) -> str:

@@ -116,12 +116,14 @@ def _claim_not_made(pod: Pod, events: Sequence[Event]) -> RunState | None:
     if match is None:
         return None
     message = event.message[match.end() :]
-    quota, lacking = _shortage(message)
+    quota, missing_text = _shortage(message)
     of_volume = kind == "PersistentVolumeClaim"
     what = f"{kind} {match[1]}" if of_volume else f"the {kind} for {match[1]}"
     # What a ResourceClaim would be called nobody knows: its name is made anew with each try.
     missing = ObjectRef(kind, match[1], pod.metadata.namespace) if of_volume else None
-    why = f"quota {quota} is short by {lacking}" if lacking else f"quota {quota} is full" if quota else ""
+    reason_text = (
+        f"quota {quota} is short by {missing_text}" if missing_text else f"quota {quota} is full" if quota else ""
+    )
     return RunState(
         "waits",
         reason,
@@ -129,7 +131,7 @@ def _claim_not_made(pod: Pod, events: Sequence[Event]) -> RunState | None:
         object=missing,
         by=quota,
         message=message,
-        detail=f"{what} is not made{f': {why}' if why else ''}",
+        detail=f"{what} is not made{f': {reason_text}' if reason_text else ''}",
     )
 
 
@@ -140,10 +142,10 @@ def _shortage(message: str) -> tuple[str, str]:
     match = _EXCEEDED.search(message)
     if match is None:
         return "", ""
-    asked, used, hard = (dict(_amounts(text)) for text in match.groups()[1:])
+    requested, used, hard = (dict(_amounts(text)) for text in match.groups()[1:])
     lacking = {
-        name: Quantity(asked[name].nano + used[name].nano - hard[name].nano, hard[name].format)
-        for name in asked.keys() & used.keys() & hard.keys()
+        name: Quantity(requested[name].nano + used[name].nano - hard[name].nano, hard[name].format)
+        for name in requested.keys() & used.keys() & hard.keys()
     }
     texts = (f"{amount} of {name}" for name, amount in sorted(lacking.items()) if amount.nano > 0)
     return match[1], " and ".join(texts)
@@ -182,12 +184,12 @@ def _claim_not_there(pod: Pod) -> NamedClaim | None:
     """Return the first claim that may be what keeps a silent scheduler from the pod; None where each is of a template
     and the status names what was made of it, and where what it is of was not kept.
     """
-    made = {status.name for status in pod.status.resource_claim_statuses or ()}
+    generated_names = {status.name for status in pod.status.resource_claim_statuses or ()}
     return next(
         (
             claim
             for claim in pod.spec.resource_claims or ()
-            if claim.resource_claim_name or (claim.resource_claim_template_name and claim.name not in made)
+            if claim.resource_claim_name or (claim.resource_claim_template_name and claim.name not in generated_names)
         ),
         None,
     )
@@ -240,8 +242,8 @@ def named_object(message: str, namespace: str) -> tuple[Reason, ObjectRef | None
     for pattern, reason, kind in _SENTENCES:
         match = pattern.search(message)
         if match is not None:
-            place = "" if kind == "StorageClass" else namespace
-            return reason, ObjectRef(kind, match[1], place) if kind else None
+            namespace_or_none = "" if kind == "StorageClass" else namespace
+            return reason, ObjectRef(kind, match[1], namespace_or_none) if kind else None
     return "NoNode", None
 
 

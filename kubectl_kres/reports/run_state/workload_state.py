@@ -50,9 +50,9 @@ _NOWHERE = RunState(
 
 def _pause_shows(workload: Workload) -> bool:
     """Return whether a paused Deployment would otherwise change its pods."""
-    wanted = 1 if workload.spec.replicas is None else workload.spec.replicas
+    wanted_count = 1 if workload.spec.replicas is None else workload.spec.replicas
     status = workload.status
-    return not status.replicas or status.updated_replicas < min(wanted, status.replicas)
+    return not status.replicas or status.updated_replicas < min(wanted_count, status.replicas)
 
 
 def _off_state(workload: Workload, reason: Reason, path: str, detail: str) -> RunState:
@@ -155,8 +155,10 @@ def _of_pods(states: Sequence[tuple[Pod, RunState]], replicas: Replicas) -> RunS
     """Return the worst state of its pods, with the number of pods in it."""
     # One that says why a pod was killed stands for those that run and say nothing, and what the cluster says for those
     # of which it says nothing.
-    known = sorted((state for _, state in states), key=lambda state: (not state.reason, state.reason == "NoScheduler"))
-    state = worst_state(known)
+    known_items = sorted(
+        (state for _, state in states), key=lambda state: (not state.reason, state.reason == "NoScheduler")
+    )
+    state = worst_state(known_items)
     if state is None:
         return None
     alike = sum((other.word, other.reason) == (state.word, state.reason) for _, other in states)

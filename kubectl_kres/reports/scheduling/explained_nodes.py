@@ -65,8 +65,8 @@ def explain_nodes(
         return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"), of_list=True)
     report, cluster, obstacles = reported
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
-    if subject.ref.kind == "DaemonSet" and analysis.start.owner is not None and isinstance(asked, SchedulingPod):
-        report = with_daemon_nodes(report, asked, analysis.start.owner, cluster)
+    if subject.ref.kind == "DaemonSet" and analysis.manifest.owner is not None and isinstance(asked, SchedulingPod):
+        report = with_daemon_nodes(report, asked, analysis.manifest.owner, cluster)
     if report.fitting or not report.complete or not isinstance(asked, SchedulingPod):
         return report
     target = _target(store, pod, analysis, containers, server)
@@ -80,8 +80,8 @@ def _target(
     """Return the object in which requests and tolerations are written: the newest known maker of the pod, or the
     pod.
     """
-    start = analysis.start
-    ref, prefix = start.source.ref, start.prefix
+    manifest = analysis.manifest
+    ref, prefix = manifest.source.ref, manifest.prefix
     if ref.kind == "ControllerRevision":
         ref, prefix = ObjectRef(*controller(pod), pod.metadata.namespace), "spec.template."
     made = store.get(ref.kind, ref.name, ref.namespace)
@@ -91,15 +91,15 @@ def _target(
     if ref.kind == "Job":
         prefix = "spec.template."
     fixed = "the template of a Job cannot be changed" if ref.kind == "Job" else ""
-    why = fixed or (keeper_of(ref, made.metadata) if made is not None else "")
+    reason = fixed or (keeper_of(ref, made.metadata) if made is not None else "")
 
     def admits(values: Sequence[LoweredValue]) -> bool:
         edits = (ManifestEdit(value.path, "requests", value.resource, parse(value.after)) for value in values)
         try:
-            lowered = apply_edits(start.pod, edits)
+            lowered = apply_edits(manifest.pod, edits)
         except IndexError:
             return False  # a container that something else adds
-        outcomes = admit(lowered, analysis.known.policies, server, journal=False, counted=start.live is not None)
+        outcomes = admit(lowered, analysis.policies.policies, server, journal=False, counted=manifest.live is not None)
         return all(outcome.allowed for outcome in outcomes)
 
     sources = {
@@ -108,7 +108,7 @@ def _target(
         for value in container.values
         if value.side == "requests" and value.written is None and value.source is not None
     }
-    return RemedyTarget(ref, prefix, admits, why, sources)
+    return RemedyTarget(ref, prefix, admits, reason, sources)
 
 
 #: Filters by which the DaemonSet's controller chooses nodes; what others say of a node is left to the scheduler.

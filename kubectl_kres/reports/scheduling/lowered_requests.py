@@ -95,10 +95,10 @@ def _requests(pod: SchedulingPod, resource: str) -> Iterator[tuple[str, str, int
         yield "spec", "", level
         return
     for group, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
-        for place, container in enumerate(containers or ()):
+        for index, container in enumerate(containers or ()):
             asked = read_amounts(container.resources.requests if container.resources else None).get(resource, 0)
             if asked:
-                yield f"spec.{group}[{place}]", container.name, asked
+                yield f"spec.{group}[{index}]", container.name, asked
 
 
 def _set_request(pod: SchedulingPod, path: str, resource: str, text: str) -> SchedulingPod:
@@ -107,8 +107,8 @@ def _set_request(pod: SchedulingPod, path: str, resource: str, text: str) -> Sch
         return replace(pod, spec=replace(spec, resources=_merge_request(spec.resources, resource, text)))
     key = "init_containers" if "initContainers" in path else "containers"
     group: list[Any] = list(getattr(spec, key))
-    place = int(path.partition("[")[2].rstrip("]"))
-    group[place] = replace(group[place], resources=_merge_request(group[place].resources, resource, text))
+    index = int(path.partition("[")[2].rstrip("]"))
+    group[index] = replace(group[index], resources=_merge_request(group[index].resources, resource, text))
     return replace(pod, spec=replace(spec, **{key: tuple(group)}))
 
 

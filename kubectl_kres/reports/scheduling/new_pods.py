@@ -28,9 +28,9 @@ _GIVEN = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
 def report_new_pods(
-    store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], wanted: int = 1
+    store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], wanted_count: int = 1
 ) -> NodeReport | None:
-    """What the filters say of the next pod, and how many find a node, of ``wanted`` at least.
+    """What the filters say of the next pod, and how many find a node, of ``wanted_count`` at least.
 
     None: its pods are not placed by the scheduler, or nothing is known of nodes or of the template. Where the nodes may
     not be read, or there is none, the report says that, and nothing is counted.
@@ -49,7 +49,7 @@ def report_new_pods(
     new = _apply_admission(template, draft, stored.get("spec") or {})
     unread = unread_kinds(store, (NODES, BOUND_PODS, *spec_needs(store, new.pod)))
     checked = check_pod(store, new.pod, analysis.server.version[1], containers, subject.ref, unread, new.gaps)
-    room, at_least = _count_room(new.pod, checked, max(1, wanted))
+    room, at_least = _count_room(new.pod, checked, max(1, wanted_count))
     return replace(checked.report, room=room, room_at_least=at_least)
 
 
@@ -80,8 +80,8 @@ def _with_requests(
     path: str, containers: Sequence[SchedulingContainer] | None, requests: Mapping[str, Mapping[str, str]]
 ) -> tuple[SchedulingContainer, ...]:
     return tuple(
-        replace(container, resources=ResourceRequirements(requests=requests.get(f"{path}[{place}]")))
-        for place, container in enumerate(containers or ())
+        replace(container, resources=ResourceRequirements(requests=requests.get(f"{path}[{index}]")))
+        for index, container in enumerate(containers or ())
     )
 
 
@@ -93,7 +93,7 @@ def _default_tolerations(tolerations: Iterable[Toleration]) -> Iterator[Tolerati
             yield Toleration(key, "Exists", "", "NoExecute")
 
 
-def _count_room(pod: SchedulingPod, checked: CheckedPod, wanted: int) -> tuple[int | None, bool]:
+def _count_room(pod: SchedulingPod, checked: CheckedPod, wanted_count: int) -> tuple[int | None, bool]:
     """How many such pods find a node one after the other, and whether there may be more; None: not known."""
     answer = checked.scheduled.answer
     if checked.report.empty or checked.report.not_read:
@@ -102,10 +102,10 @@ def _count_room(pod: SchedulingPod, checked: CheckedPod, wanted: int) -> tuple[i
         return 0, False
     nodes = {node.name: node for node in checked.seen.cluster.nodes}
     if is_local(pod):
-        each = bind(pod)
-        return sum(room_of(nodes[name], each) for name in answer.feasible), False
-    placed = place_pods(pod, answer.filters, nodes, min(wanted, MOST_ONE_BY_ONE)).placed
-    return placed, placed == min(wanted, MOST_ONE_BY_ONE)
+        bound_pod = bind(pod)
+        return sum(room_of(nodes[name], bound_pod) for name in answer.feasible), False
+    placed = place_pods(pod, answer.filters, nodes, min(wanted_count, MOST_ONE_BY_ONE)).placed
+    return placed, placed == min(wanted_count, MOST_ONE_BY_ONE)
 
 
 def new_pod_as_stored(new: NewPod, stored: Mapping[str, Any]) -> NewPod:
@@ -172,34 +172,34 @@ def room_of(node: NodeInfo, pod: BoundPod) -> int:
     return min(room, 1) if pod.ports else room
 
 
-def place_pods(pod: SchedulingPod, filters: Filters, nodes: Mapping[str, NodeInfo], wanted: int) -> Placing:
-    """Return how many of ``wanted`` pods find a node, each put on the first that takes it.
+def place_pods(pod: SchedulingPod, filters: Filters, nodes: Mapping[str, NodeInfo], wanted_count: int) -> Placing:
+    """Return how many of ``wanted_count`` pods find a node, each put on the first that takes it.
 
     ``filters``: prepared for the pod among these nodes.
     """
     left = dict(nodes)
     if is_local(pod):
-        return _place_local(pod, filters, left, wanted)
-    most = min(wanted, MOST_ONE_BY_ONE)
-    for placed in range(most):
-        each = _numbered(pod, placed)
+        return _place_local(pod, filters, left, wanted_count)
+    maximum = min(wanted_count, MOST_ONE_BY_ONE)
+    for placed in range(maximum):
+        bound_pod = _numbered(pod, placed)
         node = next((node for node in left.values() if can_take(filters, node)), None)
         if node is None:
             return Placing(placed, left)
-        filters = filters.change(node, (), (each,))
-        left[node.name] = changed_node(node, (), (each,))
-    return Placing(most, left, ended=most < wanted)
+        filters = filters.change(node, (), (bound_pod,))
+        left[node.name] = changed_node(node, (), (bound_pod,))
+    return Placing(maximum, left, ended=maximum < wanted_count)
 
 
-def _place_local(pod: SchedulingPod, filters: Filters, nodes: dict[str, NodeInfo], wanted: int) -> Placing:
+def _place_local(pod: SchedulingPod, filters: Filters, nodes: dict[str, NodeInfo], wanted_count: int) -> Placing:
     """Return the same where a node that is full stays so."""
-    each, placed = bind(pod), 0
+    bound_pod, placed = bind(pod), 0
     for name, node in nodes.items():
-        if placed >= wanted:
+        if placed >= wanted_count:
             break
-        number = min(wanted - placed, room_of(node, each)) if can_take(filters, node) else 0
+        number = min(wanted_count - placed, room_of(node, bound_pod)) if can_take(filters, node) else 0
         if number:
-            nodes[name] = changed_node(node, (), [_numbered(pod, placed + at) for at in range(number)])
+            nodes[name] = changed_node(node, (), [_numbered(pod, placed + index) for index in range(number)])
             placed += number
     return Placing(placed, nodes)
 

@@ -73,13 +73,13 @@ def _lower_request_remedies(
             continue
         edits = tuple(_edit(target, value) for value in lowered.values)
         fixed = unchangeable(edits)
-        why = target.why_not or next(iter(fixed.values()), "")
-        lines = () if why else commands(origin, edits, {})
+        reason = target.why_not or next(iter(fixed.values()), "")
+        lines = () if reason else commands(origin, edits, {})
         values = tuple(
             LoweredRequest(value.container, value.resource, value.before, value.after, target.sources.get(_key(value)))
             for value in lowered.values
         )
-        yield NodeRemedy("lower-request", node.name, len(taking), values, commands=lines, why=why)
+        yield NodeRemedy("lower-request", node.name, len(taking), values, commands=lines, why=reason)
         return
 
 
@@ -130,8 +130,8 @@ def _toleration_command(origin: Origin, target: RemedyTarget, tolerations: Seque
     own = [toleration for toleration in tolerations if target.ref.kind == "Pod" or toleration.key not in _GIVEN]
     patch = _nest_value(f"{target.prefix}spec", {"tolerations": msgspec.to_builtins(own)})
     text = json.dumps(patch, separators=(",", ":"))
-    where = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
-    return kubectl_line(origin, f"patch {where} --type merge -p {shlex.quote(text)}")
+    place_text = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
+    return kubectl_line(origin, f"patch {place_text} --type merge -p {shlex.quote(text)}")
 
 
 def _nest_value(path: str, value: Any) -> Any:
@@ -214,20 +214,20 @@ def _relaxation_remedies(
         if not taking:
             continue
         done.add(relaxed.action)
-        why = target.why_fixed
-        lines = () if why else (format_json_patch(origin, target, relaxed.patch),)
+        reason = target.why_fixed
+        lines = () if reason else (format_json_patch(origin, target, relaxed.patch),)
         node = next(node.name for node in near if node.name in taking)
-        yield NodeRemedy(relaxed.action, node, len(taking), about=relaxed.about, commands=lines, why=why)
+        yield NodeRemedy(relaxed.action, node, len(taking), about=relaxed.about, commands=lines, why=reason)
 
 
 def _spread_anyway(pod: SchedulingPod) -> Iterator[_Relaxed]:
     constraints = pod.spec.topology_spread_constraints or ()
-    for place, constraint in enumerate(constraints):
+    for index, constraint in enumerate(constraints):
         if constraint.when_unsatisfiable != "DoNotSchedule":
             continue
         changed = replace(constraint, when_unsatisfiable="ScheduleAnyway")
-        spec = replace(pod.spec, topology_spread_constraints=(*constraints[:place], changed, *constraints[place + 1 :]))
-        path = f"/topologySpreadConstraints/{place}"
+        spec = replace(pod.spec, topology_spread_constraints=(*constraints[:index], changed, *constraints[index + 1 :]))
+        path = f"/topologySpreadConstraints/{index}"
         patch = (
             {"op": "test", "path": f"{path}/topologyKey", "value": constraint.topology_key},
             {"op": "replace", "path": f"{path}/whenUnsatisfiable", "value": "ScheduleAnyway"},
@@ -240,10 +240,10 @@ def _without_affinity(pod: SchedulingPod) -> Iterator[_Relaxed]:
     for name, key in (("pod_anti_affinity", "podAntiAffinity"), ("pod_affinity", "podAffinity")):
         kind: AffinityTerms | None = getattr(affinity, name, None)
         terms = kind.required_during_scheduling_ignored_during_execution if kind is not None else None
-        for place, term in enumerate(terms or ()):
-            left = AffinityTerms((*(terms or ())[:place], *(terms or ())[place + 1 :]))
+        for index, term in enumerate(terms or ()):
+            left = AffinityTerms((*(terms or ())[:index], *(terms or ())[index + 1 :]))
             spec = replace(pod.spec, affinity=replace(affinity or SchedulingAffinity(), **{name: left}))
-            path = f"/affinity/{key}/requiredDuringSchedulingIgnoredDuringExecution/{place}"
+            path = f"/affinity/{key}/requiredDuringSchedulingIgnoredDuringExecution/{index}"
             patch = (
                 {"op": "test", "path": f"{path}/topologyKey", "value": term.topology_key},
                 {"op": "remove", "path": path},
@@ -255,14 +255,14 @@ def _without_affinity(pod: SchedulingPod) -> Iterator[_Relaxed]:
 def _without_ports(pod: SchedulingPod) -> Iterator[_Relaxed]:
     """Each port of the node; with hostNetwork all ports are the node's, and none can be left out."""
     containers = () if pod.spec.host_network else pod.spec.containers or ()
-    for at, container in enumerate(containers):
+    for index, container in enumerate(containers):
         ports = container.ports or ()
-        for place, port in enumerate(ports):
+        for position, port in enumerate(ports):
             if not port.host_port:
                 continue
-            fewer = replace(container, ports=(*ports[:place], replace(port, host_port=0), *ports[place + 1 :]))
-            spec = replace(pod.spec, containers=(*containers[:at], fewer, *containers[at + 1 :]))
-            path = f"/containers/{at}/ports/{place}/hostPort"
+            fewer = replace(container, ports=(*ports[:position], replace(port, host_port=0), *ports[position + 1 :]))
+            spec = replace(pod.spec, containers=(*containers[:index], fewer, *containers[index + 1 :]))
+            path = f"/containers/{index}/ports/{position}/hostPort"
             patch = (
                 {"op": "test", "path": path, "value": port.host_port},
                 {"op": "remove", "path": path},
@@ -317,8 +317,10 @@ def _format_volume_change(remedy: NodeRemedy) -> str:
             return f"give claim {about} the class {to}, which is there"
         case "provide-volume":
             driver = remedy.wanted.provisioner if remedy.wanted is not None else ""
-            made = f" (or {driver} makes it)" if driver else ""
-            return f"provide a PersistentVolume for claim {about}{made} {_format_wanted(remedy.wanted, 'at least')}"
+            driver_text = f" (or {driver} makes it)" if driver else ""
+            return (
+                f"provide a PersistentVolume for claim {about}{driver_text} {_format_wanted(remedy.wanted, 'at least')}"
+            )
         case "release-claim":
             holders = ", ".join(f"{holder.kind}/{holder.name}" for holder in remedy.holders)
             return f"end {holders}, which alone may use claim {about} (ReadWriteOncePod)"
@@ -330,9 +332,9 @@ def _format_volume_change(remedy: NodeRemedy) -> str:
 
 
 def _format_lowered_request(value: LoweredRequest) -> str:
-    who = f"of {value.container}" if value.container else "of the pod level"
+    holder_text = f"of {value.container}" if value.container else "of the pod level"
     by = f", which {value.source.ref} sets," if value.source is not None else ""
-    return f"lower the {value.resource} request {who} from {value.from_}{by} to {value.to}"
+    return f"lower the {value.resource} request {holder_text} from {value.from_}{by} to {value.to}"
 
 
 def _format_wanted(wanted: StorageWanted | None, bound: str) -> str:

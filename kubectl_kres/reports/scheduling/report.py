@@ -138,8 +138,8 @@ def report_nodes(
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if not isinstance(asked, SchedulingPod):
         return None
-    needs = node_needs(store, pod)
-    unread = unread_kinds(store, (need for need in needs if need.kind not in {"Event", scheduling.POD}))
+    reads = node_needs(store, pod)
+    unread = unread_kinds(store, (read for read in reads if read.kind not in {"Event", scheduling.POD}))
     ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
     checked = check_pod(store, asked, minor, containers, ref, unread)
     pinned = tuple(find_pins(asked, checked))
@@ -157,9 +157,9 @@ def unread_nodes(store: Store, ref: ObjectRef) -> NodeReport:
     return NodeReport(ref, nodes=0, complete=False, not_read=("Node",), unread=words)
 
 
-def unread_kinds(store: Store, needs: Iterable[ReadRequest]) -> tuple[str, ...]:
+def unread_kinds(store: Store, reads: Iterable[ReadRequest]) -> tuple[str, ...]:
     """The kinds that could not be read, each once."""
-    return tuple(dict.fromkeys(need.kind for need in needs if not store.covered(need).is_known))
+    return tuple(dict.fromkeys(read.kind for read in reads if not store.covered(read).is_known))
 
 
 class CheckedPod(NamedTuple):
@@ -173,7 +173,7 @@ class CheckedPod(NamedTuple):
 
 def check_pod(
     store: Store,
-    asked: SchedulingPod,
+    pod: SchedulingPod,
     minor: int,
     containers: Sequence[ContainerValues],
     ref: ObjectRef,
@@ -185,22 +185,22 @@ def check_pod(
     ``ref``: what the report is about. ``unread``: the kinds that could not be read. ``gaps``: what else is not
     computed.
     """
-    checked = check_among(read_cluster(store, minor), asked, containers, ref, unread, gaps)
+    checked = check_among(read_cluster(store, minor), pod, containers, ref, unread, gaps)
     empty = BOUND_PODS in unread and next(store.all(BOUND_PODS), None) is None
     return checked._replace(report=replace(checked.report, empty=empty))
 
 
 def check_among(
     seen: SchedulingInput,
-    asked: SchedulingPod,
+    pod: SchedulingPod,
     containers: Sequence[ContainerValues],
     ref: ObjectRef,
     unread: Sequence[str] = (),
     gaps: Sequence[str] = (),
 ) -> CheckedPod:
     """Return the same among given nodes."""
-    scheduled = schedule(_drop_unread_fields(asked, unread), seen.cluster, seen.nominated)
-    gaps = (*gaps, *_not_computed(asked, scheduled))
+    scheduled = schedule(_drop_unread_fields(pod, unread), seen.cluster, seen.nominated)
+    gaps = (*gaps, *_not_computed(pod, scheduled))
     complete = not unread and not gaps
     answer = scheduled.answer
     fits = answer.feasible
@@ -211,13 +211,13 @@ def check_among(
         fitting=len(fits),
         fits=fits[:_NAMED],
         groups=() if answer.rejection is not None else tuple(group_nodes(answer.statuses.items())),
-        asked=tuple(_requested_resources(asked, scheduled, containers)),
+        asked=tuple(_requested_resources(pod, scheduled, containers)),
         nearest=_find_nearest_node(obstacles) if not fits else None,
         rejection=answer.rejection.message if answer.rejection is not None else "",
         sentence=(scheduled.sentence or "") if complete else "",
         preempts=scheduled.preemption.nodes[:_NAMED],
         complete=complete,
-        open=len(seen.cluster.nodes) if _is_of_another(asked) else len(answer.open),
+        open=len(seen.cluster.nodes) if _is_of_another(pod) else len(answer.open),
         not_read=tuple(dict.fromkeys(map(named_kind, unread))),
         not_computed=gaps,
     )
@@ -317,10 +317,10 @@ def _request_parts(resource: str, containers: Sequence[ContainerValues]) -> Iter
             yield RequestPart(container.name, has, set_by, value.source if set_by else None)
 
 
-def find_pins(asked: SchedulingPod, checked: CheckedPod) -> Iterator[PinnedNode]:
+def find_pins(pod: SchedulingPod, checked: CheckedPod) -> Iterator[PinnedNode]:
     """Yield the nodes that a pod beside which it must run, or a bound claim, pins it to."""
     obstacles = {node.name: (node, statuses) for node, statuses in checked.obstacles.nodes}
-    for node, by in (*_find_affinity_pods(asked, checked.seen.cluster), *_where_bound(asked, checked.seen.cluster)):
+    for node, by in (*_find_affinity_pods(pod, checked.seen.cluster), *_where_bound(pod, checked.seen.cluster)):
         yield PinnedNode(node, by, _nearest_node(*obstacles[node]) if node in obstacles else None)
 
 
@@ -340,10 +340,10 @@ def _find_affinity_pods(asked: SchedulingPod, cluster: SchedulingCluster) -> Ite
             yield holders[0]
 
 
-def _where_bound(asked: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
+def _where_bound(pod: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
     """Yield node and claim for each bound claim whose volume one node alone can reach."""
-    space, world = asked.metadata.namespace, cluster.world
-    for volume in asked.spec.volumes or ():
+    space, world = pod.metadata.namespace, cluster.world
+    for volume in pod.spec.volumes or ():
         name = volume.persistent_volume_claim.claim_name if volume.persistent_volume_claim is not None else ""
         claim = world.claims.get((space, name))
         bound = world.volumes.get(claim.spec.volume_name) if claim is not None else None
@@ -392,10 +392,10 @@ def _holders(node: NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
             yield PodOnNode(ObjectRef("Pod", pod.name, pod.namespace), str(amount(resource, requested)))
 
 
-def _not_computed(asked: SchedulingPod, scheduled: Scheduling) -> Iterator[str]:
+def _not_computed(pod: SchedulingPod, scheduled: Scheduling) -> Iterator[str]:
     """Yield what else decides: another scheduler, and conditions that no filter here computes."""
-    if _is_of_another(asked):
-        yield f"scheduler {asked.spec.scheduler_name}"
+    if _is_of_another(pod):
+        yield f"scheduler {pod.spec.scheduler_name}"
     yield from scheduled.answer.not_computed
 
 

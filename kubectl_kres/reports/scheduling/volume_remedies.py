@@ -88,8 +88,8 @@ def find_volume_remedies(
 ) -> Iterator[NodeRemedy]:
     """Yield the first change of each kind for each claim of the pod; nothing for a pod without claims."""
     volumes = [
-        (place, volume.persistent_volume_claim.claim_name)
-        for place, volume in enumerate(pod.spec.volumes or ())
+        (index, volume.persistent_volume_claim.claim_name)
+        for index, volume in enumerate(pod.spec.volumes or ())
         if volume.persistent_volume_claim is not None
     ]
     if not volumes:
@@ -97,9 +97,9 @@ def find_volume_remedies(
     without = nodes_that_take(replace(pod, spec=replace(pod.spec, volumes=None)), cluster, cluster.nodes)
     nodes = tuple(node for node in cluster.nodes if node.name in without)
     setting = _Setting(origin, pod, target, cluster, nodes)
-    for place, name in volumes:
+    for index, name in volumes:
         claim = cluster.world.claims.get((pod.metadata.namespace, name))
-        tried = _claim_remedies(setting, place, name, claim) if nodes else ()
+        tried = _claim_remedies(setting, index, name, claim) if nodes else ()
         yield from (remedy for remedy in tried if remedy is not None)
         if claim is not None and (remedy := _release_claim(setting, claim)):
             yield remedy
@@ -107,18 +107,18 @@ def find_volume_remedies(
 
 
 def _claim_remedies(
-    setting: _Setting, place: int, name: str, claim: StorageClaim | None
+    setting: _Setting, index: int, name: str, claim: StorageClaim | None
 ) -> Iterator[NodeRemedy | None]:
     """Yield what to do about a claim that is missing, unbound, or bound to a volume that is gone."""
     if claim is None:
         yield _create_claim(setting, name)
-        yield _use_claim(setting, place, name, None)
+        yield _use_claim(setting, index, name, None)
     elif not is_bound(claim):
         yield _provide_volume(setting, claim)
         yield _change_class(setting, claim)
-        yield _use_claim(setting, place, name, claim)
+        yield _use_claim(setting, index, name, claim)
     elif claim.spec.volume_name not in setting.cluster.world.volumes:
-        yield _use_claim(setting, place, name, claim)
+        yield _use_claim(setting, index, name, claim)
 
 
 def _waiting_classes(world: SchedulingWorld) -> list[BindingClass]:
@@ -171,7 +171,7 @@ def _with_claim(world: SchedulingWorld, claim: StorageClaim) -> SchedulingWorld:
     return replace(world, claims={**world.claims, (claim.metadata.namespace, claim.metadata.name): claim})
 
 
-def _use_claim(setting: _Setting, place: int, name: str, claim: StorageClaim | None) -> NodeRemedy | None:
+def _use_claim(setting: _Setting, index: int, name: str, claim: StorageClaim | None) -> NodeRemedy | None:
     """Return another claim of the namespace, with a similar name before others, that is free or may be shared.
 
     ``claim``: what is asked for, so that the other has as much room and the same access modes; None: not known.
@@ -188,7 +188,7 @@ def _use_claim(setting: _Setting, place: int, name: str, claim: StorageClaim | N
         if other.namespace == namespace and other.volumes
         for each in claims_of(other)
     }
-    own = {
+    own_names = {
         volume.persistent_volume_claim.claim_name
         for volume in pod.spec.volumes or ()
         if volume.persistent_volume_claim is not None
@@ -196,21 +196,21 @@ def _use_claim(setting: _Setting, place: int, name: str, claim: StorageClaim | N
     others = [
         other
         for (space, each), other in world.claims.items()
-        if space == namespace and each not in own and _suits(other, claim, world)
+        if space == namespace and each not in own_names and _suits(other, claim, world)
         if each not in used or _SHARED & set(other.spec.access_modes or ())
     ]
     others.sort(key=lambda other: (-SequenceMatcher(None, name, other.metadata.name).ratio(), other.metadata.name))
     for other in others[:_MOST_TRIED]:
         to, volumes = other.metadata.name, list(pod.spec.volumes or ())
-        source = volumes[place].persistent_volume_claim
+        source = volumes[index].persistent_volume_claim
         if source is None:
             return None
-        volumes[place] = replace(volumes[place], persistent_volume_claim=replace(source, claim_name=to))
-        path, why = f"/volumes/{place}/persistentVolumeClaim/claimName", setting.target.why_fixed
+        volumes[index] = replace(volumes[index], persistent_volume_claim=replace(source, claim_name=to))
+        path, reason = f"/volumes/{index}/persistentVolumeClaim/claimName", setting.target.why_fixed
         patch = ({"op": "test", "path": path, "value": name}, {"op": "replace", "path": path, "value": to})
-        lines = () if why else (format_json_patch(setting.origin, setting.target, patch),)
+        lines = () if reason else (format_json_patch(setting.origin, setting.target, patch),)
         changed = replace(pod, spec=replace(pod.spec, volumes=tuple(volumes)))
-        if remedy := setting.remedy("use-claim", pod=changed, about=name, to=to, commands=lines, why=why):
+        if remedy := setting.remedy("use-claim", pod=changed, about=name, to=to, commands=lines, why=reason):
             return remedy
     return None
 
@@ -279,9 +279,9 @@ def _change_class(setting: _Setting, claim: StorageClaim) -> NodeRemedy | None:
             continue
         metadata = replace(claim.metadata, annotations=annotations)
         changed = replace(claim, metadata=metadata, spec=replace(claim.spec, storage_class_name=to))
-        where = f"{shlex.quote(claim.metadata.name)} -n {shlex.quote(claim.metadata.namespace)}"
+        place_text = f"{shlex.quote(claim.metadata.name)} -n {shlex.quote(claim.metadata.namespace)}"
         patch = shlex.quote(json.dumps({"spec": {"storageClassName": to}}, separators=(",", ":")))
-        line = kubectl_line(setting.origin, f"patch persistentvolumeclaim {where} --type merge -p {patch}")
+        line = kubectl_line(setting.origin, f"patch persistentvolumeclaim {place_text} --type merge -p {patch}")
         remedy = setting.remedy(
             "change-class",
             _with_claim(setting.cluster.world, changed),
@@ -301,10 +301,10 @@ def _release_claim(setting: _Setting, claim: StorageClaim) -> NodeRemedy | None:
         return None
     namespace, name = claim.metadata.namespace, claim.metadata.name
     nodes, holders = list(setting.cluster.nodes), list[ObjectRef]()
-    for place, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         gone = [pod for pod in node.pods if pod.volumes and pod.namespace == namespace and name in claims_of(pod)]
         if gone:
-            nodes[place] = changed_node(node, gone, ())
+            nodes[index] = changed_node(node, gone, ())
             holders += (ObjectRef("Pod", pod.name, namespace) for pod in gone)
     if not holders:
         return None
@@ -317,9 +317,9 @@ def _change_selector(setting: _Setting, obstacles: Obstacles) -> Iterator[NodeRe
 
     Only where volumes keep the pod off other nodes. A DaemonSet chooses nodes by its selector.
     """
-    places = {"VolumeBinding", "VolumeZone"}
+    plugin_names = {"VolumeBinding", "VolumeZone"}
     if setting.target.ref.kind == "DaemonSet" or not any(
-        status.plugin in places for _, statuses in obstacles.nodes for status in statuses
+        status.plugin in plugin_names for _, statuses in obstacles.nodes for status in statuses
     ):
         return
     pod, spec = setting.pod, setting.pod.spec
@@ -360,6 +360,6 @@ def _relaxed_remedy(
     labels: Sequence[str],
     to: Sequence[str],
 ) -> NodeRemedy | None:
-    why = setting.target.why_fixed
-    lines = () if why else (format_json_patch(setting.origin, setting.target, steps),)
-    return setting.remedy(action, pod=pod, about=",".join(labels), to=",".join(to), commands=lines, why=why)
+    reason = setting.target.why_fixed
+    lines = () if reason else (format_json_patch(setting.origin, setting.target, steps),)
+    return setting.remedy(action, pod=pod, about=",".join(labels), to=",".join(to), commands=lines, why=reason)

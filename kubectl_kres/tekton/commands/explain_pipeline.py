@@ -33,7 +33,7 @@ class PipelineExplainer(Explainer):
         return (*pipeline_needs(store, subject), *more)
 
     def reports(
-        self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
+        self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         """Yield the explanation of one object, or with ``-c`` of one task. Raises UsageError for a question about a
         value.
@@ -42,23 +42,25 @@ class PipelineExplainer(Explainer):
         if options.question:
             raise UsageError(f"--for asks about a pod, not about {subject.ref}", hint="-c TASK shows one task in full")
         try:
-            pipeline_explanation = explain_pipeline(turn.store, subject, turn.ask)
+            pipeline_explanation = explain_pipeline(batch.store, subject, batch.options)
             shown = of_task(pipeline_explanation, options.container) if options.container else pipeline_explanation
         except KresError as error:
             run_summary.add_error(error)
             return
-        row = turn.many and not (options.steps or options.container)
+        row = batch.many and not (options.steps or options.container)
         report = shown if options.output in DOCUMENTS else pipeline_explanation
         if options.output == "brief":
             more = explain_command(options, subject.ref, subject.file)
             yield (
-                ObjectAnswer(subject, report, self.page.brief(render.brief(pipeline_explanation, more, turn.ask.now))),
+                ObjectAnswer(
+                    subject, report, self.page.brief(render.brief(pipeline_explanation, more, batch.options.now))
+                ),
                 None,
             )
         elif row:
-            self.page.tabled = options.output in {"text", "wide"}
+            self.page.as_table = options.output in {"text", "wide"}
             yield (
-                ObjectAnswer(subject, report, row=render.row_of(pipeline_explanation, turn.ask.now)),
+                ObjectAnswer(subject, report, row=render.row_of(pipeline_explanation, batch.options.now)),
                 pipeline_explanation.verdict,
             )
         else:
@@ -66,7 +68,7 @@ class PipelineExplainer(Explainer):
                 ObjectAnswer(
                     subject,
                     report,
-                    partial(_render_pipeline, self.page, pipeline_explanation, now=turn.ask.now, many=turn.many),
+                    partial(_render_pipeline, self.page, pipeline_explanation, now=batch.options.now, many=batch.many),
                 ),
                 None,
             )

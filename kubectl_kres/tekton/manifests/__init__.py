@@ -38,8 +38,8 @@ class TektonManifests(ManifestSystem):
         decoder_fault = fault_in(raw)
         if decoder_fault is None:
             return ""
-        of = "" if decoder_fault.path == field else f", of {decoder_fault.path}"
-        return f"Tekton's webhook would say{of}: {decoder_fault.message}"
+        path_text = "" if decoder_fault.path == field else f", of {decoder_fault.path}"
+        return f"Tekton's webhook would say{path_text}: {decoder_fault.message}"
 
 
 SYSTEM = TektonManifests()

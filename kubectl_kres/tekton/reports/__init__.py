@@ -69,16 +69,16 @@ def _reads_of_object(store: Store, subject: Subject) -> tuple[ReadRequest, ...] 
     from kubectl_kres.tekton.reports.needs import pod_needs
 
     space = subject.ref.namespace
-    own = (
+    own_reads = (
         ReadRequest("Pod", space, subject.ref.name),
         ReadRequest("LimitRange", space),
         ReadRequest("ResourceQuota", space),
     )
-    return tuple(dict.fromkeys((*own, *pod_needs(store, pod), *node_needs(store, pod))))
+    return tuple(dict.fromkeys((*own_reads, *pod_needs(store, pod), *node_needs(store, pod))))
 
 
 def _analyse(
-    store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool, another: bool
+    store: Store, subject: Subject, options: EvaluationOptions, *, journal: bool, another: bool
 ) -> Analysis | None:
     if object_behind(store, subject) is None:
         _refuse_several(subject)
@@ -86,8 +86,8 @@ def _analyse(
     from kubectl_kres.tekton.reports import taskrun
 
     if subject.kind.group == TEKTON:
-        return taskrun.taskrun_analysis(store, subject, ask, journal=journal, another=another)
-    return None if another else taskrun.of_pod(store, subject, ask, journal=journal)
+        return taskrun.taskrun_analysis(store, subject, options, journal=journal, another=another)
+    return None if another else taskrun.of_pod(store, subject, options, journal=journal)
 
 
 def _refuse_several(subject: Subject) -> None:
@@ -113,19 +113,19 @@ def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remed
     return run_remedies(store, subject, analysis)
 
 
-def _find_reaches(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> Iterable[Any]:
+def _find_reaches(store: Store, subject: Subject, options: EvaluationOptions, draft: Draft) -> Iterable[Any]:
     from kubectl_kres.tekton.reports.qos_run import find_reaches, run_case
 
-    run = run_case(store, subject, ask, draft)
+    run = run_case(store, subject, options, draft)
     return find_reaches(run) if run is not None else ()
 
 
-def _cache_key(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
+def _cache_key(store: Store, subject: Subject, options: EvaluationOptions) -> CacheKey | None:
     if subject.kind.group != TEKTON or subject.raw is not None or subject.ref.kind != "TaskRun":
         return None
     from kubectl_kres.tekton.reports.run_facts import run_likeness
 
-    return run_likeness(store, subject, ask)
+    return run_likeness(store, subject, options)
 
 
 def _describe(item: Any) -> ObjectDescription | None:

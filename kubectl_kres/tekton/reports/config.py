@@ -65,22 +65,22 @@ def _is_config_absent(store: Store, namespace: str) -> bool:
 
 def _config_namespace(store: Store) -> str:
     custom_resource_definition = store.get("CustomResourceDefinition", DEFINITION)
-    place = (
+    place_text = (
         custom_resource_definition.webhook_namespace
         if isinstance(custom_resource_definition, CustomResourceDefinition)
         else ""
     )
-    return place or OTHER
+    return place_text or OTHER
 
 
 def _in_file(store: Store, name: str) -> bool:
     return any(ref.kind == "ConfigMap" and ref.name == name for ref in store.files)
 
 
-def configuration(store: Store, ask: EvaluationOptions) -> TektonConfig:
+def configuration(store: Store, options: EvaluationOptions) -> TektonConfig:
     """Return Tekton's configuration, the default one where it is not known; ``remarks`` says so."""
     config_maps = {name: config_map(store, name) for name in CONFIG_NAMES}
-    return config_of(config_maps[DEFAULTS], config_maps[FLAGS], config_maps[INFO], ask.read_yaml)
+    return config_of(config_maps[DEFAULTS], config_maps[FLAGS], config_maps[INFO], options.read_yaml)
 
 
 def config_map(store: Store, name: str) -> ConfigMap | None:
@@ -92,12 +92,12 @@ def config_map(store: Store, name: str) -> ConfigMap | None:
         for config_map in store.all("ConfigMap")
         if config_map.metadata.name == name and isinstance(config_map, ConfigMap)
     ]
-    places = (_config_namespace(store), NAMESPACE, OTHER)
+    namespaces = (_config_namespace(store), NAMESPACE, OTHER)
 
     def rank(config_map: ConfigMap) -> tuple[bool, int]:
         space = config_map.metadata.namespace
         from_file = ObjectRef("ConfigMap", name, space) in store.files
-        return not from_file, places.index(space) if space in places else len(places)
+        return not from_file, namespaces.index(space) if space in namespaces else len(namespaces)
 
     return min(config_maps, key=rank) if config_maps else None
 
@@ -110,11 +110,11 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assumption]:
         return
     states = {store.covered(_build_read_request(NAMESPACE, name)).state for name in missing}
     if not states & {"read", "absent"}:
-        why = "may not be read" if "denied" in states else "was not read"
+        reason = "may not be read" if "denied" in states else "was not read"
         names = "" if len(missing) == len(CONFIG_NAMES) else f" ({' and '.join(missing)})"
-        yield Assumption("", _UNKNOWN, f"Tekton's configuration{names} {why}: assumed as shipped ({_FLAG})")
+        yield Assumption("", _UNKNOWN, f"Tekton's configuration{names} {reason}: assumed as shipped ({_FLAG})")
     elif INFO in missing:
-        where = " and ".join(dict.fromkeys((NAMESPACE, _config_namespace(store))))
+        place_text = " and ".join(dict.fromkeys((NAMESPACE, _config_namespace(store))))
         what = (
             "no configuration of Tekton's"
             if len(missing) == len(CONFIG_NAMES)
@@ -122,7 +122,7 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assumption]:
         )
         webhook = store.covered(_WEBHOOK)
         unsure = f"; where else it may be could not be read ({webhook.message})" if webhook.state == "denied" else ""
-        yield Assumption("", _UNKNOWN, f"{what} in {where}: assumed as shipped ({_FLAG}){unsure}")
+        yield Assumption("", _UNKNOWN, f"{what} in {place_text}: assumed as shipped ({_FLAG}){unsure}")
 
 
 def tekton_needs_of_namespace(store: Store) -> tuple[ReadRequest, ...]:

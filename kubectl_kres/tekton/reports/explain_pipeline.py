@@ -83,11 +83,12 @@ def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: 
     if result := tuple(_faults(tasks)):
         lines, ways = tuple(text for text, _ in result), tuple(dict.fromkeys(way for _, way in result))
         return Verdict(allowed=False, code=400, message=lines[0], others=lines[1:]), untested_remedies(ways)
-    known = [
+    known_items = [
         (task.name, task.explanation) for task in tasks if task.explanation is not None and task.state not in ENDED
     ]
     refused = sorted(
-        ((name, explanation) for name, explanation in known if explanation.verdict.allowed is not True), key=_is_retried
+        ((name, explanation) for name, explanation in known_items if explanation.verdict.allowed is not True),
+        key=_is_retried,
     )
     if not refused:
         return Verdict(allowed=True, code=201), ()
@@ -148,7 +149,7 @@ def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
     names = [task.name for task in tasks]
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
         yield f"several tasks are named {name}", "give each task a name of its own"
-    known = {task.name for task in tasks if not task.is_finally}
+    known_names = {task.name for task in tasks if not task.is_finally}
     for task in tasks:
         if task.explanation is None and task.gap is None:
             yield (
@@ -156,7 +157,7 @@ def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
                 f"give task {task.name} a taskRef or a taskSpec",
             )
         for other in task.after:
-            if other not in known:
+            if other not in known_names:
                 yield (
                     f"task {task.name} comes after {other}, which is no task of the Pipeline",
                     f"name a task of the Pipeline in task {task.name}",
@@ -225,19 +226,19 @@ def _objects(pipeline_answer: PipelineAnswer, world: RunNamespace, children: Map
             if task.name not in pipeline_answer.finished or _count_task_runs(task, children)
         ]
         own = [task for task in tasks if task.gap is None or task.gap.why not in {"custom", "nested"}]
-        made = sum(_count_task_runs(planned, children) for planned in own)
+        run_count = sum(_count_task_runs(planned, children) for planned in own)
         total = sum(
             max(1 if planned.number is None else planned.number, _count_task_runs(planned, children)) for planned in own
         )
         used, hard = quota.used.get(RUNS, ZERO), quota.hard[RUNS]
-        after = Quantity(used.nano + (total - made) * 10**9, hard.format)
+        after = Quantity(used.nano + (total - run_count) * 10**9, hard.format)
         yield AtOnce(
             RUNS,
             str(total),
             tuple(planned.name for planned in own),
             quota.name,
             at_least=any(planned.number is None for planned in own),
-            counted=str(made) if made else "",
+            counted=str(run_count) if run_count else "",
             used=str(used),
             hard=str(hard),
             after=str(after),
@@ -274,9 +275,9 @@ def _compare_with_quota(peak: Peak, charge: QuotaCharge, there: Quantity, extra:
 def _charge(results: Sequence[RunResult], quota: str, world: RunNamespace) -> QuotaCharge | None:
     """Return the cost of a task's pod for a quota; None where the quota does not count it."""
     for result in results:
-        if result.built is None or result.outcome is None or result.outcome.draft is None:
+        if result.built_pod is None or result.outcome is None or result.outcome.draft is None:
             continue
-        for charge in charges(quota_request(result.built.pod, result.outcome.draft), world.policies.quotas):
+        for charge in charges(quota_request(result.built_pod.pod, result.outcome.draft), world.policies.quotas):
             if charge.quota == quota:
                 return charge
     return None
@@ -317,14 +318,14 @@ def _sum_amounts(amounts: Iterable[Quantity]) -> Quantity:
     return Quantity(sum(quantity.nano for quantity in quantities), form)
 
 
-def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> PipelineExplanation:
+def explain_pipeline(store: Store, subject: Subject, options: EvaluationOptions) -> PipelineExplanation:
     """Return the explanation. Raises NotFound or Forbidden if the object or its Pipeline cannot be read, ClusterError
     if that is remote.
     """
-    world = tekton_world(store, subject.ref.namespace, ask)
+    world = tekton_world(store, subject.ref.namespace, options)
     run, refusals = stored_run(store, subject, world, PipelineRun, Pipeline, default_pipeline_run)
     if run is None:
-        return _not_stored(store, subject, ask, refusals)
+        return _not_stored(store, subject, options, refusals)
     children = _children(store, run) if subject.raw is None else {}
     waiting_status = held_back(run)
     result = pipeline_run(
@@ -335,21 +336,21 @@ def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> 
     if has_ended(run):
         names = frozenset(task.name for task in result.plan.tasks)
         result = structs.replace(result, finished=names, peaks=(), assistants=(), claims=())
-    tasks = tuple(_task(store, subject, ask, task, result, children) for task in result.plan.tasks)
+    tasks = tuple(_task(store, subject, options, task, result, children) for task in result.plan.tasks)
     verdict, remedy = _with_claims_and_assistants(store, subject, run, result, world, tasks)
     if waiting_status and not remedy and verdict.allowed is True:
         remedy = (release_remedy(store, subject.ref, waiting_status, stored=subject.raw is None),)
-    if (why := _failure(run)) is not None and not remedy:
-        remedy = _of_failed(tasks, f"start a new run: this one has failed{why} and nothing revives it")
-    time = moment_of(ask.now)
+    if (reason := _failure(run)) is not None and not remedy:
+        remedy = _of_failed(tasks, f"start a new run: this one has failed{reason} and nothing revives it")
+    time = moment_of(options.now)
     left = time_left(run, time, world.config.timeout_minutes) if time is not None and not has_ended(run) else None
     gaps = dict.fromkeys(gap for ways in result.results.values() for way in ways for gap in way.gaps)
-    unseen = (*_list_unseen(store, subject), *map(not_computed, gaps))
+    failed_reads = (*_list_unseen(store, subject), *map(not_computed, gaps))
     source = result.plan.pipeline.origin.source
     return PipelineExplanation(
         subject.ref,
         f"{source.kind}/{source.name}{f' {source.field}' if source.kind == 'PipelineRun' else ''}",
-        with_outcome(verdict, unseen),
+        with_outcome(verdict, failed_reads),
         remedy,
         result.plan.problem,
         result.plan.cycle,
@@ -359,13 +360,17 @@ def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> 
         int(left.total_seconds()) if left is not None else None,
         has_ended(run),
         tuple(run_facts(run)) if subject.raw is None else (),
-        _assumptions(store, subject, ask),
-        unseen,
+        _assumptions(store, subject, options),
+        failed_reads,
         ".".join(map(str, world.config.version or ())),
-        not any(unseen.required for unseen in unseen),
+        not any(failed_read.required for failed_read in failed_reads),
         waiting_status,
-        tuple(made for made in of_pipeline(run, result, world) if made.object.kind == "PersistentVolumeClaim"),
-        run_state(store, run, ask.now) if subject.raw is None and subject.ref.kind == "PipelineRun" else None,
+        tuple(
+            run_object
+            for run_object in of_pipeline(run, result, world)
+            if run_object.object.kind == "PersistentVolumeClaim"
+        ),
+        run_state(store, run, options.now) if subject.raw is None and subject.ref.kind == "PipelineRun" else None,
     )
 
 
@@ -381,30 +386,36 @@ def _with_claims_and_assistants(
     beside.
     """
     if result.refusals:
-        own = [structs.replace(refusal.outcome, refusal=_set_problem_text(refusal)) for refusal in result.refusals]
+        own_outcomes = [
+            structs.replace(refusal.outcome, refusal=_set_problem_text(refusal)) for refusal in result.refusals
+        ]
         claims = result.claims or tuple(refusal.claim.claim for refusal in result.refusals)
-        return verdict_of(own), claim_remedies(store, subject, claims, world.policies, world.server)
+        return verdict_of(own_outcomes), claim_remedies(store, subject, claims, world.policies, world.server)
     problems = (result.plan.problem,) if result.plan.problem is not None else ()
     verdict, remedy = evaluate_pipeline(problems, result.plan.cycle, tasks)
-    remedy = tuple(_with_commands(store, way) for way in remedy)
+    remedy = tuple(_with_commands(store, found_remedy) for found_remedy in remedy)
     if world.config.by_operator:
-        remedy = tuple(structs.replace(way, text=kept_elsewhere(way.text)) for way in remedy)
+        remedy = tuple(structs.replace(found_remedy, text=kept_elsewhere(found_remedy.text)) for found_remedy in remedy)
     open_tasks = [task.name for task in tasks if task.state not in ENDED]
-    lacking = without_pod(result.assistants, open_tasks)
-    if not lacking or problems or result.plan.cycle:
+    missing_assistants = without_pod(result.assistants, open_tasks)
+    if not missing_assistants or problems or result.plan.cycle:
         return verdict, remedy
-    beside = assistant_verdict(lacking, open_tasks)
-    ways = assistant_remedies(store, subject, run, result.plan.pipeline, world, lacking)
+    beside = assistant_verdict(missing_assistants, open_tasks)
+    remedies = assistant_remedies(store, subject, run, result.plan.pipeline, world, missing_assistants)
     if verdict.allowed is True:
-        return beside, ways
-    both = [_join_remedies(first, second) for first, second in zip(remedy[:1], ways[:1], strict=False)]
+        return beside, remedies
+    both = [_join_remedies(first, second) for first, second in zip(remedy[:1], remedies[:1], strict=False)]
     return structs.replace(verdict, others=(*verdict.others, beside.message, *beside.others)), (*both, *remedy[1:])
 
 
-def _with_commands(store: Store, way: Remedy) -> Remedy:
+def _with_commands(store: Store, remedy: Remedy) -> Remedy:
     """Return the edits of several tasks with the commands for those of Tekton's configuration."""
-    own = [edit for edit in way.edits if isinstance(edit, SetConfig)]
-    return way if way.commands or not own else structs.replace(way, commands=commands(store.origin, own, {}))
+    own_edits = [edit for edit in remedy.edits if isinstance(edit, SetConfig)]
+    return (
+        remedy
+        if remedy.commands or not own_edits
+        else structs.replace(remedy, commands=commands(store.origin, own_edits, {}))
+    )
 
 
 def _join_remedies(first: Remedy, second: Remedy) -> Remedy:
@@ -412,31 +423,31 @@ def _join_remedies(first: Remedy, second: Remedy) -> Remedy:
     if set(second.commands) <= set(first.commands) and second.edits == first.edits[: len(second.edits)]:
         return first
     more = [command for command in second.commands if command not in first.commands]
-    why = "; ".join(dict.fromkeys(filter(None, (first.why, second.why))))
-    return Remedy(f"{first.text}; {second.text}", (*first.edits, *second.edits), (*first.commands, *more), why)
+    reason = "; ".join(dict.fromkeys(filter(None, (first.why, second.why))))
+    return Remedy(f"{first.text}; {second.text}", (*first.edits, *second.edits), (*first.commands, *more), reason)
 
 
 def _set_problem_text(refusal: ClaimRefusal) -> Refusal | None:
-    own = refusal.outcome.refusal
-    return structs.replace(own, message=refusal.problem.text) if own is not None else None
+    own_refusal = refusal.outcome.refusal
+    return structs.replace(own_refusal, message=refusal.problem.text) if own_refusal is not None else None
 
 
 def _not_stored(
-    store: Store, subject: Subject, ask: EvaluationOptions, refusals: Sequence[Problem]
+    store: Store, subject: Subject, options: EvaluationOptions, refusals: Sequence[Problem]
 ) -> PipelineExplanation:
     verdict, remedy = evaluate_pipeline(refusals, (), ())
-    if tekton_world(store, subject.ref.namespace, ask).config.by_operator:
-        remedy = tuple(structs.replace(way, text=kept_elsewhere(way.text)) for way in remedy)
-    unseen, where = _list_unseen(store, subject), subject.file or "the input"
+    if tekton_world(store, subject.ref.namespace, options).config.by_operator:
+        remedy = tuple(structs.replace(found_remedy, text=kept_elsewhere(found_remedy.text)) for found_remedy in remedy)
+    failed_reads, place_text = _list_unseen(store, subject), subject.file or "the input"
     return PipelineExplanation(
         subject.ref,
-        where,
-        with_outcome(verdict, unseen),
+        place_text,
+        with_outcome(verdict, failed_reads),
         remedy,
         refusals[0],
-        assumptions=_assumptions(store, subject, ask),
-        unseen=unseen,
-        complete=not any(unseen.required for unseen in unseen),
+        assumptions=_assumptions(store, subject, options),
+        unseen=failed_reads,
+        complete=not any(failed_read.required for failed_read in failed_reads),
     )
 
 
@@ -447,8 +458,10 @@ def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
     failed = [
         (task.name, task.explanation) for task in tasks if task.state == "failed" and task.explanation is not None
     ]
-    ways = of_tasks([(name, explanation) for name, explanation in failed if _fails_again(explanation)])
-    return tuple(structs.replace(way, text=f"{way.text}; {anew}") for way in ways) or untested_remedies((anew,))
+    remedies = of_tasks([(name, explanation) for name, explanation in failed if _fails_again(explanation)])
+    return tuple(structs.replace(remedy, text=f"{remedy.text}; {anew}") for remedy in remedies) or untested_remedies(
+        (anew,)
+    )
 
 
 def _fails_again(explanation: Explanation) -> bool:
@@ -480,13 +493,13 @@ def _children(store: Store, run: PipelineRun) -> Mapping[str, TaskRun]:
 def _task(
     store: Store,
     subject: Subject,
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
     planned: Planned,
     pipeline_answer: PipelineAnswer,
     children: Mapping[str, TaskRun],
 ) -> PlannedTask:
     results = pipeline_answer.results.get(planned.name, ())
-    explanation = _explain_task(store, subject, ask, planned, results, children) if results else None
+    explanation = _explain_task(store, subject, options, planned, results, children) if results else None
     return PlannedTask(
         planned.name,
         planned.number,
@@ -501,19 +514,19 @@ def _task(
 
 
 def _state(planned: Planned, pipeline_answer: PipelineAnswer, children: Mapping[str, TaskRun]) -> TaskState:
-    made = [children[name] for name in planned.names if name in children]
+    children_made = [children[name] for name in planned.names if name in children]
     if planned.name in pipeline_answer.finished:
-        failed = any(condition.status == "False" for run in made for condition in run.status.conditions or ())
-        return ("failed" if failed else "done") if made else "skipped"
-    if any(waiting_condition(task_run) is not None for task_run in made):
+        failed = any(condition.status == "False" for run in children_made for condition in run.status.conditions or ())
+        return ("failed" if failed else "done") if children_made else "skipped"
+    if any(waiting_condition(task_run) is not None for task_run in children_made):
         return "waiting"
-    return "running" if any(task_run.status.pod_name and not has_ended(task_run) for task_run in made) else ""
+    return "running" if any(task_run.status.pod_name and not has_ended(task_run) for task_run in children_made) else ""
 
 
 def _explain_task(
     store: Store,
     subject: Subject,
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
     planned: Planned,
     results: Sequence[RunResult],
     children: Mapping[str, TaskRun],
@@ -526,22 +539,22 @@ def _explain_task(
     if planned.task is None:
         return None
     if (
-        results[0].built is None
+        results[0].built_pod is None
         and results[0].problem is not None
         and results[0].problem.stage in {"object", "validation"}
     ):
         analysis = refused_run(
-            store, ref, ask, planned.name, tuple(result.problem for result in results if result.problem)
+            store, ref, options, planned.name, tuple(result.problem for result in results if result.problem)
         )
     else:
-        live, there = pod_of(store, run), bool(run.status.pod_name)
-        analysis = build_analysis(store, ref, ask, run, planned.task, results, live, planned.fields, there=there)
+        live, exists = pod_of(store, run), bool(run.status.pod_name)
+        analysis = build_analysis(store, ref, options, run, planned.task, results, live, planned.fields, exists=exists)
     if analysis.tekton is not None:
         owner = subject.ref.name if subject.ref.kind == "PipelineRun" else ""
         part = structs.replace(analysis.tekton, pipeline_run=owner)
         analysis = structs.replace(analysis, tekton=part)
     maker = subject if subject.raw is not None else None
-    texts = build_explanation(store, Subject(ref, subject.kind, maker=maker), ask, analysis)
+    texts = build_explanation(store, Subject(ref, subject.kind, maker=maker), options, analysis)
     # What could not be read is said once, of the whole run.
     verdict = structs.replace(texts.verdict, outcome=word_of(texts.verdict))
     return structs.replace(texts, verdict=verdict, unseen=(), assumptions=(), complete=True)
@@ -549,16 +562,16 @@ def _explain_task(
 
 def _assistant(assistant: Assistant) -> AssistantPod:
     events = (*assistant.object_events(),) if assistant.claims else map(assistant.event, assistant.outcomes)
-    refused = () if assistant.there else tuple(filter(None, events))
-    return AssistantPod(assistant.name, assistant.workspace, refused, assistant.tasks, assistant.there)
+    refused = () if assistant.exists else tuple(filter(None, events))
+    return AssistantPod(assistant.name, assistant.workspace, refused, assistant.tasks, assistant.exists)
 
 
-def _assumptions(store: Store, subject: Subject, ask: EvaluationOptions) -> tuple[Assumption, ...]:
-    stated = tuple(Assumption("server", "server/assumed", text) for text in ask.assumptions)
-    known = policies(store, subject.ref.namespace, ask.server).assumptions
-    return (*known, *stated, *tekton_remarks(store, subject.ref.namespace, ask, ()))
+def _assumptions(store: Store, subject: Subject, options: EvaluationOptions) -> tuple[Assumption, ...]:
+    stated = tuple(Assumption("server", "server/assumed", text) for text in options.assumptions)
+    known = policies(store, subject.ref.namespace, options.server).assumptions
+    return (*known, *stated, *tekton_remarks(store, subject.ref.namespace, options, ()))
 
 
 def _list_unseen(store: Store, subject: Subject) -> tuple[FailedRead, ...]:
     wanted = find_unread(store, pipeline_needs(store, subject))
-    return tuple(unseen for unseen in wanted if unseen.required or unseen.kind not in SETTLING)
+    return tuple(failed_read for failed_read in wanted if failed_read.required or failed_read.kind not in SETTLING)

@@ -42,17 +42,17 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """
     namespace = subject.ref.namespace
     run = known_object(store, subject)
-    wanted = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
-    wanted[:0] = _own_reads(store, subject)
+    reads = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
+    reads[:0] = _own_reads(store, subject)
     if isinstance(run, TaskRun):
-        wanted += run_needs(store, run)
-        wanted += workspace_needs(store, run)
+        reads += run_needs(store, run)
+        reads += workspace_needs(store, run)
         pod = store.get("Pod", run.status.pod_name, namespace) if subject.raw is None else None
-        wanted += node_needs(store, pod) if isinstance(pod, Pod) else ()
+        reads += node_needs(store, pod) if isinstance(pod, Pod) else ()
     elif isinstance(run, Task):
-        wanted += action_needs(run.spec, namespace)
-    made = isinstance(run, TaskRun) and bool(run.status.pod_name)
-    return tuple(dict.fromkeys((*wanted, *settling_needs(store, namespace, new=not made))))
+        reads += action_needs(run.spec, namespace)
+    has_pod = isinstance(run, TaskRun) and bool(run.status.pod_name)
+    return tuple(dict.fromkeys((*reads, *settling_needs(store, namespace, new=not has_pod))))
 
 
 def _own_reads(store: Store, subject: Subject) -> Iterator[ReadRequest]:
@@ -60,7 +60,7 @@ def _own_reads(store: Store, subject: Subject) -> Iterator[ReadRequest]:
     ref = subject.ref
     name = f"count/{subject.kind.qualified_name}"
     quotas = store.all("ResourceQuota", ref.namespace)
-    if subject.raw is None or any(name in {**(it.spec.hard or {}), **(it.status.hard or {})} for it in quotas):
+    if subject.raw is None or any(name in {**(item.spec.hard or {}), **(item.status.hard or {})} for item in quotas):
         yield ReadRequest(ref.kind, ref.namespace, ref.name, required=subject.raw is None)
 
 
@@ -74,7 +74,7 @@ def pod_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
     yield ReadRequest("TaskRun", namespace, owner, required=False)
     run = store.get("TaskRun", owner, namespace)
     if isinstance(run, TaskRun):
-        yield from (structs.replace(need, required=False) for need in run_needs(store, run) if need.kind != "Pod")
+        yield from (structs.replace(read, required=False) for read in run_needs(store, run) if read.kind != "Pod")
         yield from settling_needs(store, namespace, new=False)
 
 
@@ -83,8 +83,8 @@ def settling_needs(store: Store, namespace: str, *, new: bool = True) -> Iterato
     Tekton's configuration. ``new``: there may be a pod to make.
     """
     yield ReadRequest("Namespace", name=namespace, required=False)
-    beside = reads_for(store, AboutPod(namespace, None, new))
-    yield from (need for need in beside if not need.kind.endswith("WebhookConfiguration"))
+    more_reads = reads_for(store, AboutPod(namespace, None, new))
+    yield from (read for read in more_reads if not read.kind.endswith("WebhookConfiguration"))
     yield from configuration_needs(store)
 
 
@@ -163,19 +163,19 @@ def pipeline_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     and quotas.
     """
     space = subject.ref.namespace
-    wanted = [ReadRequest("LimitRange", space), ReadRequest("ResourceQuota", space)]
-    wanted[:0] = _own_reads(store, subject)
+    reads = [ReadRequest("LimitRange", space), ReadRequest("ResourceQuota", space)]
+    reads[:0] = _own_reads(store, subject)
     result = known_object(store, subject)
     if isinstance(result, PipelineRun):
-        wanted += _of_run(store, result)
-        wanted += workspace_needs(store, result)
+        reads += _of_run(store, result)
+        reads += workspace_needs(store, result)
         if subject.raw is None:
             # Tekton hands the label of a run on to its TaskRuns, and that of TaskRuns on to their pods.
-            own = f"{PIPELINE_RUN}={subject.ref.name}"
-            wanted += (ReadRequest(kind, space, label_selector=own, required=False) for kind in ("TaskRun", "Pod"))
+            selector = f"{PIPELINE_RUN}={subject.ref.name}"
+            reads += (ReadRequest(kind, space, label_selector=selector, required=False) for kind in ("TaskRun", "Pod"))
     elif isinstance(result, Pipeline):
-        wanted += _of_tasks(store, result.spec, space)
-    return tuple(dict.fromkeys((*wanted, *settling_needs(store, space))))
+        reads += _of_tasks(store, result.spec, space)
+    return tuple(dict.fromkeys((*reads, *settling_needs(store, space))))
 
 
 def _of_run(store: Store, run: PipelineRun) -> Iterator[ReadRequest]:

@@ -65,7 +65,7 @@ def with_lacking_tasks(
     node = store.get(scheduling.NODES, name) if name else None
     if not name:
         return assistant
-    states = [store.covered(need) for need in _node_reads(name)]
+    states = [store.covered(read) for read in _node_reads(name)]
     if node is None or not all(state.is_known for state in states):
         refused = any(state.state in {"denied", "failed"} for state in states)
         return structs.replace(assistant, node=name, unread_node=refused)
@@ -112,5 +112,5 @@ def _tasks_before(task: PlannedTask, tasks: Sequence[PlannedTask]) -> frozenset[
 
 
 def _is_of_tasks(pod: BoundPod, run: PipelineRun, tasks: frozenset[str]) -> bool:
-    own = pod.namespace == run.metadata.namespace and pod.labels.get(PIPELINE_RUN) == run.metadata.name
-    return own and pod.labels.get(PIPELINE_TASK) in tasks
+    is_own = pod.namespace == run.metadata.namespace and pod.labels.get(PIPELINE_RUN) == run.metadata.name
+    return is_own and pod.labels.get(PIPELINE_TASK) in tasks

@@ -61,10 +61,10 @@ class ValueEdit(NamedTuple):
 RunChange = tuple[tuple[ValueEdit, ...], bool]
 
 
-def run_case(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> CurrentRun | None:
+def run_case(store: Store, subject: Subject, options: EvaluationOptions, draft: Draft) -> CurrentRun | None:
     """Return the explained run, or the one that made the pod; None if there is no answer about it."""
     result = object_behind(store, subject)
-    world = tekton_world(store, subject.ref.namespace, ask)
+    world = tekton_world(store, subject.ref.namespace, options)
     run = run_of(store, result, world)[0] if result is not None else None
     task = task_of(run, world.lookups) if run is not None else None
     return CurrentRun(run, task, world, draft) if run is not None and isinstance(task, UsedTask) else None
@@ -96,8 +96,8 @@ def _try_change(case: CurrentRun, name: str, way: RunChange) -> ClassChange | No
             edits, text = rest, less
     shown = tuple(_build_field_edit(case, edit) for edit in edits)
     if whole:
-        at = f"{_run_field(case.run)}.computeResources"
-        shown = (FieldEdit(at, "{...}", None), *shown)
+        item_path = f"{_run_field(case.run)}.computeResources"
+        shown = (FieldEdit(item_path, "{...}", None), *shown)
     return ClassChange(name, shown, text)
 
 
@@ -153,8 +153,8 @@ def _simulate_change(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
     edits = tuple(edit for edit in every if not edit.of_run)
     spec = case.task.spec
     steps = tuple(
-        structs.replace(step, compute_resources=_edit_resources(step.compute_resources, edits, _step(step, at)))
-        for at, step in enumerate(spec.steps or ())
+        structs.replace(step, compute_resources=_edit_resources(step.compute_resources, edits, _step(step, index)))
+        for index, step in enumerate(spec.steps or ())
     )
     sidecars = tuple(
         structs.replace(
@@ -163,8 +163,8 @@ def _simulate_change(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
         for sidecar in spec.sidecars or ()
     )
     task = structs.replace(case.task, spec=structs.replace(spec, steps=steps, sidecars=sidecars or None))
-    own = _own_containers(case)
-    additions = {edit.container for edit in edits} - own
+    own_names = _own_containers(case)
+    additions = {edit.container for edit in edits} - own_names
     entries = {name: _edit_resources(case.world.config.entries.get(name), edits, name) for name in sorted(additions)}
     config = structs.replace(
         case.world.config,
@@ -185,7 +185,7 @@ def _simulate_change(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
 
 def _own_containers(case: CurrentRun) -> frozenset[str]:
     """Return the containers that the Task itself defines."""
-    steps = (_step(step, at) for at, step in enumerate(case.task.spec.steps or ()))
+    steps = (_step(step, index) for index, step in enumerate(case.task.spec.steps or ()))
     return frozenset(steps) | {f"sidecar-{sidecar.name}" for sidecar in case.task.spec.sidecars or ()}
 
 
@@ -225,27 +225,29 @@ def _build_field_edit(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
     if edit.of_run:
         entry, values = _override(case, edit.container)
         before = _read_side(values, edit.side).get(edit.resource)
-        at = f"{_run_field(case.run)}.{entry}.computeResources.{field}"
-        return FieldEdit(at, None if before is None else str(before), edit.text, edit.free)
+        item_path = f"{_run_field(case.run)}.{entry}.computeResources.{field}"
+        return FieldEdit(item_path, None if before is None else str(before), edit.text, edit.free)
     origin, ref = case.task.origin.source, case.run.spec.task_ref
     if ref is not None and ref.name and origin.field.startswith("status."):
         origin = Source("Task", ref.name, field="spec")
     spec = case.task.spec
-    steps = ((f"steps[{at}]", _step(step, at), step.compute_resources) for at, step in enumerate(spec.steps or ()))
+    steps = (
+        (f"steps[{index}]", _step(step, index), step.compute_resources) for index, step in enumerate(spec.steps or ())
+    )
     sidecars = (
-        (f"sidecars[{at}]", f"sidecar-{sidecar.name}", sidecar.compute_resources)
-        for at, sidecar in enumerate(spec.sidecars or ())
+        (f"sidecars[{index}]", f"sidecar-{sidecar.name}", sidecar.compute_resources)
+        for index, sidecar in enumerate(spec.sidecars or ())
     )
     for place, name, resource_requirements in (*steps, *sidecars):
         if name == edit.container:
             before = _read_side(resource_requirements, edit.side).get(edit.resource)
-            at = f"{origin}.{place}.computeResources.{field}"
-            return FieldEdit(at, None if before is None else str(before), edit.text, edit.free)
+            item_path = f"{origin}.{place}.computeResources.{field}"
+            return FieldEdit(item_path, None if before is None else str(before), edit.text, edit.free)
     holder = f"ConfigMap/{DEFAULTS} {KEY}"
     if case.world.config.by_operator:
         holder = f"TektonConfig/config {IN_TEKTON_CONFIG}"
-    at = f"{holder}[{edit.container}].{field}"
-    return FieldEdit(at, None, edit.text, edit.free)
+    item_path = f"{holder}[{edit.container}].{field}"
+    return FieldEdit(item_path, None, edit.text, edit.free)
 
 
 def _run_field(run: TaskRun) -> str:

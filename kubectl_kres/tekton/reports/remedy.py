@@ -37,14 +37,14 @@ def _over_limit(case: RemedyContext) -> Iterator[str]:
 
 def _decoding_remedies(case: RemedyContext) -> Iterator[str]:
     path, text = case.finding.path, case.finding.observed
-    place, _, field = path.rpartition(".")
+    holder, _, field = path.rpartition(".")
     if not path:
         yield "correct the field that the message names"
     elif "impossible ParamValues" in case.finding.text:
-        yield f"give {place} a value"
+        yield f"give {holder} a value"
     elif not path.endswith("]"):
         other = {"resources": "computeResources", "computeResources": "resources"}.get(field)
-        yield f"write {other}, not {field}, at {place}" if other else f"take {path} out"
+        yield f"write {other}, not {field}, at {holder}" if other else f"take {path} out"
     elif "$(" in text:
         yield f"write a quantity at {path}: parameters cannot be used there"
     else:
@@ -108,9 +108,9 @@ def _share_over_limit(case: RemedyContext) -> Iterator[str]:
     if entry is None or entry.rule != "tekton/limitrange-share" or entry.source is None:
         yield from request_over_limit(case)
         return
-    given = f"{entry.source.ref} gives it that request, since it has none or 0"
+    cause = f"{entry.source.ref} gives it that request, since it has none or 0"
     yield (
-        f"set limits.{name} of {case.container_title()} to at least {entry.after} ({given}), "
+        f"set limits.{name} of {case.container_title()} to at least {entry.after} ({cause}), "
         f"or its request to at most {case.finding.limit} and no less than any min"
     )
 

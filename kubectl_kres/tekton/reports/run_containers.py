@@ -70,9 +70,9 @@ def _has_same_memory_limit(result: RunResult, name: str, limit: str) -> bool:
 
 def _source(result: RunResult, name: str, limit: str) -> Source | None:
     """Return what sets the limit today, if that is the one that the pod has."""
-    if result.built is None or not limit:
+    if result.built_pod is None or not limit:
         return None
-    spec = result.built.pod.spec
+    spec = result.built_pod.pod.spec
     paths = {
         container.name: f"spec.{field}[{index}].resources.limits[memory]"
         for field, group in (("initContainers", spec.init_containers), ("containers", spec.containers))
@@ -108,7 +108,7 @@ def _find_outweighed(draft: Draft, names: Collection[str], additions: Collection
         for side in SIDES:
             together = of_containers(draft.containers, [], side).get(name, ZERO)
             amounts = {slot.name: slot.amounts_of(side).get(name, ZERO) for slot in draft.inits}
-            most = max(amounts.values(), key=lambda amount: amount.nano, default=ZERO)
-            whose = tuple(container for container, amount in amounts.items() if amount.nano == most.nano)
-            if most > together and set(whose) <= set(additions):
-                yield OversizedAddition(side, name, str(most), whose, str(together))
+            maximum = max(amounts.values(), key=lambda amount: amount.nano, default=ZERO)
+            whose = tuple(container for container, amount in amounts.items() if amount.nano == maximum.nano)
+            if maximum > together and set(whose) <= set(additions):
+                yield OversizedAddition(side, name, str(maximum), whose, str(together))

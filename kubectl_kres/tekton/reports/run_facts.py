@@ -62,17 +62,21 @@ def failures(run: TaskRun, facts: Iterable[Fact]) -> Iterator[TimelineEvent]:
             yield TimelineEvent(fact, "bad")
 
 
-def tekton_remarks(store: Store, namespace: str, ask: EvaluationOptions, journal: Journal) -> tuple[Assumption, ...]:
+def tekton_remarks(
+    store: Store, namespace: str, options: EvaluationOptions, journal: Journal
+) -> tuple[Assumption, ...]:
     """Return how Tekton is configured where that is not known, what of the run was not, what the namespace enforces."""
-    config = tekton_world(store, namespace, ask).config
-    own = tuple(entry for entry in journal if isinstance(entry, Assumption) and entry.code.startswith("tekton/"))
+    config = tekton_world(store, namespace, options).config
+    own_assumptions = tuple(
+        entry for entry in journal if isinstance(entry, Assumption) and entry.code.startswith("tekton/")
+    )
     lost = tuple(
         Assumption(
             ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {refused_definition.text}"
         )
-        for ref, refused_definition in refused_definitions(store, namespace, ask).items()
+        for ref, refused_definition in refused_definitions(store, namespace, options).items()
     )
-    assumes = tuple({remark.text: remark for remark in (*remarks(store, config), *lost, *own)}.values())
+    assumes = tuple({remark.text: remark for remark in (*remarks(store, config), *lost, *own_assumptions)}.values())
     if (
         store.covered(ReadRequest("Namespace", name=namespace)).is_known
         or store.get("Namespace", namespace) is not None
@@ -165,7 +169,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 _OWN = b"$(context."
 
 
-def run_likeness(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
+def run_likeness(store: Store, subject: Subject, options: EvaluationOptions) -> CacheKey | None:
     """Return the key of a run in the cluster that was not retried and whose pod is not read; None for any other.
 
     The key is all of the run but its name, its times, and the figures that those of a waiting run lead to.
@@ -180,11 +184,11 @@ def run_likeness(store: Store, subject: Subject, ask: EvaluationOptions) -> Cach
         return None
     if pod and store.get("Pod", pod, ref.namespace) is not None:
         return None
-    world = tekton_world(store, ref.namespace, ask)
+    world = tekton_world(store, ref.namespace, options)
     if world.policies.reviewer is not None and not pod:
         # Policies may go by its name.
         return None
-    waits = waiting_of(store, run, ask.now, world.config.timeout_minutes)
+    waits = waiting_of(store, run, options.now, world.config.timeout_minutes)
     since = (condition.last_transition_time if condition is not None else None) or ""
     tried = waits.next_try if waits is not None else ""
     key = (

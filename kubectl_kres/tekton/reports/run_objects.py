@@ -59,13 +59,13 @@ class RunObject(Record, frozen=True):
     storage: str = ""
 
 
-def objects_of_run(store: Store, subject: Subject, ask: EvaluationOptions) -> tuple[RunObject, ...]:
+def objects_of_run(store: Store, subject: Subject, options: EvaluationOptions) -> tuple[RunObject, ...]:
     """Return the objects that a TaskRun, PipelineRun, Task or Pipeline makes, in the order in which they are made.
 
     Empty for a run that has ended, is not stored, or whose Task or Pipeline is not known. Raises NotFound or Forbidden
     if the object cannot be had.
     """
-    world = tekton_world(store, subject.ref.namespace, ask)
+    world = tekton_world(store, subject.ref.namespace, options)
     if subject.ref.kind in {"PipelineRun", "Pipeline"}:
         whole, _ = stored_run(store, subject, world, PipelineRun, Pipeline, pipeline_tasks.default_pipeline_run)
         if whole is None or has_ended(whole):
@@ -97,39 +97,39 @@ def existing_pods(store: Store, run: PipelineRun) -> frozenset[str]:
 
 
 def _pods_known(store: Store, space: str, name: str) -> bool:
-    own = ReadRequest("Pod", space, label_selector=f"{PIPELINE_RUN}={name}", required=False)
-    return store.covered(own).is_known or store.covered(ReadRequest("Pod", space)).is_known
+    own_read = ReadRequest("Pod", space, label_selector=f"{PIPELINE_RUN}={name}", required=False)
+    return store.covered(own_read).is_known or store.covered(ReadRequest("Pod", space)).is_known
 
 
 def of_pipeline(run: PipelineRun, answer: PipelineAnswer, world: RunNamespace) -> Iterator[RunObject]:
     """Yield what a PipelineRun makes, in the order in which it is made."""
-    whole = ObjectRef("PipelineRun", run.metadata.name, run.metadata.namespace)
-    yield from _claims(answer.claims, whole, world)
+    parent = ObjectRef("PipelineRun", run.metadata.name, run.metadata.namespace)
+    yield from _claims(answer.claims, parent, world)
     stopped = bool(answer.refusals or answer.plan.problem)
     for assistant in answer.assistants:
-        yield from _assistant(run, assistant, whole, world, stopped=stopped)
+        yield from _assistant(run, assistant, parent, world, stopped=stopped)
     for task in answer.plan.tasks:
         for name in task.names or (task.run.metadata.name,):
-            made = ObjectRef("TaskRun", name, whole.namespace)
+            made = ObjectRef("TaskRun", name, parent.namespace)
             results = answer.results.get(task.name, ())
             problem = next((result.problem for result in results if result.problem is not None), None)
             refused = problem is not None and problem.stage in {"object", "validation"}
-            there = any(child.name == name for child in run.status.child_references or ())
-            state: ObjectState = "there" if there else "none" if stopped else "refused" if refused else "admitted"
+            exists = any(child.name == name for child in run.status.child_references or ())
+            state: ObjectState = "there" if exists else "none" if stopped else "refused" if refused else "admitted"
             messages = (problem.text,) if refused and problem is not None else ()
-            yield RunObject(made, whole, state, messages, tasks=(task.name,))
+            yield RunObject(made, parent, state, messages, tasks=(task.name,))
             if not refused:
                 yield from _pod(results, made, world, (task.name,), stopped=stopped)
 
 
 def _of_task(run: TaskRun, results: Sequence[RunResult], world: RunNamespace, store: Store) -> Iterator[RunObject]:
-    whole = ObjectRef("TaskRun", run.metadata.name, run.metadata.namespace)
-    yield from _claims(claims_of(run, existing_claims(store, run)), whole, world)
+    parent = ObjectRef("TaskRun", run.metadata.name, run.metadata.namespace)
+    yield from _claims(claims_of(run, existing_claims(store, run)), parent, world)
     if run.status.pod_name:
-        pod = ObjectRef("Pod", run.status.pod_name, whole.namespace)
-        yield RunObject(pod, whole, "there")
+        pod = ObjectRef("Pod", run.status.pod_name, parent.namespace)
+        yield RunObject(pod, parent, "there")
     else:
-        yield from _pod(results, whole, world, ())
+        yield from _pod(results, parent, world, ())
 
 
 def _claims(claims: Sequence[WorkspaceClaim], maker: ObjectRef, world: RunNamespace) -> Iterator[RunObject]:
@@ -140,7 +140,7 @@ def _claims(claims: Sequence[WorkspaceClaim], maker: ObjectRef, world: RunNamesp
         yield RunObject(
             ObjectRef("PersistentVolumeClaim", claim.name, maker.namespace),
             maker,
-            "there" if claim.there else _state(answer.outcomes if answer is not None else ()),
+            "there" if claim.exists else _state(answer.outcomes if answer is not None else ()),
             tuple(refusal.message for refusal in answer.refusals) if answer is not None else (),
             answer.charges if answer is not None else (),
             claim.workspace,
@@ -149,12 +149,12 @@ def _claims(claims: Sequence[WorkspaceClaim], maker: ObjectRef, world: RunNamesp
 
 
 def _assistant(
-    run: PipelineRun, assistant: Assistant, whole: ObjectRef, world: RunNamespace, *, stopped: bool
+    run: PipelineRun, assistant: Assistant, parent: ObjectRef, world: RunNamespace, *, stopped: bool
 ) -> Iterator[RunObject]:
-    ref = ObjectRef("StatefulSet", assistant.name, whole.namespace)
+    ref = ObjectRef("StatefulSet", assistant.name, parent.namespace)
     state: ObjectState = "none" if stopped else "admitted"
     yield RunObject(
-        ref, whole, "there" if assistant.there else state, workspace=assistant.workspace, tasks=assistant.tasks
+        ref, parent, "there" if assistant.exists else state, workspace=assistant.workspace, tasks=assistant.tasks
     )
     if world.config.flags.coschedule in PER_RUN:
         yield from _claims(assistants_claims(run, assistant.name), ref, world)
@@ -162,9 +162,9 @@ def _assistant(
     costs = charges(quota_request(assistant.pod, draft), world.policies.quotas) if draft is not None else ()
     own = "none" if stopped or assistant.claims else _state(assistant.outcomes)
     yield RunObject(
-        ObjectRef("Pod", f"{assistant.name}-0", whole.namespace),
+        ObjectRef("Pod", f"{assistant.name}-0", parent.namespace),
         ref,
-        "there" if assistant.there else own,
+        "there" if assistant.exists else own,
         tuple(outcome.message for outcome in assistant.outcomes if not outcome.allowed),
         tuple(costs),
         assistant.workspace,
@@ -180,16 +180,16 @@ def _pod(
     *,
     stopped: bool = False,
 ) -> Iterator[RunObject]:
-    built = next((result for result in results if result.built is not None), None)
-    if built is None or built.built is None:
+    built = next((result for result in results if result.built_pod is not None), None)
+    if built is None or built.built_pod is None:
         return
     draft = next(
         (result.outcome.draft for result in results if result.outcome is not None and result.outcome.draft is not None),
         None,
     )
-    costs = charges(quota_request(built.built.pod, draft), world.policies.quotas) if draft is not None else ()
+    costs = charges(quota_request(built.built_pod.pod, draft), world.policies.quotas) if draft is not None else ()
     yield RunObject(
-        ObjectRef("Pod", built.built.pod.metadata.name, maker.namespace),
+        ObjectRef("Pod", built.built_pod.pod.metadata.name, maker.namespace),
         maker,
         "none" if stopped else _state([result.outcome for result in results if result.outcome is not None]),
         tuple(

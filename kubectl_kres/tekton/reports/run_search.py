@@ -49,7 +49,7 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
     """Return the remedies with which the run, or a new one like it, gets its pod; none where no such edits were
     found.
     """
-    case = analysis.made.source if analysis.made is not None else None
+    case = analysis.made_pod.source if analysis.made_pod is not None else None
     findings = [finding for outcome in analysis.outcomes for finding in findings_of(outcome)]
     part = analysis.tekton
     if not isinstance(case, RunCase):

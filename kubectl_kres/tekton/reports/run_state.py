@@ -33,8 +33,8 @@ def run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
 
 
 def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
-    condition, made = condition_of(run), run.metadata.creation_timestamp or ""
-    since = (condition.last_transition_time if condition is not None else "") or made
+    condition, created_at = condition_of(run), run.metadata.creation_timestamp or ""
+    since = (condition.last_transition_time if condition is not None else "") or created_at
     if condition is not None and condition.status == "True":
         return RunState("ended")
     if condition is not None and condition.status == "False":
@@ -45,9 +45,9 @@ def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
         reason: Reason = "TaskRunPending" if isinstance(run, TaskRun) else "PipelineRunPending"
         return RunState("waits", reason, since, by="Kueue" if queue else "", detail=detail)
     if condition is None:
-        if is_new(made, now):
-            return RunState("starting", since=made)
-        return RunState("waits", "NotCreated", made, detail="Tekton's controller has not looked at it")
+        if is_new(created_at, now):
+            return RunState("starting", since=created_at)
+        return RunState("waits", "NotCreated", created_at, detail="Tekton's controller has not looked at it")
     if condition.reason == REASON:
         return RunState("waits", "Quota", since, message=condition.message, next="see its fix: kubectl kres explain")
     if isinstance(run, PipelineRun):
@@ -108,6 +108,6 @@ def _failed_state(store: Store, run: TaskRun | PipelineRun, condition: Condition
             return structs.replace(killed, message=message, pod=pod.metadata.name)
     match = _ENDED_BY_KILL.search(message)
     if match is not None:
-        who = f"container {match[1]}" if match[1] else "a container"
-        return RunState("fails", "OOMKilled", since, message=message, detail=f"{who} was killed for memory")
+        title = f"container {match[1]}" if match[1] else "a container"
+        return RunState("fails", "OOMKilled", since, message=message, detail=f"{title} was killed for memory")
     return RunState("fails", "RunFailed", since, message=message, detail=condition.reason)

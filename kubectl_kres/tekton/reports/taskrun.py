@@ -43,7 +43,7 @@ LOST = "lost in the division"
 def taskrun_analysis(
     store: Store,
     subject: Subject,
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
     *,
     journal: bool = True,
     live: Pod | None = None,
@@ -54,10 +54,10 @@ def taskrun_analysis(
 
     Raises NotFound or Forbidden if the run or its Task cannot be had, ClusterError if the Task is not in the cluster.
     """
-    world = tekton_world(store, subject.ref.namespace, ask)
+    world = tekton_world(store, subject.ref.namespace, options)
     run, refusals = run_of(store, subject, world)
     if run is None:
-        return refused_run(store, subject.ref, ask, subject.file or "the input", refusals)
+        return refused_run(store, subject.ref, options, subject.file or "the input", refusals)
     result = task_of(run, world.lookups)
     used = result if isinstance(result, UsedTask) else None
     live = None if another else live or pod_of(store, run)
@@ -67,7 +67,9 @@ def taskrun_analysis(
     results = task_run(run, world, task=used, journal=journal, counted=counted, existing=existing)
     if isinstance(results, MissingReference):
         raise unknown_task(store, subject, results)
-    return build_analysis(store, subject.ref, ask, run, used or _build_missing_task(run), results, live, there=counted)
+    return build_analysis(
+        store, subject.ref, options, run, used or _build_missing_task(run), results, live, exists=counted
+    )
 
 
 def _build_missing_task(run: TaskRun) -> UsedTask:
@@ -76,18 +78,18 @@ def _build_missing_task(run: TaskRun) -> UsedTask:
     return UsedTask(TaskSpec(), SpecOrigin(Source("Task", name, run.metadata.namespace)))
 
 
-def of_pod(store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True) -> Analysis | None:
+def of_pod(store: Store, subject: Subject, options: EvaluationOptions, *, journal: bool = True) -> Analysis | None:
     """Return the run that made a live pod; None for a pod that none made, or whose run or Task is not to be had."""
     run = object_behind(store, subject)
     if run is None or run is subject:
         return None
     pod = store.get("Pod", subject.ref.name, subject.ref.namespace)
     try:
-        analysis = taskrun_analysis(store, run, ask, journal=journal, live=pod)
+        analysis = taskrun_analysis(store, run, options, journal=journal, live=pod)
     except ClusterError:
         return None
-    start = structs.replace(analysis.start, text=f"{run.ref}, {analysis.start.text}")
-    return structs.replace(analysis, start=start)
+    manifest = structs.replace(analysis.manifest, text=f"{run.ref}, {analysis.manifest.text}")
+    return structs.replace(analysis, manifest=manifest)
 
 
 def run_of(store: Store, subject: Subject, world: RunNamespace) -> tuple[TaskRun | None, tuple[Problem, ...]]:
@@ -112,37 +114,37 @@ def unknown_task(store: Store, subject: Subject, gap: MissingReference) -> Clust
 
 
 def refused_run(
-    store: Store, ref: ObjectRef, ask: EvaluationOptions, where: str, refusals: Sequence[Problem]
+    store: Store, ref: ObjectRef, options: EvaluationOptions, origin_text: str, refusals: Sequence[Problem]
 ) -> Analysis:
-    """Return the analysis of a run that is not stored, and so has no pod. ``where``: its source. ``where``: what it
+    """Return the analysis of a run that is not stored, and so has no pod. ``origin_text``: what it
     comes from.
     """
-    start = PodManifest(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
+    manifest = PodManifest(Pod(), Source(ref.kind, ref.name, ref.namespace), "", origin_text)
     outcomes = tuple(refused_outcome(refusal) for refusal in refusals)
-    by_operator = tekton_world(store, ref.namespace, ask).config.by_operator
+    by_operator = tekton_world(store, ref.namespace, options).config.by_operator
     part = TektonPart(problem=refusals[0], by_operator=by_operator)
-    made = _build_made_pod(store, ref, ask, part, outcomes)
-    return Analysis(start, policies(store, ref.namespace, ask.server), outcomes, part, made=made)
+    made_pod = _build_made_pod(store, ref, options, part, outcomes)
+    return Analysis(manifest, policies(store, ref.namespace, options.server), outcomes, part, made_pod=made_pod)
 
 
 def _build_made_pod(
     store: Store,
     ref: ObjectRef,
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
     part: TektonPart,
     outcomes: Sequence[Outcome],
     case: RunCase | None = None,
     *,
-    there: bool = False,
+    exists: bool = False,
 ) -> MadePod:
-    """A run that has failed is wanted once more; one that has succeeded, or whose pod is ``there``, is not."""
-    done = (part.has_ended and not part.failed) or (there and not part.about_another)
+    """A run that has failed is wanted once more; one that has succeeded, or whose pod is ``exists``, is not."""
+    done = (part.has_ended and not part.failed) or (exists and not part.about_another)
     return MadePod(
         _NAME,
         missing=int(not done),
         state=f"held back by spec.status {part.held}" if part.held else "",
         about_another=part.about_another,
-        assumptions=tekton_remarks(store, ref.namespace, ask, outcomes[0].journal),
+        assumptions=tekton_remarks(store, ref.namespace, options, outcomes[0].journal),
         source=case,
     )
 
@@ -150,21 +152,24 @@ def _build_made_pod(
 def build_analysis(
     store: Store,
     ref: ObjectRef,
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
     run: TaskRun,
     task: UsedTask,
     results: Sequence[RunResult],
     live: Pod | None = None,
     fields: Fields | None = None,
     *,
-    there: bool,
+    exists: bool,
 ) -> Analysis:
     """Return what admission made of the pods of a run; ``ref``: what is asked about. ``live``: its pod, where that was
-    read; ``there``: it has one.
+    read; ``exists``: it has one.
 
     ``fields``: where the run's values stand, if not in itself.
     """
-    known, world = policies(store, ref.namespace, ask.server), tekton_world(store, ref.namespace, ask)
+    namespace_policies, world = (
+        policies(store, ref.namespace, options.server),
+        tekton_world(store, ref.namespace, options),
+    )
     if live is not None:
         results = sorted(
             results, key=lambda run_result: (run_result.problem is not None, not _is_live_pod(run_result, live))
@@ -173,7 +178,7 @@ def build_analysis(
     problem = next((result.problem for result in results if result.problem is not None), None)
     pod = _restore_task_values(first.submitted, first.journal) if first.submitted is not None else Pod()
     source = Source("Pod", pod.metadata.name or f"{run.metadata.name}-pod", run.metadata.namespace)
-    start = PodManifest(pod, source, "", _origin(task), live=live)
+    manifest = PodManifest(pod, source, "", _origin(task), live=live)
     containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
     steps, sidecars = task.spec.steps or (), task.spec.sidecars or ()
     named = {f"sidecar-{sidecar.name}" for sidecar in sidecars}
@@ -192,11 +197,11 @@ def build_analysis(
         condition.status,
         condition.reason,
         problem,
-        too_much(results, known.policies),
+        too_much(results, namespace_policies.policies),
         max(0, run.spec.retries - len(run.status.retries_status or ())),
         _lost_amounts(first.journal),
         any(entry.rule.startswith("tekton/task-level") for entry in first.journal if isinstance(entry, Derive)),
-        waiting_of(store, run, ask.now, world.config.timeout_minutes),
+        waiting_of(store, run, options.now, world.config.timeout_minutes),
         pipeline_run_of(run),
         ".".join(map(str, world.config.version or ())),
         held_back(run),
@@ -205,15 +210,17 @@ def build_analysis(
         _added_cpu_limits(first),
         world.config.by_operator,
     )
-    own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
+    run_fields = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
     outcomes = tuple(_outcome(result) for result in results)
     return Analysis(
-        start,
-        known,
+        manifest,
+        namespace_policies,
         outcomes,
         part,
         tuple(map(_first_lister_order, results)),
-        made=_build_made_pod(store, ref, ask, part, outcomes, RunCase(run, task, own, world), there=there),
+        made_pod=_build_made_pod(
+            store, ref, options, part, outcomes, RunCase(run, task, run_fields, world), exists=exists
+        ),
         claims=_claims(store, run, world) if not run.status.pod_name else None,
         unseen=tuple(map(not_computed, dict.fromkeys(gap for result in results for gap in result.gaps))),
     )
@@ -234,10 +241,10 @@ def _claims(store: Store, run: TaskRun, world: RunNamespace) -> PodClaims | None
 def _added_cpu_limits(result: RunResult) -> Mapping[str, str]:
     """Return the limits of cpu that the version of Tekton gives the containers that it adds."""
     limits: dict[str, str] = {}
-    if result.built is None:
+    if result.built_pod is None:
         return limits
-    rules = {entry.path: entry for entry in result.built.journal if isinstance(entry, Set)}
-    spec = result.built.pod.spec
+    rules = {entry.path: entry for entry in result.built_pod.journal if isinstance(entry, Set)}
+    spec = result.built_pod.pod.spec
     for field, group in (("initContainers", spec.init_containers), ("containers", spec.containers)):
         for index, container in enumerate(group or ()):
             entry = rules.get(f"spec.{field}[{index}].resources.limits[cpu]")
@@ -258,8 +265,8 @@ def _lost_amounts(journal: Journal) -> Mapping[str, str]:
 
 def _origin(task: UsedTask) -> str:
     source = task.origin.source
-    where = str(source.ref)
-    return f"the Task in {source.field} of {where}" if source.kind != "Task" else where
+    origin_text = str(source.ref)
+    return f"the Task in {source.field} of {origin_text}" if source.kind != "Task" else origin_text
 
 
 def pod_of(store: Store, run: TaskRun) -> Pod | None:
@@ -287,7 +294,7 @@ def _outcome(result: RunResult) -> Outcome:
 
 def _first_lister_order(result: RunResult) -> tuple[str, ...]:
     """Return an order of Tekton's lister that leads here; the API server's is another."""
-    return result.built.orders[0] if result.built is not None and result.built.orders else ()
+    return result.built_pod.orders[0] if result.built_pod is not None and result.built_pod.orders else ()
 
 
 def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
@@ -337,7 +344,7 @@ def _resources(
     sides: dict[str, dict[str, str]] = {"limits": {}, "requests": {}}
     for side, values in sides.items():
         head = f"{path}.resources.{side}["
-        values.update({at[len(head) : -1]: text for at, text in written.items() if at.startswith(head)})
+        values.update({key[len(head) : -1]: text for key, text in written.items() if key.startswith(head)})
     claims = resource_requirements.claims if resource_requirements is not None else None
     if not (sides["limits"] or sides["requests"] or claims):
         return None

@@ -37,16 +37,16 @@ _found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], EvaluationOpti
 )
 
 
-def tekton_world(store: Store, namespace: str, ask: EvaluationOptions) -> RunNamespace:
+def tekton_world(store: Store, namespace: str, options: EvaluationOptions) -> RunNamespace:
     """Return the world of a namespace; made again only where the store has changed."""
-    return _find_cached_world(store, namespace, ask)[0]
+    return _find_cached_world(store, namespace, options)[0]
 
 
-def refused_definitions(store: Store, namespace: str, ask: EvaluationOptions) -> Refused:
+def refused_definitions(store: Store, namespace: str, options: EvaluationOptions) -> Refused:
     """Return the refused definitions: Tasks, Pipelines and StepActions of files that are not stored, so that no run
     finds them.
     """
-    return _find_cached_world(store, namespace, ask)[1]
+    return _find_cached_world(store, namespace, options)[1]
 
 
 def revision_of(store: Store) -> tuple[int, ...]:
@@ -54,28 +54,28 @@ def revision_of(store: Store) -> tuple[int, ...]:
     return (*store.revision(*_KINDS, *_REFERRED, *extending_kinds()), len(store.files))
 
 
-def _find_cached_world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunNamespace, Refused]:
+def _find_cached_world(store: Store, namespace: str, options: EvaluationOptions) -> tuple[RunNamespace, Refused]:
     result, revision = _found.setdefault(store, {}), revision_of(store)
     last = result.get(namespace)
-    if last is None or last[0] != revision or last[1] is not ask:
-        last = result[namespace] = (revision, ask, _build_world(store, namespace, ask))
+    if last is None or last[0] != revision or last[1] is not options:
+        last = result[namespace] = (revision, options, _build_world(store, namespace, options))
     return last[2]
 
 
-def _build_world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunNamespace, Refused]:
-    own = store.get("Namespace", namespace)
+def _build_world(store: Store, namespace: str, options: EvaluationOptions) -> tuple[RunNamespace, Refused]:
+    stored_namespace = store.get("Namespace", namespace)
     bare = world_of(
-        policies(store, namespace, ask.server).policies,
-        ask.server,
-        configuration(store, ask),
-        namespace=own if isinstance(own, Namespace) else None,
+        policies(store, namespace, options.server).policies,
+        options.server,
+        configuration(store, options),
+        namespace=stored_namespace if isinstance(stored_namespace, Namespace) else None,
     )
     refused = {
         ref: refusals[0]
         for ref, raw in store.written.items()
         if ref.kind in _REFERRED
         and ref.namespace == namespace
-        and (refusals := send_object(raw, bare, there=store.beneath.get(ref) is not None).refusals)
+        and (refusals := send_object(raw, bare, exists=store.beneath.get(ref) is not None).refusals)
     }
     tasks, actions, pipelines = (_by_name(store, kind, namespace, refused) for kind in _REFERRED)
     return structs.replace(bare, lookups=Lookups(tasks, actions, pipelines, _partial(store, namespace))), refused
@@ -85,8 +85,8 @@ def _by_name(store: Store, kind: str, namespace: str, refused: Refused) -> Mappi
     """Return the definitions by name; a refused one leaves the existing one in place."""
     result = {item.metadata.name: item for item in store.all(kind, namespace)}
     for ref in refused:
-        if ref.kind == kind and (there := store.beneath.get(ref)) is not None:
-            result[ref.name] = there
+        if ref.kind == kind and (stored_object := store.beneath.get(ref)) is not None:
+            result[ref.name] = stored_object
         elif ref.kind == kind:
             del result[ref.name]
     return result
@@ -96,9 +96,9 @@ def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:
     """Return, for kinds that were not read in full, the names that were looked for and do not exist."""
     return {
         kind: frozenset(
-            need.name
-            for need, coverage in store.coverages().items()
-            if (need.kind, need.namespace) == (kind, namespace) and need.name and coverage.is_known
+            read.name
+            for read, coverage in store.coverages().items()
+            if (read.kind, read.namespace) == (kind, namespace) and read.name and coverage.is_known
         )
         for kind in _REFERRED
         if not store.covered(ReadRequest(kind, namespace)).is_known
@@ -122,7 +122,7 @@ def stored_run(
     refusals: tuple[Problem, ...] = ()
     if subject.raw is not None:
         there = store.read(subject.ref.kind, subject.ref.name, subject.ref.namespace) is not None
-        item, refusals = (answer := send_object(subject.raw, world, there=there)).item, answer.refusals
+        item, refusals = (answer := send_object(subject.raw, world, exists=there)).item, answer.refusals
     else:
         item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
         if item is None:

@@ -24,7 +24,7 @@ class PipelineRunPane(OutlinePane):
     """Everything shown comes from the report of ``explain pipelinerun/x``."""
 
     HEAD = "TASK"
-    found: PipelineExplanation | None
+    answer: PipelineExplanation | None
 
     def answer_reads(self) -> Iterable[ReadRequest]:
         return pipeline_needs(self.session.store, self.subject)
@@ -33,12 +33,12 @@ class PipelineRunPane(OutlinePane):
         return explain_pipeline(self.session.store, self.subject, self.session.evaluation_options)
 
     def head(self, width: int) -> Iterator[Line]:
-        assert self.found is not None
-        return head_lines(self.found, width)
+        assert self.answer is not None
+        return head_lines(self.answer, width)
 
     def rows(self) -> Iterator[OutlineItem]:
-        assert self.found is not None
-        pipeline_explanation, sections = self.found, Sections()
+        assert self.answer is not None
+        pipeline_explanation, sections = self.answer, Sections()
         main = [task for task in pipeline_explanation.tasks if not task.is_finally]
         last = [task for task in pipeline_explanation.tasks if task.is_finally]
         heads = ("RUNS", "CPU REQ", "MEM REQ")
@@ -66,26 +66,26 @@ class PipelineRunPane(OutlinePane):
         runs = "?" if planned_task.runs is None else str(planned_task.runs)
         cells = (runs, totals.get(("requests", "cpu"), "-"), totals.get(("requests", "memory"), "-"))
         after = f"  after {', '.join(planned_task.after)}" if planned_task.after else ""
-        sign, tone, text = _answer(planned_task)
-        made = ObjectRef("TaskRun", planned_task.names[0], self.ref.namespace) if planned_task.names else None
-        there = made is not None and self.session.get(made) is not None
+        mark, tone, text = _answer(planned_task)
+        task_run = ObjectRef("TaskRun", planned_task.names[0], self.ref.namespace) if planned_task.names else None
+        exists = task_run is not None and self.session.get(task_run) is not None
         return OutlineItem(
             (),
             planned_task.name,
             cells,
             f"{text}{after}",
-            sign,
+            mark,
             tone,
             partial(_task_lines, planned_task),
-            Location("object", ref=made) if there else None,
-            ref=made,
+            Location("object", ref=task_run) if exists else None,
+            ref=task_run,
         )
 
     def _at_once(self, at_once: AtOnce) -> OutlineItem:
         amount = f"{at_once.amount}{'+' * at_once.at_least}"
         cells = (amount, at_once.used or "-", at_once.hard or "-") if at_once.quota else (amount,)
         text = f"too much: {at_once.after} after" if at_once.exceeded else f"by {', '.join(at_once.tasks)}"
-        place = (
+        location = (
             Location("quota", ref=ObjectRef("ResourceQuota", at_once.quota, self.ref.namespace))
             if at_once.quota
             else None
@@ -98,19 +98,19 @@ class PipelineRunPane(OutlinePane):
             "x" if at_once.exceeded else "",
             "bad" if at_once.exceeded else "",
             partial(_at_once_lines, at_once),
-            place,
+            location,
         )
 
     def text(self, width: int) -> Iterable[Line]:
-        assert self.found is not None
-        return pipeline_lines(self.found, steps=self.steps, width=width, now=self.session.setting.now())
+        assert self.answer is not None
+        return pipeline_lines(self.answer, steps=self.steps, width=width, now=self.session.setting.now())
 
     def status(self) -> Line:
-        if self.found is None:
+        if self.answer is None:
             return [("warn", "not known")]
-        ended = sum(task.state in ENDED for task in self.found.tasks)
-        partly = "" if self.found.complete else "  incomplete: not all could be read"
-        return [("", f"{len(self.found.tasks)} tasks, {ended} ended"), ("warn", partly)]
+        ended = sum(task.state in ENDED for task in self.answer.tasks)
+        partly = "" if self.answer.complete else "  incomplete: not all could be read"
+        return [("", f"{len(self.answer.tasks)} tasks, {ended} ended"), ("warn", partly)]
 
 
 def _answer(planned_task: PlannedTask) -> tuple[str, Tone, str]:
@@ -161,7 +161,7 @@ def _assistant(assistant_pod: AssistantPod) -> OutlineItem:
         (),
         f"StatefulSet/{assistant_pod.name}",
         said=refused or pinned or f"workspace {assistant_pod.workspace or 'of the whole run'}",
-        sign="x" if refused else "",
+        mark="x" if refused else "",
         tone=tone,
     )
 

@@ -64,8 +64,8 @@ class RunRow:
 
     def ready(self, what: str) -> bool:
         """Return whether it is computed; ``fault`` is also known of a run that has ended badly, ``state`` of each."""
-        known = what == "state" or (what == "fault" and bool(MARKS.get(run_status(self.run))))
-        return known or self._stamp == self._current_stamp()
+        is_known = what == "state" or (what == "fault" and bool(MARKS.get(run_status(self.run))))
+        return is_known or self._stamp == self._current_stamp()
 
     @property
     def explanation(self) -> Explanation | None:
@@ -167,9 +167,9 @@ def _amount_column(head: str, side: str, resource: str, *, live: bool = False) -
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
-    where = Column("namespace", "NAMESPACE", lambda row: row.run.metadata.namespace)
+    namespace_column = Column("namespace", "NAMESPACE", lambda row: row.run.metadata.namespace)
     return (
-        *(() if namespace else (where,)),
+        *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
         Column("state", "CONDITION", _condition, _badness, lambda row: row_sign(row)[1], most=34),
         Column("steps", "STEPS", _steps, right=True, wide=True, width=5, searched=False),
@@ -262,13 +262,13 @@ TASKRUNS = Listing(
     names=("taskruns", "taskrun", "tr", "trs"),
     about="TaskRuns of Tekton: what their pods ask for, computed and live, and how each fares",
     kinds=("TaskRun", "Task", "LimitRange", "ResourceQuota", "ConfigMap", "Pod"),
-    needs=list_read_requests,
-    also=further_read_requests,
+    reads=list_read_requests,
+    more_reads=further_read_requests,
     absent=NO_TEKTON,
     columns=_columns,
     rows=_rows,
     row=_row,
-    sign=row_sign,
+    row_mark=row_sign,
     detail=_detail,
     opens=lambda row: Location("object", ref=row.ref),
     ref=lambda row: row.ref,
@@ -285,10 +285,10 @@ TASKRUNS = Listing(
 
 
 class PipelineRow(Struct, frozen=True):
-    """A PipelineRun. ``made``: its TaskRuns that were read. ``age``: since when it exists."""
+    """A PipelineRun. ``task_runs``: its TaskRuns that were read. ``age``: since when it exists."""
 
     run: PipelineRun
-    made: tuple[TaskRun, ...]
+    task_runs: tuple[TaskRun, ...]
     age: str
 
     @property
@@ -298,7 +298,7 @@ class PipelineRow(Struct, frozen=True):
     @property
     def waiting_runs(self) -> Sequence[TaskRun]:
         """Its runs that a quota holds up."""
-        return [task_run for task_run in self.made if run_status(task_run) == "waiting"]
+        return [task_run for task_run in self.task_runs if run_status(task_run) == "waiting"]
 
 
 def pipelinerun_sign(row: PipelineRow) -> tuple[str, Tone]:
@@ -308,7 +308,7 @@ def pipelinerun_sign(row: PipelineRow) -> tuple[str, Tone]:
 
 def _runs(row: PipelineRow) -> str:
     """Return how its TaskRuns fare."""
-    counts = Counter(map(run_status, row.made))
+    counts = Counter(map(run_status, row.task_runs))
     return ", ".join(f"{counts[word]} {word}" for word in _ORDER if counts[word]) or "none yet"
 
 
@@ -325,9 +325,9 @@ def _pipeline(row: PipelineRow) -> str:
 
 
 def _pipelinerun_columns(namespace: str) -> tuple[Column, ...]:
-    where = Column("namespace", "NAMESPACE", lambda row: row.run.metadata.namespace)
+    namespace_column = Column("namespace", "NAMESPACE", lambda row: row.run.metadata.namespace)
     return (
-        *(() if namespace else (where,)),
+        *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
         Column("pipeline", "PIPELINE", _pipeline, most=30),
         Column("state", "CONDITION", _pipelinerun_condition, _badness, lambda row: pipelinerun_sign(row)[1], most=34),
@@ -341,14 +341,14 @@ def _pipelinerun_created(row: PipelineRow) -> str | None:
 
 
 def _pipelinerun_rows(session: Session, namespace: str) -> ListRows:
-    made: dict[tuple[str, str], list[TaskRun]] = {}
+    runs_by_pipeline: dict[tuple[str, str], list[TaskRun]] = {}
     for task_run in session.store.all("TaskRun", namespace or None):
         owner = (task_run.metadata.labels or {}).get(PIPELINE_RUN, "")
-        made.setdefault((task_run.metadata.namespace, owner), []).append(task_run)
+        runs_by_pipeline.setdefault((task_run.metadata.namespace, owner), []).append(task_run)
     for run in session.store.all("PipelineRun", namespace or None):
         key = (run.metadata.namespace, run.metadata.name)
         age = age_text(run.metadata.creation_timestamp or "", session.setting.now())
-        yield key, PipelineRow(run, tuple(made.get(key, ())), age)
+        yield key, PipelineRow(run, tuple(runs_by_pipeline.get(key, ())), age)
 
 
 def _pipelinerun_detail(session: Session, row: PipelineRow, width: int) -> Iterator[Line]:
@@ -357,7 +357,7 @@ def _pipelinerun_detail(session: Session, row: PipelineRow, width: int) -> Itera
     condition = condition_of(row.run)
     if condition is not None and condition.message:
         yield from tone_lines("", wrap_text(condition.message, width, first="  ", rest="    "))
-    for task_run in row.made:
+    for task_run in row.task_runs:
         words = condition_of(task_run)
         tone = MARKS.get(run_status(task_run), ("", ""))[1]
         reason = f", {words.reason}" if words is not None and tone else ""
@@ -369,11 +369,11 @@ PIPELINERUNS = Listing(
     names=("pipelineruns", "pipelinerun", "pr", "prs"),
     about="PipelineRuns of Tekton: how each fares, and which of its runs wait for a quota",
     kinds=("PipelineRun", "TaskRun"),
-    needs=lambda namespace: (ReadRequest("PipelineRun", namespace), ReadRequest("TaskRun", namespace, required=False)),
+    reads=lambda namespace: (ReadRequest("PipelineRun", namespace), ReadRequest("TaskRun", namespace, required=False)),
     absent=NO_TEKTON,
     columns=_pipelinerun_columns,
     rows=_pipelinerun_rows,
-    sign=pipelinerun_sign,
+    row_mark=pipelinerun_sign,
     detail=_pipelinerun_detail,
     opens=lambda row: Location("object", ref=row.ref),
     ref=lambda row: row.ref,

@@ -38,7 +38,7 @@ class TaskRunPane(PodPane):
 
     def owner(self) -> Location | None:
         """Return the PipelineRun that it is part of."""
-        part = self.found.tekton if self.found is not None else None
+        part = self.answer.tekton if self.answer is not None else None
         if part is None or not part.pipeline_run:
             return None
         return Location("object", ref=ObjectRef("PipelineRun", part.pipeline_run, self.ref.namespace))

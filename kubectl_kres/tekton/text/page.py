@@ -69,8 +69,8 @@ def _remarks(pipeline_explanation: PipelineExplanation, now: str, width: int) ->
         yield from labelled_lines("seen", text, width, tone="quiet")
     for text in pipeline_explanation.verdict.others:
         yield from labelled_lines("or", text, width, tone="warn")
-    for unseen in pipeline_explanation.unseen:
-        yield from labelled_lines("unread", unseen_text(unseen), width, tone="bad")
+    for failed_read in pipeline_explanation.unseen:
+        yield from labelled_lines("unread", unseen_text(failed_read), width, tone="bad")
     for assumption in pipeline_explanation.assumptions[:_ASSUMED]:
         yield from labelled_lines("assumed", assumption.text, width, tone="quiet")
 

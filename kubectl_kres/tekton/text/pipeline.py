@@ -73,13 +73,13 @@ def row_of(pipeline_explanation: PipelineExplanation, now: str = "") -> Row:
     held_up = state_sentence(state, now) if state is not None and is_held_up(state) else ""
     if pipeline_explanation.held and not held_up:
         held_up = f"held back by spec.status {pipeline_explanation.held}"
-    because = "; ".join(filter(None, (text, held_up, rest)))
+    reason = "; ".join(filter(None, (text, held_up, rest)))
     word, state_tone = short(state)
     return Row(
         pipeline_explanation.subject,
         "ended" if pipeline_explanation.ended else pipeline_explanation.verdict.outcome,
         tone,
-        because,
+        reason,
         state=word,
         state_tone=state_tone,
     )
@@ -91,14 +91,14 @@ def brief(pipeline_explanation: PipelineExplanation, more: str, now: str = "") -
     text = verdict_word(pipeline_explanation.verdict)[0] if not pipeline_explanation.ended else row.outcome
     count = len(pipeline_explanation.tasks)
     tasks = f"{count} task{'s' * (count != 1)}{_format_shortage(pipeline_explanation)}"
-    because = message_of(pipeline_explanation.verdict) if pipeline_explanation.verdict.allowed is not True else tasks
+    reason = message_of(pipeline_explanation.verdict) if pipeline_explanation.verdict.allowed is not True else tasks
     state = pipeline_explanation.run_state if not pipeline_explanation.ended else None
     if state is not None and is_held_up(state):
-        because += f"; {state_sentence(state, now)}"
+        reason += f"; {state_sentence(state, now)}"
     else:
-        because += _format_blocked_run(pipeline_explanation)
+        reason += _format_blocked_run(pipeline_explanation)
     return with_remedies(
-        Brief(row.tone, text, f"{state_suffix(state)}: {pipeline_explanation.subject.full_name}: {because}", next=more),
+        Brief(row.tone, text, f"{state_suffix(state)}: {pipeline_explanation.subject.full_name}: {reason}", next=more),
         pipeline_explanation.remedies,
     )
 
@@ -140,8 +140,8 @@ def verdict_lines(pipeline_explanation: PipelineExplanation, width: int, now: st
     """
     tone, word, texts = _state_words(pipeline_explanation)
     message = message_of(pipeline_explanation.verdict)
-    because = _format_reason(pipeline_explanation, now) if message else ""
-    first, *rest = wrap_text(f"{word}: {because or texts}", width, rest="  ")
+    reason = _format_reason(pipeline_explanation, now) if message else ""
+    first, *rest = wrap_text(f"{word}: {reason or texts}", width, rest="  ")
     yield [(tone, word), ("", first.removeprefix(word))]
     yield from tone_lines("", rest)
     yield from _state(pipeline_explanation, width, now)
@@ -149,7 +149,7 @@ def verdict_lines(pipeline_explanation: PipelineExplanation, width: int, now: st
         yield [("", "")]
     yield from remedy_lines(pipeline_explanation.remedies, "", width)
     yield from _goes_on(pipeline_explanation, width)
-    if message and message not in because:
+    if message and message not in reason:
         yield from labelled_lines("server", message, width, tone="quiet")
 
 
@@ -160,8 +160,8 @@ def _format_reason(pipeline_explanation: PipelineExplanation, now: str) -> str:
     known = cause(verdict.findings)
     task, colon, _ = message.partition(": ") if message.startswith("task ") else ("", "", "")
     text = f"{task}{colon}{known}" if known else message
-    begun = state.since if state is not None and not pipeline_explanation.ended else ""
-    age = f" (since {age_text(begun, now) or begun})" if begun else ""
+    prefix = state.since if state is not None and not pipeline_explanation.ended else ""
+    age = f" (since {age_text(prefix, now) or prefix})" if prefix else ""
     return f"{pipeline_explanation.subject.full_name}: {text}{age}{_format_blocked_run(pipeline_explanation)}"
 
 
@@ -211,14 +211,14 @@ def _goes_on(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[
     if problem is not None:
         stored = problem.stage not in {"object", "validation"}
         text = f"Succeeded={problem.status}, {problem.reason}" if stored else f"the {problem.object} is not stored"
-        then = (
+        consequence = (
             "; tried again with back-off, while the timeout of the run goes on"
             if problem.again
             else "; final: a change helps only a new run"
             if problem.stage == "create"
             else ""
         )
-        yield from labelled_lines("status", f"{text}, so nothing runs{then}", width, tone="")
+        yield from labelled_lines("status", f"{text}, so nothing runs{consequence}", width, tone="")
     if pipeline_explanation.ended and pipeline_explanation.verdict.message:
         text = "the run has ended: nothing of it is made any more"
         yield from labelled_lines("ended", text, width, tone="")
@@ -240,8 +240,10 @@ def task_lines(tasks: Sequence[PlannedTask], width: int) -> Iterator[Line]:
     """Yield an empty line and a table of the tasks; nothing without tasks."""
     if not tasks:
         return
-    rows = [[clip_text(cell, _NAME if at == 0 else _CELL) for at, cell in enumerate(_cells(task))] for task in tasks]
-    widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS[:-1])]
+    rows = [
+        [clip_text(cell, _NAME if index == 0 else _CELL) for index, cell in enumerate(_cells(task))] for task in tasks
+    ]
+    widths = [max(size(head), *(size(row[index]) for row in rows)) for index, head in enumerate(_HEADS[:-1])]
     yield [("", "")]
     yield [("quiet", "request / limit of the pod of each task")]
     yield [("quiet", "  ".join((*map(pad_text, _HEADS[:-1], widths), _HEADS[-1])))]
@@ -315,7 +317,7 @@ def _group(quota: str, group: Sequence[AtOnce], width: int) -> Iterator[Line]:
         [clip_text(cell, _CELL) for cell in (_amount(at_once), at_once.used, at_once.hard, at_once.after)[: len(heads)]]
         for at_once in group
     ]
-    widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(heads)]
+    widths = [max(size(head), *(size(row[index]) for row in rows)) for index, head in enumerate(heads)]
     labels = [f"  {at_once.resource}{' (finally)' if at_once.is_finally else ''}" for at_once in group]
     column = min(40, max(size(title), *map(size, labels)))
     head: Line = [

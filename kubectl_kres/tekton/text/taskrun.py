@@ -49,9 +49,9 @@ def killed_text(killed: KilledContainer) -> str:
 
 def _format_outweighed(outweighed: OversizedAddition) -> str:
     names = " and ".join(outweighed.containers)
-    each = ", each in its turn" if len(outweighed.containers) > 1 else ""
+    name = ", each in its turn" if len(outweighed.containers) > 1 else ""
     return (
-        f"{outweighed.side}.{outweighed.resource} {outweighed.amount} is that of {names}, which Tekton adds{each}; "
+        f"{outweighed.side}.{outweighed.resource} {outweighed.amount} is that of {names}, which Tekton adds{name}; "
         f"steps and sidecars have {outweighed.steps}"
     )
 
@@ -91,11 +91,11 @@ def _format_next_step(part: TektonPart, problem: Problem) -> str:
 
 def waiting_texts(waiting: WaitingRun, now: str = "", *, fits: bool) -> Iterator[str]:
     """Yield since when and until when a run waits. ``now`` (RFC 3339): in ages."""
-    begun = f"since {age_text(waiting.since, now) or waiting.since}" if waiting.since else "for a quota"
+    prefix = f"since {age_text(waiting.since, now) or waiting.since}" if waiting.since else "for a quota"
     ahead = age_text(now, waiting.next_try)
     next_try = f"in {ahead}" if ahead else f"about {waiting.next_try}"
     tried = f"; next try {next_try}" if waiting.next_try else ""
-    yield f"{begun}{tried}{', which finds room now' if fits else ''}"
+    yield f"{prefix}{tried}{', which finds room now' if fits else ''}"
     if waiting.pipeline_run and waiting.seconds_left is not None:
         yield f"PipelineRun/{waiting.pipeline_run} {time_text(waiting.seconds_left)}"
 
@@ -156,7 +156,9 @@ def merged_lines(merged_limits: Sequence[MergedLimit], width: int) -> Iterator[L
             merged_limit.minimum or "-",
             ", ".join(
                 dict.fromkeys(
-                    f"{at.kind}/{at.name}" for at in (merged_limit.default_source, merged_limit.minimum_source) if at
+                    f"{field_source.kind}/{field_source.name}"
+                    for field_source in (merged_limit.default_source, merged_limit.minimum_source)
+                    if field_source
                 )
             )
             or "-",

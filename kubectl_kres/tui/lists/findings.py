@@ -46,10 +46,10 @@ def _rows(session: Session, namespace: str) -> ListRows:
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
-    where = Column("namespace", "NAMESPACE", lambda row: row.object.namespace)
+    namespace_column = Column("namespace", "NAMESPACE", lambda row: row.object.namespace)
     return (
         Column("code", "CODE", lambda row: row.code, tone=lambda row: _SIGNS[row.severity][1]),
-        *(() if namespace else (where,)),
+        *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: f"{row.object.kind}/{row.object.name}", most=48),
         Column("message", "FOUND", lambda row: row.message, most=120),
     )
@@ -76,20 +76,20 @@ def _further_read_requests(session: Session, namespace: str) -> Iterable[ReadReq
     yield from counting_needs(quotas, session.evaluation_options.server, namespace)
     yield from cluster_needs(store)
     for ref, _ in islice(denied.waiting_objects(store, namespace), _FEW):
-        for need in list_read_requests(store, session.subject(ref)):
-            whole = BY_KIND[need.kind].listed and need.kind != "Namespace"
-            yield ReadRequest(need.kind, namespace if need.namespace else "", required=need.required) if whole else need
+        for read in list_read_requests(store, session.subject(ref)):
+            whole = BY_KIND[read.kind].listed and read.kind != "Namespace"
+            yield ReadRequest(read.kind, namespace if read.namespace else "", required=read.required) if whole else read
 
 
 LISTING = Listing(
     names=("check", "findings"),
     about="what is wrong or about to be, the worst first, as the command check finds it",
     kinds=tuple(dict.fromkeys(check_need.kind for check_need in check_needs(""))),
-    needs=_list_read_requests,
-    also=_further_read_requests,
+    reads=_list_read_requests,
+    more_reads=_further_read_requests,
     columns=_columns,
     rows=_rows,
-    sign=lambda row: _SIGNS[row.severity],
+    row_mark=lambda row: _SIGNS[row.severity],
     detail=_detail,
     opens=lambda row: Location("object", ref=row.object) if row.object.name != ALL_OBJECTS else None,
     ref=lambda row: row.object,

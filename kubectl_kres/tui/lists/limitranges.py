@@ -54,9 +54,9 @@ def _row_rank(row: EffectiveLimit) -> int:
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
-    where = Column("namespace", "NAMESPACE", lambda row: row.namespace)
+    namespace_column = Column("namespace", "NAMESPACE", lambda row: row.namespace)
     return (
-        *(() if namespace else (where,)),
+        *(() if namespace else (namespace_column,)),
         Column("name", "TYPE", lambda row: row.type),
         Column("resource", "RESOURCE", lambda row: row.resource),
         _amount_column("low", "MIN"),
@@ -128,10 +128,10 @@ LISTING = Listing(
     names=("limitranges", "limitrange", "limits"),
     about="what all LimitRanges of a namespace come to: bounds and defaults by type and resource",
     kinds=("LimitRange",),
-    needs=_list_read_requests,
+    reads=_list_read_requests,
     columns=_columns,
     rows=_rows,
-    sign=row_sign,
+    row_mark=row_sign,
     detail=_detail,
     opens=lambda row: Location("object", ref=_ref(row)),
     ref=_ref,

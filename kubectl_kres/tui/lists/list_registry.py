@@ -55,7 +55,7 @@ def select_columns(listing: Listing, namespace: str, names: Sequence[str]) -> tu
     columns = listing.columns(namespace)
     known = _column_indices(columns)
     result = dict.fromkeys(known[name.lower()] for name in names if name.lower() in known)
-    return tuple(replace(columns[at], wide=False) for at in result) or columns
+    return tuple(replace(columns[index], wide=False) for index in result) or columns
 
 
 def fault(name: str, heads: Sequence[str]) -> str:
@@ -69,8 +69,8 @@ def fault(name: str, heads: Sequence[str]) -> str:
 
 def _column_indices(columns: Sequence[Column]) -> Mapping[str, int]:
     """Return which column a name means, in small letters: its short name, or its heading before that."""
-    short = {column.id: at for at, column in enumerate(columns)}
-    return short | {column.head.lower(): at for at, column in enumerate(columns) if column.head}
+    short = {column.id: index for index, column in enumerate(columns)}
+    return short | {column.head.lower(): index for index, column in enumerate(columns) if column.head}
 
 
 def _suggest_name(name: str, names: Sequence[str]) -> str:

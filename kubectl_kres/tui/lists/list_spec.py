@@ -53,10 +53,10 @@ class Listing(Struct, frozen=True):
     names: tuple[str, ...]
     about: str
     kinds: tuple[str, ...]
-    needs: Callable[[str], tuple[ReadRequest, ...]]
+    reads: Callable[[str], tuple[ReadRequest, ...]]
     columns: Callable[[str], tuple[Column, ...]]
     rows: Callable[[Session, str], ListRows]
-    sign: Callable[[Any], tuple[str, Tone]]
+    row_mark: Callable[[Any], tuple[str, Tone]]
     detail: Callable[[Session, Any, int], Iterable[Line]]
     opens: Callable[[Any], Location | None]
     ref: Callable[[Any], ObjectRef]
@@ -69,7 +69,7 @@ class Listing(Struct, frozen=True):
     fault: Callable[[Any], bool] | None = None
     late: Callable[[Session], bool] | None = None
     hints: tuple[str, ...] = ()
-    also: Callable[[Session, str], Iterable[ReadRequest]] | None = None
+    more_reads: Callable[[Session, str], Iterable[ReadRequest]] | None = None
     absent: str = ""
     owner: Callable[[Any], Location | None] | None = None
     scoped: bool = True
@@ -100,15 +100,15 @@ def taken_in(
         return ref.kind == listing.kinds[0] and namespace in {"", ref.namespace}
 
     result = (listing.row(session, ref) for ref in (*changes.added, *changes.changed) if concerns(ref))
-    gone: list[RowKey] = [(ref.namespace, ref.name) for ref in changes.gone if concerns(ref)]
+    gone: list[RowKey] = [(ref.namespace, ref.name) for ref in changes.removed if concerns(ref)]
     return dict(row for row in result if row is not None), gone
 
 
-def nothing_there(session: Session, listing: Listing, need: ReadRequest, namespace: str) -> str:
-    """Return that a list has no rows, as ``need`` was read without finding any; empty where it could not be read."""
-    coverage = session.store.covered(need)
+def nothing_there(session: Session, listing: Listing, read: ReadRequest, namespace: str) -> str:
+    """Return that a list has no rows, as ``read`` was read without finding any; empty where it could not be read."""
+    coverage = session.store.covered(read)
     if coverage.state == "absent":
-        kind = BY_KIND[need.kind]
+        kind = BY_KIND[read.kind]
         return f"{listing.absent}: the server has no {kind.plural}.{kind.group}/{kind.version}. {_STILL}"
     if not coverage.is_known:
         return ""

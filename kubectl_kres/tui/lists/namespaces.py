@@ -68,7 +68,7 @@ def _of_systems(session: Session) -> NamespaceServices:
     """Return what all systems say of the namespaces."""
     served: dict[str, list[str]] = {}
     waiting: dict[str, int] = {}
-    for of_namespaces in (of for system in systems() if (of := system.of_namespaces(session)) is not None):
+    for of_namespaces in (counts for system in systems() if (counts := system.of_namespaces(session)) is not None):
         for space, names_ in of_namespaces.served_by.items():
             served.setdefault(space, []).extend(names_)
         for space, count in of_namespaces.waiting.items():
@@ -161,7 +161,7 @@ def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
         ReadRequest("ResourceQuota", namespace),
         ReadRequest("LimitRange", namespace),
         ReadRequest("Pod", namespace),
-        *(need for system in systems() if system.namespace_kinds for need in system.namespace_needs(namespace)),
+        *(read for system in systems() if system.namespace_kinds for read in system.namespace_needs(namespace)),
     )
 
 
@@ -198,10 +198,10 @@ LISTING = Listing(
         "Pod",
         *(kind for system in systems() for kind in system.namespace_kinds),
     ),
-    needs=_list_read_requests,
+    reads=_list_read_requests,
     columns=_columns,
     rows=_rows,
-    sign=row_sign,
+    row_mark=row_sign,
     detail=_detail,
     opens=lambda row: Location("pods", namespace=row.name),
     ref=_ref,

@@ -52,7 +52,7 @@ class PodRow(Struct, eq=False, gc=False):
 
     _session: Session
     pod: Pod
-    _own: _Computed | None = None
+    _computed: _Computed | None = None
 
     @property
     def ref(self) -> ObjectRef:
@@ -61,14 +61,14 @@ class PodRow(Struct, eq=False, gc=False):
     @property
     def _computed_values(self) -> _Computed:
         """Most rows are never looked at, and have none."""
-        if self._own is None:
-            self._own = _Computed()
-        return self._own
+        if self._computed is None:
+            self._computed = _Computed()
+        return self._computed
 
     @property
     def computed_amounts(self) -> PodAmounts | None:
         """What it counts for, as far as it was computed."""
-        return self._own.amounts if self._own is not None else None
+        return self._computed.amounts if self._computed is not None else None
 
     @property
     def amounts(self) -> PodAmounts | None:
@@ -81,8 +81,10 @@ class PodRow(Struct, eq=False, gc=False):
     def ready(self, what: str) -> bool:
         """Return whether a column, or the fault, is computed."""
         if "." in what:
-            return self._own is not None and self._own.counted
-        return what not in {"why", "fault"} or (self._own is not None and self._own.stamp == self._session.policies)
+            return self._computed is not None and self._computed.counted
+        return what not in {"why", "fault"} or (
+            self._computed is not None and self._computed.stamp == self._session.policies
+        )
 
     def prepare(self, what: str) -> None:
         """Compute it."""
@@ -120,13 +122,13 @@ def _text(side: str, resource: str) -> Callable[[PodRow], str]:
 
 
 def _rank(side: str, resource: str) -> Callable[[PodRow], int | None]:
-    of = attrgetter(side)
+    amounts_of = attrgetter(side)
 
     def rank(row: PodRow) -> int | None:
         pod_amounts = row.computed_amounts
         if pod_amounts is None:
             return None
-        amount = of(pod_amounts).get(resource)
+        amount = amounts_of(pod_amounts).get(resource)
         # What is missing is less than anything that is there.
         return amount.nano if amount is not None else -1
 
@@ -164,8 +166,8 @@ def qos_class(row: PodRow) -> str:
 
 
 def _age(row: PodRow) -> str:
-    made, now = row.pod.metadata.creation_timestamp, row._session.setting.now()  # noqa: SLF001, its own module
-    return age_text(made or "", now)
+    created_at, now = row.pod.metadata.creation_timestamp, row._session.setting.now()  # noqa: SLF001, its own module
+    return age_text(created_at or "", now)
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
@@ -312,11 +314,11 @@ LISTING = Listing(
     names=("pods", "pod", "po"),
     about="QoS class, requests and limits of pods, and what admission says of them today",
     kinds=("Pod", "LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),
-    needs=_list_read_requests,
+    reads=_list_read_requests,
     columns=_columns,
     rows=_rows,
     row=_row,
-    sign=row_sign,
+    row_mark=row_sign,
     detail=_detail,
     opens=row_location,
     ref=lambda row: row.ref,

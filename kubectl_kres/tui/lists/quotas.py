@@ -123,9 +123,9 @@ def _bar(row: QuotaEntry) -> str:
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
-    where = Column("namespace", "NAMESPACE", lambda row: row.ref.namespace)
+    namespace_column = Column("namespace", "NAMESPACE", lambda row: row.ref.namespace)
     return (
-        *(() if namespace else (where,)),
+        *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: row.ref.name),
         Column("state", "STATE", state, lambda row: -(rank(row) or 0), tone=_tone, most=14, wide=True),
         Column("percent", "USED%", percent_text, rank, _tone, right=True, most=5, down=True),
@@ -172,8 +172,8 @@ def _holders(session: Session, ref: ObjectRef, width: int) -> Iterator[Line]:
     store, quota = session.store, session.get(ref)
     if quota is None:
         return
-    known = all(store.covered(need).is_known for need in counting_needs([quota], session.server, ref.namespace))
-    if known and sum(1 for _ in islice(store.all("Pod", ref.namespace), _FEW)) < _FEW:
+    is_known = all(store.covered(read).is_known for read in counting_needs([quota], session.server, ref.namespace))
+    if is_known and sum(1 for _ in islice(store.all("Pod", ref.namespace), _FEW)) < _FEW:
         [report] = quota_reports(store, [quota], session.evaluation_options, by="workload")
         yield from holders_lines(of_quota(report), width, ascii_only=session.setting.ascii_only, figures=False)
 
@@ -195,11 +195,11 @@ LISTING = Listing(
     names=("quotas", "quota", "resourcequotas", "resourcequota"),
     about="what quotas limit, what is used and what is left",
     kinds=("ResourceQuota",),
-    needs=lambda namespace: (ReadRequest("ResourceQuota", namespace),),
+    reads=lambda namespace: (ReadRequest("ResourceQuota", namespace),),
     columns=_columns,
     rows=_rows,
     row=_row,
-    sign=row_sign,
+    row_mark=row_sign,
     detail=_detail,
     opens=lambda row: Location("quota", ref=row.ref),
     ref=lambda row: row.ref,

@@ -47,9 +47,9 @@ def _format_sources(row: Denied) -> str:
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
-    where = Column("namespace", "NAMESPACE", lambda row: row.subject.namespace)
+    namespace_column = Column("namespace", "NAMESPACE", lambda row: row.subject.namespace)
     return (
-        *(() if namespace else (where,)),
+        *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: str(row.subject), most=48),
         Column("state", "MISSING", _format_missing_pods, _row_rank, right=True, width=9),
         Column("by", "REFUSED BY", _format_sources, tone=lambda _: "bad"),
@@ -70,11 +70,11 @@ LISTING = Listing(
     names=("refused", "denied"),
     about="workloads whose pods are being refused now, and what would unblock them",
     kinds=("LimitRange", "ResourceQuota", *ASKED, *kinds_of("waits"), "Event"),
-    needs=denied_needs,
-    also=lambda session, namespace: needs_of_systems(session.store, namespace),
+    reads=denied_needs,
+    more_reads=lambda session, namespace: needs_of_systems(session.store, namespace),
     columns=_columns,
     rows=_rows,
-    sign=row_sign,
+    row_mark=row_sign,
     detail=_detail,
     opens=lambda row: Location("object", ref=row.subject),
     ref=lambda row: row.subject,

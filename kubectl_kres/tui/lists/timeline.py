@@ -37,21 +37,21 @@ class TimelineRow(Struct, frozen=True):
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    store, now, news = session.store, session.setting.now(), PodNews()
+    store, now, pod_news = session.store, session.setting.now(), PodNews()
     for count, pod in enumerate(store.all("Pod", namespace or None)):
-        news.add(pod)
+        pod_news.add(pod)
         if count % _PAGE == 0:
             yield (), None
-    for entry in timeline(store, namespace, news).entries:
+    for entry in timeline(store, namespace, pod_news).entries:
         row = TimelineRow(entry, age_text(entry.time, now))
         yield (row.rank, entry.object.full_name, entry.reason, entry.text), row
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
-    where = Column("namespace", "NAMESPACE", lambda row: row.entry.object.namespace)
+    namespace_column = Column("namespace", "NAMESPACE", lambda row: row.entry.object.namespace)
     return (
         Column("age", "AGE", lambda row: row.age, lambda row: row.rank, right=True, width=5, searched=False),
-        *(() if namespace else (where,)),
+        *(() if namespace else (namespace_column,)),
         Column("state", "REASON", lambda row: row.entry.reason, tone=lambda row: SIGNS[row.entry.severity][1], most=24),
         Column("name", "OBJECT", lambda row: str(row.entry.object), most=48),
         Column("told", "WHAT HAPPENED", lambda row: describe_entry(row.entry), most=120),
@@ -78,11 +78,11 @@ def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
 LISTING = Listing(
     names=("timeline",),
     about="what decided about pods, and when: edits, new templates, refusals, kills, claims; the newest first",
-    kinds=tuple(dict.fromkeys(need.kind for need in _list_read_requests(""))),
-    needs=_list_read_requests,
+    kinds=tuple(dict.fromkeys(read.kind for read in _list_read_requests(""))),
+    reads=_list_read_requests,
     columns=_columns,
     rows=_rows,
-    sign=lambda row: SIGNS[row.entry.severity],
+    row_mark=lambda row: SIGNS[row.entry.severity],
     detail=_detail,
     opens=_object_location,
     ref=lambda row: row.entry.object,

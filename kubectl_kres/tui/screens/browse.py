@@ -69,11 +69,11 @@ class Browse(TablePane):
     }
     """
 
-    def __init__(self, session: Session, place: Location, listing: Listing) -> None:
-        super().__init__(session, place)
+    def __init__(self, session: Session, location: Location, listing: Listing) -> None:
+        super().__init__(session, location)
         self.listing = listing
         faces = Faces(self._text, listing.labels, self._fault)
-        self.table = Table(self._columns(place.namespace), faces, sign=listing.sign)
+        self.table = Table(self._columns(location.namespace), faces, sign=listing.row_mark)
         self.table.anchored = True
         if session.what_if is not None:
             change = session.what_if
@@ -112,8 +112,8 @@ class Browse(TablePane):
 
     def _columns(self, namespace: str) -> Sequence[Column]:
         setting, listing = self.session.setting, self.listing
-        own = setting.columns.get(listing.id, ())
-        columns = select_columns(listing, namespace, own) if own else listing.columns(namespace)
+        own_columns = setting.columns.get(listing.id, ())
+        columns = select_columns(listing, namespace, own_columns) if own_columns else listing.columns(namespace)
         return [column for column in columns if setting.live or not column.live]
 
     def compose(self) -> ComposeResult:
@@ -121,7 +121,7 @@ class Browse(TablePane):
         yield self.detail
 
     def on_mount(self) -> None:
-        self.enter(self.place)
+        self.enter(self.location)
 
     def on_resize(self) -> None:
         self._arrange()
@@ -148,24 +148,24 @@ class Browse(TablePane):
 
     def reads(self) -> Iterable[ReadRequest]:
         # What was needed once stays needed, else it would be dropped and then be needed again.
-        known = self._also.setdefault(self._namespace, dict.fromkeys(self.listing.needs(self._namespace)))
+        known_items = self._also.setdefault(self._namespace, dict.fromkeys(self.listing.reads(self._namespace)))
         asked = self._namespace, self.session.store.changes
-        if self.listing.also is not None and asked != self._known:
+        if self.listing.more_reads is not None and asked != self._known:
             self._known = asked
-            known.update(dict.fromkeys(self.listing.also(self.session, self._namespace)))
-        return known
+            known_items.update(dict.fromkeys(self.listing.more_reads(self.session, self._namespace)))
+        return known_items
 
     @property
     def _namespace(self) -> str:
-        return self.place.namespace if self.listing.scoped else ""
+        return self.location.namespace if self.listing.scoped else ""
 
-    def enter(self, place: Location) -> None:
-        moved = place.namespace != self.place.namespace
-        super().enter(place)
+    def enter(self, location: Location) -> None:
+        moved = location.namespace != self.location.namespace
+        super().enter(location)
         if moved:
-            self.table.change_columns(self._columns(place.namespace))
-        if place.filter and place.filter != self._filter:
-            self.filter(place.filter)
+            self.table.change_columns(self._columns(location.namespace))
+        if location.filter and location.filter != self._filter:
+            self.filter(location.filter)
         if self.listing.row is None or moved or self._due:
             self._remake()
         else:
@@ -242,7 +242,7 @@ class Browse(TablePane):
             self._settle()
         if self._aging is None and (self.listing.late is not None or changes.kinds & set(self.listing.kinds[1:])):
             self._aging = self.set_timer(_PATIENCE, self._redraw_rows)
-        if changes.needs:
+        if changes.reads:
             self.table.measure_widths()
             self._show()
 
@@ -311,7 +311,7 @@ class Browse(TablePane):
     @property
     def _has_loading_rows(self) -> bool:
         """Whether what rows say of each other will be something else in a moment, since they are still read."""
-        return self.listing.late is not None and any(self.session.unread_requests(self.listing.needs(self._namespace)))
+        return self.listing.late is not None and any(self.session.unread_requests(self.listing.reads(self._namespace)))
 
     def _go_again(self) -> None:
         self._going = None
@@ -382,7 +382,7 @@ class Browse(TablePane):
         ready = self.listing.ready
         if self.listing.fault is not None:
             return self.listing.fault(row)
-        return (ready is None or ready(row, "fault")) and bool(self.listing.sign(row)[0])
+        return (ready is None or ready(row, "fault")) and bool(self.listing.row_mark(row)[0])
 
     @property
     def fields(self) -> Mapping[str, Callable[[Any], str]]:
@@ -423,8 +423,8 @@ class Browse(TablePane):
 
     def _reasons(self, width: int) -> Iterator[Line]:
         """Return why there is nothing to see."""
-        if why := self._empty_reason():
-            yield from tone_lines("quiet", wrap_text(why, width, rest="  "))
+        if reason := self._empty_reason():
+            yield from tone_lines("quiet", wrap_text(reason, width, rest="  "))
         if not self._making and self.listing.empty is not None and not any(self.session.unread_requests(self.reads())):
             yield from self.listing.empty(self.session, self._namespace, width)
         yield from self._gaps(width)
@@ -435,19 +435,19 @@ class Browse(TablePane):
 
     def _empty_reason(self) -> str:
         """Return why no row is seen, in a sentence; empty where that is not known."""
-        hidden, where = len(self.table.view.rows), f" in {self._namespace}" if self._namespace else ""
+        hidden, place_text = len(self.table.view.rows), f" in {self._namespace}" if self._namespace else ""
         if hidden and self._filter:
             return f'filter "{safe_text(self._filter)}" hides {hidden} rows (esc)'
         if hidden and self._faults:
             return f"none of {hidden} rows has a fault (ctrl-z shows all)"
         if self._making is not None or any(self.session.unread_requests(self.reads())):
-            return f"reading {self.listing.id}{where}"
+            return f"reading {self.listing.id}{place_text}"
         return nothing_there(self.session, self.listing, next(iter(self.reads())), self._namespace)
 
     def status(self) -> Line:
         shown, rows = len(self.table.view.keys), len(self.table.view.rows)
-        known = self.session.store.covered(next(iter(self.reads()))).is_known
-        if self.has_class("absent") and known:
+        is_known = self.session.store.covered(next(iter(self.reads()))).is_known
+        if self.has_class("absent") and is_known:
             # What is not there has no order.
             return [("", f"no {self.listing.several or self.listing.id}"), *gap_count(self.session, self.reads())]
         so_far = self._making is not None or self._preparing is not None
@@ -480,8 +480,8 @@ class Browse(TablePane):
         what, part = self.listing.several or self.listing.id, self.listing.part
         if part:
             objects = sum(1 for _ in self.session.store.all(self.listing.kinds[0], self._namespace or None))
-            of = f" of {objects} {what.removesuffix('s') if objects == 1 else what}"
-            return f"{number} {part if number == '1' else f'{part}s'}{of}{blank}{rest}"
+            total_text = f" of {objects} {what.removesuffix('s') if objects == 1 else what}"
+            return f"{number} {part if number == '1' else f'{part}s'}{total_text}{blank}{rest}"
         single = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
         return f"{number} {single if number == '1' else what}{blank}{rest}"
 
@@ -549,8 +549,8 @@ class Browse(TablePane):
                 self.post_message(OpenPlace(Location("object", ref=ref, tab="text")))
             case _ if action in self.listing.tabs:
                 self.post_message(OpenPlace(Location("object", ref=ref, tab=action)))
-            case "owner" if (place := self.listing.owner and self.listing.owner(row)) is not None:
-                self.post_message(OpenPlace(place))
+            case "owner" if (location := self.listing.owner and self.listing.owner(row)) is not None:
+                self.post_message(OpenPlace(location))
             case _:
                 return False
         return True
@@ -591,9 +591,9 @@ class Browse(TablePane):
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()
         row = self.table.view.rows.get(event.key)
-        place = self.listing.opens(row) if row is not None else None
-        if place is not None:
-            self.post_message(OpenPlace(place))
+        location = self.listing.opens(row) if row is not None else None
+        if location is not None:
+            self.post_message(OpenPlace(location))
 
     def on_table_gone(self, event: Table.Gone) -> None:
         event.stop()

@@ -32,9 +32,9 @@ class HelpPane(Pane):
     """
 
     def __init__(
-        self, session: Session, place: Location, about: str, for_keys: Sequence[str], key_groups: Sequence[str]
+        self, session: Session, location: Location, about: str, for_keys: Sequence[str], key_groups: Sequence[str]
     ) -> None:
-        super().__init__(session, place)
+        super().__init__(session, location)
         self._about, self._keys, self._groups = about, tuple(for_keys), tuple(key_groups)
         self._filter = ""
         self.page = Lines(self._lines)
@@ -68,17 +68,19 @@ class HelpPane(Pane):
 
     def _sections(self, width: int) -> Iterator[Iterator[Line]]:
         """Yield the keys of the screen below first, then those of every screen; with a filter what it lets through."""
-        known = groups()
-        order = {key.id for key in known["lists"] if key.id in SORTS or key.id in PICKS}
-        for at, group in enumerate((*(group for group in self._groups if group != "everywhere"), "everywhere")):
-            keys = [(key.shown, key.text, key.word) for key in known[group] if key.id not in order]
+        known_items = groups()
+        order = {key.id for key in known_items["lists"] if key.id in SORTS or key.id in PICKS}
+        for index, group in enumerate((*(group for group in self._groups if group != "everywhere"), "everywhere")):
+            keys = [(key.shown, key.text, key.word) for key in known_items[group] if key.id not in order]
             yield self._section_lines(_TITLES[group], keys, width)
-            if not at:
+            if not index:
                 yield self._section_lines("signs", _SIGNS, width)
         yield self._section_lines("moving", MOVING, width)
         if "lists" in self._groups:
             yield self._section_lines(
-                "order of a list", [(key.shown, key.text, key.word) for key in known["lists"] if key.id in order], width
+                "order of a list",
+                [(key.shown, key.text, key.word) for key in known_items["lists"] if key.id in order],
+                width,
             )
         yield self._section_lines(
             "screens for :", [(" ".join(listing.names[:2]), listing.about) for listing in LISTINGS.values()], width
@@ -89,8 +91,8 @@ class HelpPane(Pane):
 
     def _section_lines(self, title: str, rows: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
         """Return a section, or what the filter lets through of it. Of a row two texts are shown, all are searched."""
-        wanted = self._filter.lower()
-        matching = [(row[0], row[1]) for row in rows if wanted in " ".join(row).lower()]
+        expected = self._filter.lower()
+        matching = [(row[0], row[1]) for row in rows if expected in " ".join(row).lower()]
         return _section(title, matching, width) if matching else iter(())
 
     @property

@@ -44,8 +44,8 @@ def targets(pane: Pane) -> Iterator[JumpTarget]:
     for table in pane.query(Table):
         if table.region.area and table.is_on_screen:
             left, top = table.region.offset
-            for at, key in enumerate(table.seen_keys()):
-                yield JumpTarget(left, top + 1 + at, partial(_to_row, table, key))
+            for index, key in enumerate(table.seen_keys()):
+                yield JumpTarget(left, top + 1 + index, partial(_to_row, table, key))
 
 
 def _to_row(table: Table, key: RowKey) -> None:
@@ -64,20 +64,20 @@ class JumpScreen(ModalScreen[JumpTarget | None]):
     }
     """
 
-    def __init__(self, places: Sequence[JumpTarget]) -> None:
+    def __init__(self, targets: Sequence[JumpTarget]) -> None:
         super().__init__()
-        self._places = dict(zip(LETTERS, places, strict=False))
+        self._targets = dict(zip(LETTERS, targets, strict=False))
         self._drawn_for: Size | None = None
 
     def compose(self) -> ComposeResult:
-        for letter, target in self._places.items():
+        for letter, target in self._targets.items():
             label = Static(letter)
             label.styles.offset = target.x, target.y
             yield label
 
     def on_key(self, event: events.Key) -> None:
         event.stop()
-        self.dismiss(self._places.get(event.character or ""))
+        self.dismiss(self._targets.get(event.character or ""))
 
     def on_click(self) -> None:
         self.dismiss(None)

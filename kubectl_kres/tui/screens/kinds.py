@@ -22,15 +22,15 @@ from kubectl_kres.tui.widgets.lines import Lines
 
 
 class KindRow(Struct, frozen=True):
-    """A screen (``place`` is where it is), or a read with how it went."""
+    """A screen (``location`` is where it is), or a read with how it went."""
 
     name: str
     names: str
     state: str
     said: str
     tone: Tone = ""
-    place: Location | None = None
-    need: ReadRequest | None = None
+    location: Location | None = None
+    read: ReadRequest | None = None
 
 
 class KindsPane(TablePane):
@@ -46,8 +46,8 @@ class KindsPane(TablePane):
 
     sortable = False
 
-    def __init__(self, session: Session, place: Location) -> None:
-        super().__init__(session, place)
+    def __init__(self, session: Session, location: Location) -> None:
+        super().__init__(session, location)
         faces = Faces(lambda row: f"{row.name} {row.names} {row.state}", lambda _: {}, lambda row: bool(row.tone))
         self.table = Table(_COLUMNS, faces, sign=_sign)
         self.detail = Lines()
@@ -57,10 +57,10 @@ class KindsPane(TablePane):
         yield self.detail
 
     def on_mount(self) -> None:
-        self.enter(self.place)
+        self.enter(self.location)
 
-    def enter(self, place: Location) -> None:
-        super().enter(place)
+    def enter(self, location: Location) -> None:
+        super().enter(location)
         self.table.replace(dict(self._rows()))
         self._show()
         self.table.focus()
@@ -71,25 +71,26 @@ class KindsPane(TablePane):
             self._show()
 
     def _rows(self) -> Iterator[tuple[RowKey, KindRow]]:
-        for place, listing in enumerate(LISTINGS.values()):
-            where = Location(listing.id, self.session.namespace if listing.scoped else "")
+        for index, listing in enumerate(LISTINGS.values()):
+            target_location = Location(listing.id, self.session.namespace if listing.scoped else "")
             yield (
-                ("0", f"{place:03}"),
-                KindRow(listing.id, " ".join(listing.names[1:]), "screen", listing.about, place=where),
+                ("0", f"{index:03}"),
+                KindRow(listing.id, " ".join(listing.names[1:]), "screen", listing.about, location=target_location),
             )
         states = self.session.feed.states()
-        for need, coverage in sorted(self.session.store.coverages().items(), key=lambda pair: _order(pair[0])):
-            feed_state = states.get(need)
+        for read_request, coverage in sorted(self.session.store.coverages().items(), key=lambda pair: _order(pair[0])):
+            feed_state = states.get(read_request)
             read = feed_state.read if feed_state is not None and feed_state.phase in {"listing", "watching"} else 0
             count = f"{read:,} object{'s' * (read != 1)}" if read else ""
-            message = coverage.message or (feed_state.why if feed_state is not None else "") or count
+            message = coverage.message or (feed_state.reason if feed_state is not None else "") or count
             word = {"read": feed_state.phase if feed_state is not None and self.session.setting.live else "read"}.get(
                 coverage.state, coverage.state
             )
             tone: Tone = "" if coverage.is_known else "bad" if coverage.state == "denied" else "warn"
-            space = f" in {need.namespace}" if need.namespace else ""
-            name = f"{BY_KIND[need.kind].qualified_name}{f'/{need.name}' if need.name else ''}{space}"
-            yield ("1", *_order(need)), KindRow(name, "", word, message, tone, need=need)
+            space = f" in {read_request.namespace}" if read_request.namespace else ""
+            name = f"/{read_request.name}" if read_request.name else ""
+            name = f"{BY_KIND[read_request.kind].qualified_name}{name}{space}"
+            yield ("1", *_order(read_request)), KindRow(name, "", word, message, tone, read=read_request)
 
     def _show(self) -> None:
         row: KindRow | None = self.table.row
@@ -99,8 +100,8 @@ class KindsPane(TablePane):
     def _detail(self, row: KindRow | None, width: int) -> Iterator[Line]:
         if row is None:
             return
-        if row.need is not None and row.tone:
-            yield from gap_lines(self.session, (row.need,), width)
+        if row.read is not None and row.tone:
+            yield from gap_lines(self.session, (row.read,), width)
         else:
             yield from tone_lines("", wrap_text(row.said, width))
 
@@ -111,17 +112,17 @@ class KindsPane(TablePane):
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()
         row: KindRow | None = self.table.row
-        if row is not None and row.place is not None:
-            self.post_message(OpenPlace(row.place, fresh=True))
-        elif row is not None and row.need is not None and row.tone == "bad":
-            self.post_message(Copy(rule_text(row.need), "rule"))
+        if row is not None and row.location is not None:
+            self.post_message(OpenPlace(row.location, fresh=True))
+        elif row is not None and row.read is not None and row.tone == "bad":
+            self.post_message(Copy(rule_text(row.read), "rule"))
 
     def act(self, action: str) -> bool:
         row: KindRow | None = self.table.row
         if action == "copy" and row is not None:
-            denied = row.need is not None and row.tone == "bad"
+            denied = row.read is not None and row.tone == "bad"
             self.post_message(
-                Copy(rule_text(row.need) if denied and row.need else row.name, "rule" if denied else "name")
+                Copy(rule_text(row.read) if denied and row.read else row.name, "rule" if denied else "name")
             )
             return True
         if action in {"pane", "pane-back"}:
@@ -147,8 +148,8 @@ class KindsPane(TablePane):
         return self.session.command("tui kinds")
 
 
-def _order(need: ReadRequest) -> tuple[str, str, str, str, str]:
-    return need.kind, need.namespace, need.name, need.label_selector, need.field_selector
+def _order(read: ReadRequest) -> tuple[str, str, str, str, str]:
+    return read.kind, read.namespace, read.name, read.label_selector, read.field_selector
 
 
 def _sign(row: KindRow) -> tuple[str, Tone]:

@@ -29,14 +29,14 @@ T = TypeVar("T")
 class ObjectPane(Pane):
     """``found`` is the last answer, which stays when the object goes; ``fault`` is why there is none of now."""
 
-    def __init__(self, session: Session, place: Location) -> None:
-        super().__init__(session, place)
-        assert place.ref is not None
-        self.ref = place.ref
-        self.subject = session.subject(place.ref)
-        self.found: Any = None
+    def __init__(self, session: Session, location: Location) -> None:
+        super().__init__(session, location)
+        assert location.ref is not None
+        self.ref = location.ref
+        self.subject = session.subject(location.ref)
+        self.answer: Any = None
         self.fault: KresError | None = None
-        self.gone = self._was_late = False
+        self.is_deleted = self._was_late = False
         self._asked: dict[ReadRequest, None] = {}
 
     def answer_reads(self) -> Iterable[ReadRequest]:
@@ -59,11 +59,11 @@ class ObjectPane(Pane):
         return self._asked
 
     def apply_changes(self, changes: Changes) -> None:
-        if changes and changes.kinds & {need.kind for need in self.reads()}:
-            there = self.session.get(self.ref) is not None
-            if self.ref in changes.gone and not there:
+        if changes and changes.kinds & {read.kind for read in self.reads()}:
+            exists = self.session.get(self.ref) is not None
+            if self.ref in changes.removed and not exists:
                 self.post_message(StatusRemark(f"{self.ref} was deleted; this is how it was", "warn"))
-            self.gone = (self.gone or self.ref in changes.gone) and not there
+            self.is_deleted = (self.is_deleted or self.ref in changes.removed) and not exists
             self.explain()
         elif self.is_late != self._was_late:
             # What an answer made necessary is asked for after it.
@@ -72,11 +72,11 @@ class ObjectPane(Pane):
     def explain(self) -> None:
         """The answer of now; of what is gone, the last one stays."""
         try:
-            self.found, self.fault = self.compute_answer(), None
+            self.answer, self.fault = self.compute_answer(), None
         except KresError as error:
             self.fault = error
-            if self.found is None or not isinstance(error, NotFound):
-                self.found = None
+            if self.answer is None or not isinstance(error, NotFound):
+                self.answer = None
         self._show()
 
     def _show(self) -> None:
@@ -84,21 +84,21 @@ class ObjectPane(Pane):
         self.show_answer()
         self.post_message(FrameChanged())
 
-    def compare_before(self, of: Callable[[], T]) -> T | None:
+    def compare_before(self, compute: Callable[[], T]) -> T | None:
         """Return what something gives without the change that is tried; None where no change is, or there is no
         answer.
         """
         change = self.session.what_if
         if change is None:
             return None
-        session, result, self.session = self.session, self.found, change.real
+        session, result, self.session = self.session, self.answer, change.real
         try:
-            self.found = self.compute_answer()
-            return of()
+            self.answer = self.compute_answer()
+            return compute()
         except KresError:
             return None
         finally:
-            self.session, self.found = session, result
+            self.session, self.answer = session, result
 
     @property
     def is_late(self) -> bool:
@@ -109,17 +109,17 @@ class ObjectPane(Pane):
     def complete(self) -> bool:
         """Whether all that the answer depends on has been asked for and read, or cannot be."""
         states = self.session.feed.states()
-        return not self.is_late and all(read_as(need) in states for need in self.reads())
+        return not self.is_late and all(read_as(read) in states for read in self.reads())
 
     def state_lines(self, width: int) -> Iterator[Line]:
         """That the object is gone; that more is being read; or why nothing is known of it."""
-        if self.gone:
+        if self.is_deleted:
             yield [("warn", "deleted: "), ("", "this is how it was last")]
-        if self.is_late and self.found is not None:
+        if self.is_late and self.answer is not None:
             yield [("warn", "still reading: this is so far")]
         elif self.is_late:
             yield [("quiet", f"reading {self.ref}")]
-        elif self.found is None and self.fault is not None:
+        elif self.answer is None and self.fault is not None:
             yield from tone_lines(
                 "bad", wrap_text(f"{self.fault.message}{self._format_search_scope()}", width, rest="  ")
             )
@@ -173,8 +173,8 @@ class ReportPane(ObjectPane):
     ReportPane > Lines { height: 1fr; }
     """
 
-    def __init__(self, session: Session, place: Location) -> None:
-        super().__init__(session, place)
+    def __init__(self, session: Session, location: Location) -> None:
+        super().__init__(session, location)
         self.page = Lines()
 
     def compose(self) -> ComposeResult:
@@ -202,9 +202,9 @@ class ReportPane(ObjectPane):
             yield [("quiet", f"{self.ref} holds no pod template and is no policy: there is nothing to explain")]
             return
         yield from self.state_lines(width)
-        if self.found is not None:
+        if self.answer is not None:
             yield from policy_lines(
-                self.found, ascii_only=self.session.setting.ascii_only, width=width, now=self.session.setting.now()
+                self.answer, ascii_only=self.session.setting.ascii_only, width=width, now=self.session.setting.now()
             )
         elif not self.is_late:
             yield from self.gap_lines(width)

@@ -24,8 +24,8 @@ class OutlinePane(TreePane):
     #: The head of the first column.
     HEAD: ClassVar[str] = "WHAT"
 
-    def __init__(self, session: Session, place: Location) -> None:
-        super().__init__(session, place)
+    def __init__(self, session: Session, location: Location) -> None:
+        super().__init__(session, location)
         self.steps = False
 
     def rows(self) -> Iterable[OutlineItem]:
@@ -57,7 +57,7 @@ class OutlinePane(TreePane):
         return f"{row.label} {row.said}"
 
     def row_mark(self, row: OutlineItem) -> tuple[str, Tone]:
-        return row.sign, row.tone
+        return row.mark, row.tone
 
     def opens_on(self) -> OutlineItem | None:
         return super().opens_on() or next((item for item in self._rows if not item.is_section), None)
@@ -84,8 +84,8 @@ class OutlinePane(TreePane):
         item: OutlineItem | None = self.table.view.rows.get(event.key)
         if item is None:
             return
-        if item.place is not None:
-            self.post_message(OpenPlace(item.place))
+        if item.location is not None:
+            self.post_message(OpenPlace(item.location))
         elif item.text:
             self.post_message(Copy(item.text, item.name))
         elif item.is_section:
@@ -98,7 +98,7 @@ class OutlinePane(TreePane):
 
     def copied(self, row: OutlineItem) -> Copy | None:
         """Of a fault the command of the first remedy."""
-        fault = row.sign == "x" and not row.text
+        fault = row.mark == "x" and not row.text
         source = next((item for item in self._rows if item.remedy and item.text), row) if fault else row
         if source.text:
             return Copy(source.text, source.name)

@@ -63,15 +63,15 @@ _LEAST = 5
 class Notice(Struct, frozen=True):
     """A line. ``what``: an area, or an object; ``where``: how many, or in which namespace.
 
-    ``place``: where Enter goes; None: nowhere. ``indented``: it goes on about the line above it. ``ask``: the words of
-    the command that says more. ``pods``, ``age``: how many are there of how many wanted, and since when it is so.
+    ``location``: where Enter goes; None: nowhere. ``indented``: it goes on about the line above it. ``ask``: the words
+    of the command that says more. ``pods``, ``age``: how many are there of how many wanted, and since when it is so.
     """
 
-    sign: tuple[str, Tone]
+    mark: tuple[str, Tone]
     what: str
     where: str
     text: str
-    place: Location | None
+    location: Location | None
     bar: str = ""
     indented: bool = False
     ask: str = ""
@@ -105,12 +105,12 @@ class OverviewPane(TablePane):
     """
     sortable = False
 
-    def __init__(self, session: Session, place: Location) -> None:
-        super().__init__(session, place)
+    def __init__(self, session: Session, location: Location) -> None:
+        super().__init__(session, location)
         self.strip, self.fixes = Lines(id="strip"), Lines(id="fixes")
         self.strip.can_focus = False
-        self.worst = Table(_WORST, _FACES, sign=lambda row: row.sign, id="worst")
-        self.areas = Table(_AREAS, _FACES, sign=lambda row: row.sign, id="areas")
+        self.worst = Table(_WORST, _FACES, sign=lambda row: row.mark, id="worst")
+        self.areas = Table(_AREAS, _FACES, sign=lambda row: row.mark, id="areas")
         self.worst.shy = self.areas.shy = True
         #: The one that keys are about.
         self.table = self.worst
@@ -123,7 +123,7 @@ class OverviewPane(TablePane):
         #: Whether the areas have the keys because nothing was wrong.
         self._lent = False
         #: The line whose remedies are shown.
-        self._told: Notice | None = None
+        self._reported: Notice | None = None
 
     def ref_of_row(self) -> ObjectRef | None:
         return _ref_of(self.table.row)
@@ -137,7 +137,7 @@ class OverviewPane(TablePane):
                 yield self.areas
 
     def on_mount(self) -> None:
-        self.enter(self.place)
+        self.enter(self.location)
 
     def on_resize(self) -> None:
         # Where the areas stand decides how their lines are broken.
@@ -171,10 +171,10 @@ class OverviewPane(TablePane):
         problems = len(self.worst.view.keys) + 1
         self.areas.styles.height = max(min(4, height), min(rows, height - min(problems, _LEAST)))
         areas = min(rows, height - _LEAST) if self.areas.display else 0
-        most = _MORE if high else _FEW
+        maximum = _MORE if high else _FEW
         # Problems have the room that they need; what they leave is for what mends them.
         left = height - areas - problems - (0 if high else self.strip.size.height)
-        self.fixes.styles.height = max(most if high else min(most, height // 2), left)
+        self.fixes.styles.height = max(maximum if high else min(maximum, height // 2), left)
 
     @property
     def _is_wide_screen(self) -> bool:
@@ -188,8 +188,8 @@ class OverviewPane(TablePane):
     def _left_width(self) -> int:
         """Return the cells that what is worst has beside a second pane: what its texts need, if that leaves enough."""
         width = self.size.width
-        most = max(int(width * _LEFT), width - _SIDE)
-        return max(width // 2, min(self.worst.whole_width, most)) if self.worst.view.keys else int(width * _LEFT)
+        maximum = max(int(width * _LEFT), width - _SIDE)
+        return max(width // 2, min(self.worst.whole_width, maximum)) if self.worst.view.keys else int(width * _LEFT)
 
     def _wrap_row(self, row: Notice) -> Iterator[Notice]:
         """Yield the line of an area; beside what is worst, what has no room on it stands on lines of its own."""
@@ -199,7 +199,7 @@ class OverviewPane(TablePane):
             return
         yield replace(row, text="")
         for text in wrap_text(row.text, self.size.width - self._left_width - len(_INDENT) - 7):
-            yield Notice(("", row.sign[1]), f"{_INDENT}{text}", "", "", row.place, indented=True)
+            yield Notice(("", row.mark[1]), f"{_INDENT}{text}", "", "", row.location, indented=True)
 
     def _strip(self, width: int) -> Iterable[Line]:
         """The counts of all areas: how many are not as they should be, of how many; where there is no room for all,
@@ -208,7 +208,7 @@ class OverviewPane(TablePane):
         lines = list(self._strip_lines(self._counted, width))
         if len(lines) <= _STRIP:
             return lines
-        return self._strip_lines([pair for pair in self._counted if pair[1].sign[0]], width)
+        return self._strip_lines([pair for pair in self._counted if pair[1].mark[0]], width)
 
     def _strip_lines(self, counted: Sequence[tuple[OverviewArea | None, Notice]], width: int) -> Iterator[Line]:
         line: list[tuple[Tone, str]] = []
@@ -220,7 +220,7 @@ class OverviewPane(TablePane):
             if line and sum(size(part) for _, part in line) + size(text) + 2 > width:
                 yield line
                 line = []
-            line.append((row.sign[1], f"{'  ' if line else ''}{text}"))
+            line.append((row.mark[1], f"{'  ' if line else ''}{text}"))
         yield line
 
     def _fixes(self, width: int) -> Iterator[Line]:
@@ -229,10 +229,10 @@ class OverviewPane(TablePane):
         if row is None:
             return
         if row.problem is None:
-            yield from tone_lines(row.sign[1], wrap_text(row.text, width))
+            yield from tone_lines(row.mark[1], wrap_text(row.text, width))
             return
         yield from do_lines(row.problem.remedies, "", width)
-        tone, now = row.sign[1], self.session.setting.now()
+        tone, now = row.mark[1], self.session.setting.now()
         yield from labelled_lines("because", problem_said(row.problem, now), width, tone=tone)
         if not row.problem.remedies and row.problem.area != "refused":
             yield [("strong", f"{'next':<8}"), ("command", self.session.command(row.ask))]
@@ -261,8 +261,8 @@ class OverviewPane(TablePane):
         first = ReadRequest("Namespace", name=space, required=False), ReadRequest("Pod", space)
         return (first[0], *self._areas.reads(), first[1])
 
-    def enter(self, place: Location) -> None:
-        super().enter(place)
+    def enter(self, location: Location) -> None:
+        super().enter(location)
         alone = bool(self.session.namespace)
         self.worst.change_columns([column for column in _WORST if not (alone and column.id == "where")])
         self._draw()
@@ -292,7 +292,7 @@ class OverviewPane(TablePane):
         self._due, began = False, perf_counter()
         self._counted = list(self._area_rows())
         rows = [line for _, row in self._counted for line in self._wrap_row(row)]
-        _update_table(self.areas, {(f"{at:02}", row.what): row for at, row in enumerate(rows)})
+        _update_table(self.areas, {(f"{index:02}", row.what): row for index, row in enumerate(rows)})
         _update_table(self.worst, dict(self._worst_rows()))
         self.strip.put(self._strip)
         self._show_remedies()
@@ -314,20 +314,20 @@ class OverviewPane(TablePane):
     def _show_remedies(self) -> None:
         """What mends the problem under the cursor, made anew where that is another one."""
         row: Notice | None = self.worst.row
-        if row != self._told or row is None:
-            same = row is not None and self._told is not None and row.place == self._told.place
-            self._told = row
+        if row != self._reported or row is None:
+            same = row is not None and self._reported is not None and row.location == self._reported.location
+            self._reported = row
             self.fixes.put(self._fixes, keep=same)
 
     # Areas
 
     def _area_rows(self) -> Iterator[tuple[OverviewArea | None, Notice]]:
         areas = self._areas
-        made = [areas.area(maker) for maker in areas.makers]
+        area_list = [areas.area(maker) for maker in areas.makers]
         yield self._areas.refused_workloads(), self._refused_notice()
         yield areas.running(), self._running_notice()
         spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in self.session.store.all("Namespace")))
-        for area in (made[0], self._pods(), *made[1:], spaces):
+        for area in (area_list[0], self._pods(), *area_list[1:], spaces):
             yield area, self._area(area)
         # Found only once the list is open: rules look at every object.
         yield None, Notice(("", ""), "check", "", CHECKED, Location("check", self.session.namespace))
@@ -337,15 +337,15 @@ class OverviewPane(TablePane):
     def _area(self, area: OverviewArea) -> Notice:
         maker = next((maker for maker in self._areas.makers if maker.name == area.name), None)
         apart = area.name == "namespaces" or (maker is not None and maker.everywhere)
-        place = Location(area.name, "" if apart else self.session.namespace)
+        location = Location(area.name, "" if apart else self.session.namespace)
         if area.state == "absent":
-            return Notice(("", ""), area.name, "-", area_said(area), place)
-        need = next(need for need in self.reads() if need.kind == area.kind)
-        if not area.count and (why := unread_reason(self.session, need)):
-            return Notice(("?", "warn"), area.name, "?", why, place)
+            return Notice(("", ""), area.name, "-", area_said(area), location)
+        read = next(read for read in self.reads() if read.kind == area.kind)
+        if not area.count and (reason := unread_reason(self.session, read)):
+            return Notice(("?", "warn"), area.name, "?", reason, location)
         text = area_said(area) if not area.state else ""
         return Notice(
-            SIGNS[area.severity], area.name, self._number(need, area.count or 0), text, place, self._bar(area)
+            SIGNS[area.severity], area.name, self._number(read, area.count or 0), text, location, self._bar(area)
         )
 
     def _bar(self, area: OverviewArea) -> str:
@@ -356,32 +356,32 @@ class OverviewPane(TablePane):
         return pod_area(done.values() if not space else [done[space]] if space in done else [])
 
     def _refused_notice(self) -> Notice:
-        area, place = self._areas.refused_workloads(), Location("refused", self.session.namespace)
-        lacking = [need for need in self.reads() if need.kind in LISTINGS["refused"].kinds[1:] and need.required]
-        why = next(filter(None, (unread_reason(self.session, need) for need in lacking)), "")
+        area, location = self._areas.refused_workloads(), Location("refused", self.session.namespace)
+        lacking = [read for read in self.reads() if read.kind in LISTINGS["refused"].kinds[1:] and read.required]
+        reason = next(filter(None, (unread_reason(self.session, read) for read in lacking)), "")
         if area.state:
-            text = why or "being computed: whose pods are refused, and what unblocks them"
-            return Notice(("?", "warn") if why else ("", ""), "refused", "?" if why else "..", text, place)
-        if why and not area.count:
-            return Notice(("?", "warn"), "refused", "?", why, place)
-        count = f"{area.count}{'+?' if why else ''}"
-        return Notice(SIGNS[area.severity], "refused", count, area_said(area), place, self._bar(area))
+            text = reason or "being computed: whose pods are refused, and what unblocks them"
+            return Notice(("?", "warn") if reason else ("", ""), "refused", "?" if reason else "..", text, location)
+        if reason and not area.count:
+            return Notice(("?", "warn"), "refused", "?", reason, location)
+        count = f"{area.count}{'+?' if reason else ''}"
+        return Notice(SIGNS[area.severity], "refused", count, area_said(area), location, self._bar(area))
 
     def _running_notice(self) -> Notice:
         """Return how many workloads run, wait or fail."""
-        area, place = self._areas.running(), Location("pods", self.session.namespace)
-        why = unread_reason(self.session, ReadRequest("Pod", self.session.namespace))
-        if area.state or (why and not area.count):
-            text = why or "being computed: what runs, waits or fails"
-            return Notice(("?", "warn") if why else ("", ""), "running", "?" if why else "..", text, place)
-        return Notice(SIGNS[area.severity], "running", str(area.count), area_said(area), place, self._bar(area))
+        area, location = self._areas.running(), Location("pods", self.session.namespace)
+        reason = unread_reason(self.session, ReadRequest("Pod", self.session.namespace))
+        if area.state or (reason and not area.count):
+            text = reason or "being computed: what runs, waits or fails"
+            return Notice(("?", "warn") if reason else ("", ""), "running", "?" if reason else "..", text, location)
+        return Notice(SIGNS[area.severity], "running", str(area.count), area_said(area), location, self._bar(area))
 
-    def _number(self, need: ReadRequest, count: int) -> str:
+    def _number(self, read: ReadRequest, count: int) -> str:
         """Return the count; with ``..`` while it grows, ``?`` where it cannot be known."""
-        coverage = self.session.store.covered(need)
+        coverage = self.session.store.covered(read)
         if coverage.is_known:
             return f"{count:,}"
-        if any(self.session.unread_requests((need,))) or coverage.state == "unread":
+        if any(self.session.unread_requests((read,))) or coverage.state == "unread":
             return f"{count:,} so far"
         return f"{count:,}+?" if count else "?"
 
@@ -397,22 +397,22 @@ class OverviewPane(TablePane):
     def _empty_text(self) -> str:
         """That nothing is wrong, and where else to look."""
         space, count = self.session.namespace, sum(1 for _ in self.session.store.all("Namespace"))
-        where = f" in {space}; 0 shows all {f'{count} ' if count > 1 else ''}namespaces" if space else ""
-        return f"nothing is wrong{where}"
+        place_text = f" in {space}; 0 shows all {f'{count} ' if count > 1 else ''}namespaces" if space else ""
+        return f"nothing is wrong{place_text}"
 
     def _worst_rows(self) -> Iterator[tuple[RowKey, Notice]]:
         now = self.session.setting.now()
-        for at, problem in enumerate(self._areas.problems()):
-            key = f"{at:04}", str(problem.subject), problem.subject.namespace
+        for index, problem in enumerate(self._areas.problems()):
+            key = f"{index:04}", str(problem.subject), problem.subject.namespace
             notice = self._problem(problem, now)
             yield (
                 key,
-                replace(notice, sign=("", "quiet"), text=f"other namespaces: {notice.text}")
+                replace(notice, mark=("", "quiet"), text=f"other namespaces: {notice.text}")
                 if problem.elsewhere
                 else notice,
             )
-        for at, gap in enumerate(self._gaps()):
-            yield ("gap", f"{at:04}"), gap
+        for index, gap in enumerate(self._gaps()):
+            yield ("gap", f"{index:04}"), gap
 
     def _problem(self, problem: Problem, now: str) -> Notice:
         ref, sign = problem.subject, SIGNS[problem.severity]
@@ -424,12 +424,12 @@ class OverviewPane(TablePane):
 
     def _gaps(self) -> Iterator[Notice]:
         result = []
-        for need in self.reads():
-            coverage = self.session.store.covered(need)
+        for read in self.reads():
+            coverage = self.session.store.covered(read)
             if coverage.state in {"denied", "failed"}:
                 word = "forbidden" if coverage.state == "denied" else "failed"
                 text = f"{word}: {coverage.message}" if coverage.message else word
-                result.append(Notice(("?", "bad"), BY_KIND[need.kind].plural, need.namespace, text, Location("kinds")))
+                result.append(Notice(("?", "bad"), BY_KIND[read.kind].plural, read.namespace, text, Location("kinds")))
         if result:
             pod = not self.session.namespace and unread_reason(self.session, ReadRequest("Pod"))
             text = "one namespace may be readable: :pods NAME" if pod else ""
@@ -441,22 +441,22 @@ class OverviewPane(TablePane):
     def status(self) -> Line:
         """Return the line under the cursor, which has more room here."""
         row: Notice | None = self.table.row
-        where = f" of {self.session.namespace}" if self.session.namespace else ""
+        place_text = f" of {self.session.namespace}" if self.session.namespace else ""
         if row is None or not (row.text or row.indented):
-            return [("", f"overview{where}")]
-        inside = f" in {row.where}" if row.place is not None and row.place.ref is not None and row.where else ""
+            return [("", f"overview{place_text}")]
+        inside = f" in {row.where}" if row.location is not None and row.location.ref is not None and row.where else ""
         text = problem_said(row.problem, self.session.setting.now()) if row.problem is not None else row.text
-        return [("strong", f"{row.what}{inside}".strip()), (row.sign[1], f"  {text}")]
+        return [("strong", f"{row.what}{inside}".strip()), (row.mark[1], f"  {text}")]
 
     def command(self) -> str:
         """Return what prints more of the line under the cursor."""
         row: Notice | None = self.table.row
-        place = row.place if row is not None else None
+        location = row.location if row is not None else None
         if row is not None and row.ask:
             return self.session.command(row.ask)
-        if place is not None and place.view in LISTINGS:
-            return LISTINGS[place.view].command(self.session, place.namespace)
-        return self.session.command("tui kinds" if place is not None else "overview", self.session.namespace)
+        if location is not None and location.view in LISTINGS:
+            return LISTINGS[location.view].command(self.session, location.namespace)
+        return self.session.command("tui kinds" if location is not None else "overview", self.session.namespace)
 
     def hints(self) -> Sequence[str]:
         return ("open", "pane", "command", "filter", "kinds", "help", "quit-or-up")
@@ -472,8 +472,8 @@ class OverviewPane(TablePane):
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()
         row: Notice | None = self.table.view.rows.get(event.key)
-        if row is not None and row.place is not None:
-            self.post_message(OpenPlace(row.place))
+        if row is not None and row.location is not None:
+            self.post_message(OpenPlace(row.location))
 
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()
@@ -483,7 +483,7 @@ class OverviewPane(TablePane):
     def _turn_page(self, by: int) -> None:
         """From what is worst to the areas, then to what mends it, and back."""
         panes = [self.worst, self.areas, self.fixes]
-        now = next((at for at, pane in enumerate(panes) if pane.has_focus), 0)
+        now = next((index for index, pane in enumerate(panes) if pane.has_focus), 0)
         chosen = panes[(now + by) % len(panes)]
         # What has no room beside another one is not shown, and what is not shown takes no keys.
         chosen.display = True
@@ -538,14 +538,14 @@ def _update_table(table: Table, rows: dict[RowKey, Notice]) -> None:
 
 
 def _row_tone(row: Notice) -> Tone:
-    return "" if row.place is not None else "quiet"
+    return "" if row.location is not None else "quiet"
 
 
-_FACES = Faces(lambda row: f"{row.what} {row.where} {row.text}", lambda _: {}, lambda row: bool(row.sign[0]))
+_FACES = Faces(lambda row: f"{row.what} {row.where} {row.text}", lambda _: {}, lambda row: bool(row.mark[0]))
 _WORST = (
     Column("where", "NAMESPACE", lambda row: row.where, tone=_row_tone, most=18),
     Column("what", "WORST FIRST", lambda row: row.what, tone=_row_tone, most=34),
-    Column("said", "", lambda row: row.text, tone=lambda row: row.sign[1], most=200),
+    Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200),
     Column("pods", "PODS", lambda row: row.pods, right=True),
     Column("age", "AGE", lambda row: row.age, right=True),
 )
@@ -556,18 +556,18 @@ _AREAS = (
         "bar",
         "",
         lambda row: row.bar or row.text,
-        tone=lambda row: row.sign[1],
+        tone=lambda row: row.mark[1],
         width=BAR,
         searched=False,
         spills=lambda row: not row.bar,
     ),
-    Column("said", "", lambda row: row.text, tone=lambda row: row.sign[1], most=200),
+    Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200),
 )
 
 
 def _ref_of(row: Any) -> ObjectRef | None:
     """Return the object of a line; None for an area, or where there is no line."""
-    return row.place.ref if row is not None and row.place is not None else None
+    return row.location.ref if row is not None and row.location is not None else None
 
 
 _UNDONE = "a patch of the cluster would be undone"

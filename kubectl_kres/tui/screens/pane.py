@@ -28,9 +28,9 @@ from kubectl_kres.tui.widgets.lines import Lines
 class OpenPlace(Message):
     """Go to a place."""
 
-    def __init__(self, place: Location, *, fresh: bool = False) -> None:
+    def __init__(self, location: Location, *, fresh: bool = False) -> None:
         super().__init__()
-        self.place, self.fresh = place, fresh
+        self.location, self.fresh = location, fresh
 
 
 class StatusRemark(Message):
@@ -62,9 +62,9 @@ class Pane(Widget):
     Pane { height: 1fr; background: $background; }
     """
 
-    def __init__(self, session: Session, place: Location) -> None:
+    def __init__(self, session: Session, location: Location) -> None:
         super().__init__()
-        self.session, self.place = session, place
+        self.session, self.location = session, location
 
     def reads(self) -> Iterable[ReadRequest]:
         """Return what must be read; asked again after each change."""
@@ -99,9 +99,9 @@ class Pane(Widget):
         if target is not None:
             target.focus()
 
-    def enter(self, place: Location) -> None:
+    def enter(self, location: Location) -> None:
         """The screen is shown, perhaps for another namespace than before."""
-        self.place = place
+        self.location = location
 
     def mark_withheld(self) -> None:
         """Something changed that it was not told of, since the screen was held still; it will be entered again."""
@@ -113,7 +113,7 @@ class Pane(Widget):
 
     def ref_of_row(self) -> ObjectRef | None:
         """Return the object under the cursor, or the one that the screen is about; None where there is none."""
-        return self.place.ref
+        return self.location.ref
 
     def value_here(self) -> tuple[ObjectRef | None, str, str]:
         """Return the object whose number is under the cursor, its name there and the number; empty: the object's
@@ -134,7 +134,7 @@ class Pane(Widget):
         return ()
 
     def breadcrumb(self) -> str:
-        return self.place.title
+        return self.location.title
 
     def filter(self, text: str) -> None:
         """Hide what does not match."""
@@ -171,8 +171,8 @@ class TablePane(Pane):
     sortable = True
     table: Table
 
-    def __init__(self, session: Session, place: Location) -> None:
-        super().__init__(session, place)
+    def __init__(self, session: Session, location: Location) -> None:
+        super().__init__(session, location)
         self._filter = ""
 
     def filter(self, text: str) -> None:
@@ -235,15 +235,15 @@ class TablePane(Pane):
         keys, rows, line = self.table.view.keys, self.table.view.rows, self.table.line
         end = perf_counter() + _SEARCH
         for step in range(1, len(keys) + 1):
-            place = (line + by * step) % len(keys)
-            row = rows.get(keys[place])
+            index = (line + by * step) % len(keys)
+            row = rows.get(keys[index])
             if row is not None and self.is_fault(row):
-                if place == line:
+                if index == line:
                     self.post_message(StatusRemark("there is no other fault"))
-                self.table.go(place)
+                self.table.go(index)
                 return
             if perf_counter() > end:
-                self.table.go(place)
+                self.table.go(index)
                 self.post_message(StatusRemark(f"no fault in {step:,} rows; once more looks further"))
                 return
         self.post_message(StatusRemark("there is no fault"))
@@ -252,8 +252,8 @@ class TablePane(Pane):
         """Sorts by the column that a key means, or picks one; False if there is no such column."""
         table, shown = self.table, self.table.visible_columns
         if action in SORTS:
-            known = {column.id: column for column in table.columns}
-            chosen = next((known[name] for name in SORTS[action] if name in known), None)
+            known_items = {column.id: column for column in table.columns}
+            chosen = next((known_items[name] for name in SORTS[action] if name in known_items), None)
         elif action == "sort-column":
             chosen = shown[table.picked - 1] if 0 < table.picked <= len(shown) else None
         else:

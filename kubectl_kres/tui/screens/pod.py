@@ -63,7 +63,7 @@ class PodPane(TreePane):
     TABS = TABS
     JUMPS = _JUMPS
     BESIDE = 72
-    found: Explanation | None
+    answer: Explanation | None
 
     def answer_reads(self) -> Iterable[ReadRequest]:
         store, subject = self.session.store, self.subject
@@ -88,7 +88,7 @@ class PodPane(TreePane):
         return explain(self.session.store, self.subject, self.session.evaluation_options)
 
     def rows(self) -> Iterable[ValueRow]:
-        return value_rows(self.found) if self.found is not None else ()
+        return value_rows(self.answer) if self.answer is not None else ()
 
     def columns(self) -> Sequence[Column]:
         return columns(self._folded, ascii_only=self.session.setting.ascii_only)
@@ -100,15 +100,15 @@ class PodPane(TreePane):
         return ("!", "warn") if row.tone == "warn" else ("x", "bad") if row.tone == "bad" else ("", "")
 
     def head(self, width: int) -> Iterable[Line]:
-        return head_lines(self.found, width, self.session.setting.now()) if self.found is not None else ()
+        return head_lines(self.answer, width, self.session.setting.now()) if self.answer is not None else ()
 
     def about_lines(self, row: ValueRow, width: int) -> Iterable[Line]:
         ascii_only = self.session.setting.ascii_only
-        return journal_lines(self.found, row, width, steps=self.steps, ascii_only=ascii_only) if self.found else ()
+        return journal_lines(self.answer, row, width, steps=self.steps, ascii_only=ascii_only) if self.answer else ()
 
     def copied(self, row: ValueRow) -> Copy | None:
         """Of a fault the commands of the first remedy that has some."""
-        remedies = self.found.remedies if self.found is not None else ()
+        remedies = self.answer.remedies if self.answer is not None else ()
         commands = next((remedy.commands for remedy in remedies if remedy.commands), ())
         if commands and self.row_mark(row)[0] == "x":
             return Copy("\n".join(commands), "command")
@@ -120,7 +120,7 @@ class PodPane(TreePane):
         return owner_of(pod) if isinstance(pod, Pod) else None
 
     def text_lines(self, tab: str, width: int) -> Iterable[Line]:
-        explanation = self.found
+        explanation = self.answer
         if explanation is None:
             return ()
         if tab == "text":
@@ -152,7 +152,7 @@ class PodPane(TreePane):
             return [[("warn", f"no class, since {no_class_reason(self.subject)}")]]
         if tab == "cgroups":
             return tree(result.cgroups, width) if result.cgroups is not None else ()
-        pairs = pairs_of(self.found) if self.found is not None else ()
+        pairs = pairs_of(self.answer) if self.answer is not None else ()
         ascii_only = self.session.setting.ascii_only
         return [*scale_lines(pairs, width, ascii_only=ascii_only), [("", "")], *quality_lines(result, width)]
 
@@ -191,7 +191,7 @@ class PodPane(TreePane):
         return self.session.command(words, self.ref.namespace)
 
     def status(self) -> Line:
-        explanation = self.found
+        explanation = self.answer
         if explanation is None:
             return [("warn", "not known")]
         word, tone = verdict_word(explanation.verdict)

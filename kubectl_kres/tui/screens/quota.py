@@ -56,10 +56,10 @@ class QuotaPane(ObjectPane, TablePane):
     """
 
     KEY_GROUPS: ClassVar[tuple[str, ...]] = ("everywhere", "lists", "quota")
-    found: QuotaReport | None
+    answer: QuotaReport | None
 
-    def __init__(self, session: Session, place: Location) -> None:
-        super().__init__(session, place)
+    def __init__(self, session: Session, location: Location) -> None:
+        super().__init__(session, location)
         self.by = _BY[0]
         self.recounted = False
         self.verdict = Lines()
@@ -106,13 +106,13 @@ class QuotaPane(ObjectPane, TablePane):
         return quota_report
 
     def show_answer(self) -> None:
-        uses, shares = (tightest_first(self.found).uses, self.found.shares) if self.found is not None else ((), ())
+        uses, shares = (tightest_first(self.answer).uses, self.answer.shares) if self.answer is not None else ((), ())
         # Where there is no room for all, the names that are nearest to their limit stay.
         self.table.change_columns(_columns([use.name for use in uses]))
         ordered = sorted(shares, key=lambda usage_share: [-usage_share.percents.get(use.name, 0) for use in uses])
-        self.table.replace({(f"{place:06}", usage_share.who): usage_share for place, usage_share in enumerate(ordered)})
+        self.table.replace({(f"{index:06}", usage_share.who): usage_share for index, usage_share in enumerate(ordered)})
         before = self.compare_before(
-            lambda: {share.who: share.usage for share in self.found.shares} if self.found else {}
+            lambda: {share.who: share.usage for share in self.answer.shares} if self.answer else {}
         )
         self.table.differs = None if before is None else lambda row: before.get(row.who) != row.usage
         self.verdict.put(self._verdict)
@@ -120,18 +120,18 @@ class QuotaPane(ObjectPane, TablePane):
 
     def _verdict(self, width: int) -> Iterator[Line]:
         yield from self.state_lines(width)
-        if self.found is not None:
+        if self.answer is not None:
             yield from mark_new_lines(
                 self._figure_lines(width), self.compare_before(lambda: list(self._figure_lines(width)))
             )
-        if self.found is not None or not self.is_late:
+        if self.answer is not None or not self.is_late:
             yield from self.gap_lines(width)
 
     def _figure_lines(self, width: int) -> Iterator[Line]:
-        if self.found is not None:
+        if self.answer is not None:
             ascii_only = self.session.setting.ascii_only
-            yield from quota_lines(_drop_users(self.found), ascii_only=ascii_only, width=width)
-            yield from holders_lines(of_quota(self.found), width, ascii_only=ascii_only, figures=False)
+            yield from quota_lines(_drop_users(self.answer), ascii_only=ascii_only, width=width)
+            yield from holders_lines(of_quota(self.answer), width, ascii_only=ascii_only, figures=False)
 
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()

@@ -44,8 +44,8 @@ class WhatIfPane(Pane):
     WhatIfPane > Lines { height: 1fr; }
     """
 
-    def __init__(self, session: Session, place: Location) -> None:
-        super().__init__(session, place)
+    def __init__(self, session: Session, location: Location) -> None:
+        super().__init__(session, location)
         self.page = Lines()
 
     def compose(self) -> ComposeResult:
@@ -62,12 +62,12 @@ class WhatIfPane(Pane):
             return
         drawn = list(before_after(change.report, width, ascii_only=self.session.setting.ascii_only))
         yield from drawn
-        for typed_number in change.tries:
+        for typed_number in change.typed_numbers:
             yield from self._smallest(change, typed_number, width)
         if drawn:
             yield [("", "")]
         yield [("strong", "to make it so")]
-        for typed_number in change.tries:
+        for typed_number in change.typed_numbers:
             if typed_number.owner:
                 undone = f"{typed_number.owner}; a patch of the cluster would be undone"
                 yield from tone_lines("warn", wrap_text(undone, width, first="  ", rest="  "))
@@ -77,11 +77,11 @@ class WhatIfPane(Pane):
 
     def _smallest(self, change: WhatIf, typed_number: TypedNumber, width: int) -> Iterator[Line]:
         """Yield the smallest number of a quota with which each workload that it refuses gets all its pods."""
-        step = typed_number.placed.step
+        step = typed_number.placed_step.step
         if not isinstance(step, Patch) or step.kind != "ResourceQuota":
             return
         name = typed_number.value.rpartition(" ")[2]
-        real, space = change.real, typed_number.placed.namespace
+        real, space = change.real, typed_number.placed_step.namespace
         for refusal in list_refusals(real.store, space, real.evaluation_options):
             edits = [edit for remedy in refusal.remedies for edit in remedy.edits] if refusal is not None else []
             for edit in edits:
@@ -122,20 +122,20 @@ def has_screen(kind: Kind) -> bool:
     return is_shown(kind)
 
 
-def pane_of(session: Session, place: Location, below: Pane | None) -> Pane:
+def pane_of(session: Session, location: Location, below: Pane | None) -> Pane:
     """Return a new screen; ``below`` is the one that help was asked on."""
-    if place.view == "help":
-        listing = LISTINGS.get(place.tab)
+    if location.view == "help":
+        listing = LISTINGS.get(location.tab)
         about, keys = listing.about if listing else "", below.hints() if below else ()
-        return HelpPane(session, place, about, keys, below.KEY_GROUPS if below else tuple(groups()))
-    if place.view in LISTINGS:
-        return Browse(session, place, LISTINGS[place.view])
-    if place.view in _VIEWS:
-        return _VIEWS[place.view](session, place)
-    assert place.ref is not None
-    if place.view == "users":
-        return USERS.get(place.ref.kind, UsersPane)(session, place)
-    kind = BY_KIND[place.ref.kind]
-    if place.ref.kind in OBJECTS:
-        return OBJECTS[place.ref.kind](session, place)
-    return (PodPane if kind.struct in {Pod, Workload} else ReportPane)(session, place)
+        return HelpPane(session, location, about, keys, below.KEY_GROUPS if below else tuple(groups()))
+    if location.view in LISTINGS:
+        return Browse(session, location, LISTINGS[location.view])
+    if location.view in _VIEWS:
+        return _VIEWS[location.view](session, location)
+    assert location.ref is not None
+    if location.view == "users":
+        return USERS.get(location.ref.kind, UsersPane)(session, location)
+    kind = BY_KIND[location.ref.kind]
+    if location.ref.kind in OBJECTS:
+        return OBJECTS[location.ref.kind](session, location)
+    return (PodPane if kind.struct in {Pod, Workload} else ReportPane)(session, location)

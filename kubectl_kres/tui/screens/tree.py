@@ -63,16 +63,16 @@ class TreePane(ObjectPane, TablePane):
     STEPS: ClassVar[str] = "steps and checks"
     sortable = False
 
-    def __init__(self, session: Session, place: Location) -> None:
-        super().__init__(session, place)
-        known = {tab for tab, _ in self.TABS}
-        self.tabs = Tabs(self.TABS, place.tab if place.tab in known else self.TABS[0][0])
+    def __init__(self, session: Session, location: Location) -> None:
+        super().__init__(session, location)
+        known_names = {tab for tab, _ in self.TABS}
+        self.tabs = Tabs(self.TABS, location.tab if location.tab in known_names else self.TABS[0][0])
         self.verdict, self.about, self.page = Lines(id="verdict"), Lines(id="about"), Lines(id="page")
         self.verdict.can_focus = False
         self.steps = True
         self._rows: list[Any] = []
         self._folded: set[RowKey] = set()
-        self._told: RowKey | None = None
+        self._reported: RowKey | None = None
         #: Whether the screen still chooses where the cursor stands, and what it chose last.
         self._opening = True
         self._placed: RowKey | None = None
@@ -150,14 +150,14 @@ class TreePane(ObjectPane, TablePane):
 
     def show_answer(self) -> None:
         self._opening = self._opening and self.table.cursor == self._placed
-        self._rows = list(self.rows()) if self.found is not None else []
+        self._rows = list(self.rows()) if self.answer is not None else []
         self._compare()
         self._fill_table()
         if self._opening:
             if (row := self.opens_on()) is not None:
                 self.table.open_on(row.path)
             self._placed = self.table.cursor
-            self._opening = self.found is None or not self.complete
+            self._opening = self.answer is None or not self.complete
         self.verdict.put(self._verdict)
         self._draw(keep=True)
 
@@ -192,7 +192,7 @@ class TreePane(ObjectPane, TablePane):
 
     def _verdict(self, width: int) -> Iterator[Line]:
         yield from self.state_lines(width)
-        if self.found is not None:
+        if self.answer is not None:
             yield from self.head(width)
 
     def _draw(self, *, keep: bool = False) -> None:
@@ -201,15 +201,15 @@ class TreePane(ObjectPane, TablePane):
             self.page.put(partial(self._page, self.tabs.current), keep=keep)
             return
         row = self.table.row
-        if row is None or self.found is None:
+        if row is None or self.answer is None:
             self.about.put(self.gap_lines)
         else:
-            self.about.put(partial(self.about_lines, row), keep=keep and self._told == row.path)
-        self._told = row.path if row is not None else None
+            self.about.put(partial(self.about_lines, row), keep=keep and self._reported == row.path)
+        self._reported = row.path if row is not None else None
 
     def _page(self, tab: str, width: int) -> Iterator[Line]:
         """Yield the lines of a tab; what cannot be answered says why."""
-        if self.found is None:
+        if self.answer is None:
             yield from self.gap_lines(width)
             return
         try:

@@ -48,11 +48,11 @@ class UsersPane(TreePane):
 
     TABS = (("tree", "tree"), ("text", "text"))
     BESIDE = 180
-    found: Any
+    answer: Any
 
-    def __init__(self, session: Session, place: Location) -> None:
+    def __init__(self, session: Session, location: Location) -> None:
         self._names: tuple[str, ...] = ()
-        super().__init__(session, place)
+        super().__init__(session, location)
         # Lines are known by what they are about, so that cursor and folds stay on it when the order changes.
         self.table.view.sort(attrgetter("order"))
         self._met: set[RowKey] = set()
@@ -75,12 +75,12 @@ class UsersPane(TreePane):
 
     def apply_changes(self, changes: Changes) -> None:
         """A large tree takes its time: where much changes it is made anew now and then, not at each tick."""
-        self._behind = self._behind or not changes.kinds.isdisjoint(need.kind for need in self.reads())
+        self._behind = self._behind or not changes.kinds.isdisjoint(read.kind for read in self.reads())
         rested = monotonic() - self._made >= self._took * _REST
-        if self._behind and rested and self.ref not in changes.gone:
-            self.gone = self.gone and self.session.get(self.ref) is None
+        if self._behind and rested and self.ref not in changes.removed:
+            self.is_deleted = self.is_deleted and self.session.get(self.ref) is None
             self.explain()
-        elif self.ref in changes.gone or not self._behind:
+        elif self.ref in changes.removed or not self._behind:
             super().apply_changes(changes)
 
     @property
@@ -97,20 +97,20 @@ class UsersPane(TreePane):
 
     def names(self) -> Sequence[str]:
         """The names of the quota, the tightest first."""
-        quota_report: QuotaReport = self.found
+        quota_report: QuotaReport = self.answer
         return [
             use.name for use in sorted(quota_report.uses, key=lambda use: (not use.is_exceeded, -(use.percent or 0)))
         ]
 
     def show_answer(self) -> None:
-        if self.found is not None:
+        if self.answer is not None:
             self._names = tuple(self.names())
             self.table.change_columns(self.columns())
         super().show_answer()
 
     def rows(self) -> Iterable[UserRow]:
         """Return the tree in the order of the tightest name. A pod is folded when it is first met."""
-        rows = list(self._user_rows((), (), self.found.tree))
+        rows = list(self._user_rows((), (), self.answer.tree))
         new = {row.path for row in rows} - self._met
         self._met |= new
         self._folded |= {row.path for row in rows if row.path in new and _is_pod(row.node) and row.node.inside}
@@ -118,8 +118,8 @@ class UsersPane(TreePane):
 
     def _user_rows(self, path: RowKey, above: tuple[int, ...], nodes: Sequence[UsageNode]) -> Iterator[UserRow]:
         ordered = sorted(nodes, key=lambda node: (*(-node.percents.get(name, 0) for name in self._names), node.who))
-        for at, node in enumerate(ordered):
-            key, order = (*path, f"{node.role} {node.who}"), (*above, at)
+        for index, node in enumerate(ordered):
+            key, order = (*path, f"{node.role} {node.who}"), (*above, index)
             yield UserRow(key, order, node)
             yield from self._user_rows(key, order, node.inside)
 
@@ -127,8 +127,8 @@ class UsersPane(TreePane):
         opened, closed = ("v ", "> ") if self.session.setting.ascii_only else ("▾ ", "▸ ")
 
         def label(row: UserRow) -> str:
-            sign = "" if not row.node.inside else closed if row.path in self._folded else opened
-            return f"{'  ' * (len(row.path) - 1)}{sign}{row.label}"
+            mark = "" if not row.node.inside else closed if row.path in self._folded else opened
+            return f"{'  ' * (len(row.path) - 1)}{mark}{row.label}"
 
         first = self._names[:1]
         return (
@@ -153,7 +153,7 @@ class UsersPane(TreePane):
         return row.path if row.node.inside else row.path[:-1] or row.path
 
     def head(self, width: int) -> Iterable[Line]:
-        quota_report: QuotaReport = self.found
+        quota_report: QuotaReport = self.answer
         for use in sorted(quota_report.uses, key=lambda use: self._names.index(use.name)):
             used = use.used or "not counted yet"
             share = ", over" if use.is_exceeded else f", {use.percent}%" if use.percent is not None else ""
@@ -178,7 +178,7 @@ class UsersPane(TreePane):
 
     def text_lines(self, tab: str, width: int) -> Iterable[Line]:
         del tab
-        return quota_lines(self.found, ascii_only=self.session.setting.ascii_only, width=width)
+        return quota_lines(self.answer, ascii_only=self.session.setting.ascii_only, width=width)
 
     def copied(self, row: UserRow) -> Copy | None:
         return Copy(row.node.subject.name, "name") if row.node.subject is not None else None
@@ -212,12 +212,12 @@ class UsersPane(TreePane):
         return self.session.command(f"quota {self.ref.name} --by value", self.ref.namespace)
 
     def status(self) -> Line:
-        if self.found is None:
+        if self.answer is None:
             return [("warn", "not known")]
-        pods = sum(node.pods for node in self.found.tree)
-        if not self.found.tree:
+        pods = sum(node.pods for node in self.answer.tree)
+        if not self.answer.tree:
             return [("", "nothing uses it")]
-        partly = "" if self.found.complete else "  incomplete (ctrl-a)"
+        partly = "" if self.answer.complete else "  incomplete (ctrl-a)"
         tight = self._names[0] if self._names else "it"
         return [("", f"{pods} pods, the largest share of {tight} first"), ("warn", partly)]
 
@@ -257,10 +257,10 @@ def _share(quota: ResourceQuota) -> float:
 
     def share(name: str) -> float:
         try:
-            most, now = parse(str(hard[name])).nano, parse(str(used.get(name, "0"))).nano
+            maximum, now = parse(str(hard[name])).nano, parse(str(used.get(name, "0"))).nano
         except QuantityError:
             return 0.0
-        return now / most if most else float(now > 0)
+        return now / maximum if maximum else float(now > 0)
 
     return max(map(share, hard), default=0.0)
 

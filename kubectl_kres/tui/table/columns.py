@@ -81,12 +81,12 @@ def natural_widths(columns: Sequence[Column], rows: Iterable[Any], *, costly: in
     """
     widths = [column.width or cell_len(column.head) for column in columns]
     for count, row in enumerate(rows):
-        for at, column in enumerate(columns):
+        for index, column in enumerate(columns):
             skipped = not column.searched and count >= costly
-            most = column.most if column.right else _WIDEST
-            if not column.width and widths[at] < most and not skipped:
+            maximum = column.most if column.right else _WIDEST
+            if not column.width and widths[index] < maximum and not skipped:
                 shown = "" if column.spills is not None and column.spills(row) else safe_text(column.text(row))
-                widths[at] = max(widths[at], min(most, cell_len(shown)))
+                widths[index] = max(widths[index], min(maximum, cell_len(shown)))
     return widths
 
 
@@ -106,24 +106,26 @@ def laid_out(columns: Sequence[Column], needed: Sequence[int], room: int, *, wid
     that would say more, from the left.
     """
     liked = capped_widths(columns, needed)
-    shown = [at for at, column in enumerate(columns) if wide or not column.wide]
-    for at, column in enumerate(columns):
+    shown = [index for index, column in enumerate(columns) if wide or not column.wide]
+    for index, column in enumerate(columns):
         if column.wide and not wide:
-            if _used_width([*shown, at], liked) > room:
+            if _used_width([*shown, index], liked) > room:
                 break
-            shown = sorted([*shown, at])
-    widths = {at: liked[at] for at in shown}
+            shown = sorted([*shown, index])
+    widths = {index: liked[index] for index in shown}
     while (over := _sum_widths(widths) - room) > 0:
-        loose = {at: width for at, width in widths.items() if width > _minimum_width(columns[at], liked[at])}
+        loose = {
+            index: width for index, width in widths.items() if width > _minimum_width(columns[index], liked[index])
+        }
         if loose:
-            at = max(loose, key=lambda number: loose[number])
-            widths[at] -= min(over, max(1, (widths[at] - _minimum_width(columns[at], liked[at])) // 4))
+            index = max(loose, key=lambda number: loose[number])
+            widths[index] -= min(over, max(1, (widths[index] - _minimum_width(columns[index], liked[index])) // 4))
         elif len(widths) > 1:
             widths.pop(max(widths))
         else:
-            widths = {at: max(1, room) for at in widths}
-    for at in sorted(widths):
-        widths[at] += max(0, min(needed[at] - widths[at], room - _sum_widths(widths)))
+            widths = {index: max(1, room) for index in widths}
+    for index in sorted(widths):
+        widths[index] += max(0, min(needed[index] - widths[index], room - _sum_widths(widths)))
     return sorted(widths.items())
 
 
@@ -137,4 +139,4 @@ def _sum_widths(widths: dict[int, int]) -> int:
 
 
 def _used_width(shown: Sequence[int], liked: Sequence[int]) -> int:
-    return _sum_widths({at: liked[at] for at in shown})
+    return _sum_widths({index: liked[index] for index in shown})

@@ -72,7 +72,7 @@ class Table(Drawn):
         self.reverse = self.wide = False
         self.picked = 0
         self._line = 0
-        self._sign = sign
+        self._row_mark = sign
         #: Which rows are not as they were before a change that is tried; None: no change is.
         self.differs: Callable[[Any], bool] | None = None
         #: What stands in the place of the rows where there are none.
@@ -102,8 +102,8 @@ class Table(Drawn):
 
     def row_sign(self, row: Any) -> str:
         """Return the sign before a row; empty where nothing is wrong with it."""
-        sign: str = self._sign(row)[0]
-        return sign
+        mark: str = self._row_mark(row)[0]
+        return mark
 
     @property
     def full_width(self) -> int:
@@ -121,7 +121,7 @@ class Table(Drawn):
     @property
     def visible_columns(self) -> tuple[Column, ...]:
         """The columns that there is room for."""
-        return tuple(self.columns[at] for at, _ in self._layout)
+        return tuple(self.columns[index] for index, _ in self._layout)
 
     def change_columns(self, columns: Sequence[Column]) -> None:
         """Other columns; the sort goes by the column of the same id, if there is one."""
@@ -174,13 +174,13 @@ class Table(Drawn):
         self.view.settle()
         before = self.cursor
         keys = self.view.keys
-        place = self.view.line_of(self.cursor) if self.cursor is not None else None
+        line = self.view.line_of(self.cursor) if self.cursor is not None else None
         if self.anchored and keys:
-            place, self.cursor = 0, keys[0]
-        if place is None:
-            place = min(self._line, len(keys) - 1)
-            self.cursor = keys[place] if keys else None
-        self._line = max(0, place)
+            line, self.cursor = 0, keys[0]
+        if line is None:
+            line = min(self._line, len(keys) - 1)
+            self.cursor = keys[line] if keys else None
+        self._line = max(0, line)
         self._lay_out()
         self.virtual_size = Size(self.size.width, len(keys) + 1)
         if visible:
@@ -227,9 +227,9 @@ class Table(Drawn):
     def find(self, key: RowKey) -> None:
         """Put the cursor on a row, if it is seen."""
         self.view.settle()
-        place = self.view.line_of(key)
-        if place is not None:
-            self.go(place)
+        line = self.view.line_of(key)
+        if line is not None:
+            self.go(line)
 
     def open_on(self, key: RowKey) -> None:
         """Put the cursor on a row and keeps it in sight, whatever room there comes to be, until it is moved."""
@@ -257,13 +257,13 @@ class Table(Drawn):
     def _header_strip(self) -> Strip:
         style = self.tone("head")
         segments = [Segment(" " * _MARGIN, style)]
-        for at, width in self._layout:
-            column = self.columns[at]
+        for index, width in self._layout:
+            column = self.columns[index]
             arrow = "" if column is not self.sorted_by else "v" if self.reverse else "^"
             # Where the head has all the room of its column the arrow stands behind it.
             inside = arrow if len(column.head) < width else ""
             head = fit_text(f"{column.head}{inside}", width, right=column.right)
-            chosen = style + Style(underline=True) if self.picked and at == self.picked - 1 else style
+            chosen = style + Style(underline=True) if self.picked and index == self.picked - 1 else style
             segments += [Segment(head, chosen), Segment(f"{'' if inside else arrow:<{GAP}}", style)]
         return Strip(segments)
 
@@ -276,7 +276,7 @@ class Table(Drawn):
     def _cells(self, key: RowKey, *, current: bool) -> Strip:
         row = self.view.rows[key]
         over = self._cursor_style(current=current)
-        mark, tone = self._sign(row)
+        mark, tone = self._row_mark(row)
         # A row is of the colour of its state, where a cell has none of its own.
         plain = self.tone(_ROWS.get(tone, ""))
         before = "~" if self.differs is not None and self.differs(row) else " "
@@ -285,14 +285,14 @@ class Table(Drawn):
             Segment(f"{before}{cursor}", plain + over),
             Segment(f"{mark:<2}"[:2], self.tone(tone) + over),
         ]
-        for place, (at, width) in enumerate(self._layout):
-            column = self.columns[at]
+        for line, (index, width) in enumerate(self._layout):
+            column = self.columns[index]
             tone = column.tone(row) if column.tone is not None else ""
             style = (self.tone(tone) if tone else plain) + over
             if column.drawn and over.reverse:
                 style = self._picture_style(tone)
             if column.spills is not None and column.spills(row):
-                room = self.size.width - _MARGIN - sum(cells + GAP for _, cells in self._layout[:place])
+                room = self.size.width - _MARGIN - sum(cells + GAP for _, cells in self._layout[:line])
                 return Strip([*segments, Segment(fit_text(column.text(row), max(width, room - 1)), style)])
             segments += [
                 Segment(fit_text(column.text(row), width, right=column.right), style),
@@ -313,19 +313,19 @@ class Table(Drawn):
             seen = filter(None, map(self.view.rows.get, self.view.keys[: _MEASURED // 2]))
             self._liked = natural_widths(self.columns, chain(seen, islice(rows, _MEASURED // 2)))
         if self.sorted_by is not None:
-            at = next((at for at, column in enumerate(self.columns) if column.id == self.sorted_by.id), None)
-            self.sorted_by = self.columns[at] if at is not None else None
+            index = next((index for index, column in enumerate(self.columns) if column.id == self.sorted_by.id), None)
+            self.sorted_by = self.columns[index] if index is not None else None
         self._layout = laid_out(self.columns, self._liked, max(1, room), wide=self.wide)
 
     def _widen(self) -> None:
         """Make columns of figures as wide as what is seen of them: a figure must not lose a digit."""
         top = int(self.scroll_offset.y)
         seen = [self.view.rows[key] for key in self.view.keys[top : top + self.size.height] if key in self.view.rows]
-        figures = [at for at, _ in self._layout if self.columns[at].right and not self.columns[at].width]
-        needed = natural_widths([self.columns[at] for at in figures], seen, costly=len(seen))
-        wider = {at: width for at, width in zip(figures, needed, strict=True) if width > self._liked[at]}
+        figures = [index for index, _ in self._layout if self.columns[index].right and not self.columns[index].width]
+        needed = natural_widths([self.columns[index] for index in figures], seen, costly=len(seen))
+        wider = {index: width for index, width in zip(figures, needed, strict=True) if width > self._liked[index]}
         if wider:
-            self._liked = [wider.get(at, width) for at, width in enumerate(self._liked)]
+            self._liked = [wider.get(index, width) for index, width in enumerate(self._liked)]
             self._lay_out()
             self.refresh()
 
@@ -361,11 +361,11 @@ class Table(Drawn):
     def on_click(self, event: events.Click) -> None:
         """A head says so; a row is chosen, by a second click opened."""
         if event.y == 0:
-            at = _MARGIN
+            position = _MARGIN
             for index, width in self._layout:
-                if at <= event.x < at + width + GAP:
+                if position <= event.x < position + width + GAP:
                     self.post_message(self.Headed(self.columns[index]))
-                at += width + GAP
+                position += width + GAP
             return
         line = int(self.scroll_offset.y) + event.y - 1
         if line < len(self.view.keys):

@@ -94,8 +94,8 @@ def _negate_test(test: Callable[[str], bool]) -> Callable[[str], bool]:
 
 def _fuzzy(letters: str) -> Callable[[str], bool]:
     def test(row: str) -> bool:
-        at = -1
-        return all((at := row.find(letter, at + 1)) >= 0 for letter in letters)
+        index = -1
+        return all((index := row.find(letter, index + 1)) >= 0 for letter in letters)
 
     return test
 
@@ -139,7 +139,7 @@ class RowTexts:
 
     def age(self) -> None:
         """Has all that are made made anew, while the older ones serve."""
-        self._aged = array("I", [slot for slot, own in enumerate(self._own) if own is not None])
+        self._aged = array("I", [slot for slot, own_text in enumerate(self._own) if own_text is not None])
 
     def add(self) -> None:
         """One more slot."""
@@ -154,10 +154,10 @@ class RowTexts:
             self._own[slot] = None
             self._unread.append(slot)
 
-    def read(self, rows: Sequence[Any], most: int | None = None) -> None:
-        """Make those of so many slots more; if ``most`` is None, of all that have none. ``rows``: by slot."""
-        waiting = self._unread if self._unread or most is None else self._aged
-        some = waiting[-most:] if most is not None else waiting[:]
+    def read(self, rows: Sequence[Any], maximum: int | None = None) -> None:
+        """Make those of so many slots more; if ``maximum`` is None, of all that have none. ``rows``: by slot."""
+        waiting = self._unread if self._unread or maximum is None else self._aged
+        some = waiting[-maximum:] if maximum is not None else waiting[:]
         del waiting[len(waiting) - len(some) :]
         for slot in some:
             self._store_texts(slot, rows[slot])
@@ -184,12 +184,12 @@ class RowTexts:
 
     def matching(self, slots: Iterable[int], matcher: Matcher) -> list[int]:
         """Return those of the slots whose texts, which must be made, the filter lets through."""
-        before, own, after = self._before, self._own, self._after
+        before, own_text, after = self._before, self._own, self._after
         word, test = matcher.substring, matcher.test
         assert test is not None
         if word and " " not in word:
             # Blanks stand between the parts: what has none stands in one of them.
-            texts: list[Any] = own
+            texts: list[Any] = own_text
             having = {part for part in self._lowered.values() if word in part}
             if not having:
                 return [slot for slot in slots if word in texts[slot]]
@@ -197,5 +197,5 @@ class RowTexts:
         return [slot for slot in slots if test(self._join_texts(slot))]
 
     def _join_texts(self, slot: int) -> str:
-        before, own, after = self._before[slot], self._own[slot], self._after[slot]
-        return f"{before} {own} {after}" if before or after else own or ""
+        before, own_text, after = self._before[slot], self._own[slot], self._after[slot]
+        return f"{before} {own_text} {after}" if before or after else own_text or ""

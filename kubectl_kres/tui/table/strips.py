@@ -60,8 +60,8 @@ def wrap_line(line: Line, width: int) -> Iterator[Line]:
     room = full = width
     for tone, text in pieces:
         rest = text
-        while cell_len(begun := _text_beginning(rest, room)) > room:
-            head = _head(begun, room, whole=room == full)
+        while cell_len(prefix := _text_beginning(rest, room)) > room:
+            head = _head(prefix, room, whole=room == full)
             row.append((tone, head))
             yield row
             rest = rest[len(head) :].lstrip(" ")
@@ -109,9 +109,9 @@ def _head(text: str, room: int, *, whole: bool) -> str:
     head = set_cell_size(text, room)
     while head and not text.startswith(head):
         head = head[:-1]
-    at = head.rfind(" ") if len(head) < len(text) and text[len(head)] != " " else len(head)
-    if at > 0:
-        return head[:at]
+    index = head.rfind(" ") if len(head) < len(text) and text[len(head)] != " " else len(head)
+    if index > 0:
+        return head[:index]
     return (head or text[:1]) if whole else ""
 
 

@@ -60,8 +60,8 @@ class RowOrder:
 
     def slot(self, line: Slots, key: RowKey) -> int | None:
         """Return the slot of a key in a line that is in the order of keys; None: it has none."""
-        place = bisect_left(line, key, key=self.keys.__getitem__)
-        return line[place] if place < len(line) and self.keys[line[place]] == key else None
+        line_index = bisect_left(line, key, key=self.keys.__getitem__)
+        return line[line_index] if line_index < len(line) and self.keys[line[line_index]] == key else None
 
     def find(self, line: Slots, slot: int) -> int:
         """Return where a slot stands in a line of slots, or would stand."""
@@ -79,8 +79,8 @@ class RowOrder:
 
     def stands(self, line: Slots, slot: int) -> int | None:
         """Return where a slot stands in a line of slots; None: it does not."""
-        place = self.find(line, slot)
-        return place if place < len(line) and line[place] == slot else None
+        line_index = self.find(line, slot)
+        return line_index if line_index < len(line) and line[line_index] == slot else None
 
     def _is_before(self, number: int, other: int) -> bool:
         keys = self.keys
@@ -98,25 +98,25 @@ class RowOrder:
         coming = self.sort_slots(pack_slots(sorted(slots, key=self.keys.__getitem__)))
         if not coming:
             return line
-        numbers, at = pack_slots(), 0
+        numbers, index = pack_slots(), 0
         for slot in coming:
-            place = self.find(line, slot)
-            numbers += line[at:place]
+            line_index = self.find(line, slot)
+            numbers += line[index:line_index]
             numbers.append(slot)
-            at = place
-        numbers += line[at:]
+            index = line_index
+        numbers += line[index:]
         return numbers
 
 
-def remove_slots(line: Slots, places: Iterable[int]) -> Slots:
+def remove_slots(line: Slots, indexes: Iterable[int]) -> Slots:
     """Return the line without those that stand at some places."""
-    numbers, at = pack_slots(), 0
-    for place in sorted(places):
-        numbers += line[at:place]
-        at = place + 1
-    if not at:
+    numbers, index = pack_slots(), 0
+    for line_index in sorted(indexes):
+        numbers += line[index:line_index]
+        index = line_index + 1
+    if not index:
         return line
-    numbers += line[at:]
+    numbers += line[index:]
     return numbers
 
 
@@ -148,13 +148,13 @@ class RowKeys(Sequence[RowKey]):
         return len(self._slots)
 
     @overload
-    def __getitem__(self, at: int) -> RowKey: ...
+    def __getitem__(self, index: int) -> RowKey: ...
     @overload
-    def __getitem__(self, at: slice) -> list[RowKey]: ...
-    def __getitem__(self, at: int | slice) -> RowKey | list[RowKey]:
-        if isinstance(at, slice):
-            return [self._keys[slot] for slot in self._slots[at]]
-        return self._keys[self._slots[at]]
+    def __getitem__(self, index: slice) -> list[RowKey]: ...
+    def __getitem__(self, index: int | slice) -> RowKey | list[RowKey]:
+        if isinstance(index, slice):
+            return [self._keys[slot] for slot in self._slots[index]]
+        return self._keys[self._slots[index]]
 
     def __iter__(self) -> Iterator[RowKey]:
         return map(self._keys.__getitem__, self._slots)
@@ -251,8 +251,8 @@ class View(Generic[Row]):
             row = dirty[key][1] if key in dirty else rows[slot]
             if row is not _GONE:
                 yield key, row
-        for key, (at, row) in dirty.items():
-            if at is None and row is not _GONE:
+        for key, (index, row) in dirty.items():
+            if index is None and row is not _GONE:
                 yield key, row
 
     def replace(self, rows: dict[RowKey, Row]) -> None:
@@ -332,16 +332,16 @@ class View(Generic[Row]):
     @property
     def ready(self) -> bool:
         """The same, but that texts may be of a moment ago."""
-        return self._texts.all_made and all(len(known) == len(self._held) for known in self._ahead.values())
+        return self._texts.all_made and all(len(known_items) == len(self._held) for known_items in self._ahead.values())
 
-    def read(self, most: int) -> None:
+    def read(self, maximum: int) -> None:
         """Make the texts, then the ranks, of some more rows ready."""
         if not self._texts.all_current:
-            self._texts.read(self._held, most)
+            self._texts.read(self._held, maximum)
             return
-        for rank, known in self._ahead.items():
-            if len(known) < len(self._held):
-                known.extend(map(rank, islice(self._held, len(known), len(known) + most)))
+        for rank, known_items in self._ahead.items():
+            if len(known_items) < len(self._held):
+                known_items.extend(map(rank, islice(self._held, len(known_items), len(known_items) + maximum)))
                 return
 
     def age(self) -> None:
@@ -360,12 +360,12 @@ class View(Generic[Row]):
     def _update_ranks(self) -> bool:
         """Look at the ranks that the order goes by; whether they are others than before."""
         by = self._by
-        known = self._ahead.get(by.rank) if by.rank is not None else None
-        if by.rank is None or known is None:
+        known_items = self._ahead.get(by.rank) if by.rank is not None else None
+        if by.rank is None or known_items is None:
             return by.read(self._held)
-        known.extend(map(by.rank, islice(self._held, len(known), None)))
-        before, by.ranks = by.ranks, known
-        return before is not known
+        known_items.extend(map(by.rank, islice(self._held, len(known_items), None)))
+        before, by.ranks = by.ranks, known_items
+        return before is not known_items
 
     def _number(self) -> None:
         """Give each row a slot."""
@@ -380,16 +380,16 @@ class View(Generic[Row]):
 
     def _sorted_out(self) -> tuple[list[int], dict[int, Row], dict[RowKey, Row]]:
         """Return the slots of rows that went, those of rows that changed with them, and rows that came."""
-        gone, changed, new = list[int](), dict[int, Row](), dict[RowKey, Row]()
+        removed, changed, new = list[int](), dict[int, Row](), dict[RowKey, Row]()
         for key, (slot, row) in self._dirty.items():
             if slot is None:
                 if row is not _GONE:
                     new[key] = row
             elif row is _GONE:
-                gone.append(slot)
+                removed.append(slot)
             else:
                 changed[slot] = row
-        return gone, changed, new
+        return removed, changed, new
 
     def _store_rows(self, gone: Iterable[int], changed: Mapping[int, Row], new: Mapping[RowKey, Row]) -> list[int]:
         """Put rows at their slots; the slots of those that came."""
@@ -408,26 +408,26 @@ class View(Generic[Row]):
             self._keys.append(key)
             self._held.append(row)
             self._texts.add()
-            for rank, known in self._ahead.items():
-                if len(known) == slot:
-                    known.append(rank(row))
+            for rank, known_items in self._ahead.items():
+                if len(known_items) == slot:
+                    known_items.append(rank(row))
         return slot
 
     def _replace_row(self, slot: int, row: Row) -> None:
         """Another row at a slot."""
         self._held[slot] = row
         self._texts.drop(slot)
-        for rank, known in self._ahead.items():
-            if slot < len(known):
-                known[slot] = rank(row)
+        for rank, known_items in self._ahead.items():
+            if slot < len(known_items):
+                known_items[slot] = rank(row)
 
     def _take_in(self) -> None:
         """Many changes, or some before all is ordered anyway."""
-        gone, changed, new = self._sorted_out()
-        if gone:
-            leaving = set(gone)
+        removed, changed, new = self._sorted_out()
+        if removed:
+            leaving = set(removed)
             self._base = pack_slots([slot for slot in self._base if slot not in leaving])
-        came = self._store_rows(gone, changed, new)
+        came = self._store_rows(removed, changed, new)
         if len(came) * _PART > len(self._base):
             self._base = pack_slots(sorted([*self._base, *came], key=self._keys.__getitem__))
         else:
@@ -438,14 +438,16 @@ class View(Generic[Row]):
     def _work_in(self) -> None:
         """Few changes: each is taken out of the lists where it stood, and put in where it belongs."""
         by, plain, whole = self._by, self._line is self._base, self._seen is self._line
-        gone, changed, new = self._sorted_out()
+        removed, changed, new = self._sorted_out()
         ranks = {slot: by.rank(row) for slot, row in changed.items()} if by.rank is not None else {}
         moved = [slot for slot, rank in ranks.items() if rank != by.ranks[slot]]
         # Where they stood is found by what was.
-        base = remove_slots(self._base, [self._by_key.find(self._base, slot) for slot in gone])
-        line = remove_slots(self._line, [by.find(self._line, slot) for slot in (*gone, *moved)]) if not plain else base
-        seen = remove_slots(self._seen, self._visible_positions(gone, changed)) if not whole else line
-        came = self._store_rows(gone, changed, new)
+        base = remove_slots(self._base, [self._by_key.find(self._base, slot) for slot in removed])
+        line = (
+            remove_slots(self._line, [by.find(self._line, slot) for slot in (*removed, *moved)]) if not plain else base
+        )
+        seen = remove_slots(self._seen, self._visible_positions(removed, changed)) if not whole else line
+        came = self._store_rows(removed, changed, new)
         if by.rank is not None and by.rank not in self._ahead:
             by.ranks += [None] * (len(self._keys) - len(by.ranks))
             for slot in (*changed, *came):
@@ -459,7 +461,7 @@ class View(Generic[Row]):
     def _visible_positions(self, *groups: Iterable[int]) -> list[int]:
         """Return where slots stand in what is seen."""
         places = (self._by.stands(self._seen, slot) for group in groups for slot in group)
-        return [place for place in places if place is not None]
+        return [line_index for line_index in places if line_index is not None]
 
     def _filter_slots(self, slots: Slots) -> Slots:
         """Return those that the filter lets through."""

@@ -65,17 +65,19 @@ def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
     states = list(session.feed.states().values())
     retrying = [state for state in states if state.phase == "retrying"]
     if retrying:
-        return [("bad", _stale(states, max(retrying, key=lambda state: state.tries), session.setting.clock(), width))]
+        return [
+            ("bad", _stale(states, max(retrying, key=lambda state: state.attempts), session.setting.clock(), width))
+        ]
     if any(state.phase == "connecting" for state in states):
         other = " (esc: another context)" if is_connecting(session) else ""
         return [("warn", f"connecting{other} ")]
     listing = [state for state in states if state.phase == "listing"]
     if listing:
-        read, about = sum(state.read for state in listing), sum(state.about for state in listing)
+        read, about = sum(state.read for state in listing), sum(state.estimate for state in listing)
         return [("warn", f"reading {read:,}{f' of about {about:,}' if about else ''} ")]
-    heard = [state.heard for state in states if state.phase == "watching"]
+    heard = [state.answered_at for state in states if state.phase == "watching"]
     if not heard:
-        return [("bad", "nothing can be read ")] if any(state.why for state in states) else []
+        return [("bad", "nothing can be read ")] if any(state.reason for state in states) else []
     age = int(session.setting.clock() - max(heard))
     if age > _QUIET:
         return [("warn", f"no word for {age} s ")]
@@ -84,16 +86,16 @@ def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
 
 def _stale(states: Sequence[FeedState], worst: FeedState, now: float, width: int) -> str:
     """Return how old it is, when it is tried again, and why; the server's words come last, as far as there is room."""
-    heard = max(state.heard for state in states)
-    age = f" {int(now - heard)} s" if heard else ""
+    answered_at = max(state.answered_at for state in states)
+    age = f" {int(now - answered_at)} s" if answered_at else ""
     word = f"stale{age}" if any(state.has_objects for state in states) else "no answer"
-    left = max(0, ceil(worst.due - now))
-    text = f"{word}, retry in {left} s" if left else f"{word}, try {worst.tries + 1}"
+    left = max(0, ceil(worst.next_try - now))
+    text = f"{word}, retry in {left} s" if left else f"{word}, try {worst.attempts + 1}"
     if width < _WIDE:
         return f"{text} "
     text = f"{text} (ctrl-r now): "
-    why, room = safe_text(worst.why or "no connection"), max(width - _PLACE - len(text), 0)
-    return f"{text}{why if len(why) <= room else f'{why[: max(room - 1, 0)]}…'} "
+    reason, room = safe_text(worst.reason or "no connection"), max(width - _PLACE - len(text), 0)
+    return f"{text}{reason if len(reason) <= room else f'{reason[: max(room - 1, 0)]}…'} "
 
 
 def crumb_line(crumbs: Sequence[str], width: int) -> Line:
@@ -114,24 +116,24 @@ def crumb_at(index: int, pieces: int, crumbs: int) -> int:
     return max(0, index - 1) + crumbs - (pieces - 1)
 
 
-def count_text(session: Session, needs: Iterable[ReadRequest], shown: int, known: int, *, so_far: bool) -> str:
+def count_text(session: Session, reads: Iterable[ReadRequest], shown: int, known: int, *, so_far: bool) -> str:
     """Return how many rows there are, and whether more are to come; ``?`` where none could be read."""
     count = f"{shown:,}" if shown == known else f"{shown:,} of {known:,}"
-    needs = tuple(needs)
-    loading = [state for _, state in session.unread_requests(needs)]
-    unknown = needs and not session.store.covered(needs[0]).is_known
+    reads = tuple(reads)
+    loading = [state for _, state in session.unread_requests(reads)]
+    unknown = reads and not session.store.covered(reads[0]).is_known
     if unknown and not (known or loading or so_far):
         return "?"
-    about = sum(state.about for state in loading)
+    about = sum(state.estimate for state in loading)
     if loading or so_far:
         count += f" so far{f', about {about:,} to come' if about else ''}"
     return count
 
 
-def gap_count(session: Session, needs: Iterable[ReadRequest]) -> Line:
+def gap_count(session: Session, reads: Iterable[ReadRequest]) -> Line:
     """Return how much of what a list needs could not be read."""
-    gaps = [need for need in needs if session.store.covered(need).state in {"denied", "failed"}]
-    if any(need.required for need in gaps):
+    gaps = [read for read in reads if session.store.covered(read).state in {"denied", "failed"}]
+    if any(read.required for read in gaps):
         return [("warn", f"  incomplete: {len(gaps)} not readable (ctrl-a)")]
     return [("quiet", f"  {len(gaps)} not visible (ctrl-a)")] if gaps else []
 

@@ -20,7 +20,7 @@ _FIGURES = 3
 class OutlineItem(Struct, frozen=True):
     """A line. ``path``: the key of its section, and behind it its own. ``cells``: figures; of a section their heads.
 
-    ``said``: what follows the figures. ``about``: all that is known of it, for a width. ``place``: where Enter goes.
+    ``said``: what follows the figures. ``about``: all that is known of it, for a width. ``location``: where Enter goes.
     ``name``, ``text``: what is copied, and as what. ``ref``: the object it is about.
     ``remedy``: it says what to do.
     """
@@ -29,10 +29,10 @@ class OutlineItem(Struct, frozen=True):
     label: str
     cells: tuple[str, ...] = ()
     said: str = ""
-    sign: str = ""
+    mark: str = ""
     tone: Tone = ""
     about: Callable[[int], Iterable[Line]] | None = None
-    place: Location | None = None
+    location: Location | None = None
     name: str = ""
     text: str = ""
     ref: ObjectRef | None = None
@@ -72,25 +72,25 @@ def columns(head: str, wrapped: set[RowKey], *, ascii_only: bool) -> Sequence[Co
     return (
         Column("name", head, label, tone=lambda item: "strong" if item.is_section else item.tone, most=46,
                spills=lambda item: not item.cells and not item.said),
-        *(Column(f"figure-{at}", "", _cell_text(at), tone=_tone, right=True, most=14, spills=_goes_on(at))
-          for at in range(_FIGURES)),
+        *(Column(f"figure-{index}", "", _cell_text(index), tone=_tone, right=True, most=14, spills=_goes_on(index))
+          for index in range(_FIGURES)),
         Column("said", "", _cell_text(_FIGURES), tone=_tone, most=100),
     )  # fmt: skip
 
 
-def _cell_text(at: int) -> Callable[[OutlineItem], str]:
+def _cell_text(index: int) -> Callable[[OutlineItem], str]:
     """Return a figure; behind the last one of the line what follows it."""
 
     def text(item: OutlineItem) -> str:
-        if at < len(item.cells):
-            return item.cells[at]
-        return item.said if at == len(item.cells) else ""
+        if index < len(item.cells):
+            return item.cells[index]
+        return item.said if index == len(item.cells) else ""
 
     return text
 
 
-def _goes_on(at: int) -> Callable[[OutlineItem], bool]:
-    return lambda item: at == len(item.cells)
+def _goes_on(index: int) -> Callable[[OutlineItem], bool]:
+    return lambda item: index == len(item.cells)
 
 
 def _tone(item: OutlineItem) -> Tone:
@@ -99,7 +99,7 @@ def _tone(item: OutlineItem) -> Tone:
 
 def warning_item(text: str) -> OutlineItem:
     """Something that does not fit together."""
-    return OutlineItem((), text, sign="!", tone="warn", about=lambda width: tone_lines("warn", wrap_text(text, width)))
+    return OutlineItem((), text, mark="!", tone="warn", about=lambda width: tone_lines("warn", wrap_text(text, width)))
 
 
 def said_item(text: str) -> OutlineItem:

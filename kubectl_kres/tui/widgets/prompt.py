@@ -85,14 +85,14 @@ class Prompt(Input):
         self.cursor_blink = False
         self._words: Callable[[str], Sequence[str]] = lambda _: ()
         self._past: dict[Purpose, list[str]] = {}
-        self._at = 0
+        self._index = 0
         #: Whether the text is another one than was reported.
         self._news = False
 
     def open_for(self, purpose: Purpose, text: str = "", words: Callable[[str], Sequence[str]] | None = None) -> None:
         """Start to listen; ``words`` completes what was typed so far."""
         self.purpose, self._words = purpose, words or (lambda _: ())
-        self._at = len(self._past.get(purpose, ()))
+        self._index = len(self._past.get(purpose, ()))
         with self.prevent(Input.Changed):
             self.value = text
         self.cursor_position = len(text)
@@ -146,6 +146,6 @@ class Prompt(Input):
             self.selection = Selection(len(name) + len(equals), len(self.value))
             return
         past = self._past.get(self.purpose, [])
-        self._at = max(0, min(self._at + by, len(past)))
-        self.value = past[self._at] if self._at < len(past) else ""
+        self._index = max(0, min(self._index + by, len(past)))
+        self.value = past[self._index] if self._index < len(past) else ""
         self.cursor_position = len(self.value)

@@ -37,10 +37,10 @@ class Tabs(Bar):
 
     def tab_ranges(self) -> Iterator[tuple[str, int, int]]:
         """Of each tab the cell that it begins with, and the one behind it."""
-        at = 1
+        index = 1
         for name, word in self._tabs:
-            yield name, at, at + len(word) + 2
-            at += len(word) + 2
+            yield name, index, index + len(word) + 2
+            index += len(word) + 2
 
     def _draw(self) -> None:
         line: list[tuple[Tone, str]] = []

@@ -52,15 +52,15 @@ def value_rows(explanation: Explanation) -> Iterator[ValueRow]:
     for number, cost in enumerate(explanation.quotas):
         over = "no room" if cost.exceeded and not cost.counted else ""
         by = "counted" if cost.counted else over
-        at = (f"9{number:02}",)
+        key = (f"9{number:02}",)
         tone: Tone = "bad" if over else ""
         source = Source("ResourceQuota", cost.quota, explanation.subject.namespace)
-        yield ValueRow(at, f"quota {cost.quota}", "", by, "", tone, cost, source, branch=True)
+        yield ValueRow(key, f"quota {cost.quota}", "", by, "", tone, cost, source, branch=True)
         for name in sorted(cost.charge.requested):
             bad = name in cost.exceeded and not cost.counted
             shown = f"+{cost.charge.requested[name]}" if not cost.counted else cost.charge.requested[name]
-            of = f"of {cost.charge.hard.get(name, '?')}"
-            yield ValueRow((*at, name), name, shown, of, "", "bad" if bad else "", cost, source)
+            hard_text = f"of {cost.charge.hard.get(name, '?')}"
+            yield ValueRow((*key, name), name, shown, hard_text, "", "bad" if bad else "", cost, source)
 
 
 def _container(container_values: ContainerValues, number: str, refused: set[str]) -> Iterator[ValueRow]:
@@ -78,14 +78,14 @@ def _container(container_values: ContainerValues, number: str, refused: set[str]
     )
     if not container_values.values:
         yield ValueRow((number, "0"), "no requests, no limits", tone="quiet", of=container_values)
-    for at, value in enumerate(container_values.values):
+    for index, value in enumerate(container_values.values):
         several = [value.value or "-", *(other.value for other in value.alternatives)]
         shown = value.live if value.live is not None else " or ".join(several)
         bad = bool({value.path, f"{container_values.path}.resources[{value.resource}]"} & refused)
         tone: Tone = "bad" if bad else "warn" if value.note or value.alternatives else ""
         question = f"{container_values.name}.{value.side}.{value.resource}" if container_values.name else ""
         yield ValueRow(
-            (number, f"{at:03}"),
+            (number, f"{index:03}"),
             f"{value.resource} {value.side[:-1]}",
             shown,
             _format_setter(value.rule, value.source) if not value.note else "differs",
@@ -141,15 +141,17 @@ def _value(
     explanation: Explanation, container_values: ContainerValues, value: ResourceValue, width: int, *, steps: bool
 ) -> Iterator[Line]:
     yield from answer(container_values, value, width)
-    place = f"{container_values.path}.resources[{value.resource}]"
-    checks = [entry for entry in explanation.journal if isinstance(entry, Check) and entry.path in {value.path, place}]
+    value_path = f"{container_values.path}.resources[{value.resource}]"
+    checks = [
+        entry for entry in explanation.journal if isinstance(entry, Check) and entry.path in {value.path, value_path}
+    ]
     if checks and steps:
         yield [("", "")]
         yield [("strong", "checked")]
     for check in checks if steps else ():
         tone: Tone = "bad" if not check.passed else "good"
-        sign = "x  " if not check.passed else "ok "
-        first, *rest = wrap_text(text(check), width, first=sign, rest="   ")
+        mark = "x  " if not check.passed else "ok "
+        first, *rest = wrap_text(text(check), width, first=mark, rest="   ")
         yield [(tone, first[:3]), ("", first[3:])]
         yield from tone_lines("", rest)
         if check.source is not None:

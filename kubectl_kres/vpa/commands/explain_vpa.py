@@ -25,7 +25,7 @@ class VpaExplainer(Explainer):
         return effects_needs(store, subject)
 
     def reports(
-        self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
+        self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         options = self.page.options
         for flag in ("container", "question"):
@@ -33,11 +33,11 @@ class VpaExplainer(Explainer):
                 name = "for" if flag == "question" else flag
                 raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
         try:
-            effects = vpa_effects(turn.store, subject, turn.ask)
+            effects = vpa_effects(batch.store, subject, batch.options)
         except KresError as error:
             run_summary.add_error(error)
             return
-        yield ObjectAnswer(subject, effects, self._lines(effects, many=turn.many)), None
+        yield ObjectAnswer(subject, effects, self._lines(effects, many=batch.many)), None
         bad = effects.allowed is False or (effects.eviction is not None and effects.eviction.result in BAD)
         run_summary.add_answer(effects.unseen, complete=effects.complete, negative=options.exit_code and bad)
 

@@ -35,16 +35,20 @@ def reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
 
 def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
     if not any(True for _ in store.all(KIND, namespace)):
-        known = store.covered(ReadRequest(KIND, namespace)).is_known
-        return ExtendedPolicies(policies, computed=frozenset({WEBHOOK} if known else ()))
+        is_known = store.covered(ReadRequest(KIND, namespace)).is_known
+        return ExtendedPolicies(policies, computed=frozenset({WEBHOOK} if is_known else ()))
     from kubectl_kres.vpa.reports.registered_webhook import extended
 
     return ExtendedPolicies(*extended(store, namespace, policies), frozenset({WEBHOOK}))
 
 
-def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
-    del ask
-    if target != "pod" or analysis.made is not None or not any(True for _ in store.all(KIND, subject.ref.namespace)):
+def _apply(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
+    del options
+    if (
+        target != "pod"
+        or analysis.made_pod is not None
+        or not any(True for _ in store.all(KIND, subject.ref.namespace))
+    ):
         return analysis
     from kubectl_kres.vpa.reports.registered_webhook import with_remarks
 
@@ -52,7 +56,7 @@ def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Ana
 
 
 def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
-    if analysis.made is not None or not any(True for _ in store.all(KIND, subject.ref.namespace)):
+    if analysis.made_pod is not None or not any(True for _ in store.all(KIND, subject.ref.namespace)):
         return ()
     from kubectl_kres.vpa.reports.remedies import pod_remedies
 

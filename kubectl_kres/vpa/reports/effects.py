@@ -54,21 +54,21 @@ class VpaEffects(Record, frozen=True):
 def effects_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """Return the autoscaler, the webhook, the controller and all that its next pod depends on, and the pods."""
     ref = subject.ref
-    wanted = [
+    reads = [
         ReadRequest(KIND, ref.namespace, ref.name),
         ReadRequest(KIND, ref.namespace),
     ]
     if store.origin.kind == "cluster" or any(store.reads_of_kind(HOOKS)):
-        wanted.append(ReadRequest(HOOKS, required=False))
+        reads.append(ReadRequest(HOOKS, required=False))
     vpa = store.get(KIND, ref.name, ref.namespace)
     target = _target(vpa) if isinstance(vpa, VerticalPodAutoscaler) else None
     if target is not None:
-        wanted += [*list_read_requests(store, target), ReadRequest("Pod", ref.namespace)]
+        reads += [*list_read_requests(store, target), ReadRequest("Pod", ref.namespace)]
         if store.origin.kind == "cluster" or any(store.reads_of_kind(BUDGET)):
-            wanted.append(ReadRequest(BUDGET, ref.namespace, required=False))
+            reads.append(ReadRequest(BUDGET, ref.namespace, required=False))
         if target.ref.kind == "Deployment":
-            wanted.append(ReadRequest("ReplicaSet", ref.namespace, required=False))
-    return tuple(dict.fromkeys(wanted))
+            reads.append(ReadRequest("ReplicaSet", ref.namespace, required=False))
+    return tuple(dict.fromkeys(reads))
 
 
 def _target(vpa: VerticalPodAutoscaler) -> Subject | None:
@@ -79,7 +79,7 @@ def _target(vpa: VerticalPodAutoscaler) -> Subject | None:
     return Subject(ObjectRef(reference.kind, reference.name, vpa.metadata.namespace), BY_KIND[reference.kind])
 
 
-def vpa_effects(store: Store, subject: Subject, ask: EvaluationOptions) -> VpaEffects:
+def vpa_effects(store: Store, subject: Subject, options: EvaluationOptions) -> VpaEffects:
     """Raises NotFound where there is no such autoscaler, and KresError where an amount of it does not parse."""
     ref = subject.ref
     vpa = store.get(KIND, ref.name, ref.namespace)
@@ -88,7 +88,7 @@ def vpa_effects(store: Store, subject: Subject, ask: EvaluationOptions) -> VpaEf
     autoscalers, left_out = parsed(store, ref.namespace)
     autoscaler = next((each for each in autoscalers if each.source.name == ref.name), None)
     registered = registered_webhook(store)
-    unseen = tuple(find_unread(store, effects_needs(store, subject)))
+    failed_reads = tuple(find_unread(store, effects_needs(store, subject)))
     effects = VpaEffects(
         ref,
         str(vpa.spec.target_ref or ""),
@@ -96,28 +96,28 @@ def vpa_effects(store: Store, subject: Subject, ask: EvaluationOptions) -> VpaEf
         is_registered(store),
         registered[1].failure_policy if registered is not None else "",
         autoscaler is not None and autoscaler.recommended is not None,
-        unseen=unseen,
-        complete=not any(each.required for each in unseen),
+        unseen=failed_reads,
+        complete=not any(each.required for each in failed_reads),
     )
     target = _target(vpa)
     if autoscaler is None:
         return structs.replace(effects, fault="; ".join(each.text for each in left_out if ref.name in each.text))
     try:
-        analysis = analysis_of(store, target, ask) if target is not None else None
+        analysis = analysis_of(store, target, options) if target is not None else None
     except KresError:
         analysis = None
     if target is None or analysis is None:
         return effects
     first = analysis.outcomes[0]
-    eviction = UpdaterRun(store, ask, autoscaler, target, analysis).eviction()
+    eviction = UpdaterRun(store, options, autoscaler, target, analysis).eviction()
     return structs.replace(
         effects,
-        containers=ValueTable(store, analysis.start, analysis.outcomes).containers(),
+        containers=ValueTable(store, analysis.manifest, analysis.outcomes).containers(),
         allowed=first.allowed,
         message="" if first.refusal is None else first.refusal.message,
-        fault=_fault(autoscaler, first, analysis.known.policies.limits),
+        fault=_fault(autoscaler, first, analysis.policies.policies.limits),
         eviction=eviction,
-        remedies=eviction_remedies(store, ask, vpa, target, analysis, eviction),
+        remedies=eviction_remedies(store, options, vpa, target, analysis, eviction),
     )
 
 

@@ -50,11 +50,11 @@ def supposed_webhook(store: Store, autoscaler: Autoscaler) -> VpaWebhook:
 
 def autoscaler_of(store: Store, analysis: Analysis) -> Autoscaler | None:
     """Return the autoscaler of the analysed pod, whether or not the webhook is registered; None: none changes it."""
-    owners = analysis.start.pod.metadata.owner_references or ()
+    owners = analysis.manifest.pod.metadata.owner_references or ()
     owner: Owner | None = next(((owner.kind, owner.name) for owner in owners if owner.controller), None)
     if owner is None:
         return None
-    namespace = analysis.start.pod.metadata.namespace
+    namespace = analysis.manifest.pod.metadata.namespace
     deciding = controlling_autoscalers(parsed(store, namespace)[0])
     return deciding.get(top_owner(owner, deciding, partial(maker_of, ref(store), namespace)))
 
@@ -77,8 +77,8 @@ def _remarks(store: Store, autoscaler: Autoscaler, hook: Webhook | None) -> Iter
         yield Assumption("spec", "vpa/not-registered", text)
         return
     if hook is None:
-        why = "webhooks could not be read" if store.origin.kind == "cluster" else "nothing here tells"
-        text = f"webhook {WEBHOOK} is taken as registered: {why}"
+        reason = "webhooks could not be read" if store.origin.kind == "cluster" else "nothing here tells"
+        text = f"webhook {WEBHOOK} is taken as registered: {reason}"
         yield Assumption("spec", "vpa/registered", text)
     elif not selects_namespace(hook, store, autoscaler.source.namespace):
         text = f"webhook {WEBHOOK} leaves this namespace out, so that pods come without what {name} recommends"

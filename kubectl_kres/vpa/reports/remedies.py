@@ -79,9 +79,9 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
             return None
         if changed is None:
             return None
-        policies = changed_policies(_with_autoscaler(self.analysis.known.policies, changed), state.values())
-        outcomes = admit(self.analysis.start.pod, policies, self.analysis.server, journal=False)
-        known = structs.replace(self.analysis.known, policies=policies)
+        policies = changed_policies(_with_autoscaler(self.analysis.policies.policies, changed), state.values())
+        outcomes = admit(self.analysis.manifest.pod, policies, self.analysis.server, journal=False)
+        known = structs.replace(self.analysis.policies, policies=policies)
         analysis = structs.replace(self.analysis, known=known, outcomes=outcomes)
         return UpdaterRun(self.store, self.ask, changed, self.subject, analysis)
 
@@ -244,8 +244,8 @@ def pod_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
     vpa = store.get(KIND, autoscaler.source.name, subject.ref.namespace) if autoscaler is not None else None
     if not isinstance(vpa, VerticalPodAutoscaler):
         return ()
-    bare = structs.replace(analysis.known.policies, webhooks=())
-    if not any(outcome.allowed for outcome in admit(analysis.start.pod, bare, analysis.server, journal=False)):
+    bare = structs.replace(analysis.policies.policies, webhooks=())
+    if not any(outcome.allowed for outcome in admit(analysis.manifest.pod, bare, analysis.server, journal=False)):
         return ()
     ask = EvaluationOptions(analysis.server)
     return eviction_remedies(store, ask, vpa, subject, analysis, Eviction("no-pods"))

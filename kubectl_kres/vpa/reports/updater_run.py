@@ -51,10 +51,16 @@ class UpdaterRun:
     """One run of the updater, over the pods of one controller."""
 
     def __init__(
-        self, store: Store, ask: EvaluationOptions, autoscaler: Autoscaler, target: Subject, analysis: Analysis
+        self, store: Store, options: EvaluationOptions, autoscaler: Autoscaler, target: Subject, analysis: Analysis
     ) -> None:
-        self.store, self.ask, self.autoscaler, self.target, self.analysis = store, ask, autoscaler, target, analysis
-        self.policies = analysis.known.policies
+        self.store, self.options, self.autoscaler, self.target, self.analysis = (
+            store,
+            options,
+            autoscaler,
+            target,
+            analysis,
+        )
+        self.policies = analysis.policies.policies
         self.pods = tuple(self._pods())
         self.moved: tuple[Pod, ...] = ()
         #: What refuses a pod that is missing at the end.
@@ -87,20 +93,20 @@ class UpdaterRun:
         held_back = sum(checked.held and bool(checked.outside) for _, checked in checked_pods)
         if not outside:
             return Eviction("as-recommended", count)
-        moved = sorted((checked.sort_key, place) for place, (_, checked) in enumerate(checked_pods) if checked.evicted)
+        moved = sorted((checked.sort_key, index) for index, (_, checked) in enumerate(checked_pods) if checked.evicted)
         if not moved:
             return Eviction("held", count, outside, held_back, kept=count)
         if count < budget_of(autoscaler, count).least:
             return Eviction("too-few", count, outside, held_back, kept=count)
-        self.moved = tuple(self.pods[place] for _, place in moved)
+        self.moved = tuple(self.pods[index] for _, index in moved)
         return self._evicted(count, outside, held_back)
 
     def _evicted(self, count: int, outside: tuple[OutsideValue, ...], held_back: int) -> Eviction:
         moved = self.moved
         in_place = self.autoscaler.mode == "InPlaceOrRecreate"
-        wanted, beside = max(count, self._wanted_replicas()), count - len(moved)
-        healthy = self._healthy(wanted)
-        budget = budget_of(self.autoscaler, wanted, healthy.least)
+        wanted_count, beside = max(count, self._wanted_replicas()), count - len(moved)
+        healthy = self._healthy(wanted_count)
+        budget = budget_of(self.autoscaler, wanted_count, healthy.least)
         result = follow_evictions(budget, len(moved), beside, self._admits, self._resizes if in_place else None)
         again = self._values_outside_again() if result.evicted else ()
         bounded = bool(healthy.budgets) and result.old > 0 and not result.missing
@@ -119,11 +125,11 @@ class UpdaterRun:
         )  # fmt: skip
         return structs.replace(eviction, again=again) if again and not result.missing else eviction
 
-    def _healthy(self, wanted: int) -> HealthyPods:
+    def _healthy(self, wanted_count: int) -> HealthyPods:
         """Return how many pods have to run by PodDisruptionBudgets, as far as these were read."""
         budgets = list(self.store.all(BUDGET, self.target.ref.namespace))
         labels = self.moved[0].metadata.labels or {}
-        return healthy_pods(budgets, labels, wanted, len(self.pods)) if budgets else HealthyPods()
+        return healthy_pods(budgets, labels, wanted_count, len(self.pods)) if budgets else HealthyPods()
 
     def _values_outside_again(self) -> tuple[OutsideValue, ...]:
         """Return what of a pod that comes is outside once more."""
@@ -139,14 +145,14 @@ class UpdaterRun:
         return max(0, self._wanted_replicas() - len(self.pods))
 
     def _wanted_replicas(self) -> int:
-        owner = self.analysis.start.owner
+        owner = self.analysis.manifest.owner
         replicas = replicas_of(self.target.ref.kind, owner) if isinstance(owner, Workload) else None
         return replicas.wanted if replicas is not None else 0
 
     @cached_property
     def _old_costs(self) -> tuple[_Costs, ...]:
         """What each pod that moves is in quotas with."""
-        requests = (pod_request(pod, self.ask.server) for pod in self.moved)
+        requests = (pod_request(pod, self.options.server) for pod in self.moved)
         return tuple(_costs(charges(request, self.policies.quotas)) for request in requests)
 
     @cached_property
@@ -155,12 +161,12 @@ class UpdaterRun:
         draft = self.analysis.outcomes[0].draft
         if draft is None:
             return {}
-        return _costs(charges(quota_request(self.analysis.start.pod, draft), self.policies.quotas))
+        return _costs(charges(quota_request(self.analysis.manifest.pod, draft), self.policies.quotas))
 
     @cached_property
     def _sized_costs(self) -> _Costs:
         """What a pod that was resized costs quotas."""
-        request = pod_request(self._resized(self.moved[0]), self.ask.server)
+        request = pod_request(self._resized(self.moved[0]), self.options.server)
         return _costs(charges(request, self.policies.quotas))
 
     def _policies(self, now: Moved) -> Policies:
@@ -182,7 +188,7 @@ class UpdaterRun:
         return used
 
     def _next(self, now: Moved) -> Outcome:
-        return admit(self.analysis.start.pod, self._policies(now), self.ask.server, journal=False)[0]
+        return admit(self.analysis.manifest.pod, self._policies(now), self.options.server, journal=False)[0]
 
     def _admits(self, now: Moved) -> bool:
         return self._next(now).allowed
@@ -204,14 +210,18 @@ class UpdaterRun:
         """Return what the API server says to the resize of the next pod; empty: it passes."""
         pod = self.moved[min(len(self.moved) - now.old, len(self.moved) - 1)]
         node = node_of(self.store, pod)
-        outcome = put_resize(pod, self._resized(pod), self._policies(now), self.ask.server, node=node, journal=False)[0]
+        outcome = put_resize(
+            pod, self._resized(pod), self._policies(now), self.options.server, node=node, journal=False
+        )[0]
         return "" if outcome.allowed else outcome.message
 
     def _resized(self, pod: Pod) -> Pod:
         """Return a pod with what the updater would send to its resize subresource."""
         changes = scaled_containers(self.autoscaler, _slots(pod, self), self.policies.limits)
         containers = [
-            {"name": each.slot.name, "resources": resources} for each in changes if (resources := each.resources())
+            {"name": scaled.slot.name, "resources": resources}
+            for scaled in changes
+            if (resources := scaled.resources())
         ]
         return patch_pod(pod, {"spec": {"containers": containers}})[0]
 
@@ -224,7 +234,7 @@ def _values(pod: str, checked: JudgedPod) -> Iterator[OutsideValue]:
 
 def _slots(pod: Pod, updater: UpdaterRun) -> Sequence[Slot]:
     """Return the requests and limits of a pod that exists: those in its status where the kubelet reports them."""
-    draft = decoded_draft(pod, updater.ask.server)
+    draft = decoded_draft(pod, updater.options.server)
     statuses = {status.name: status.resources for status in pod.status.container_statuses or ()}
     for slot in draft.containers:
         reported = statuses.get(slot.name)

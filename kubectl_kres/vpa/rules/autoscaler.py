@@ -90,7 +90,9 @@ class Autoscaler(Struct, frozen=True):
 
     def recommendation_for(self, container: str) -> Recommended | None:
         """Return what is recommended for a container."""
-        return next((each for each in self.recommended or () if each.container == container), None)
+        return next(
+            (recommendation for recommendation in self.recommended or () if recommendation.container == container), None
+        )
 
     def first_source(self, amount: BoundedAmount) -> Source:
         """Return what an amount goes back to: a field of the recommendation, or this as a whole for the pod's own
@@ -114,11 +116,11 @@ def parse_autoscaler(vpa: VerticalPodAutoscaler) -> Autoscaler | None:
     source = Source(KIND, meta.name, meta.namespace)
     policy = vpa.spec.resource_policy
     policies: dict[str, ScalingPolicy] = {}
-    for place, each in enumerate((policy.container_policies if policy is not None else None) or ()):
-        path = f"spec.resourcePolicy.containerPolicies[{place}]"
+    for index, container_policy in enumerate((policy.container_policies if policy is not None else None) or ()):
+        path = f"spec.resourcePolicy.containerPolicies[{index}]"
         # Of several for one container the first one counts, of several for all others the last one.
-        if each.container_name not in policies or each.container_name == EVERY_OTHER:
-            policies[each.container_name] = _policy(each, source, path)
+        if container_policy.container_name not in policies or container_policy.container_name == EVERY_OTHER:
+            policies[container_policy.container_name] = _policy(container_policy, source, path)
     update = vpa.spec.update_policy
     return Autoscaler(
         source,
@@ -152,14 +154,14 @@ def _bounds(raw: Mapping[str, Any] | None, source: Source, path: str) -> Bounds:
 def _boost(boost: StartupBoost | None, source: Source, path: str) -> Boost | None:
     if boost is None:
         return None
-    at = source.at_path(f"{path}.cpu")
+    field_source = source.at_path(f"{path}.cpu")
     if boost.cpu is None:
-        return Boost("", None, None, at, known=False)
+        return Boost("", None, None, field_source, known=False)
     try:
         quantity = None if boost.cpu.quantity is None else from_json(boost.cpu.quantity)
     except QuantityError as error:
         raise Unparsable(f"{path}.cpu.quantity", error) from error
-    return Boost(boost.cpu.type or "Factor", boost.cpu.factor, quantity, at)
+    return Boost(boost.cpu.type or "Factor", boost.cpu.factor, quantity, field_source)
 
 
 def _parse_recommendation(vpa: VerticalPodAutoscaler, source: Source) -> tuple[Recommended, ...] | None:
@@ -169,11 +171,11 @@ def _parse_recommendation(vpa: VerticalPodAutoscaler, source: Source) -> tuple[R
     return tuple(
         Recommended(
             each.container_name,
-            _amounts(each.target, source, f"{_CONTAINERS}[{place}].target"),
-            _amounts(each.lower_bound, source, f"{_CONTAINERS}[{place}].lowerBound"),
-            _amounts(each.upper_bound, source, f"{_CONTAINERS}[{place}].upperBound"),
+            _amounts(each.target, source, f"{_CONTAINERS}[{index}].target"),
+            _amounts(each.lower_bound, source, f"{_CONTAINERS}[{index}].lowerBound"),
+            _amounts(each.upper_bound, source, f"{_CONTAINERS}[{index}].upperBound"),
         )
-        for place, each in enumerate(recommendation.container_recommendations or ())
+        for index, each in enumerate(recommendation.container_recommendations or ())
     )
 
 

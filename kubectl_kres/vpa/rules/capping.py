@@ -44,22 +44,22 @@ def capped(
     ``containers``, ``pods``: the bounds of LimitRanges for each; None: there are none. Raises WebhookFault.
     """
     by_name = {slot.name: slot for slot in slots}
-    recommended = [each.copy() for each in autoscaler.recommended or ()]
+    recommended = [recommendation.copy() for recommendation in autoscaler.recommended or ()]
     if pods is not None:
         recommended = _within_pod(recommended, slots, pods)
     result: dict[str, Recommended] = {}
-    for each in recommended:
-        slot = by_name.get(each.container)
+    for recommendation in recommended:
+        slot = by_name.get(recommendation.container)
         if slot is None:
             continue
-        policy = autoscaler.policy(each.container)
-        for values in (each.target, each.lower, each.upper):
+        policy = autoscaler.policy(recommendation.container)
+        for values in (recommendation.target, recommendation.lower, recommendation.upper):
             if values is not None:
                 _within_container(values, slot, containers)
                 _within_policy(values, policy)
                 if policy is not None and not policy.limits:
                     _within_limits(values, slot.limits, autoscaler)
-        result.setdefault(each.container, each)
+        result.setdefault(recommendation.container, recommendation)
     return result
 
 
@@ -122,14 +122,14 @@ def _lower_to(amounts: Amounts, name: str, bound: Quantity, rule: str, bounds: B
 
 def _within_pod(recommended: list[Recommended], slots: Sequence[Slot], item: MergedItem) -> list[Recommended]:
     """Source: capProportionallyToPodLimitRange."""
-    named = {each.container for each in recommended}
+    named = {recommendation.container for recommendation in recommended}
     for slot in slots:
         if slot.name not in named and slot.requests:
             own: Amounts = {name: BoundedAmount(quantity) for name, quantity in slot.requests.items()}
             recommended.append(Recommended(slot.name, own))
     by_name: dict[str, Recommended] = {}
-    for each in recommended:
-        by_name.setdefault(each.container, each)
+    for recommendation in recommended:
+        by_name.setdefault(recommendation.container, recommendation)
     for values in _LISTS:
         for name in SCALED:
             _PodBounds(by_name, slots, item, name, values).apply()
@@ -179,11 +179,17 @@ class _PodBounds:
             self.requests += amount
 
     def _scale_value(
-        self, slot: Slot, total: Quantity, wanted: Quantity, rounding: Rounding, bounds: Bounds | None, rule: str
+        self,
+        slot: Slot,
+        total: Quantity,
+        wanted_amounts: Quantity,
+        rounding: Rounding,
+        bounds: Bounds | None,
+        rule: str,
     ) -> None:
         values = self.values(self.recommended[slot.name])
         before = (values or {}).get(self.name, BoundedAmount(ZERO))
-        new = scaled(self.name, before.quantity, total, wanted, rounding)
+        new = scaled(self.name, before.quantity, total, wanted_amounts, rounding)
         if values is None:
             raise WebhookFault(f"container {slot.name} has no recommended lowerBound and upperBound; {_BEYOND}")
         values[self.name] = before.set(rule, new, source_in(bounds, self.name))

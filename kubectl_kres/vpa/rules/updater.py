@@ -75,22 +75,22 @@ def judged_pod(autoscaler: Autoscaler, slots: Sequence[Slot], limits: Sequence[L
     sums: dict[str, tuple[int, int]] = {}
     grows = False
     for slot in slots:
-        own = recommended.get(slot.name)
-        for name, target in (own.target or {}).items() if own is not None else ():
+        recommendation = recommended.get(slot.name)
+        for name, target in (recommendation.target or {}).items() if recommendation is not None else ():
             request = slot.requests.get(name)
-            was, will = 0 if request is None else request.milli_value(), target.quantity.milli_value()
-            grows = grows or request is None or will > was
+            previous, will = 0 if request is None else request.milli_value(), target.quantity.milli_value()
+            grows = grows or request is None or will > previous
             before, after = sums.get(name, (0, 0))
-            sums[name] = before + was, after + will
-            value = _find_outside_request(slot, name, own) if own is not None else None
+            sums[name] = before + previous, after + will
+            value = _find_outside_request(slot, name, recommendation) if recommendation is not None else None
             outside += [value] if value is not None else []
-    difference = sum(abs(max(was, 1) - will) / max(was, 1) for was, will in sums.values())
+    difference = sum(abs(max(previous, 1) - will) / max(previous, 1) for previous, will in sums.values())
     held_back = bool(autoscaler.requirements) and not any(_admits(autoscaler, slot, recommended) for slot in slots)
     return JudgedPod(tuple(outside), held_back, grows, difference)
 
 
-def _find_outside_request(slot: Slot, name: str, own: Recommended) -> OutsideRequest | None:
-    lower, upper = ((values or {}).get(name) for values in (own.lower, own.upper))
+def _find_outside_request(slot: Slot, name: str, recommendation: Recommended) -> OutsideRequest | None:
+    lower, upper = ((values or {}).get(name) for values in (recommendation.lower, recommendation.upper))
     request = slot.requests.get(name)
     below = request is not None and lower is not None and request < lower.quantity
     above = request is not None and upper is not None and request > upper.quantity
@@ -105,20 +105,26 @@ def _admits(autoscaler: Autoscaler, slot: Slot, recommended: Mapping[str, Recomm
 
     One without a request for cpu or memory always does, one without a recommendation never.
     """
-    own = recommended.get(slot.name)
-    if own is None:
+    recommendation = recommended.get(slot.name)
+    if recommendation is None:
         return False
     if "cpu" not in slot.requests or "memory" not in slot.requests:
         return True
     return all(
-        any(_changes(slot, own, resource, requirement.change_requirement) for resource in requirement.resources or ())
+        any(
+            _changes(slot, recommendation, resource, requirement.change_requirement)
+            for resource in requirement.resources or ()
+        )
         for requirement in autoscaler.requirements
     )
 
 
-def _changes(slot: Slot, own: Recommended, resource: str, direction: str) -> bool:
-    was, will = slot.requests.get(resource, ZERO).milli_value(), quantity_in(own.target, resource).milli_value()
-    return {"TargetHigherThanRequests": will > was, "TargetLowerThanRequests": will < was}.get(direction, False)
+def _changes(slot: Slot, recommendation: Recommended, resource: str, direction: str) -> bool:
+    before, will = (
+        slot.requests.get(resource, ZERO).milli_value(),
+        quantity_in(recommendation.target, resource).milli_value(),
+    )
+    return {"TargetHigherThanRequests": will > before, "TargetLowerThanRequests": will < before}.get(direction, False)
 
 
 class Budget(NamedTuple):
@@ -136,27 +142,27 @@ class Budget(NamedTuple):
         """How many of the wanted pods may be away."""
         return int(self.wanted * TOLERANCE)
 
-    def is_disruptable(self, running: int, gone: int) -> bool:
+    def is_disruptable(self, running: int, removed: int) -> bool:
         """Return whether one more pod may go, or be resized, in a pass. Source: singleGroupStats.isPodDisruptable."""
-        is_only = self.wanted == running and not self.tolerance and not gone
-        return running - gone > self.wanted - self.tolerance or is_only
+        is_only = self.wanted == running and not self.tolerance and not removed
+        return running - removed > self.wanted - self.tolerance or is_only
 
-    def may_evict(self, running: int, gone: int, evicted: int) -> bool:
-        """Return whether the API server lets one more pod be evicted, too. ``gone``: ``evicted`` and resized ones."""
-        return self.is_disruptable(running, gone) and running - evicted > self.healthy
+    def may_evict(self, running: int, removed: int, evicted: int) -> bool:
+        """Return whether the API server lets one more pod be evicted, too. ``removed``: ``evicted`` and resized."""
+        return self.is_disruptable(running, removed) and running - evicted > self.healthy
 
     def evictable(self, running: int, old: int, sized: int = 0) -> int:
         """Return how many of ``old`` pods, among so many that run, are evicted in a pass that resized some before."""
-        gone = 0
-        while running >= self.least and gone < old and self.may_evict(running, sized + gone, gone):
-            gone += 1
-        return gone
+        removed = 0
+        while running >= self.least and removed < old and self.may_evict(running, sized + removed, removed):
+            removed += 1
+        return removed
 
 
-def budget_of(autoscaler: Autoscaler, wanted: int, healthy: int = 0) -> Budget:
+def budget_of(autoscaler: Autoscaler, wanted_count: int, healthy: int = 0) -> Budget:
     """Return the budget of a controller's pods under an autoscaler."""
-    least = autoscaler.min_replicas
-    return Budget(wanted, MIN_REPLICAS if least is None else least, healthy)
+    minimum = autoscaler.min_replicas
+    return Budget(wanted_count, MIN_REPLICAS if minimum is None else minimum, healthy)
 
 
 class Evictions(NamedTuple):
@@ -198,11 +204,11 @@ def follow_evictions(
                 now, initiated = Moved(now.old - 1, now.new, now.sized + 1), initiated + 1
             # Those whose turn does not come wait for the next pass.
             deferred = 0 if now.old and budget.is_disruptable(running, initiated) else now.old
-        gone = budget.evictable(running, now.old - deferred, initiated)
-        now, evicted = now._replace(old=now.old - gone), evicted + gone
+        removed = budget.evictable(running, now.old - deferred, initiated)
+        now, evicted = now._replace(old=now.old - removed), evicted + removed
         while sum(now) + beside < budget.wanted and admits(now):
             now = now._replace(new=now.new + 1)
-        if now == before and not gone:
+        if now == before and not removed:
             break
     missing = max(0, budget.wanted - sum(now) - beside)
     return Evictions(evicted, now.old, now.new, missing, now.sized)
@@ -222,7 +228,7 @@ class HealthyPods(NamedTuple):
 
 
 def healthy_pods(
-    budgets: Iterable[PodDisruptionBudget], labels: Mapping[str, str], wanted: int, running: int | None = None
+    budgets: Iterable[PodDisruptionBudget], labels: Mapping[str, str], wanted_count: int, running: int | None = None
 ) -> HealthyPods:
     """Return what is wanted of a controller's pods with such labels.
 
@@ -233,15 +239,15 @@ def healthy_pods(
     )
     names = tuple(budget.metadata.name for budget in mine)
     if len(mine) > 1:
-        return HealthyPods(wanted if running is None else max(wanted, running), names, SEVERAL)
+        return HealthyPods(wanted_count if running is None else max(wanted_count, running), names, SEVERAL)
     if not mine:
         return HealthyPods()
     status = mine[0].status
     if status.expected_pods:
         # Of all pods that it selects; those of other controllers stay as they are.
-        others = status.expected_pods - wanted if running is None else status.current_healthy - running
+        others = status.expected_pods - wanted_count if running is None else status.current_healthy - running
         return HealthyPods(max(0, status.desired_healthy - others), names, VIOLATED)
-    return HealthyPods(_desired(mine[0], wanted), names, VIOLATED)
+    return HealthyPods(_desired(mine[0], wanted_count), names, VIOLATED)
 
 
 def _desired(budget: PodDisruptionBudget, expected: int) -> int:

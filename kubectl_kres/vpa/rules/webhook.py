@@ -99,9 +99,9 @@ class VpaWebhook(Struct, frozen=True):
                 journal.append(Assumption("spec", "vpa/fault", text))
             return False
         before = draft.values()
-        for each in changes:
-            change(_list_puts(each, "requests", each.requests), journal)
-            change(_list_puts(each, "limits", each.limits), journal)
+        for scaled in changes:
+            change(_list_puts(scaled, "requests", scaled.requests), journal)
+            change(_list_puts(scaled, "limits", scaled.limits), journal)
         return before != draft.values()
 
     def review(self, draft: Draft, name: str, journal: list[Entry] | None) -> tuple[Refusal, ...]:
@@ -143,9 +143,9 @@ def scaled_containers(autoscaler: Autoscaler, slots: Sequence[Slot], limits: Seq
         recommended = capped(autoscaler, slots, item, merged_item(limits, "Pod"))
     result = []
     for slot in slots:
-        own = recommended.get(slot.name)
-        requests = dict(own.target or {}) if own is not None else {}
-        set_limits = dict(_limits(autoscaler, slot, requests, item)) if own is not None else {}
+        recommendation = recommended.get(slot.name)
+        requests = dict(recommendation.target or {}) if recommendation is not None else {}
+        set_limits = dict(_limits(autoscaler, slot, requests, item)) if recommendation is not None else {}
         if autoscaler.mode == "Off":
             requests, set_limits = {}, {}
         if autoscaler.boosts:
@@ -165,10 +165,10 @@ def _limits(
         return
     for name in ("cpu", "memory"):
         default = bound_in(item.default if item is not None else None, name)
-        own = slot.limits.get(name, ZERO)
-        new = proportional_limit(name, own, slot.requests.get(name, ZERO), quantity_in(requests, name), default)
+        own_amount = slot.limits.get(name, ZERO)
+        new = proportional_limit(name, own_amount, slot.requests.get(name, ZERO), quantity_in(requests, name), default)
         if new is not None:
-            yield name, BoundedAmount(own).set("vpa/limit-ratio", new, autoscaler.first_source(requests[name]))
+            yield name, BoundedAmount(own_amount).set("vpa/limit-ratio", new, autoscaler.first_source(requests[name]))
 
 
 def _list_puts(scaled: Scaled, side: Side, amounts: Amounts) -> Iterator[ValueChange]:
@@ -205,17 +205,17 @@ def boosted(autoscaler: Autoscaler, slot: Slot, requests: Amounts, limits: Amoun
     boost = policy.boost if policy is not None and policy.boost is not None else autoscaler.boost
     if boost is None:
         return requests, limits
-    own = slot.requests.get("cpu", ZERO)
-    base = quantity_in(requests, "cpu") or own
+    own_amount = slot.requests.get("cpu", ZERO)
+    base = quantity_in(requests, "cpu") or own_amount
     more = _boosted_cpu(base, boost)
-    request = requests.get("cpu", BoundedAmount(own)).set("vpa/startup-boost", more, boost.source)
+    request = requests.get("cpu", BoundedAmount(own_amount)).set("vpa/startup-boost", more, boost.source)
     limit = slot.limits.get("cpu")
     if not autoscaler.scales_limits(slot.name):
         if limit is not None and more.milli_value() > limit.milli_value():
             below = Quantity(limit.nano - _BOOST_MILLI, limit.format) if limit.nano > _BOOST_MILLI else limit
             request = request.set("vpa/container-limit", below, boost.source)
         return {**requests, "cpu": request}, limits
-    new = proportional_limit("cpu", limit or ZERO, own, more, ZERO)
+    new = proportional_limit("cpu", limit or ZERO, own_amount, more, ZERO)
     if new is not None:
         limits = {**limits, "cpu": limits.get("cpu", BoundedAmount(ZERO)).set("vpa/limit-ratio", new, boost.source)}
     return {**requests, "cpu": request}, limits

@@ -73,9 +73,9 @@ def _state(effects: VpaEffects) -> str:
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
-    where = Column("namespace", "NAMESPACE", lambda row: row.object.namespace)
+    namespace_column = Column("namespace", "NAMESPACE", lambda row: row.object.namespace)
     return (
-        *(() if namespace else (where,)),
+        *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: row.object.name, most=40),
         Column("target", "TARGET", lambda row: row.target, most=40),
         Column("mode", "MODE", lambda row: row.mode or "-", wide=True),
@@ -115,12 +115,12 @@ LISTING = Listing(
     names=("vpas", "vpa", "verticalpodautoscalers", "verticalpodautoscaler"),
     about="vertical autoscalers: the next pod of each, and what comes of it if its updater evicts now",
     kinds=(KIND, HOOKS, "Pod", "LimitRange", "ResourceQuota", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"),
-    needs=_read_requests,
-    also=_effect_requests,
+    reads=_read_requests,
+    more_reads=_effect_requests,
     absent=NO_VPA,
     columns=_columns,
     rows=_rows,
-    sign=sign,
+    row_mark=sign,
     detail=_detail,
     opens=place_of,
     ref=lambda row: row.object,
@@ -136,7 +136,7 @@ class VpaPane(OutlinePane):
     """Everything shown comes from the report of ``explain vpa/x``."""
 
     HEAD = "AUTOSCALER"
-    found: VpaEffects | None
+    answer: VpaEffects | None
 
     def answer_reads(self) -> Iterable[ReadRequest]:
         return effects_needs(self.session.store, self.subject)
@@ -150,12 +150,12 @@ class VpaPane(OutlinePane):
 
     def owner(self) -> Location | None:
         """Return the controller whose pods it scales."""
-        kind, _, name = (self.found.target if self.found is not None else "").partition("/")
+        kind, _, name = (self.answer.target if self.answer is not None else "").partition("/")
         return Location("object", ref=ObjectRef(kind, name, self.ref.namespace)) if kind in BY_KIND else None
 
     def head(self, width: int) -> Iterator[Line]:
-        assert self.found is not None
-        effects = self.found
+        assert self.answer is not None
+        effects = self.answer
         yield [("strong", str(effects.object)), ("", f"  {effects.target}, updateMode {effects.mode or '-'}")]
         if effects.message:
             yield from tone_lines("bad", wrap_text(f"the next pod is refused: {effects.message}", width, rest="  "))
@@ -167,8 +167,8 @@ class VpaPane(OutlinePane):
         yield from tone_lines(tone, wrap_text(text, width, rest="  "))
 
     def rows(self) -> Iterator[OutlineItem]:
-        assert self.found is not None
-        effects, sections = self.found, Sections()
+        assert self.answer is not None
+        effects, sections = self.answer, Sections()
         yield from sections.section("next pod", _values(effects), ("SPEC", "GETS"))
         if effects.eviction is not None:
             eviction = effects.eviction
@@ -185,24 +185,24 @@ class VpaPane(OutlinePane):
         return OutlineItem(
             (), f"{value.pod} {value.container} {value.resource}", (value.request or "-",), bounds, tone="warn",
             ref=ref, about=lambda width: tone_lines("", wrap_text(outside_text(value), width, rest="  ")),
-            place=Location("object", ref=ref),
+            location=Location("object", ref=ref),
         )  # fmt: skip
 
-    def _unseen_row(self, unseen: FailedRead) -> OutlineItem:
-        need = ReadRequest(unseen.kind, unseen.namespace, unseen.name, required=unseen.required)
-        tone: Tone = "bad" if unseen.required else "quiet"
-        return OutlineItem((), unseen.kind, said=unseen.message or unseen.state, sign="?", tone=tone,
-                    about=lambda width: gap_lines(self.session, (need,), width))  # fmt: skip
+    def _unseen_row(self, failed_read: FailedRead) -> OutlineItem:
+        read = ReadRequest(failed_read.kind, failed_read.namespace, failed_read.name, required=failed_read.required)
+        tone: Tone = "bad" if failed_read.required else "quiet"
+        return OutlineItem((), failed_read.kind, said=failed_read.message or failed_read.state, mark="?", tone=tone,
+                    about=lambda width: gap_lines(self.session, (read,), width))  # fmt: skip
 
     def text(self, width: int) -> Iterable[Line]:
-        assert self.found is not None
-        return lines(self.found, width)
+        assert self.answer is not None
+        return lines(self.answer, width)
 
     def status(self) -> Line:
-        if self.found is None:
+        if self.answer is None:
             return [("warn", "not known")]
-        eviction = self.found.eviction
-        return [(sign(self.found)[1] or "good", WORDS[eviction.result] if eviction is not None else "-")]
+        eviction = self.answer.eviction
+        return [(sign(self.answer)[1] or "good", WORDS[eviction.result] if eviction is not None else "-")]
 
     def hints(self) -> tuple[str, ...]:
         return ("open", "copy", "owner", "pane", "explain", "up", "help")

@@ -50,9 +50,9 @@ def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
         yield from values
     elif effects.registered is not False:
         yield from _wrap_text(tone, words, width)
-    for unseen in effects.unseen:
-        if unseen.required:
-            yield [("warn", f"not read: {unseen.kind}: {unseen.message or unseen.state}")]
+    for failed_read in effects.unseen:
+        if failed_read.required:
+            yield [("warn", f"not read: {failed_read.kind}: {failed_read.message or failed_read.state}")]
 
 
 def _wrap_text(tone: Tone, text: str, width: int) -> Iterator[Line]:

@@ -32,24 +32,28 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
     """Return what could not be read is in ``unseen``; without the pool the claim and its quota still say what
     they say.
     """
-    context, meta = claims.scene, claim.metadata
-    standing = context.states()[meta.namespace, meta.name]
+    context, meta = claims.index, claim.metadata
+    claim_standing = context.states()[meta.namespace, meta.name]
     report = claims.report(claim)
-    unseen = unseen_of_claim(context, claim)
-    place = structs.replace(report.place, ahead=claims.claims_before(report)) if report.place is not None else None
+    failed_reads = unseen_of_claim(context, claim)
+    queue_place = (
+        structs.replace(report.place, ahead=claims.claims_before(report)) if report.place is not None else None
+    )
     return structs.replace(
         report,
-        place=place,
+        place=queue_place,
         notes=(*report.notes, *version_remarks(context.store, "pools")),
-        ways=unblock_options(context, claim, standing),
+        ways=unblock_options(context, claim, claim_standing),
         # What versions before 0.13 refuse is another matter, which nothing here was recorded from.
         may=()
-        if standing.old
-        else _list_permissions(claim, standing, holds=report.state == "failed" and _is_listed_by_pool(context, claim)),
+        if claim_standing.old
+        else _list_permissions(
+            claim, claim_standing, holds=report.state == "failed" and _is_listed_by_pool(context, claim)
+        ),
         quota=managed_of(context, claim),
         edits=_edits(claim),
-        unseen=unseen,
-        complete=is_whole(unseen),
+        unseen=failed_reads,
+        complete=is_whole(failed_reads),
     )
 
 
@@ -57,7 +61,7 @@ def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimRepor
     """Return the rows of a list, with what would unblock each where few claims wait; of many that would take too
     long.
     """
-    context = claims.scene
+    context = claims.index
     waiting = {report.subject for report in reports if report.is_waiting}
     if len(waiting) > _FEW:
         return list(reports)
@@ -134,7 +138,7 @@ def _edits(claim: ResourcePoolClaim) -> Mapping[str, LastEdit]:
 
 
 def _list_permissions(
-    claim: ResourcePoolClaim, standing: ClaimStanding, *, holds: bool = False
+    claim: ResourcePoolClaim, claim_standing: ClaimStanding, *, holds: bool = False
 ) -> tuple[VerbEffect, VerbEffect, VerbEffect]:
     """Change, delete, release. The webhooks go by the Bound condition, which lags behind the pods by a reconcile.
 
@@ -147,37 +151,37 @@ def _list_permissions(
             "change",
             change is None,
             change.message if change else "",
-            "" if change else _format_change_effect(standing),
+            "" if change else _format_change_effect(claim_standing),
         ),
         VerbEffect(
             "delete",
             deletion is None,
             deletion.message if deletion else "",
-            "" if deletion else _format_deletion_effect(standing, holds=holds),
+            "" if deletion else _format_deletion_effect(claim_standing, holds=holds),
         ),
-        VerbEffect("release", standing.state == "in use", follows=_format_release_effect(standing)),
+        VerbEffect("release", claim_standing.state == "in use", follows=_format_release_effect(claim_standing)),
     )
 
 
-def _format_change_effect(standing: ClaimStanding) -> str:
-    if standing.state in HELD:
+def _format_change_effect(claim_standing: ClaimStanding) -> str:
+    if claim_standing.state in HELD:
         return (
             "less, or more that fits, is taken over at once; more that does not fit costs it all that it holds; "
             "another pool loses it: no pool would count it"
         )
-    if standing.state in WAITING:
+    if claim_standing.state in WAITING:
         return "keeps its place in the queue, and may name another pool"
     return "a change of its spec makes the controller look at it again; an annotation does not"
 
 
-def _format_deletion_effect(standing: ClaimStanding, *, holds: bool) -> str:
-    if holds or standing.state in HELD:
+def _format_deletion_effect(claim_standing: ClaimStanding, *, holds: bool) -> str:
+    if holds or claim_standing.state in HELD:
         return "what it holds is free at once, for whoever waits first"
-    return "it holds nothing; claims behind it move up" if standing.state in WAITING else "it holds nothing"
+    return "it holds nothing; claims behind it move up" if claim_standing.state in WAITING else "it holds nothing"
 
 
-def _format_release_effect(standing: ClaimStanding) -> str:
-    if standing.state != "in use":
+def _format_release_effect(claim_standing: ClaimStanding) -> str:
+    if claim_standing.state != "in use":
         return _VANISHES
     return (
         "what it holds is free at once; its pods keep running, the quota of its namespace falls below their use; it is "

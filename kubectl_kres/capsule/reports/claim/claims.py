@@ -28,12 +28,16 @@ from kubectl_kres.reports.common.resource_lists import join_words
 
 
 def notes_of(
-    context: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool | None, standing: ClaimStanding
+    context: PoolIndex,
+    claim: ResourcePoolClaim,
+    requested: Amounts,
+    pool: ResourcePool | None,
+    claim_standing: ClaimStanding,
 ) -> tuple[str, ...]:
-    """Return a sentence each; empty for nearly all. ``asked``: what of its amounts parses."""
+    """Return a sentence each; empty for nearly all. ``requested``: what of its amounts parses."""
     return (
-        *_of_itself(claim, asked, standing),
-        *(_pool_remarks(context, claim, asked, pool, standing) if pool is not None else ()),
+        *_of_itself(claim, requested, claim_standing),
+        *(_pool_remarks(context, claim, requested, pool, claim_standing) if pool is not None else ()),
     )
 
 
@@ -42,16 +46,16 @@ def unwritable(name: str) -> bool:
     return not is_writable(name)
 
 
-def _of_itself(claim: ResourcePoolClaim, asked: Amounts, standing: ClaimStanding) -> Iterator[str]:
+def _of_itself(claim: ResourcePoolClaim, requested: Amounts, claim_standing: ClaimStanding) -> Iterator[str]:
     name = claim.metadata.name
     if unwritable(name):
         yield (
             f'the name "{name}" {"has a dot" if "." in name else f"is longer than {LONGEST_NAME}"}: its pool cannot '
             "write its status any more, and every later change of the pool is lost; create it under another name"
         )
-    if len(asked) != len(claim.spec.claim or ()):
+    if len(requested) != len(claim.spec.claim or ()):
         yield from faults(claim.spec.claim, "spec.claim")
-    negative = {name: value for name, value in asked.items() if value.nano < 0}
+    negative = {name: value for name, value in requested.items() if value.nano < 0}
     if negative:
         yield f"it claims less than nothing ({sentence(amount_texts(negative))}): that raises what others can take"
     if wants_release(claim):
@@ -63,7 +67,7 @@ def _of_itself(claim: ResourcePoolClaim, asked: Amounts, standing: ClaimStanding
     if seen and seen < now:
         yield f"what the controller says is about generation {seen} of it, and it has changed since"
     pool_ref = claim.status.pool
-    if pool_ref is not None and standing.state in HELD | WAITING and claim.spec.pool not in {"", pool_ref.name}:
+    if pool_ref is not None and claim_standing.state in HELD | WAITING and claim.spec.pool not in {"", pool_ref.name}:
         yield (
             f"its spec names pool {claim.spec.pool}, and what the controller says is of pool {pool_ref.name}: it has "
             "not looked yet, or an older word of it was written over the new one"
@@ -73,7 +77,7 @@ def _of_itself(claim: ResourcePoolClaim, asked: Amounts, standing: ClaimStanding
 
 
 def _pool_remarks(
-    context: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool, standing: ClaimStanding
+    context: PoolIndex, claim: ResourcePoolClaim, requested: Amounts, pool: ResourcePool, claim_standing: ClaimStanding
 ) -> Iterator[str]:
     """Against the pool, which knows the claim by its UID."""
     name, space = pool.metadata.name, claim.metadata.namespace
@@ -81,28 +85,32 @@ def _pool_remarks(
     entry = context.entry(pool, claim)
     if pool.metadata.deletion_timestamp:
         fate = (
-            "deleted with it" if standing.state in WAITING or pool.spec.config.delete_bound_resources else "let go of"
+            "deleted with it"
+            if claim_standing.state in WAITING or pool.spec.config.delete_bound_resources
+            else "let go of"
         )
         yield f"pool {name} is being deleted, and the claim is {fate}"
-    if standing.state in WAITING and not served:
+    if claim_standing.state in WAITING and not served:
         yield f"what the controller says is stale: pool {name} no longer serves namespace {space}"
-    if standing.state in HELD and entry is None and not unwritable(claim.metadata.name):
+    if claim_standing.state in HELD and entry is None and not unwritable(claim.metadata.name):
         yield f"the status of pool {name} does not list it as allocated: the two are written one after the other"
-    if standing.state in WAITING and entry is not None:
+    if claim_standing.state in WAITING and entry is not None:
         yield f"the status of pool {name} lists it as allocated, with {sentence(texts(entry.claims))}"
-    if standing.state == "failed" and entry is not None:
+    if claim_standing.state == "failed" and entry is not None:
         yield f"it still holds {sentence(texts(entry.claims))} of pool {name}"
-    if standing.state in HELD and entry is not None and not _has_claimed_amounts(entry, claim, asked):
+    if claim_standing.state in HELD and entry is not None and not _has_claimed_amounts(entry, claim, requested):
         yield f"it holds {sentence(texts(entry.claims))}; what it asks for now is not decided yet"
-    if names := context.lowered_resources(pool) & asked.keys():
+    if names := context.lowered_resources(pool) & requested.keys():
         counted = join_words(sorted(names))
         yield f"not certain: Capsule counts {counted} of pool {name} wrong, since there is so much of it"
-    if names := context.cut_off(pool) & asked.keys():
+    if names := context.cut_off(pool) & requested.keys():
         much = join_words(sorted(names))
         yield f"not certain: pool {name} has so much {much} that the API server cuts sums off (at 2^63-1)"
     hard = context.hard(pool)
     never = (
-        [name for name, value in asked.items() if name in hard and value.nano > hard[name].nano] if not entry else []
+        [name for name, value in requested.items() if name in hard and value.nano > hard[name].nano]
+        if not entry
+        else []
     )
     if never:
         too_little = sentence(amount_texts({each: hard[each] for each in never}))
@@ -112,9 +120,9 @@ def _pool_remarks(
         )
 
 
-def _has_claimed_amounts(entry: PoolClaim, claim: ResourcePoolClaim, asked: Amounts) -> bool:
+def _has_claimed_amounts(entry: PoolClaim, claim: ResourcePoolClaim, requested: Amounts) -> bool:
     """Return whether it holds what it asks for now; the same text is the rule, and saves the parsing."""
-    return entry.claims == claim.spec.claim or amounts_equal(parse_amounts(entry.claims), asked)
+    return entry.claims == claim.spec.claim or amounts_equal(parse_amounts(entry.claims), requested)
 
 
 #: Claims ahead that are named.
@@ -127,81 +135,85 @@ class Claims:
     """Makes the reports of many claims of one context."""
 
     def __init__(self, context: PoolIndex) -> None:
-        self.scene = context
+        self.index = context
 
     def report(self, claim: ResourcePoolClaim) -> ClaimReport:
         """Return one row: without ways, verbs and quota, which ``capsule.reports.claim.claim_detail`` adds."""
-        context, meta = self.scene, claim.metadata
+        context, meta = self.index, claim.metadata
         pool = context.pool_of(claim)
         result = context.states().get((meta.namespace, meta.name)) or standing(claim, pool)
-        wanted = claim.spec.pool
-        if result.state == "pending" and wanted and context.pools_known and wanted not in context.pools:
-            because = f"{_NO_SUCH_POOL}, which its controller has not said yet"
-            result = result._replace(state="failed", because=because, rule=POOL_EXISTS)
+        expected = claim.spec.pool
+        if result.state == "pending" and expected and context.pools_known and expected not in context.pools:
+            reason = f"{_NO_SUCH_POOL}, which its controller has not said yet"
+            result = result._replace(state="failed", reason=reason, rule=POOL_EXISTS)
         ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
-        asked = parse_amounts(claim.spec.claim)
-        amounts = tuple(self._amounts(asked, pool, result)) if result.state in _SHORT else ()
+        requested = parse_amounts(claim.spec.claim)
+        amounts = tuple(self._amounts(requested, pool, result)) if result.state in _SHORT else ()
         if result.state == "failed" and all(amount.offered for amount in amounts):
             amounts = ()
         return ClaimReport(
             ref,
             result.state,
-            result.because,
+            result.reason,
             rule=result.rule,
             pool=claim.status.pool.name if claim.status.pool is not None else "",
             wanted_pool=claim.spec.pool,
-            asks=amount_texts(asked) if len(asked) == len(claim.spec.claim or ()) else texts(claim.spec.claim),
+            asks=amount_texts(requested) if len(requested) == len(claim.spec.claim or ()) else texts(claim.spec.claim),
             amounts=amounts,
             place=self._queue_position(claim, pool) if result.state in WAITING else None,
             message=result.message,
             created=meta.creation_timestamp or "",
-            notes=notes_of(context, claim, asked, pool, result),
+            notes=notes_of(context, claim, requested, pool, result),
             old=result.old,
         )
 
     def _queue_position(self, claim: ResourcePoolClaim, pool: ResourcePool | None) -> QueuePlace | None:
         """None where others may wait that were not read."""
-        place = self.scene.place_of(claim)
-        if pool is None or not place or not self.scene.claims_known(pool):
+        position = self.index.place_of(claim)
+        if pool is None or not position or not self.index.claims_known(pool):
             return None
-        queue = self.scene.waiting_claims(pool.metadata.name)
-        return QueuePlace(place, len(queue), pool.spec.config.ordered_queue)
+        queue = self.index.waiting_claims(pool.metadata.name)
+        return QueuePlace(position, len(queue), pool.spec.config.ordered_queue)
 
     def claims_before(self, report: ClaimReport) -> tuple[ObjectRef, ...]:
         """Return the claims before one that has a place, as many as are named."""
         if report.place is None:
             return ()
-        queue = self.scene.waiting_claims(report.pool)
+        queue = self.index.waiting_claims(report.pool)
         return tuple(_ref(standings) for standings in queue[: min(report.place.place - 1, _NAMED)])
 
-    def _amounts(self, asked: Amounts, pool: ResourcePool | None, standing: ClaimStanding) -> Iterator[Amount]:
-        room = self.scene.room(pool) if pool is not None else None
-        for name in sorted(asked):
-            yield _amount(name, asked[name], room, standing)
+    def _amounts(
+        self, requested: Amounts, pool: ResourcePool | None, claim_standing: ClaimStanding
+    ) -> Iterator[Amount]:
+        room = self.index.room(pool) if pool is not None else None
+        for name in sorted(requested):
+            yield _amount(name, requested[name], room, claim_standing)
 
 
-def _amount(name: str, asked: Quantity, room: Mapping[str, Quantity] | None, standing: ClaimStanding) -> Amount:
+def _amount(
+    name: str, requested: Quantity, room: Mapping[str, Quantity] | None, claim_standing: ClaimStanding
+) -> Amount:
     """From the pool, else from the controller's message."""
-    behind = standing.queued.get(name)
+    behind = claim_standing.queued.get(name)
     if room is not None:
         left = room.get(name)
         if left is None:
-            return Amount(name, str(asked), offered=False)
-        return Amount(name, str(asked), str(left), _missing_amount(asked, left), behind)
-    text = standing.available.get(name)
+            return Amount(name, str(requested), offered=False)
+        return Amount(name, str(requested), str(left), _missing_amount(requested, left), behind)
+    text = claim_standing.available.get(name)
     left = amount(text) if text is not None else None
     if left is None:
-        return Amount(name, str(asked), behind=behind)
-    return Amount(name, str(asked), str(left), _missing_amount(asked, left), behind)
+        return Amount(name, str(requested), behind=behind)
+    return Amount(name, str(requested), str(left), _missing_amount(requested, left), behind)
 
 
-def _missing_amount(asked: Quantity, left: Quantity) -> str | None:
+def _missing_amount(requested: Quantity, left: Quantity) -> str | None:
     """Return what is missing. Of a resource that is used up even a request of 0 is not served, so that anything is
     missing.
     """
-    if not short(asked, left):
+    if not short(requested, left):
         return None
-    return str(asked - left) if asked > left else "more than 0"
+    return str(requested - left) if requested > left else "more than 0"
 
 
 def _ref(standings: ClaimStates) -> ObjectRef:

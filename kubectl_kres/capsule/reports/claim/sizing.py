@@ -55,7 +55,7 @@ class GrownClaim(NamedTuple):
     amounts: Amounts
 
 
-def claim_prospect(context: PoolIndex, pool: ResourcePool, space: str, asks: Amounts) -> NewClaimOutcome:
+def claim_prospect(context: PoolIndex, pool: ResourcePool, space: str, requested: Amounts) -> NewClaimOutcome:
     """Of a claim that is created now, and so goes to the end of the queue.
 
     Where the claims of others were not read, the pool's status still says what is waited for.
@@ -63,19 +63,21 @@ def claim_prospect(context: PoolIndex, pool: ResourcePool, space: str, asks: Amo
     room = context.room(pool)
     lacks = {
         name: amount - room[name] if name in room and amount > room[name] else amount
-        for name, amount in asks.items()
+        for name, amount in requested.items()
         if short(amount, room.get(name))
     }
     if not pool.spec.config.ordered_queue:
         return NewClaimOutcome(lacks)
     if not context.claims_known(pool):
-        return NewClaimOutcome(lacks, tuple(sorted(asks.keys() & (pool.status.exhaustions or {}).keys())))
+        return NewClaimOutcome(lacks, tuple(sorted(requested.keys() & (pool.status.exhaustions or {}).keys())))
     claim = ResourcePoolClaim(ManagedMetadata(namespace=space))
-    turn = trial_of(context, pool).with_claim(ClaimCandidate(claim, asks)).turn_of((space, ""))
-    if turn is None or turn.result != "queue":
+    claim_turn = trial_of(context, pool).with_claim(ClaimCandidate(claim, requested)).turn_of((space, ""))
+    if claim_turn is None or claim_turn.result != "queue":
         return NewClaimOutcome(lacks)
-    behind = dict.fromkeys(ref_of(comparison.by) for comparison in turn.comparisons() if comparison.by is not None)
-    return NewClaimOutcome(lacks, turn.short, tuple(behind))
+    behind = dict.fromkeys(
+        ref_of(comparison.by) for comparison in claim_turn.comparisons() if comparison.by is not None
+    )
+    return NewClaimOutcome(lacks, claim_turn.short, tuple(behind))
 
 
 def growth(context: PoolIndex, pool: ResourcePool, space: str, more: Amounts) -> GrownClaim | None:
@@ -85,22 +87,25 @@ def growth(context: PoolIndex, pool: ResourcePool, space: str, more: Amounts) ->
     if pool.metadata.deletion_timestamp:
         return None
     claim_shares = shares(pool)
-    for claim, standing in context.of_pool(pool.metadata.name):
+    for claim, claim_standing in context.of_pool(pool.metadata.name):
         entry = context.entry(pool, claim)
         if (
             claim.metadata.namespace != space
-            or standing.state not in HELD - {"in use"}
-            or standing.old
+            or claim_standing.state not in HELD - {"in use"}
+            or claim_standing.old
             or entry is None
         ):
             continue
         now = parse_amounts(claim.spec.claim)
-        wanted = add_amounts((now, more))
+        wanted_amounts = add_amounts((now, more))
         after = allocate(
-            context.hard(pool), claim_shares, [ClaimCandidate(claim, wanted)], ordered=pool.spec.config.ordered_queue
+            context.hard(pool),
+            claim_shares,
+            [ClaimCandidate(claim, wanted_amounts)],
+            ordered=pool.spec.config.ordered_queue,
         )
         if after.turns[0].result == "changed":
-            return GrownClaim(ref_of((space, claim.metadata.name)), {name: wanted[name] for name in more})
+            return GrownClaim(ref_of((space, claim.metadata.name)), {name: wanted_amounts[name] for name in more})
     return None
 
 
@@ -175,15 +180,15 @@ def sizing_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     )
 
 
-def size_claim(store: Store, subject: Subject, ask: EvaluationOptions) -> Sizing:
+def size_claim(store: Store, subject: Subject, options: EvaluationOptions) -> Sizing:
     """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods."""
-    analysis = analysis_of_another(store, subject, ask)
-    start, explanation = analysis.start, build_explanation(store, subject, ask, analysis)
-    workload = start.owner or manifest_workload(subject)
+    analysis = analysis_of_another(store, subject, options)
+    manifest, explanation = analysis.manifest, build_explanation(store, subject, options, analysis)
+    workload = manifest.owner or manifest_workload(subject)
     replicas = replicas_of(subject.ref.kind, workload) if isinstance(workload, Workload) else None
     count = _count_pods(replicas)
     outcome = next((outcome for outcome in analysis.outcomes if outcome.draft is not None), analysis.outcomes[0])
-    request = quota_request(start.pod, outcome.draft) if outcome.draft is not None else None
+    request = quota_request(manifest.pod, outcome.draft) if outcome.draft is not None else None
     context = PoolIndex(store)
     pools = tuple(_pools(context, subject.ref.namespace, request, count)) if request is not None else ()
     values = {value.path for container in explanation.containers for value in container.values if value.alternatives}
@@ -195,7 +200,7 @@ def size_claim(store: Store, subject: Subject, ask: EvaluationOptions) -> Sizing
         pools,
         replicas,
         "its requests and limits depend on the order of LimitRanges" if values else "",
-        tuple(unseen for unseen in explanation.unseen if unseen.required),
+        tuple(failed_read for failed_read in explanation.unseen if failed_read.required),
         explanation.complete,
     )
 
@@ -214,8 +219,8 @@ def _count_pods(replicas: Replicas | None) -> _Count:
     """
     if replicas is None:
         return _Count(1, 1, 1)
-    most = max(replicas.wanted + replicas.surge, replicas.existing)
-    return _Count(most, most - replicas.existing, replicas.wanted)
+    maximum = max(replicas.wanted + replicas.surge, replicas.existing)
+    return _Count(maximum, maximum - replicas.existing, replicas.wanted)
 
 
 def _pools(context: PoolIndex, space: str, request: QuotaRequest, count: _Count) -> Iterator[SizedPool]:
@@ -239,9 +244,9 @@ def _pools(context: PoolIndex, space: str, request: QuotaRequest, count: _Count)
             continue
         more = parse_amounts(sized.claim)
         met, result = claim_prospect(context, pool, space, more), growth(context, pool, space, more)
-        of, grow = context.store.origin, None
+        origin, grow = context.store.origin, None
         if result is not None:
-            grow = resize_claim(of, (space, result.claim.name), amount_texts(result.amounts), {})
+            grow = resize_claim(origin, (space, result.claim.name), amount_texts(result.amounts), {})
         yield structs.replace(sized, closed=met.closed, behind=met.behind, grow=grow)
 
 
@@ -256,7 +261,7 @@ def _amounts(
         each = usage.get(name)
         if each is None or not each.nano:
             continue
-        pods, more, wanted = count
+        pods, more, wanted_count = count
         # The pods that exist are in the use, or will be as soon as the quota has counted them.
         now = maximum(used.get(name, ZERO), _times(each, pods - more))
         claim = _claim(hard.get(name), now, _times(each, more), _times(each, pods))
@@ -265,7 +270,7 @@ def _amounts(
         yield SizedAmount(
             name,
             str(each),
-            str(_times(each, wanted)),
+            str(_times(each, wanted_count)),
             str(_times(each, pods)),
             str(hard[name]) if name in hard else None,
             str(now) if name in hard else None,

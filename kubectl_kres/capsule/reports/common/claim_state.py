@@ -34,7 +34,7 @@ class ClaimStanding(NamedTuple):
     """
 
     state: ClaimState
-    because: str
+    reason: str
     message: str = ""
     old: bool = False
     available: Mapping[str, str] = {}
@@ -81,8 +81,8 @@ def _unready(ready: CapsuleCondition) -> ClaimStanding:
             ready.message,
             rule="capsule/pool-named",
         )
-    rule, because = _failure(ready.message)
-    return ClaimStanding("failed", because, ready.message, rule=rule)
+    rule, reason = _failure(ready.message)
+    return ClaimStanding("failed", reason, ready.message, rule=rule)
 
 
 def _failure(message: str) -> tuple[str, str]:

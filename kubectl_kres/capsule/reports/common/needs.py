@@ -30,8 +30,8 @@ _NAMESPACES = ReadRequest("Namespace", required=False)
 
 def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[ReadRequest, ...]:
     """For the claims of some namespaces (none: all): the pools, and who else waits where any of them does."""
-    wanted = [ReadRequest("ResourcePoolClaim", space) for space in spaces or ("",)]
-    wanted.append(ALL_POOLS)
+    reads = [ReadRequest("ResourcePoolClaim", space) for space in spaces or ("",)]
+    reads.append(ALL_POOLS)
     waiting = set[str]()
     for space in spaces or (None,):
         for claim in store.all("ResourcePoolClaim", space):
@@ -40,29 +40,29 @@ def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[ReadRequest, ..
             if pool is not None and pool.name not in waiting and standing(claim).state in WAITING:
                 waiting.add(pool.name)
     for name in sorted(waiting):
-        wanted += _other_claim_requests(store, name)
-    return tuple(dict.fromkeys(wanted))
+        reads += _other_claim_requests(store, name)
+    return tuple(dict.fromkeys(reads))
 
 
 def claim_needs(store: Store, space: str, name: str) -> tuple[ReadRequest, ...]:
     """For one claim: the claims beside it, pools, its managed quota, and who else is in the queue."""
-    wanted = [ReadRequest("ResourcePoolClaim", space, name), ALL_POOLS, DEFINITION]
+    reads = [ReadRequest("ResourcePoolClaim", space, name), ALL_POOLS, DEFINITION]
     claim: ResourcePoolClaim | None = store.get("ResourcePoolClaim", name, space)
     if claim is None:
-        return tuple(wanted)
+        return tuple(reads)
     pool = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
     if pool:
-        wanted.append(ReadRequest("ResourceQuota", space, quota_name(pool), required=False))
+        reads.append(ReadRequest("ResourceQuota", space, quota_name(pool), required=False))
     result = standing(claim)
     if result.state == "failed" or (result.state == "unassigned" and not pool):
-        wanted.append(ReadRequest("Namespace", name=space, required=False))
+        reads.append(ReadRequest("Namespace", name=space, required=False))
     if result.state in HELD:
-        wanted.append(ReadRequest("ResourcePoolClaim", space, required=False))
+        reads.append(ReadRequest("ResourcePoolClaim", space, required=False))
     else:
         for resource_pool in store.all("ResourcePool"):
             if resource_pool.metadata.name == pool or space in (resource_pool.status.namespaces or ()):
-                wanted += _other_claim_requests(store, resource_pool.metadata.name)
-    return tuple(dict.fromkeys(wanted))
+                reads += _other_claim_requests(store, resource_pool.metadata.name)
+    return tuple(dict.fromkeys(reads))
 
 
 def file_needs(store: Store) -> tuple[ReadRequest, ...]:
@@ -90,24 +90,24 @@ def _other_claim_requests(store: Store, pool: str) -> Iterator[ReadRequest]:
 
 def pools_needs(store: Store) -> tuple[ReadRequest, ...]:
     """For all pools."""
-    wanted = [ReadRequest("ResourcePool"), _CLAIMS, _QUOTAS, _NAMESPACES, DEFINITION]
+    reads = [ReadRequest("ResourcePool"), _CLAIMS, _QUOTAS, _NAMESPACES, DEFINITION]
     for resource_pool in store.all("ResourcePool"):
-        wanted += _other_claim_requests(store, resource_pool.metadata.name)
-    return tuple(dict.fromkeys(wanted))
+        reads += _other_claim_requests(store, resource_pool.metadata.name)
+    return tuple(dict.fromkeys(reads))
 
 
 def pool_needs(store: Store, name: str) -> tuple[ReadRequest, ...]:
     """For one pool; the others only show where they overlap with it."""
-    wanted = [ReadRequest("ResourcePool", name=name), ALL_POOLS, _QUOTAS, _NAMESPACES, DEFINITION]
-    return tuple(dict.fromkeys([*wanted, *_other_claim_requests(store, name)]))
+    reads = [ReadRequest("ResourcePool", name=name), ALL_POOLS, _QUOTAS, _NAMESPACES, DEFINITION]
+    return tuple(dict.fromkeys([*reads, *_other_claim_requests(store, name)]))
 
 
 def pooled_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """The reads that the answer depends on; of objects in a file also what their namespaces are."""
-    ref, beside = subject.ref, file_needs(store)
+    ref, more_reads = subject.ref, file_needs(store)
     if ref.kind == "ResourcePool":
-        return (*pool_needs(store, ref.name), *beside)
-    return (*claim_needs(store, ref.namespace, ref.name), *beside)
+        return (*pool_needs(store, ref.name), *more_reads)
+    return (*claim_needs(store, ref.namespace, ref.name), *more_reads)
 
 
 def glimpse_needs(spaces: tuple[str, ...]) -> tuple[ReadRequest, ...]:
@@ -129,38 +129,41 @@ def unseen_of_pool(context: PoolIndex, pool: ResourcePool) -> tuple[FailedRead, 
     return _list_unseen(context, pool_needs(context.store, pool.metadata.name))
 
 
-def _list_unseen(context: PoolIndex, needs: tuple[ReadRequest, ...]) -> tuple[FailedRead, ...]:
+def _list_unseen(context: PoolIndex, reads: tuple[ReadRequest, ...]) -> tuple[FailedRead, ...]:
     """Return what could not be read; a refused list over all namespaces does not count where each namespace was
     read.
     """
     # The version is only for a remark, and no part of the answer.
-    needed = tuple(need for need in needs if need != DEFINITION)
-    all_unseen = find_unread(context.store, (need for need in needed if not _made_good(context, need, needs)))
-    return tuple(structs.replace(unseen, required=unseen.required or unseen.state == "failed") for unseen in all_unseen)
+    needed = tuple(read for read in reads if read != DEFINITION)
+    all_unseen = find_unread(context.store, (read for read in needed if not _made_good(context, read, reads)))
+    return tuple(
+        structs.replace(failed_read, required=failed_read.required or failed_read.state == "failed")
+        for failed_read in all_unseen
+    )
 
 
 def failed_beside(context: PoolIndex) -> tuple[FailedRead, ...]:
     """Return further reads that failed: a user who may not read them gets a whole answer, one whose read failed does
     not.
     """
-    needs = tuple(context.store.coverages())
+    reads = tuple(context.store.coverages())
     return tuple(
-        unseen
-        for unseen in _list_unseen(context, tuple(need for need in needs if not need.required))
-        if unseen.state == "failed"
+        failed_read
+        for failed_read in _list_unseen(context, tuple(read for read in reads if not read.required))
+        if failed_read.state == "failed"
     )
 
 
-def is_whole(unseen: tuple[FailedRead, ...]) -> bool:
+def is_whole(failed_reads: tuple[FailedRead, ...]) -> bool:
     """Return whether an answer is complete without these."""
-    return not any(unseen.required for unseen in unseen)
+    return not any(failed_read.required for failed_read in failed_reads)
 
 
-def _made_good(context: PoolIndex, need: ReadRequest, needs: tuple[ReadRequest, ...]) -> bool:
-    if need.kind != "ResourcePoolClaim" or need.namespace or need.name:
+def _made_good(context: PoolIndex, read: ReadRequest, reads: tuple[ReadRequest, ...]) -> bool:
+    if read.kind != "ResourcePoolClaim" or read.namespace or read.name:
         return False
-    narrower = [item for item in needs if item.kind == need.kind and item.namespace and not item.name]
+    narrower = [item for item in reads if item.kind == read.kind and item.namespace and not item.name]
     # The namespaces that were asked for anyway are no more than the user named.
-    return any(not need.required for need in narrower) and all(
-        context.store.covered(need).is_known for need in narrower
+    return any(not read.required for read in narrower) and all(
+        context.store.covered(read).is_known for read in narrower
     )

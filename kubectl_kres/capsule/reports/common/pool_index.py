@@ -53,13 +53,13 @@ def hard_of(pool: ResourcePool) -> dict[str, Quantity]:
     return parse_amounts(pool.spec.quota.hard)
 
 
-def short(asked: Quantity, room: Quantity | None) -> bool:
+def short(requested: Quantity, room: Quantity | None) -> bool:
     """Return whether a pool refuses: it has no such resource, nothing left of it (even for 0), or less than is asked
     for.
 
     Source: the pool controller's comparison of available with the request.
     """
-    return room is None or not room.nano or room < asked
+    return room is None or not room.nano or room < requested
 
 
 #: Half of the largest amount that the API server keeps, in billionths.
@@ -152,9 +152,9 @@ class PoolIndex:
     @cached_property
     def _queue_positions(self) -> Mapping[tuple[str, str], int]:
         return {
-            (standings.claim.metadata.namespace, standings.claim.metadata.name): place
+            (standings.claim.metadata.namespace, standings.claim.metadata.name): index
             for queue in self._waiting_queues.values()
-            for place, standings in enumerate(queue, 1)
+            for index, standings in enumerate(queue, 1)
         }
 
     def place_of(self, claim: ResourcePoolClaim) -> int:

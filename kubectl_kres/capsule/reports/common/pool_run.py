@@ -53,7 +53,7 @@ class Trial:
 
     @cached_property
     def _turns_by_claim(self) -> Mapping[ClaimKey, ClaimTurn]:
-        return {key_of(turn.candidate.claim): turn for turn in self._allocation.turns}
+        return {key_of(claim_turn.candidate.claim): claim_turn for claim_turn in self._allocation.turns}
 
     @cached_property
     def _holders(self) -> frozenset[ClaimKey]:
@@ -90,7 +90,7 @@ class Trial:
                 }
             now = now._copy_with(shares=left, queue=waiting)
             # Of many that leave few make a difference, and a pass goes through all claims.
-            if any(fits(claim_candidate.asks, room) for claim_candidate in waiting):
+            if any(fits(claim_candidate.requested, room) for claim_candidate in waiting):
                 now = now.settle()
                 room = now.room()
         return now
@@ -104,10 +104,12 @@ class Trial:
                     result[name] -= quantity.nano
         return result
 
-    def with_request(self, key: ClaimKey, asks: Amounts) -> Trial:
+    def with_request(self, key: ClaimKey, requested: Amounts) -> Trial:
         """Return the trial with another request of a waiting claim, in its old place."""
         queue = [
-            ClaimCandidate(claim_candidate.claim, asks) if key_of(claim_candidate.claim) == key else claim_candidate
+            ClaimCandidate(claim_candidate.claim, requested)
+            if key_of(claim_candidate.claim) == key
+            else claim_candidate
             for claim_candidate in self.queue
         ]
         return self._copy_with(queue=queue).settle()
@@ -130,11 +132,13 @@ class Trial:
         return self._turns_by_claim.get(key)
 
 
-def fits(asks: Amounts, room: Mapping[str, int]) -> bool:
+def fits(requested: Amounts, room: Mapping[str, int]) -> bool:
     """Return whether a pass would serve it if no queue held it up: room that is used up serves not even a claim
     for 0.
     """
-    return all((left := room.get(name)) and left >= asked.nano for name, asked in asks.items())
+    return all(
+        (left := room.get(name)) and left >= requested_amounts.nano for name, requested_amounts in requested.items()
+    )
 
 
 def trial_of(context: PoolIndex, pool: ResourcePool) -> Trial:

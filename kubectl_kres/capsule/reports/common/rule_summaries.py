@@ -25,13 +25,13 @@ def summaries_of_tenant(tenant: Tenant) -> tuple[RuleSummary, ...]:
 
 def _summaries(tenant: Tenant, parsed: WorkloadRules) -> Iterator[RuleSummary]:
     by_place = {rule.source.field.partition("]")[0]: rule for rule in parsed.rules}
-    for place, rule in enumerate(tenant.spec.rules or ()):
-        of_pods = by_place.get(f"spec.rules[{place}")
+    for index, rule in enumerate(tenant.spec.rules or ()):
+        of_pods = by_place.get(f"spec.rules[{index}")
         quotas = tuple(_quotas(tenant, rule))
         if of_pods is not None:
             yield _summary(of_pods, _selector(rule.namespace_selector), quotas)
         elif quotas:
-            source = Source("Tenant", tenant.metadata.name, field=f"spec.rules[{place}].quota")
+            source = Source("Tenant", tenant.metadata.name, field=f"spec.rules[{index}].quota")
             yield RuleSummary(source, selector=_selector(rule.namespace_selector), quotas=quotas)
 
 

@@ -100,12 +100,12 @@ def _failure_messages(quota: GlobalResourceQuota | CustomQuota) -> tuple[str, ..
 
 def _source(source: CustomSource) -> str:
     """``the sum of .spec.replicas of Deployment``."""
-    of = f"{source.kind} ({source.api_version})" if source.api_version not in {"", "v1"} else source.kind
+    kind_text = f"{source.kind} ({source.api_version})" if source.api_version not in {"", "v1"} else source.kind
     what = source.cel or source.path
     if source.op == "count":
-        return f"the number of {of}"
-    sign = "minus " if source.op == "sub" else ""
-    return f"{sign}the sum of {what} of {of}" if what else f"{sign}{of}"
+        return f"the number of {kind_text}"
+    mark = "minus " if source.op == "sub" else ""
+    return f"{mark}the sum of {what} of {kind_text}" if what else f"{mark}{kind_text}"
 
 
 def _build_use(name: str, hard: Quantity, used: Quantity) -> QuotaUse:
@@ -170,8 +170,8 @@ def _of_item(store: Store, quota: ResourceQuota, edit: RaiseQuota) -> RaiseQuota
     to = parse(edit.to)
     if quotas.scope != "Namespace":
         used = _used_by_tenant(store, tenant, quota, edit.resource, hard)
-        own = amount((quota.status.used or {}).get(edit.resource, "0")) or Quantity(0)
-        to = Quantity(to.nano - own.nano + used.nano, hard.format)
+        own_amount = amount((quota.status.used or {}).get(edit.resource, "0")) or Quantity(0)
+        to = Quantity(to.nano - own_amount.nano + used.nano, hard.format)
     return structs.replace(
         edit,
         object=ObjectRef("Tenant", tenant.metadata.name),
@@ -186,26 +186,26 @@ def _used_by_tenant(store: Store, tenant: Tenant, quota: ResourceQuota, name: st
     """Return what all namespaces of a Tenant use: as their quotas say, else the controller's annotation; at least what
     follows from the hard that the controller gave this one.
     """
-    own = amount((quota.status.used or {}).get(name, "0")) or Quantity(0)
+    own_amount = amount((quota.status.used or {}).get(name, "0")) or Quantity(0)
     here = amount((quota.status.hard or quota.spec.hard or {}).get(name))
-    least = hard.nano - (own if here is None else here).nano + own.nano
+    minimum = hard.nano - (own_amount if here is None else here).nano + own_amount.nano
     spaces = tenant.status.namespaces or ()
     quotas = [store.get("ResourceQuota", quota.metadata.name, space) for space in spaces]
     uses = [amount((each.status.used or {}).get(name, "0")) for each in quotas if isinstance(each, ResourceQuota)]
     noted = amount((quota.metadata.annotations or {}).get(f"{_USED}{name.replace('/', '_')}"))
     if len(uses) == len(spaces):
         noted = Quantity(sum(each.nano for each in uses if each is not None))
-    return Quantity(max(least, noted.nano if noted is not None else 0), hard.format)
+    return Quantity(max(minimum, noted.nano if noted is not None else 0), hard.format)
 
 
 def _of_part(parent: GlobalResourceQuota, quota: ResourceQuota, edit: RaiseQuota) -> RaiseQuota | None:
     """Of a namespace's part of a GlobalResourceQuota, which has what is left of that and what it uses itself."""
     hard = amount((parent.spec.quota.hard or {}).get(edit.resource))
     used = amount((parent.status.total.used or {}).get(edit.resource, "0"))
-    own = amount((quota.status.used or {}).get(edit.resource, "0"))
-    if hard is None or used is None or own is None:
+    own_amount = amount((quota.status.used or {}).get(edit.resource, "0"))
+    if hard is None or used is None or own_amount is None:
         return None
-    to = Quantity(parse(edit.to).nano - own.nano + used.nano, hard.format)
+    to = Quantity(parse(edit.to).nano - own_amount.nano + used.nano, hard.format)
     field = f"spec.quota.hard[{edit.resource}]"
     ref = ObjectRef(KIND, parent.metadata.name)
     return structs.replace(edit, object=ref, field=field, to=str(to), from_=str(hard), next_pod="")
@@ -217,9 +217,9 @@ def _of_rule(store: Store, quota: GlobalResourceQuota, edit: RaiseQuota) -> Rais
     Source: capsule pkg/tenant/rule_quota.go.
     """
     tenant = _tenant(store, quota.metadata)
-    for place, rule in enumerate(tenant.spec.rules or () if tenant is not None else ()):
+    for index, rule in enumerate(tenant.spec.rules or () if tenant is not None else ()):
         for number, own in enumerate(rule.quota or ()):
             if tenant is not None and quota.metadata.name == f"{tenant.metadata.name}-{own.name}":
-                field = f"spec.rules[{place}].quota[{number}].hard[{edit.resource}]"
+                field = f"spec.rules[{index}].quota[{number}].hard[{edit.resource}]"
                 return structs.replace(edit, object=ObjectRef("Tenant", tenant.metadata.name), field=field)
     return None

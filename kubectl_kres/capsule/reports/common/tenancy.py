@@ -36,10 +36,10 @@ def tenancy_needs(store: Store, namespace: str, *, decided: bool) -> Iterator[Re
     of a Tenant apply: where they are not known the RuleStatus tells.
     """
     tenant = tenant_name(store.get("Namespace", namespace) if namespace else None)
-    own = ReadRequest("Tenant", name=tenant, required=False)
+    own_read = ReadRequest("Tenant", name=tenant, required=False)
     if tenant:
-        yield own
-    if not tenant or store.covered(own).state in _UNREAD:
+        yield own_read
+    if not tenant or store.covered(own_read).state in _UNREAD:
         yield ReadRequest("RuleStatus", namespace, required=False)
     yield ReadRequest("GlobalResourceQuota", required=False)
     if namespace and decided:

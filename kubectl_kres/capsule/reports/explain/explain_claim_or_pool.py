@@ -167,17 +167,17 @@ def turns_of(context: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
 def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = None) -> Iterator[QueueTurn]:
     """Yield the turns as they are reported; with a claim those up to its own."""
     own = key_of(claim) if claim is not None else None
-    for place, turn in enumerate(turns, 1):
-        resource_pool_claim = turn.candidate.claim
+    for index, claim_turn in enumerate(turns, 1):
+        resource_pool_claim = claim_turn.candidate.claim
         key = key_of(resource_pool_claim)
         yield QueueTurn(
-            place,
+            index,
             ref_of(key),
-            turn.result,
+            claim_turn.result,
             resource_pool_claim.metadata.creation_timestamp or "",
-            tuple(map(_build_compared, turn.comparisons())),
+            tuple(map(_build_compared, claim_turn.comparisons())),
             own=key == own,
-            rule=_RULES[turn.result],
+            rule=_RULES[claim_turn.result],
         )
         if key == own:
             return
@@ -185,7 +185,7 @@ def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = 
 
 def _build_compared(comparison: Comparison) -> Compared:
     closed = ref_of(comparison.by) if comparison.by is not None else None
-    return Compared(comparison.resource, str(comparison.asked), str(comparison.room), comparison.missing, closed)
+    return Compared(comparison.resource, str(comparison.requested), str(comparison.room), comparison.missing, closed)
 
 
 def explain_claim(context: PoolIndex, claim: ResourcePoolClaim) -> ClaimExplanation:
@@ -194,7 +194,7 @@ def explain_claim(context: PoolIndex, claim: ResourcePoolClaim) -> ClaimExplanat
     pool = context.pool_of(claim)
     served = pool is not None and context.claims_known(pool) and claim.metadata.namespace in context.spaces(pool)
     turns = turns_of(context, pool) if pool is not None and served else ()
-    mine = next((turn for turn in turns if key_of(turn.candidate.claim) == key_of(claim)), None)
+    mine = next((claim_turn for claim_turn in turns if key_of(claim_turn.candidate.claim) == key_of(claim)), None)
     options = tuple(_options(context, claim)) if context.pools_known and report.state not in HELD else ()
     return ClaimExplanation(
         report,
@@ -223,13 +223,13 @@ def _format_pool_origin(
     """Return how the claim came to its pool. Whether a pool was written by the user or chosen, nothing in the claim
     says.
     """
-    name, wanted = report.pool, claim.spec.pool
-    if name and name != wanted:
-        return f"it is in pool {name} still, and names {wanted or 'none'} now"
-    if wanted:
+    name, expected = report.pool, claim.spec.pool
+    if name and name != expected:
+        return f"it is in pool {name} still, and names {expected or 'none'} now"
+    if expected:
         edit = report.edits.get("spec.pool")
         by = f", written by {edit.manager}" if edit is not None else ""
-        return f"it names pool {wanted}{by}; where a claim names none, one is chosen when it is written"
+        return f"it names pool {expected}{by}; where a claim names none, one is chosen when it is written"
     if not context.pools_known:
         return "it names no pool; which pools serve its namespace could not be read"
     fitting = [option.pool for option in options if not option.missing]
@@ -253,13 +253,13 @@ def _conditions(claim: ResourcePoolClaim) -> tuple[CapsuleCondition, ...]:
 
 
 def conditions_of(
-    capsule_conditions: tuple[CapsuleCondition, ...], turn: ClaimTurn | None = None
+    capsule_conditions: tuple[CapsuleCondition, ...], claim_turn: ClaimTurn | None = None
 ) -> Iterator[StoredCondition]:
     """Conditions as they are; Exhausted also as it would be written now, where that is something else."""
     for capsule_condition in capsule_conditions:
         computed = ""
-        if capsule_condition.type == "Exhausted" and turn is not None:
-            now = turn.message() if not turn.allocated else ""
+        if capsule_condition.type == "Exhausted" and claim_turn is not None:
+            now = claim_turn.message() if not claim_turn.allocated else ""
             before = capsule_condition.message if capsule_condition.status == "True" else ""
             computed = (now or "resource claimable from pool") if lines(now) != lines(before) else ""
         yield StoredCondition(
@@ -285,26 +285,26 @@ class Explaining:
 
     def __init__(self, store: Store) -> None:
         self._store, self._found = store, build_prediction(store)
-        self._scene = PoolIndex(self._found.store)
+        self._index = PoolIndex(self._found.store)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What had to be assumed about objects in files."""
-        return self._found.supposed
+        return self._found.assumptions
 
     def explain(self, subject: Subject) -> ClaimExplanation | PoolExplanation:
         """Raises NotFound or Forbidden if the object cannot be had, UsageError if the server would not take it."""
         ref = subject.ref
         if self._store.get(ref.kind, ref.name, ref.namespace) is None:
-            if ref.kind == "ResourcePool" and ref.name in unread_pool_names(self._scene):
-                return PoolExplanation(pool_glimpse(self._scene, ref.name))
+            if ref.kind == "ResourcePool" and ref.name in unread_pool_names(self._index):
+                return PoolExplanation(pool_glimpse(self._index, ref.name))
             raise missing_error(self._store, subject)
         if ref in self._found.refused:
             raise UsageError(f"{ref}: {self._found.refused[ref]}")
         item: Any = self._found.store.get(ref.kind, ref.name, ref.namespace)
         if ref.kind == "ResourcePool":
-            return explain_pool(self._scene, item)
-        claim_explanation = explain_claim(self._scene, item)
+            return explain_pool(self._index, item)
+        claim_explanation = explain_claim(self._index, item)
         return structs.replace(claim_explanation, claim=self._found.add_prediction(ref, claim_explanation.claim))
 
 
@@ -322,8 +322,8 @@ def negative(value: ClaimExplanation | PoolExplanation) -> bool:
 
 def explain_pool(context: PoolIndex, pool: ResourcePool) -> PoolExplanation:
     """Return the pass over its claims only where all of them were read."""
-    unseen = unseen_of_pool(context, pool)
-    report = structs.replace(pool_report(context, pool), unseen=unseen, complete=is_whole(unseen))
+    failed_reads = unseen_of_pool(context, pool)
+    report = structs.replace(pool_report(context, pool), unseen=failed_reads, complete=is_whole(failed_reads))
     turns = turns_of(context, pool) if context.claims_known(pool) else ()
     return PoolExplanation(
         report,

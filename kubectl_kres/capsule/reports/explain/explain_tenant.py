@@ -97,12 +97,12 @@ class TenantExplanation(Record, frozen=True):
 
 def tenant_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """Return the Tenant, and once it is read the quotas in its namespaces."""
-    own = ReadRequest("Tenant", name=subject.ref.name)
+    own_read = ReadRequest("Tenant", name=subject.ref.name)
     tenant = store.get("Tenant", subject.ref.name)
     if not isinstance(tenant, Tenant):
-        return (own,)
+        return (own_read,)
     limits = tenant.spec.rules or tenant.spec.resource_quotas
-    return (own, *((DEFINITION,) if limits else ()), *_quota_needs(tenant))
+    return (own_read, *((DEFINITION,) if limits else ()), *_quota_needs(tenant))
 
 
 def _quota_needs(tenant: Tenant) -> Iterator[ReadRequest]:
@@ -131,9 +131,16 @@ def explain_tenant(store: Store, subject: Subject) -> TenantExplanation:
         _item(store, tenant, number, item, together=quotas.scope == "Tenant")
         for number, item in enumerate(quotas.items)
     )
-    unseen = tuple(find_unread(store, _quota_needs(tenant)))
+    failed_reads = tuple(find_unread(store, _quota_needs(tenant)))
     return TenantExplanation(
-        ref, spaces, quotas.scope, items, unseen, complete=not unseen, rules=rules, assumptions=tuple(assumed)
+        ref,
+        spaces,
+        quotas.scope,
+        items,
+        failed_reads,
+        complete=not failed_reads,
+        rules=rules,
+        assumptions=tuple(assumed),
     )
 
 
@@ -171,10 +178,10 @@ def _build_use(resource: str, hard: Quantity, mapping: dict[str, _Held], *, toge
         if amounts is None:
             shares.append(NamespaceShare(space))
             continue
-        own, allowed = amounts[0].get(resource, ZERO), amounts[1].get(resource)
-        used += own.nano
-        may += max(own.nano, allowed.nano if allowed is not None else 0)
-        shares.append(NamespaceShare(space, str(own), str(allowed) if allowed is not None else None))
+        own_amount, allowed = amounts[0].get(resource, ZERO), amounts[1].get(resource)
+        used += own_amount.nano
+        may += max(own_amount.nano, allowed.nano if allowed is not None else 0)
+        shares.append(NamespaceShare(space, str(own_amount), str(allowed) if allowed is not None else None))
     text = _format_amount(used, hard)
     if not together:
         return TenantUse(resource, str(hard), text, namespaces=tuple(shares))
@@ -212,24 +219,24 @@ def users_needs(store: Store, subject: Subject, server: Server) -> Iterator[Read
         yield from setter_needs(store, space)
 
 
-def tenant_users(store: Store, subject: Subject, ask: EvaluationOptions) -> TenantUsers:
+def tenant_users(store: Store, subject: Subject, options: EvaluationOptions) -> TenantUsers:
     """Raises NotFound or Forbidden if the Tenant cannot be had, UsageError where an object has what is no quantity."""
     tenant = store.get("Tenant", subject.ref.name)
     if not isinstance(tenant, Tenant):
         raise missing_error(store, subject)
     spaces = tuple(sorted(tenant.status.namespaces or ()))
-    tree = with_shares(tuple(filter(None, (_namespace(store, space, ask) for space in spaces))))
-    unseen = tuple(dict.fromkeys(find_unread(store, users_needs(store, subject, ask.server))))
-    whole = not any(gap.required for gap in unseen)
-    return TenantUsers(ObjectRef("Tenant", tenant.metadata.name), spaces, _names(tree), tree, unseen, whole)
+    tree = with_shares(tuple(filter(None, (_namespace(store, space, options) for space in spaces))))
+    failed_reads = tuple(dict.fromkeys(find_unread(store, users_needs(store, subject, options.server))))
+    is_complete = not any(gap.required for gap in failed_reads)
+    return TenantUsers(ObjectRef("Tenant", tenant.metadata.name), spaces, _names(tree), tree, failed_reads, is_complete)
 
 
-def _namespace(store: Store, space: str, ask: EvaluationOptions) -> UsageNode | None:
+def _namespace(store: Store, space: str, options: EvaluationOptions) -> UsageNode | None:
     """Of what several of its quotas count each object is counted once. None: it has no quota."""
     quotas: list[ResourceQuota] = sorted(store.all("ResourceQuota", space), key=attrgetter("metadata.name"))
     if not quotas:
         return None
-    inside = tuple(_quota(store, quota, ask) for quota in quotas)
+    inside = tuple(_quota(store, quota, options) for quota in quotas)
     once: dict[str, UsageNode] = {}
     for node in inside:
         for part in _list_counted_nodes(node.inside):
@@ -240,10 +247,10 @@ def _namespace(store: Store, space: str, ask: EvaluationOptions) -> UsageNode | 
     return structs.replace(result, inside=inside)
 
 
-def _quota(store: Store, quota: ResourceQuota, ask: EvaluationOptions) -> UsageNode:
+def _quota(store: Store, quota: ResourceQuota, options: EvaluationOptions) -> UsageNode:
     name, hard = quota.metadata.name, quota.status.hard or quota.spec.hard or {}
     ref = ObjectRef("ResourceQuota", name, quota.metadata.namespace)
-    result = parent_node(used_by(store, quota, ask), f"ResourceQuota/{name}", ref)
+    result = parent_node(used_by(store, quota, options), f"ResourceQuota/{name}", ref)
     return structs.replace(result, hard={key: str(hard[key]) for key in sorted(hard)})
 
 

@@ -125,20 +125,20 @@ class PoolReport(Record, frozen=True):
         return any(use.wanted is not None for use in self.uses)
 
 
-def pool_tree(context: PoolIndex, pool: ResourcePool, ask: EvaluationOptions) -> tuple[UsageNode, ...]:
+def pool_tree(context: PoolIndex, pool: ResourcePool, options: EvaluationOptions) -> tuple[UsageNode, ...]:
     """Return a node for each namespace whose quota of the pool was read, with shares of what all of them use.
 
     Raises UsageError where an object holds what is no quantity.
     """
-    return with_shares(tuple(_namespaces(context, pool, ask)))
+    return with_shares(tuple(_namespaces(context, pool, options)))
 
 
-def _namespaces(context: PoolIndex, pool: ResourcePool, ask: EvaluationOptions) -> Iterator[UsageNode]:
+def _namespaces(context: PoolIndex, pool: ResourcePool, options: EvaluationOptions) -> Iterator[UsageNode]:
     for space, quota in _quotas(context, pool).items():
         name = quota.metadata.name
         hard = quota.status.hard or quota.spec.hard or {}
         inside = parent_node(
-            used_by(context.store, quota, ask), f"ResourceQuota/{name}", ObjectRef("ResourceQuota", name, space)
+            used_by(context.store, quota, options), f"ResourceQuota/{name}", ObjectRef("ResourceQuota", name, space)
         )
         claims = tuple(sorted(pool_claim.name for pool_claim in (pool.status.claims or {}).get(space, ())))
         kept = structs.replace(inside, hard={key: str(hard[key]) for key in sorted(hard)}, claims=claims)
@@ -225,12 +225,16 @@ def _namespace(
 
 def _build_queued(standings: ClaimStates) -> Queued:
     """Return what is short only its own condition says."""
-    claim, standing = standings
-    left, asked = parse_amounts(standing.available), parse_amounts(claim.spec.claim)
-    lacks = {name: str(asked[name] - left[name]) for name in sorted(left) if name in asked and asked[name] > left[name]}
-    behind = tuple(sorted(standing.queued))
+    claim, claim_standing = standings
+    left, requested = parse_amounts(claim_standing.available), parse_amounts(claim.spec.claim)
+    lacks = {
+        name: str(requested[name] - left[name])
+        for name in sorted(left)
+        if name in requested and requested[name] > left[name]
+    }
+    behind = tuple(sorted(claim_standing.queued))
     created = claim.metadata.creation_timestamp or ""
-    return Queued(0, _ref(standings), standing.state, texts(claim.spec.claim), lacks, behind, created)
+    return Queued(0, _ref(standings), claim_standing.state, texts(claim.spec.claim), lacks, behind, created)
 
 
 def _warnings(quotas: Sequence[ResourceQuota]) -> Iterator[str]:

@@ -192,15 +192,19 @@ def _selectors(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     selectors = pool.spec.selectors or ()
     if not selectors:
         yield "it has no selectors, and so no namespaces: nothing selects nothing, not everything"
-    known = context.store.covered(ReadRequest("Namespace")).is_known
-    spaces = [namespace for namespace in context.store.all("Namespace") if is_active(namespace)] if known else []
-    for place, selector in enumerate(selectors):
-        path = f"spec.selectors[{place}]"
+    is_known = context.store.covered(ReadRequest("Namespace")).is_known
+    spaces = [namespace for namespace in context.store.all("Namespace") if is_active(namespace)] if is_known else []
+    for index, selector in enumerate(selectors):
+        path = f"spec.selectors[{index}]"
         if is_empty(selector):
             yield f"{path} is empty and selects nothing; elsewhere in Kubernetes that selects everything"
         elif fault(selector):
             yield f"{path} does not parse and is skipped without a word: {fault(selector)}"
-        elif known and is_usable(selector) and not any(fits(selector, space.metadata.labels or {}) for space in spaces):
+        elif (
+            is_known
+            and is_usable(selector)
+            and not any(fits(selector, space.metadata.labels or {}) for space in spaces)
+        ):
             yield f"{path} matches no namespace"
 
 
@@ -212,8 +216,8 @@ def _overlaps(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         if name != pool.metadata.name and shared and both:
             scopes = dict.fromkeys((*scope_words(pool.spec.quota), *scope_words(other.spec.quota)))
             what = f"what both count ({' and '.join(scopes)}) must fit both" if scopes else _FIT
-            where = join_words(sorted(shared))
-            yield f"pool {name} also limits {join_words(both)} in {where}: each has a quota there, and {what}"
+            place_text = join_words(sorted(shared))
+            yield f"pool {name} also limits {join_words(both)} in {place_text}: each has a quota there, and {what}"
 
 
 def _unservable(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
@@ -249,7 +253,7 @@ def pool_report(context: PoolIndex, pool: ResourcePool) -> PoolReport:
     """
     ready = find(pool.status.conditions, READY)
     spaces = tuple(_namespaces(context, pool))
-    known = context.claims_known(pool)
+    is_known = context.claims_known(pool)
     return PoolReport(
         ObjectRef("ResourcePool", pool.metadata.name),
         uses=tuple(_list_uses(context, pool, spaces)),
@@ -257,7 +261,7 @@ def pool_report(context: PoolIndex, pool: ResourcePool) -> PoolReport:
         selectors=tuple(map(_selector_words, pool.spec.selectors or ())),
         claims=sum(1 for _ in allocated_claims(pool)),
         holders=tuple(_holders(context, pool)),
-        queue=tuple(_queue(context, pool)) if known else None,
+        queue=tuple(_queue(context, pool)) if is_known else None,
         ordered=pool.spec.config.ordered_queue,
         options=tuple(_options(pool)),
         scopes=scope_words(pool.spec.quota),
@@ -303,8 +307,8 @@ def _sum_used_amounts(spaces: tuple[PoolNamespace, ...]) -> Amounts | None:
 def _namespaces(context: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespace]:
     """Yield those in the status, and those that its selectors choose now where namespaces could be read."""
     name, hard = pool.metadata.name, context.hard(pool)
-    known = context.store.covered(ReadRequest("Namespace")).is_known
-    chosen = selected_namespaces(pool, context.store.all("Namespace")) if known else {}
+    is_known = context.store.covered(ReadRequest("Namespace")).is_known
+    chosen = selected_namespaces(pool, context.store.all("Namespace")) if is_known else {}
     words = tuple(map(_selector_words, pool.spec.selectors or ()))
     for space in sorted({*context.spaces(pool), *chosen}):
         listed = (pool.status.claims or {}).get(space, ())
@@ -318,12 +322,12 @@ def _namespaces(context: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespac
         }
         yield PoolNamespace(
             space,
-            tuple(words[place] for place in chosen.get(space, ())),
+            tuple(words[index] for index in chosen.get(space, ())),
             len(listed),
             amount_texts(claimed),
             dict(sorted(percents.items())),
             _pods_use(context, name, space, hard),
-            _note(context, pool, space, chosen) if known else "",
+            _note(context, pool, space, chosen) if is_known else "",
         )
 
 
@@ -351,33 +355,39 @@ def _note(context: PoolIndex, pool: ResourcePool, space: str, chosen: Mapping[st
 def _holders(context: PoolIndex, pool: ResourcePool) -> Iterator[Holder]:
     states = context.states()
     for space, pool_claim in allocated_claims(pool):
-        standing = states.get((space, pool_claim.name))
+        claim_standing = states.get((space, pool_claim.name))
         ref = ObjectRef("ResourcePoolClaim", pool_claim.name, space)
-        yield Holder(ref, texts(pool_claim.claims), standing.state if standing is not None else None)
+        yield Holder(ref, texts(pool_claim.claims), claim_standing.state if claim_standing is not None else None)
 
 
 def _queue(context: PoolIndex, pool: ResourcePool) -> Iterator[Queued]:
     room = context.room(pool)
-    for place, standings in enumerate(context.waiting_claims(pool.metadata.name), 1):
-        yield _build_queued(place, standings, room)
+    for index, standings in enumerate(context.waiting_claims(pool.metadata.name), 1):
+        yield _build_queued(index, standings, room)
 
 
-def _build_queued(place: int, standings: ClaimStates, room: Amounts) -> Queued:
-    claim, standing = standings
-    meta, asked = claim.metadata, parse_amounts(claim.spec.claim)
-    lacks = {name: lack_of(asked[name], room.get(name)) for name in sorted(asked) if short(asked[name], room.get(name))}
+def _build_queued(index: int, standings: ClaimStates, room: Amounts) -> Queued:
+    claim, claim_standing = standings
+    meta, requested = claim.metadata, parse_amounts(claim.spec.claim)
+    lacks = {
+        name: lack_of(requested[name], room.get(name))
+        for name in sorted(requested)
+        if short(requested[name], room.get(name))
+    }
     ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
-    behind = tuple(sorted(standing.queued))
-    return Queued(place, ref, standing.state, texts(claim.spec.claim), lacks, behind, meta.creation_timestamp or "")
+    behind = tuple(sorted(claim_standing.queued))
+    return Queued(
+        index, ref, claim_standing.state, texts(claim.spec.claim), lacks, behind, meta.creation_timestamp or ""
+    )
 
 
-def lack_of(asked: Quantity, room: Quantity | None) -> str:
+def lack_of(requested: Quantity, room: Quantity | None) -> str:
     """Return how much is missing of a resource that is short; of one that is used up even a request of 0 is not
     served.
     """
     if room is None:
-        return str(asked)
-    return str(asked - room) if asked > room else "more than 0"
+        return str(requested)
+    return str(requested - room) if requested > room else "more than 0"
 
 
 def _options(pool: ResourcePool) -> Iterator[str]:
@@ -389,9 +399,9 @@ def _options(pool: ResourcePool) -> Iterator[str]:
     if config.delete_bound_resources:
         yield "deleteBoundResources: its claims are deleted with the pool, also those in use"
     defaults = texts(pool.spec.defaults)
-    given = {name: value for name, value in defaults.items() if value != "0"}
-    if given:
-        yield f"defaults: each namespace has {', '.join(f'{k} {v}' for k, v in given.items())} without a claim"
+    nonzero = {name: value for name, value in defaults.items() if value != "0"}
+    if nonzero:
+        yield f"defaults: each namespace has {', '.join(f'{k} {v}' for k, v in nonzero.items())} without a claim"
 
 
 def _edits(pool: ResourcePool) -> Mapping[str, LastEdit]:

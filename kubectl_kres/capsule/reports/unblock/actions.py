@@ -30,34 +30,34 @@ def ref_of(key: ClaimKey) -> ObjectRef:
 
 
 def leaving(
-    of: Origin, key: ClaimKey, state: ClaimState | None, holds: Mapping[str, str], *, old: bool = False
+    origin: Origin, key: ClaimKey, state: ClaimState | None, holds: Mapping[str, str], *, old: bool = False
 ) -> ClaimAction:
     """Return how a claim gives way: one in use is released, any other deleted. ``old``: Capsule before 0.13."""
     space, name = map(shlex.quote, key)
     if state == "in use":
-        command = _kubectl(of, f"annotate resourcepoolclaim {name} -n {space} {RELEASE}=true")
+        command = _kubectl(origin, f"annotate resourcepoolclaim {name} -n {space} {RELEASE}=true")
         return ClaimAction("release", ref_of(key), state, holds, command=command, follows=_RELEASED)
-    command = _kubectl(of, f"delete resourcepoolclaim {name} -n {space}")
+    command = _kubectl(origin, f"delete resourcepoolclaim {name} -n {space}")
     follows = _UNKNOWN if state is None else _OLD if old else ""
     return ClaimAction("delete", ref_of(key), state or "", holds, command=command, follows=follows)
 
 
-def resize_claim(of: Origin, key: ClaimKey, amounts: Mapping[str, str], dropped: Mapping[str, str]) -> ClaimAction:
+def resize_claim(origin: Origin, key: ClaimKey, amounts: Mapping[str, str], dropped: Mapping[str, str]) -> ClaimAction:
     """A claim asks for something else; ``dropped``: resources that it no longer names."""
     change: dict[str, str | None] = {**amounts, **dict.fromkeys(dropped)}
-    return ClaimAction("edit", ref_of(key), amounts=amounts, command=_patch(of, key, {"claim": change}))
+    return ClaimAction("edit", ref_of(key), amounts=amounts, command=_patch(origin, key, {"claim": change}))
 
 
-def move_claim(of: Origin, key: ClaimKey, pool: str) -> ClaimAction:
+def move_claim(origin: Origin, key: ClaimKey, pool: str) -> ClaimAction:
     """A claim names another pool."""
-    return ClaimAction("move", ref_of(key), command=_patch(of, key, {"pool": pool}))
+    return ClaimAction("move", ref_of(key), command=_patch(origin, key, {"pool": pool}))
 
 
-def retry_claim(of: Origin, key: ClaimKey, pool: str, other: str) -> ClaimAction:
+def retry_claim(origin: Origin, key: ClaimKey, pool: str, other: str) -> ClaimAction:
     """A claim names ``other``, a pool that does not exist, and then its pool again: its spec has changed, and is as it
     was. Its age, and with it its place among those that wait, stays.
     """
-    command = f"{_patch(of, key, {'pool': other})} && {_patch(of, key, {'pool': pool})}"
+    command = f"{_patch(origin, key, {'pool': other})} && {_patch(origin, key, {'pool': pool})}"
     return ClaimAction(
         "move",
         ref_of(key),
@@ -66,22 +66,22 @@ def retry_claim(of: Origin, key: ClaimKey, pool: str, other: str) -> ClaimAction
     )
 
 
-def raise_pool(of: Origin, pool: str, amounts: Mapping[str, str]) -> ClaimAction:
+def raise_pool(origin: Origin, pool: str, amounts: Mapping[str, str]) -> ClaimAction:
     """A pool gets more; ``amounts`` is what its hard is then."""
     patch = json.dumps({"spec": {"quota": {"hard": dict(amounts)}}}, separators=(",", ":"))
-    command = _kubectl(of, f"patch resourcepool {shlex.quote(pool)} --type merge -p {shlex.quote(patch)}")
+    command = _kubectl(origin, f"patch resourcepool {shlex.quote(pool)} --type merge -p {shlex.quote(patch)}")
     return ClaimAction("raise", ObjectRef("ResourcePool", pool), amounts=amounts, command=command)
 
 
-def _patch(of: Origin, key: ClaimKey, spec: Mapping[str, object]) -> str:
+def _patch(origin: Origin, key: ClaimKey, spec: Mapping[str, object]) -> str:
     space, name = map(shlex.quote, key)
     patch = json.dumps({"spec": spec}, separators=(",", ":"))
-    return _kubectl(of, f"patch resourcepoolclaim {name} -n {space} --type merge -p {shlex.quote(patch)}")
+    return _kubectl(origin, f"patch resourcepoolclaim {name} -n {space} --type merge -p {shlex.quote(patch)}")
 
 
-def _kubectl(of: Origin, words: str) -> str:
+def _kubectl(origin: Origin, words: str) -> str:
     """Return a command to the server that the answer is about, as the user who asked."""
-    return f"kubectl {words}{f' {of.flags}' if of.flags else ''}"
+    return f"kubectl {words}{f' {origin.flags}' if origin.flags else ''}"
 
 
 #: give way: other claims leave. less: it asks for less. raise: the pool gets more. pool: it goes to another one.

@@ -365,7 +365,9 @@ class _QueuedClaimSearch(Search[Trial]):
     def _for_all_ahead(self) -> State:
         """Return what is missing so that everyone up to the claim gets what it asks for."""
         keys = [key_of(claim_candidate.claim) for claim_candidate in self.start.queue]
-        wanted = add_amounts(claim_candidate.asks for claim_candidate in self.start.queue[: keys.index(self.key) + 1])
+        wanted = add_amounts(
+            claim_candidate.requested for claim_candidate in self.start.queue[: keys.index(self.key) + 1]
+        )
         room = self.scene.room(self.pool)
         missing = {name: amount - room[name] for name, amount in wanted.items() if name in room}
         return {_Amount("pool", name): amount for name, amount in missing.items() if amount.nano > 0}
@@ -380,7 +382,7 @@ class _QueuedClaimSearch(Search[Trial]):
                 return {}
             if turn.result == "pool":
                 return {
-                    comparison.resource: _missing_amount(comparison.asked, comparison.room)
+                    comparison.resource: _missing_amount(comparison.requested, comparison.room)
                     for comparison in turn.comparisons()
                 }
             key = next(comparison.by for comparison in turn.comparisons() if comparison.by is not None)

@@ -149,7 +149,7 @@ class _RemovalSearch(Search[Trial]):
         room = self.start.room()
         most = {name: nano + sum(giver.frees.get(name, 0) for giver in chosen) for name, nano in room.items()}
         return not any(
-            fits(claim_candidate.asks, most)
+            fits(claim_candidate.requested, most)
             for claim_candidate in self.start.queue
             if key_of(claim_candidate.claim) != self.key
         )
@@ -228,7 +228,7 @@ class _RemovalSearch(Search[Trial]):
         if turn is None or turn.allocated:
             return None
         lack = {
-            comparison.resource: max(1, comparison.asked.nano - comparison.room.nano)
+            comparison.resource: max(1, comparison.requested.nano - comparison.room.nano)
             for comparison in turn.comparisons()
         }
         best = max(
@@ -272,7 +272,7 @@ def _list_givers(
     for something that is asked for, too.
     """
     short = (
-        {*deficit, *(name for claim_candidate in trial.queue for name in claim_candidate.asks)}
+        {*deficit, *(name for claim_candidate in trial.queue for name in claim_candidate.requested)}
         if trial.ordered
         else deficit.keys()
     )
@@ -282,7 +282,7 @@ def _list_givers(
             yield RemovableClaim(other, frees, waits=False, used=used.get(other, False), foreign=other[0] != key[0])
     names = asks.keys()
     asking = {
-        (claim_candidate.claim.metadata.namespace, claim_candidate.claim.metadata.name): claim_candidate.asks
+        (claim_candidate.claim.metadata.namespace, claim_candidate.claim.metadata.name): claim_candidate.requested
         for claim_candidate in trial.queue
     }
     for other in waiting_in(trial, but={key}):

@@ -82,15 +82,15 @@ PER_CALL, PER_POLICY = 1_000_000, 10_000_000
 
 
 class EvaluationState:
-    """What one evaluation knows. ``most``: the cost after which this program gives up; the server's is fixed."""
+    """What one evaluation knows. ``maximum``: the cost after which this program gives up; the server's is fixed."""
 
     __slots__ = ("cost", "lookup", "most", "parts", "text", "variables")
 
-    def __init__(self, lookup: Mapping[str, Any], most: int = PER_CALL) -> None:
+    def __init__(self, lookup: Mapping[str, Any], maximum: int = PER_CALL) -> None:
         self.lookup: Mapping[str, Any] = lookup
         self.variables: dict[str, Any] = {}
-        self.cost, self.most = 0, most
-        self.parts = _PARTS_FOLLOWED if most < PER_CALL else _PARTS
+        self.cost, self.most = 0, maximum
+        self.parts = _PARTS_FOLLOWED if maximum < PER_CALL else _PARTS
         self.text = _TEXT
 
     def charge(self, amount: int) -> None:
@@ -273,15 +273,15 @@ def double_text(number: float) -> str:
     if math.isinf(number):
         return "+Inf" if number > 0 else "-Inf"
     digits, exponent = _digits(abs(number))
-    sign = "-" if math.copysign(1, number) < 0 else ""
+    mark = "-" if math.copysign(1, number) < 0 else ""
     if exponent < -4 or exponent >= 21:
         mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
-        return f"{sign}{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+        return f"{mark}{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
     if exponent < 0:
-        return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
+        return f"{mark}0.{'0' * (-exponent - 1)}{digits}"
     if len(digits) <= exponent + 1:
-        return sign + digits + "0" * (exponent + 1 - len(digits))
-    return f"{sign}{digits[: exponent + 1]}.{digits[exponent + 1 :]}"
+        return mark + digits + "0" * (exponent + 1 - len(digits))
+    return f"{mark}{digits[: exponent + 1]}.{digits[exponent + 1 :]}"
 
 
 def _digits(number: float) -> tuple[str, int]:

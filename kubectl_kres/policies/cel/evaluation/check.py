@@ -122,8 +122,8 @@ class Literals:
         try:
             used = format_string(text.value, len(items), formatted)[1]
         except FormatFault as fault:
-            place = node if fault.index is None else items[fault.index]
-            self.report(place, fault.message)
+            faulty_node = node if fault.index is None else items[fault.index]
+            self.report(faulty_node, fault.message)
             return
         if len(items) > used:
             texts = f"too many arguments supplied to string.format (expected {used}, got {len(items)})"
@@ -385,12 +385,12 @@ class _Checker:
         else:
             self.report(node, f"'{known.params[0] if known.params else known}' is not a message type")
         for entry in node.entries:
-            self._message_field(entry, name, known=result != ERROR)
+            self._message_field(entry, name, is_known=result != ERROR)
         return result
 
-    def _message_field(self, entry: Entry, struct: str, *, known: bool) -> None:
+    def _message_field(self, entry: Entry, struct: str, *, is_known: bool) -> None:
         kind = self.check(entry.value)
-        wanted = self._struct_field(entry, struct, entry.key) if known else ERROR
+        wanted = self._struct_field(entry, struct, entry.key) if is_known else ERROR
         if entry.optional:
             kind = self._unwrap_optional(entry.value, kind)
         if not self.types_agree(wanted, kind):

@@ -116,12 +116,12 @@ class CompiledExpression:
             raise NotComputed("an expression nested too deeply") from None
         self.source = source
 
-    def evaluate(self, lookup: Mapping[str, Any], most: int = PER_CALL) -> tuple[Any, int]:
+    def evaluate(self, lookup: Mapping[str, Any], maximum: int = PER_CALL) -> tuple[Any, int]:
         """Return the value and its cost. ``lookup``: variables; one that is callable is asked each time.
 
         Raises EvalError, CostExceeded, NotComputed.
         """
-        state = EvaluationState(lookup, most)
+        state = EvaluationState(lookup, maximum)
         try:
             value = self._step(state)
             _weigh_values(state, (value,))

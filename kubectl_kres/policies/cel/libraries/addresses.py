@@ -19,9 +19,9 @@ class BadAddress(ValueError):
 
 
 class _Fault(Exception):
-    def __init__(self, message: str, at: str = "") -> None:
+    def __init__(self, message: str, position_text: str = "") -> None:
         super().__init__(message)
-        self.message, self.at = message, at
+        self.message, self.position = message, position_text
 
 
 def parse_address(text: str) -> IPv4Address | IPv6Address:
@@ -29,8 +29,8 @@ def parse_address(text: str) -> IPv4Address | IPv6Address:
     try:
         address, zone = _address(text)
     except _Fault as fault:
-        where = f"IP Address {go_quoted(text)} parse error during conversion from string: "
-        raise BadAddress(where + _parse_error(text, fault)) from None
+        intro = f"IP Address {go_quoted(text)} parse error during conversion from string: "
+        raise BadAddress(intro + _parse_error(text, fault)) from None
     if zone:
         raise BadAddress(f"IP address {go_quoted(text)} with zone value is not allowed")
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
@@ -61,8 +61,8 @@ def parse_prefix(text: str) -> tuple[IPv4Address | IPv6Address, int]:
 
 
 def _parse_error(text: str, fault: _Fault) -> str:
-    at = f" (at {go_quoted(fault.at)})" if fault.at else ""
-    return f"ParseAddr({go_quoted(text)}): {fault.message}{at}"
+    position_text = f" (at {go_quoted(fault.position)})" if fault.position else ""
+    return f"ParseAddr({go_quoted(text)}): {fault.message}{position_text}"
 
 
 def _address(text: str) -> tuple[IPv4Address | IPv6Address, str]:

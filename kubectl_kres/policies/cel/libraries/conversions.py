@@ -40,14 +40,14 @@ def parse_duration(text: str) -> int | None:
     negative, body = text[:1] == "-", text[1:] if text[:1] in ("-", "+") else text
     if body == "0":
         return 0
-    total, at = 0, 0
-    while at < len(body):
-        match = _PART.match(body, at)
+    total, offset = 0, 0
+    while offset < len(body):
+        match = _PART.match(body, offset)
         if match is None or not (match[1] or match[2]):
             return None
         unit = _UNITS[match[3]]
         total += int(match[1] or 0) * unit + (int(match[2]) * unit // 10 ** len(match[2]) if match[2] else 0)
-        at = match.end()
+        offset = match.end()
     if not body or total >= 2**63:
         return None
     return -total if negative else total
@@ -133,8 +133,8 @@ def _in_units(unit: int) -> Callable[[Duration], Any]:
 TIME_OVERLOADS = tuple(_table())
 
 
-def _build_conversion_error(value: Any, wanted: str) -> EvalError:
-    return EvalError(f"type conversion error from '{type_name(value)}' to '{wanted}'")
+def _build_conversion_error(value: Any, expected: str) -> EvalError:
+    return EvalError(f"type conversion error from '{type_name(value)}' to '{expected}'")
 
 
 def to_string(value: Any) -> str:

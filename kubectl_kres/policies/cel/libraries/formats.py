@@ -53,12 +53,12 @@ _UUID = re.compile(r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 
 
-def _pattern_checker(pattern: str, texts: str, most: int, *, prefix: bool) -> Callable[[str], list[str]]:
+def _pattern_checker(pattern: str, texts: str, maximum: int, *, prefix: bool) -> Callable[[str], list[str]]:
     compiled = re.compile(pattern, re.ASCII)
 
     def check(text: str) -> list[str]:
         looked = text[:-1] + "a" if prefix and len(text) > 1 and text.endswith("-") else text
-        faults = [f"must be no more than {most} bytes"] if len(looked.encode()) > most else []
+        faults = [f"must be no more than {maximum} bytes"] if len(looked.encode()) > maximum else []
         return faults if compiled.fullmatch(looked) else [*faults, texts]
 
     return check

@@ -35,13 +35,13 @@ def _sorted_already(items: Any) -> bool:
     return all(compare(item, other) <= 0 for item, other in itertools.pairwise(items))
 
 
-def _extreme_finder(name: str, wanted: int) -> Any:
+def _extreme_finder(name: str, wanted_count: int) -> Any:
     def apply(items: Any) -> Any:
         if not items:
             raise EvalError(f"{name} called on empty list")
         best = items[0]
         for item in items[1:]:
-            if compare(best, item) == wanted:
+            if compare(best, item) == wanted_count:
                 best = item
         return best
 

@@ -31,64 +31,64 @@ class Pattern:
         """Return where the leftmost match stands; of several the one that Perl would prefer."""
         threads: list[tuple[int, int]] = []
         best: tuple[int, int] | None = None
-        for at in range(start, len(text) + 1):
+        for offset in range(start, len(text) + 1):
             threads = (
-                self._expand_threads([*threads, (0, at)], text, at)
+                self._expand_threads([*threads, (0, offset)], text, offset)
                 if best is None
-                else self._expand_threads(threads, text, at)
+                else self._expand_threads(threads, text, offset)
             )
             next_answer: list[tuple[int, int]] = []
-            code = ord(text[at]) if at < len(text) else -1
-            for place, begun in threads:
-                op = self.program[place]
+            code = ord(text[offset]) if offset < len(text) else -1
+            for index, first in threads:
+                op = self.program[index]
                 if op.kind == "match":
-                    best = (begun, at)
+                    best = (first, offset)
                     break
                 if code >= 0 and any(low <= code <= high for low, high in op.ranges):
-                    next_answer.append((place + 1, begun))
+                    next_answer.append((index + 1, first))
             threads = next_answer
             if best is not None and not threads:
                 break
         return best
 
-    def _expand_threads(self, threads: list[tuple[int, int]], text: str, at: int) -> list[tuple[int, int]]:
+    def _expand_threads(self, threads: list[tuple[int, int]], text: str, offset: int) -> list[tuple[int, int]]:
         """Return the places that consume a character, or match, in the order of preference."""
         seen: set[int] = set()
         ready: list[tuple[int, int]] = []
         for first, begun in threads:
             stack = [first]
             while stack:
-                place = stack.pop()
-                if place in seen:
+                index = stack.pop()
+                if index in seen:
                     continue
-                seen.add(place)
-                op = self.program[place]
+                seen.add(index)
+                op = self.program[index]
                 if op.kind == "jump":
                     stack.append(op.to)
                 elif op.kind == "split":
                     stack.extend((op.other, op.to))
                 elif op.kind == "assert":
-                    if _is_assertion_met(op.test, text, at):
-                        stack.append(place + 1)
+                    if _is_assertion_met(op.test, text, offset):
+                        stack.append(index + 1)
                 else:
-                    ready.append((place, begun))
+                    ready.append((index, begun))
         return ready
 
 
-def _is_word_character(text: str, at: int) -> bool:
-    return 0 <= at < len(text) and (text[at].isalnum() or text[at] == "_") and text[at].isascii()
+def _is_word_character(text: str, offset: int) -> bool:
+    return 0 <= offset < len(text) and (text[offset].isalnum() or text[offset] == "_") and text[offset].isascii()
 
 
-def _is_assertion_met(test: str, text: str, at: int) -> bool:
+def _is_assertion_met(test: str, text: str, offset: int) -> bool:
     if test in ("^", "A"):
-        return at == 0
+        return offset == 0
     if test in ("$", "z"):
-        return at == len(text)
+        return offset == len(text)
     if test == "m^":
-        return at == 0 or text[at - 1] == "\n"
+        return offset == 0 or text[offset - 1] == "\n"
     if test == "m$":
-        return at == len(text) or text[at] == "\n"
-    return (_is_word_character(text, at - 1) != _is_word_character(text, at)) is (test == "b")
+        return offset == len(text) or text[offset] == "\n"
+    return (_is_word_character(text, offset - 1) != _is_word_character(text, offset)) is (test == "b")
 
 
 @lru_cache(maxsize=256)
@@ -96,7 +96,7 @@ def compile_pattern(pattern: str) -> Pattern:
     """Raises BadPattern."""
     parser = PatternParser(pattern)
     tree = parser.alternatives()
-    if parser.at < len(pattern):
+    if parser.position < len(pattern):
         raise BadPattern(f"error parsing regexp: unexpected ): `{pattern}`")
     program: list[_Op] = []
     _emit(tree, program)
@@ -135,8 +135,8 @@ def _emit_alt(tree: Any, program: list[_Op]) -> None:
             jumps.append(len(program))
             program.append(_Op("jump"))
             program[fork] = _Op("split", to=fork + 1, other=len(program))
-    for place in jumps:
-        program[place] = _Op("jump", to=len(program))
+    for position in jumps:
+        program[position] = _Op("jump", to=len(program))
 
 
 def _emit_repeat(tree: Any, program: list[_Op]) -> None:

@@ -151,15 +151,15 @@ def _find(text: str, pattern: str) -> str:
 
 
 def _find_all(text: str, pattern: str, count: int = -1) -> list[str]:
-    compiled, texts, at, last = _pattern(pattern), list[str](), 0, -1
-    while at <= len(text) and (count < 0 or len(texts) < count):
-        match = compiled.search(text, at)
+    compiled, texts, offset, last = _pattern(pattern), list[str](), 0, -1
+    while offset <= len(text) and (count < 0 or len(texts) < count):
+        match = compiled.search(text, offset)
         if match is None:
             break
         if match[0] != match[1] or match[0] != last:
             texts.append(text[match[0] : match[1]])
         last = match[1]
-        at = match[1] if match[1] > match[0] else match[1] + 1
+        offset = match[1] if match[1] > match[0] else match[1] + 1
     return texts
 
 
@@ -179,47 +179,47 @@ def format_string(text: str, count: int, formatted: _Formatter) -> tuple[str, in
     """Return the text with each clause replaced by what ``formatted(letter, precision, argument)`` gives, and the
     arguments used. Raises FormatFault.
     """
-    out, at, used = [], 0, 0
-    while at < len(text):
-        if text[at] != "%":
-            end = text.find("%", at)
+    out, offset, used = [], 0, 0
+    while offset < len(text):
+        if text[offset] != "%":
+            end = text.find("%", offset)
             end = len(text) if end < 0 else end
-            out.append(text[at:end])
-            at = end
+            out.append(text[offset:end])
+            offset = end
             continue
-        if text[at + 1 : at + 2] == "%":
+        if text[offset + 1 : offset + 2] == "%":
             out.append("%")
-            at += 2
+            offset += 2
             continue
         if used >= count:
             raise FormatFault(f"index {used} out of range")
-        if at + 1 >= len(text):
+        if offset + 1 >= len(text):
             raise FormatFault("unexpected end of string")
-        letter, precision, at = _clause(text, at + 1)
+        letter, precision, offset = _clause(text, offset + 1)
         out.append(formatted(letter, precision, used))
         used += 1
     return "".join(out), used
 
 
-def _clause(text: str, at: int) -> tuple[str, int | None, int]:
+def _clause(text: str, offset: int) -> tuple[str, int | None, int]:
     """Letter, precision and where the clause ends."""
     precision: int | None = None
-    if text[at] == ".":
-        end = at + 1
+    if text[offset] == ".":
+        end = offset + 1
         while end < len(text) and text[end] in "0123456789":
             end += 1
         if end >= len(text):
             texts = "error while parsing precision: could not find end of precision specifier"
             raise FormatFault(f"could not parse formatting clause: {texts}")
-        digits = text[at + 1 : end]
+        digits = text[offset + 1 : end]
         if not digits:
             texts = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
             raise FormatFault(f"could not parse formatting clause: error while parsing precision: {texts}")
-        precision, at = int(digits), end
-    letter = text[at]
+        precision, offset = int(digits), end
+    letter = text[offset]
     if letter not in "sdfebxXo":
         raise FormatFault(f'could not parse formatting clause: unrecognized formatting clause "{letter}"')
-    return letter, precision, at + 1
+    return letter, precision, offset + 1
 
 
 _TAKEN = "strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"
@@ -289,9 +289,9 @@ def _float(letter: str, precision: int, value: float) -> str:
         return f"{value:,.{precision}f}"
     mantissa, _, exponent = f"{value:.{precision}e}".partition("e")
     raised = str(abs(int(exponent))).rjust(2, "0")
-    sign = "-" if int(exponent) < 0 else ""
+    mark = "-" if int(exponent) < 0 else ""
     powers = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-    return f"{mantissa}\u202f\u00d7\u202f10{(sign + raised).translate(powers)}"
+    return f"{mantissa}\u202f\u00d7\u202f10{(mark + raised).translate(powers)}"
 
 
 def _text(value: Any) -> str:

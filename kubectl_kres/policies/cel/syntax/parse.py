@@ -97,30 +97,30 @@ def tokens_of(source: str) -> tuple[list[Token], list[Issue]]:
     """Return every token and the end of input; what is no token is an issue and left out."""
     pairs: list[Token] = []
     issues: list[Issue] = []
-    at = 0
-    while at < len(source):
-        match = _TOKEN.match(source, at)
+    offset = 0
+    while offset < len(source):
+        match = _TOKEN.match(source, offset)
         if match is None:
-            at = _unknown(source, at, issues)
+            offset = _unknown(source, offset, issues)
             continue
         kind, text = match.lastgroup or "", match.group()
         if kind == "op" or (kind == "IDENT" and text in _WORDS):
             kind = text
         if kind != "skip":
-            pairs.append(Token(kind, text, at))
-        at = match.end()
+            pairs.append(Token(kind, text, offset))
+        offset = match.end()
     return [*pairs, Token("EOF", "<EOF>", len(source))], issues
 
 
-def _unknown(source: str, at: int, issues: list[Issue]) -> int:
+def _unknown(source: str, offset: int, issues: list[Issue]) -> int:
     """Record what is no token; where to go on. The lexer has read one character more than fits, which it skips."""
-    broken = _BROKEN.match(source, at)
-    end = broken.end() if broken else at
+    broken = _BROKEN.match(source, offset)
+    end = broken.end() if broken else offset
     if broken and source[end : end + 1] == "\\":
         end += _escape_length(source[end:])
-    end = min(max(end, at) + 1, len(source))
-    text = source[at:end].replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
-    issues.append(Issue(at, f"Syntax error: token recognition error at: '{text}'"))
+    end = min(max(end, offset) + 1, len(source))
+    text = source[offset:end].replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+    issues.append(Issue(offset, f"Syntax error: token recognition error at: '{text}'"))
     return end
 
 
@@ -139,12 +139,12 @@ def unescape(text: str, *, is_bytes: bool) -> str | bytes:
     if raw or "\\" not in body:
         return body.encode() if is_bytes else body
     pieces: list[bytes] = []
-    at = 0
+    offset = 0
     for match in _SEQUENCE.finditer(body):
-        pieces.append(body[at : match.start()].encode())
+        pieces.append(body[offset : match.start()].encode())
         pieces.append(_decode_escape(match, is_bytes=is_bytes))
-        at = match.end()
-    joined = b"".join([*pieces, body[at:].encode()])
+        offset = match.end()
+    joined = b"".join([*pieces, body[offset:].encode()])
     return joined if is_bytes else joined.decode()
 
 
@@ -227,19 +227,19 @@ def parse(source: str, version: tuple[int, int]) -> SyntaxNode:
 class _Parser:
     def __init__(self, source: str, version: tuple[int, int]) -> None:
         self.tokens, self.issues = tokens_of(source)
-        self.source, self.version, self.at, self.depth = source, version, 0, 0
+        self.source, self.version, self.position, self.depth = source, version, 0, 0
 
     @property
     def current(self) -> Token:
-        return self.tokens[self.at]
+        return self.tokens[self.position]
 
     def _after(self) -> Token:
-        return self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+        return self.tokens[min(self.position + 1, len(self.tokens) - 1)]
 
     def _advance(self) -> Token:
         token = self.current
         if token.kind != "EOF":
-            self.at += 1
+            self.position += 1
         return token
 
     def _report(self, offset: int, message: str) -> None:
@@ -256,15 +256,15 @@ class _Parser:
         """Return the token of that kind. One too many is skipped; one that is missing at the end is taken as there."""
         if self.current.kind == kind:
             return self._advance()
-        wanted = "<EOF>" if kind == "EOF" else f"'{kind}'"
+        expected = "<EOF>" if kind == "EOF" else f"'{kind}'"
         if self.current.kind != "EOF" and self._after().kind == kind:
-            self._syntax(f"extraneous input '{self.current.text}' expecting {wanted}")
+            self._syntax(f"extraneous input '{self.current.text}' expecting {expected}")
             self._advance()
             return self._advance()
         if kind == ")" and self.current.kind in ("EOF", ")", "]", "}", ",", ":"):
             self._syntax(f"missing ')' at '{self.current.text}'")
             return self.current
-        return self._stop(f"mismatched input '{self.current.text}' expecting {wanted}")
+        return self._stop(f"mismatched input '{self.current.text}' expecting {expected}")
 
     def begin_node(self) -> SyntaxNode:
         node = self._expression()
@@ -432,13 +432,13 @@ class _Parser:
 
     def _message(self, name: str) -> SyntaxNode | None:
         """``a.b.C{...}`` if names and dots lead to a brace, else nothing is read."""
-        ahead = self.at
+        ahead = self.position
         while self.tokens[ahead].kind == "." and self.tokens[ahead + 1].kind == "IDENT":
             name += "." + self.tokens[ahead + 1].text
             ahead += 2
         if self.tokens[ahead].kind != "{":
             return None
-        self.at = ahead
+        self.position = ahead
         opened = self._advance()
         entries: list[Entry] = []
         while self.current.kind not in ("}", ","):
@@ -468,23 +468,23 @@ class _Parser:
         self._advance()
         return True
 
-    def _has_more_entries(self, closing: str) -> bool:
+    def _has_more_entries(self, closing_bracket: str) -> bool:
         """Return whether another entry follows a comma."""
         if self.current.kind != ",":
             return False
-        if self._after().kind == closing:
+        if self._after().kind == closing_bracket:
             return False
         self._advance()
         return True
 
-    def _close(self, closing: str) -> None:
+    def _close(self, closing_bracket: str) -> None:
         if self.current.kind == ",":
             self._advance()
-            self._expect(closing)
+            self._expect(closing_bracket)
             return
-        if self.current.kind != closing:
-            order = "']', ','" if closing == "]" else "'}', ','"
-            if self.current.kind != "EOF" and self._after().kind == closing:
+        if self.current.kind != closing_bracket:
+            order = "']', ','" if closing_bracket == "]" else "'}', ','"
+            if self.current.kind != "EOF" and self._after().kind == closing_bracket:
                 self._syntax(f"extraneous input '{self.current.text}' expecting {{{order}}}")
                 self._advance()
             else:

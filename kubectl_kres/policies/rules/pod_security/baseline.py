@@ -23,12 +23,12 @@ Raw = Mapping[str, Any]
 
 
 class Violation(Struct, frozen=True):
-    """``path``: a field to look at; ``wanted``: what it has to be, empty where there are several ways out."""
+    """``path``: a field to look at; ``expected``: what it has to be, empty where there are several ways out."""
 
     reason: str
     detail: str
     path: str = ""
-    wanted: str = ""
+    expected: str = ""
 
 
 Version = Callable[[Raw, Raw], Violation | None]

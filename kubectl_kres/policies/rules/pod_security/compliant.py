@@ -23,20 +23,20 @@ def compliant_spec(spec: Raw, level: str, kept: Collection[str] = ()) -> dict[st
 
     Volumes, ports, sysctls and the host's namespaces stay as they are: nobody but their author knows what to do.
     """
-    whole = _drop_forbidden_fields(spec.get("securityContext") or {}, level)
+    pod_context = _drop_forbidden_fields(spec.get("securityContext") or {}, level)
     if level == "restricted":
-        whole = {key: value for key, value in whole.items() if (key, value) != ("runAsNonRoot", False)}
+        pod_context = {key: value for key, value in pod_context.items() if (key, value) != ("runAsNonRoot", False)}
     groups = {
         key: [
             container
             if container.get("name") in kept
-            else {**container, "securityContext": _context(container.get("securityContext") or {}, whole, level)}
+            else {**container, "securityContext": _context(container.get("securityContext") or {}, pod_context, level)}
             for container in spec[key]
         ]
         for key in ("initContainers", "containers")
         if spec.get(key) is not None
     }
-    return {**spec, **groups, "securityContext": whole}
+    return {**spec, **groups, "securityContext": pod_context}
 
 
 def context_patch(old: Raw, new: Raw) -> dict[str, Any]:
@@ -101,26 +101,29 @@ def context_changes(old: Raw, new: Raw) -> str:
     """Return in words what a context has to set and to leave out; empty: nothing."""
     was, now = old.get("securityContext") or {}, new.get("securityContext") or {}
     texts = dict(_list_leaves(now))
-    given = [f"{path} {text}" for path, text in texts.items() if dict(_list_leaves(was)).get(path) != text]
+    texts_found = [f"{path} {text}" for path, text in texts.items() if dict(_list_leaves(was)).get(path) != text]
     gone = [f"{path} {text}" for path, text in _list_leaves(was) if path not in texts]
     return " and ".join(
-        filter(None, (f"set {join_words(given)}" if given else "", f"take out {join_words(gone)}" if gone else ""))
+        filter(
+            None,
+            (f"set {join_words(texts_found)}" if texts_found else "", f"take out {join_words(gone)}" if gone else ""),
+        )
     )
 
 
 def _list_leaves(context: Raw, path: str = "") -> Iterator[tuple[str, str]]:
     for key, value in context.items():
-        at = f"{path}.{key}" if path else key
+        item_path = f"{path}.{key}" if path else key
         if isinstance(value, Mapping):
-            yield from _list_leaves(value, at)
+            yield from _list_leaves(value, item_path)
         elif isinstance(value, list):
-            yield at, f"[{', '.join(map(str, value))}]"
+            yield item_path, f"[{', '.join(map(str, value))}]"
         elif value is not None:
-            yield at, str(value).lower() if isinstance(value, bool) else str(value)
+            yield item_path, str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _context(own: Raw, whole: Raw, level: str) -> Raw:
-    result = _drop_forbidden_fields(own, level)
+def _context(context: Raw, pod_context: Raw, level: str) -> Raw:
+    result = _drop_forbidden_fields(context, level)
     if level != "restricted":
         return result
     capabilities = dict(result.get("capabilities") or {})
@@ -128,10 +131,10 @@ def _context(own: Raw, whole: Raw, level: str) -> Raw:
         capabilities["drop"] = ["ALL"]
     result |= {"allowPrivilegeEscalation": False, "capabilities": capabilities}
     if result.get("runAsNonRoot") is not True and not (
-        result.get("runAsNonRoot") is None and whole.get("runAsNonRoot")
+        result.get("runAsNonRoot") is None and pod_context.get("runAsNonRoot")
     ):
         result["runAsNonRoot"] = True
-    if not result.get("seccompProfile") and not whole.get("seccompProfile"):
+    if not result.get("seccompProfile") and not pod_context.get("seccompProfile"):
         result["seccompProfile"] = {"type": "RuntimeDefault"}
     return result
 

@@ -224,7 +224,7 @@ def _refusal(request: Request, level: Level, violations: Sequence[Violation]) ->
     text = f'violates PodSecurity "{level}": {detail(violations)}'
     source = Source("Namespace", request.namespace, field=f"metadata.labels[{_PREFIX}enforce]")
     findings = tuple(
-        Finding(text, RULE, violation.path, observed=violation.detail, expected=violation.wanted, source=source)
+        Finding(text, RULE, violation.path, observed=violation.detail, expected=violation.expected, source=source)
         for violation in violations
     )
     return Refusal(403, "Forbidden", f'{request.qualified_name} "{request.name}" is forbidden: {text}', findings)

@@ -16,19 +16,21 @@ _ENDED = frozenset({"failed", "unassigned"})
 
 def find_claim_never(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the claims that ask for more than their pool has, and those that no pool takes."""
-    for claim, standing in context.pools.claims:
-        if standing.state not in STUCK:
+    for claim, claim_standing in context.pools.claims:
+        if claim_standing.state not in STUCK:
             continue
-        why = (
+        reason_text = (
             exceeds_pool(context.pools, claim)
-            if standing.state in WAITING
-            else standing.because
-            if standing.state in _ENDED
+            if claim_standing.state in WAITING
+            else claim_standing.reason
+            if claim_standing.state in _ENDED
             else ""
         )
-        if why:
+        if reason_text:
             meta = claim.metadata
-            yield Diagnostic(ObjectRef("ResourcePoolClaim", meta.name, meta.namespace), {"why": why}, "spec.claim")
+            yield Diagnostic(
+                ObjectRef("ResourcePoolClaim", meta.name, meta.namespace), {"why": reason_text}, "spec.claim"
+            )
 
 
 CLAIM_NEVER = Rule(
@@ -39,22 +41,24 @@ CLAIM_NEVER = Rule(
     remedy="Ask for less, or raise the pool's spec.quota.hard.",
     message="it can never be allocated: {why}",
     find=find_claim_never,
-    about="cluster",
+    scope="cluster",
 )
 
 
 def find_claim_waits(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the claims in a queue that the pool could serve if others gave way."""
     reports = Claims(context.pools)
-    for claim, standing in context.pools.claims:
-        if standing.state not in WAITING or exceeds_pool(context.pools, claim):
+    for claim, claim_standing in context.pools.claims:
+        if claim_standing.state not in WAITING or exceeds_pool(context.pools, claim):
             continue
         report = reports.report(claim)
         behind = [amount.name for amount in report.amounts if amount.behind is not None]
         lacks = [f"{amount} of {name}" for name, amount in report.missing_amounts.items()]
-        why = f"it lacks {' and '.join(lacks)}" if lacks else f"earlier claims wait for {' and '.join(behind)}"
+        reason = f"it lacks {' and '.join(lacks)}" if lacks else f"earlier claims wait for {' and '.join(behind)}"
         if lacks or behind:
-            yield Diagnostic(report.subject, {"state": standing.state, "pool": report.pool, "why": why}, "spec.claim")
+            yield Diagnostic(
+                report.subject, {"state": claim_standing.state, "pool": report.pool, "why": reason}, "spec.claim"
+            )
 
 
 CLAIM_WAITS = Rule(
@@ -65,7 +69,7 @@ CLAIM_WAITS = Rule(
     remedy="Its answer names the smallest changes that unblock it.",
     message="{state} in pool {pool}: {why}",
     find=find_claim_waits,
-    about="cluster",
+    scope="cluster",
 )
 
 RULES = (

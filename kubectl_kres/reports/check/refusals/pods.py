@@ -134,7 +134,7 @@ def _runs(evaluated: EvaluatedWorkload) -> bool:
     """Return whether it has all of its pods."""
     if evaluated.replicas is not None:
         return evaluated.replicas.existing > 0 and not evaluated.replicas.missing_pods
-    return evaluated.analysis.start.live is not None and evaluated.analysis.tekton is None
+    return evaluated.analysis.manifest.live is not None and evaluated.analysis.tekton is None
 
 
 def _is_lasting(finding: Finding) -> bool:
@@ -195,9 +195,13 @@ def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
             replicas, analysis = _once_there(replicas, analysis)
         if replicas.missing_pods or _has_room(replicas, analysis):
             continue
-        end = if_started(context.store, evaluated.subject, analysis, replicas)
-        if end is not None and not end.complete:
-            values = {"updated": str(end.updated), "of": str(end.of), "surge": str(replicas.surge)}
+        rollout_result = if_started(context.store, evaluated.subject, analysis, replicas)
+        if rollout_result is not None and not rollout_result.complete:
+            values = {
+                "updated": str(rollout_result.updated),
+                "of": str(rollout_result.of),
+                "surge": str(replicas.surge),
+            }
             ref = evaluated.ref
             fit = f"kubectl kres quota --fit {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
             yield Diagnostic(ref, values, commands=(fit,))
@@ -209,19 +213,20 @@ def _once_there(replicas: Replicas, analysis: Analysis) -> tuple[Replicas, Analy
     draft = analysis.outcomes[0].draft
     if draft is None or any(room is not None and room < replicas.wanted for room in rooms):
         return replicas, analysis
-    policies = analysis.known.policies
+    policies = analysis.policies.policies
     asked = {
-        charge.quota: charge.requested for charge in charges(quota_request(analysis.start.pod, draft), policies.quotas)
+        charge.quota: charge.requested
+        for charge in charges(quota_request(analysis.manifest.pod, draft), policies.quotas)
     }
     quotas = tuple(_add_usage(quota, asked.get(quota.name, {}), replicas.wanted) for quota in policies.quotas)
-    known = structs.replace(analysis.known, policies=structs.replace(policies, quotas=quotas))
-    return structs.replace(replicas, existing=replicas.wanted), structs.replace(analysis, known=known)
+    namespace_policies = structs.replace(analysis.policies, policies=structs.replace(policies, quotas=quotas))
+    return structs.replace(replicas, existing=replicas.wanted), structs.replace(analysis, policies=namespace_policies)
 
 
-def _add_usage(quota: Quota, asked: Mapping[str, str], times: int) -> Quota:
+def _add_usage(quota: Quota, requested: Mapping[str, str], times: int) -> Quota:
     """Return the quota once it has counted so many more of these pods."""
     used = dict(quota.used)
-    for name, text in asked.items():
+    for name, text in requested.items():
         quantity = parse(text)
         used[name] = used.get(name, ZERO) + Quantity(quantity.nano * times, quantity.format)
     return quota.with_used(used)
@@ -254,21 +259,23 @@ def find_side_by_side(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the workloads that lack pods once all files are applied; those that lack them alone have a finding
     already.
     """
-    together = context.together
-    if together is None:
+    combined = context.combined
+    if combined is None:
         return
     alone = {evaluated.ref for evaluated in context.evaluated_workloads if is_negative(context.verdict(evaluated))}
     lacks = [
         f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
-        for lack in together.lacks
+        for lack in combined.lacks
         if lack.quota.namespace == context.namespace
     ]
-    for reach in together.workloads:
+    for reach in combined.workloads:
         if reach.pods < reach.wanted and reach.subject not in alone and reach.subject.namespace == context.namespace:
             words = next(iter(reach.messages), "the others take the room")
             # An object that the server does not take lacks no room for pods.
-            why = words if RefusedManifest(reach.subject, words) in together.refused else " and ".join(lacks) or words
-            yield Diagnostic(reach.subject, {"pods": str(reach.pods), "wanted": str(reach.wanted), "why": why})
+            reason = (
+                words if RefusedManifest(reach.subject, words) in combined.refused else " and ".join(lacks) or words
+            )
+            yield Diagnostic(reach.subject, {"pods": str(reach.pods), "wanted": str(reach.wanted), "why": reason})
 
 
 SIDE_BY_SIDE = Rule(
@@ -365,7 +372,7 @@ def find_held_up(context: CheckContext) -> Iterator[Diagnostic]:
     """
     if context.of_files:
         return
-    pods = states_in_store(context.store, context.namespace, context.ask.now)
+    pods = states_in_store(context.store, context.namespace, context.options.now)
     evaluated = {evaluated.ref: evaluated for evaluated in context.evaluated_workloads}
     reasons: dict[tuple[str, str], list[tuple[ObjectRef, RunState]]] = {}
     for ref, state in all_states(context.store, context.namespace, pods):
@@ -406,7 +413,7 @@ def _format_nearest_node(context: CheckContext, ref: ObjectRef, state: RunState)
         return ""
     from kubectl_kres.reports.scheduling.report import report_nodes  # noqa: PLC0415 - only where a pod waits for a node
 
-    reported = report_nodes(store, pod, context.ask.server.version[1])
+    reported = report_nodes(store, pod, context.options.server.version[1])
     near = reported[0].nearest if reported is not None else None
     if near is None:
         return ""
@@ -430,21 +437,21 @@ def find_object_refused(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the objects of files that the server would refuse, as their explanations say; what exists was admitted."""
     if not context.counted:
         return
-    beside = {refused.subject: refused.message for refused in context.together.refused} if context.together else {}
+    beside = {refused.subject: refused.message for refused in context.combined.refused} if context.combined else {}
     from kubectl_kres.reports.namespace.explain_policy import explain_policy  # noqa: PLC0415 - files alone need it
 
     for subject in context.counted:
         try:
-            answer = explain_policy(context.store, subject, context.ask)
+            answer = explain_policy(context.store, subject, context.options)
         except KresError as error:
             context.unanswered.append((subject, error))
             continue
         verdict = answer.verdict
         if verdict is not None and is_negative(verdict):
-            why = next((finding.text for finding in verdict.findings if finding.text), verdict.message)
+            reason = next((finding.text for finding in verdict.findings if finding.text), verdict.message)
             first = next(iter(answer.remedies), None)
             text, commands = (first.text, first.commands) if first is not None else ("", ())
-            yield Diagnostic(subject.ref, {"outcome": verdict.outcome, "why": why}, remedy=text, commands=commands)
+            yield Diagnostic(subject.ref, {"outcome": verdict.outcome, "why": reason}, remedy=text, commands=commands)
         elif subject.ref in beside:
             values = {"outcome": "refused beside the others", "why": beside[subject.ref]}
             yield Diagnostic(subject.ref, values, remedy="raise the quota for all of them together, or apply fewer")

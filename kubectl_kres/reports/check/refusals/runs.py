@@ -87,7 +87,7 @@ def find_run_killed(context: CheckContext) -> Iterator[Diagnostic]:
     texts: set[str] = set()
     for subject in _runs(context):
         try:
-            analysis = analysis_of(context.store, subject, context.ask)
+            analysis = analysis_of(context.store, subject, context.options)
         except KresError as error:
             context.unanswered.append((subject, error))
             continue

@@ -70,7 +70,7 @@ class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
         self, store: Store, subject: Subject, claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
     ) -> None:
         super().__init__(store, subject)
-        self.claims = [claim for claim in claims if not claim.there]
+        self.claims = [claim for claim in claims if not claim.exists]
         self.policies, self.server = policies, server
 
     def evaluate(self, state: State) -> Sequence[ClaimAnswer]:

@@ -89,12 +89,12 @@ class RunSearch(RemedySearch[RunTrial]):
             return RunTrial(policies, (), (), {}, {}, built=False)
         outcomes, prices, built = [], [], True
         for result in results:
-            if result.outcome is None or result.built is None:
+            if result.outcome is None or result.built_pod is None:
                 built = False
                 continue
             outcomes.append(structs.replace(result.outcome, journal=result.journal))
             if result.outcome.draft is not None:
-                request = quota_request(result.built.pod, result.outcome.draft)
+                request = quota_request(result.built_pod.pod, result.outcome.draft)
                 prices.append(price_of(charges(request, policies.quotas)))
         faults = [outcome for outcome in outcomes if outcome.refusal is not None and not lacks_only_room(outcome)]
         price = largest_amounts(prices)

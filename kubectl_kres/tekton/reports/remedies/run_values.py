@@ -51,8 +51,8 @@ class RunCase(Struct, frozen=True):
             case "computeResources":
                 above = self.fields.compute_resources
             case _:
-                own = self.fields.step_specs if field.holder == "stepSpecs" else self.fields.sidecar_specs
-                above = own.at_path(f"{own.field}[{field.number}].computeResources")
+                own_source = self.fields.step_specs if field.holder == "stepSpecs" else self.fields.sidecar_specs
+                above = own_source.at_path(f"{own_source.field}[{field.number}].computeResources")
         return above.at_path(f"{above.field}.{field.side}[{field.resource}]")
 
     def written_value(self, field: RunField) -> str | None:

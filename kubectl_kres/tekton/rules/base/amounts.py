@@ -81,16 +81,16 @@ def seconds(text: str) -> Fraction | None:
 
 def go_text(length: Fraction) -> str:
     """Seconds as Go writes them: ``1h30m0s``, ``1.5s``, ``20ms``."""
-    sign, rest = ("-", -length) if length < 0 else ("", length)
+    mark, rest = ("-", -length) if length < 0 else ("", length)
     if not rest:
         return "0s"
     for unit in ("ns", "µs", "ms"):
         if rest < 1000 * _UNITS[unit] <= 1:
-            return f"{sign}{_decimal(rest / _UNITS[unit])}{unit}"
+            return f"{mark}{_decimal(rest / _UNITS[unit])}{unit}"
     minutes, left = divmod(rest, 60)
     hours, minutes = divmod(int(minutes), 60)
     parts = (f"{hours}h{minutes}m", f"{minutes}m", "")[0 if hours else 1 if minutes else 2]
-    return f"{sign}{parts}{_decimal(left)}s"
+    return f"{mark}{parts}{_decimal(left)}s"
 
 
 @lru_cache(maxsize=256)

@@ -81,16 +81,16 @@ def config_of(
     info: ConfigMap | None,
     read_yaml: Callable[[str], Any],
     *,
-    known: bool = True,
+    is_known: bool = True,
 ) -> TektonConfig:
     """Return the configuration that the ConfigMaps say; what is shipped where one is None.
 
-    ``known`` False: one that is None may exist but could not be read, which the answer then says. ``read_yaml`` is only
-    asked for text that is no JSON (``msgspec.yaml.decode`` will do); KresError, MsgspecError and ValueError of it mean
-    that the text cannot be read.
+    ``is_known`` False: one that is None may exist but could not be read, which the answer then says. ``read_yaml`` is
+    only asked for text that is no JSON (``msgspec.yaml.decode`` will do); KresError, MsgspecError and ValueError of it
+    mean that the text cannot be read.
     """
     missing = [name for name, config_map in ((DEFAULTS, defaults), (FLAGS, flags), (INFO, info)) if config_map is None]
-    remarks = [] if known else [_unread_assumption(name) for name in missing]
+    remarks = [] if is_known else [_unread_assumption(name) for name in missing]
     data = defaults.data if defaults is not None else ConfigMapData()
     entries, fault = entries_of(data.default_container_resource_requirements, read_yaml)
     template, other = template_of(data.default_pod_template, read_yaml)
@@ -311,6 +311,6 @@ def _variables(own: Sequence[Variable], under: Sequence[Variable]) -> tuple[Vari
     return (*own, *(variable for variable in under if variable.name not in names))
 
 
-def _mounts(own: Sequence[VolumeMount], under: Sequence[VolumeMount]) -> tuple[VolumeMount, ...]:
-    paths = {volume_mount.mount_path for volume_mount in own}
-    return (*own, *(volume_mount for volume_mount in under if volume_mount.mount_path not in paths))
+def _mounts(own_volumes: Sequence[VolumeMount], under: Sequence[VolumeMount]) -> tuple[VolumeMount, ...]:
+    paths = {volume_mount.mount_path for volume_mount in own_volumes}
+    return (*own_volumes, *(volume_mount for volume_mount in under if volume_mount.mount_path not in paths))

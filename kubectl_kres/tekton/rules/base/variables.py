@@ -34,14 +34,14 @@ def variables_of(run: TaskRunSpec, spec: TaskSpec) -> Variables:
     return result
 
 
-def parameters(given: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, str]:
+def parameters(params: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, str]:
     """Return the texts of parameters, ``params.x``, ``params.list[0]`` and ``params.object.key``: as given, else
     defaults.
     """
     result: dict[str, str] = {}
     for param in declared or ():
         result.update(_texts(param.name, param.default))
-    for param in given or ():
+    for param in params or ():
         result.update(_texts(param.name, param.value))
     return result
 
@@ -84,9 +84,9 @@ def child_name(parent: str, suffix: str) -> str:
     return parent[: _HEAD - len(suffix)] + _md5(parent) + suffix
 
 
-def pod_name(run: str, tries: int = 0) -> str:
-    """Return the pod of a TaskRun; ``tries``: how many were before."""
-    return child_name(run, f"-pod-retry{tries}" if tries else "-pod")
+def pod_name(run: str, attempts: int = 0) -> str:
+    """Return the pod of a TaskRun; ``attempts``: how many were before."""
+    return child_name(run, f"-pod-retry{attempts}" if attempts else "-pod")
 
 
 def _md5(text: str) -> str:

@@ -100,11 +100,14 @@ def _volume_named_twice(
     Volumes for annotated Secrets of the service account come early, too, and are not counted: with such, the place is
     a higher one. Source: pkg/pod/pod.go Build.
     """
-    own = (*(spec.volumes or ()), *((template.volumes if template is not None else None) or ()))
-    if not own:
+    own_volumes = (*(spec.volumes or ()), *((template.volumes if template is not None else None) or ()))
+    if not own_volumes:
         return ()
     variables = variables_of(run.spec, spec)
-    names = (*_volumes_of_tekton(run, spec, flags), *(replace_variables(named.name, variables) for named in own))
+    names = (
+        *_volumes_of_tekton(run, spec, flags),
+        *(replace_variables(named.name, variables) for named in own_volumes),
+    )
     return tuple(volume_faults([Named(name) for name in names], ""))
 
 
@@ -115,21 +118,24 @@ def _mounted_twice(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, f
     Source: pkg/apis/core/validation/validation.go ValidateVolumeMounts.
     """
     variables = variables_of(run.spec, spec)
-    own = (*(spec.volumes or ()), *((template.volumes if template is not None else None) or ()))
-    names = {*_volumes_of_tekton(run, spec, flags), *(replace_variables(named.name, variables) for named in own)}
+    own_volumes = (*(spec.volumes or ()), *((template.volumes if template is not None else None) or ()))
+    names = {
+        *_volumes_of_tekton(run, spec, flags),
+        *(replace_variables(named.name, variables) for named in own_volumes),
+    }
     pairs = [step.volume_mounts or () for step in merge_templates(spec.steps, spec.step_template)]
     if not flags.kubernetes_sidecar:
         pairs += [sidecar.volume_mounts or () for sidecar in spec.sidecars or ()]
     texts: list[str] = []
     for index, mounts in enumerate(pairs):
         paths: set[str] = set()
-        for place, mount in enumerate(mounts):
-            where = f"spec.containers[{index}].volumeMounts[{place}]"
+        for position, mount in enumerate(mounts):
+            item_path = f"spec.containers[{index}].volumeMounts[{position}]"
             name, path = replace_variables(mount.name, variables), replace_variables(mount.mount_path, variables)
             if name not in names and "$(" not in name and not name.startswith(_OF_WORKSPACE):
-                texts.append(f"{where}.name: Not found: {quote(name)}")
+                texts.append(f"{item_path}.name: Not found: {quote(name)}")
             if path in paths:
-                texts.append(f"{where}.mountPath: Invalid value: {quote(path)}: must be unique")
+                texts.append(f"{item_path}.mountPath: Invalid value: {quote(path)}: must be unique")
             paths.add(path)
     return tuple(texts)
 

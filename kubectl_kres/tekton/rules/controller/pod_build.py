@@ -98,11 +98,11 @@ def _above_limit(spec: TaskSpec) -> list[str]:
     template = spec.step_template.compute_resources if spec.step_template is not None else None
     general = read(template.limits) if template is not None else None
     for step in spec.steps or ():
-        own = step.compute_resources
-        if own is None:
+        own_resources = step.compute_resources
+        if own_resources is None:
             continue
-        requests = read(own.requests) or {}
-        limits: dict[str, Quantity] = {**(general or {}), **(read(own.limits) or {})}
+        requests = read(own_resources.requests) or {}
+        limits: dict[str, Quantity] = {**(general or {}), **(read(own_resources.limits) or {})}
         texts = [
             f"invalid request resource value: {request} must be less or equal to limit {limits[name]}"
             for name, request in requests.items()
@@ -133,18 +133,20 @@ def _find_param_fault(run: TaskRunSpec, spec: TaskSpec, name: str) -> str:
     return f"invalid input params for task {name}: {text}" if text else _missing_entries(given, spec)
 
 
-def _find_missing_params(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
-    known = {param.name for param in given}
-    missing = [declaration.name for declaration in wanted if not declaration.default and declaration.name not in known]
+def _find_missing_params(params: Sequence[Param], wanted: Sequence[Declaration]) -> str:
+    known_names = {param.name for param in params}
+    missing = [
+        declaration.name for declaration in wanted if not declaration.default and declaration.name not in known_names
+    ]
     return f"missing values for these params which have no default values: [{' '.join(missing)}]" if missing else ""
 
 
-def _find_mistyped_params(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
+def _find_mistyped_params(params: Sequence[Param], wanted: Sequence[Declaration]) -> str:
     """A text may turn out to be a list or an object if it refers to one."""
     types = {declaration.name: declaration.type for declaration in wanted}
     wrong = [
         param.name
-        for param in given
+        for param in params
         if (kind := types.get(param.name, "")) and type_of(param.value) != kind and not _may_become(param, kind)
     ]
     return f"param types don't match the user-specified type: [{' '.join(wrong)}]" if wrong else ""
@@ -154,13 +156,13 @@ def _may_become(param: Param, kind: str) -> bool:
     return kind in {"array", "object"} and isinstance(param.value, str) and _VARIABLE.search(param.value) is not None
 
 
-def _keyless(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
+def _keyless(params: Sequence[Param], wanted: Sequence[Declaration]) -> str:
     """Keys are only looked for where the default or the run gives some."""
     needed = {declaration.name: declaration.properties or {} for declaration in wanted if declaration.type == "object"}
     result: dict[str, set[str]] = {
         declaration.name: set(declaration.keys) for declaration in wanted if declaration.default == "object"
     }
-    for param in given:
+    for param in params:
         if type_of(param.value) == "object":
             result.setdefault(param.name, set()).update(param.value)
     lacking = {name: sorted(set(needed.get(name, ())) - keys) for name, keys in sorted(result.items())}
@@ -169,10 +171,10 @@ def _keyless(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
     return text if shown else ""
 
 
-def _missing_entries(given: Sequence[Param], spec: TaskSpec) -> str:
+def _missing_entries(params: Sequence[Param], spec: TaskSpec) -> str:
     """Entries that a list does not have."""
     lengths = {param.name: len(param.default) for param in spec.params or () if type_of(param.default) == "array"}
-    lengths |= {param.name: len(param.value) for param in given if type_of(param.value) == "array"}
+    lengths |= {param.name: len(param.value) for param in params if type_of(param.value) == "array"}
     result = {match[0]: match for text in _checked_texts(spec) for match in _INDEXED.finditer(text)} if lengths else {}
     wrong = sorted(
         written
@@ -241,11 +243,11 @@ def _build_pods(
     entries: list[Entry] | None = list(config.assumed) if journal else None
     variables = variables_of(run.spec, spec)
     inits, containers = layout(spec, run.spec.debug, config.flags, version, variables)
-    places = [*inits, *containers]
-    _values(run, spec, origin, fields, places, config, entries)
+    drafts = [*inits, *containers]
+    _values(run, spec, origin, fields, drafts, config, entries)
     result: dict[str, tuple[Built, list[ListOrder]]] = {}
-    for order in config_defaults.prefix_orders(places, config.entries):
-        defaulted = copies(places)
+    for order in config_defaults.prefix_orders(drafts, config.entries):
+        defaulted = copies(drafts)
         so_far = None if entries is None else [*entries]
         config_defaults.apply(defaulted, config.entries, order, config.source, so_far)
         for virtual in virtuals:
@@ -268,30 +270,30 @@ def _values(
     spec: TaskSpec,
     origin: SpecOrigin,
     fields: Fields,
-    places: Sequence[ContainerDraft],
+    drafts: Sequence[ContainerDraft],
     config: TektonConfig,
     journal: list[Entry] | None,
 ) -> None:
     """What Task and run say of steps and sidecars."""
-    by_role = {role: [place for place in places if place.role == role] for role in ("step", "sidecar", "injected")}
+    by_role = {role: [draft for draft in drafts if draft.role == role] for role in ("step", "sidecar", "injected")}
     if config.version == (1, 13, 0):
         _built_in(by_role["injected"], journal)
-    step_resources.write_task(places, spec, origin, journal)
+    step_resources.write_task(drafts, spec, origin, journal)
     step_resources.override(by_role["step"], spec, run.spec.step_specs, fields.step_specs, journal)
     step_resources.override(by_role["sidecar"], spec, run.spec.sidecar_specs, fields.sidecar_specs, journal)
     task_level.apply(by_role["step"], run.spec.compute_resources, fields.compute_resources, journal)
 
 
-def _built_in(places: Sequence[ContainerDraft], journal: list[Entry] | None) -> None:
+def _built_in(drafts: Sequence[ContainerDraft], journal: list[Entry] | None) -> None:
     source = Source("Tekton", "v1.13.0")
-    for place in places:
-        cpu, memory = map(parse, _BUILT_IN[place.name])
+    for draft in drafts:
+        cpu, memory = map(parse, _BUILT_IN[draft.name])
         for side in SIDES:
-            put_values(place, side, {"cpu": (cpu, source), "memory": (memory, source)}, "tekton/built-in", journal)
+            put_values(draft, side, {"cpu": (cpu, source), "memory": (memory, source)}, "tekton/built-in", journal)
 
 
-def _key(places: Sequence[ContainerDraft]) -> str:
-    return repr([[_texts(place.amounts_of(side)) for side in SIDES] for place in places])
+def _key(drafts: Sequence[ContainerDraft]) -> str:
+    return repr([[_texts(draft.amounts_of(side)) for side in SIDES] for draft in drafts])
 
 
 def _texts(values: ResourceAmounts | None) -> dict[str, str] | None:
@@ -299,13 +301,13 @@ def _texts(values: ResourceAmounts | None) -> dict[str, str] | None:
     return {name: str(values[name]) for name in sorted(values)} if values else None
 
 
-def _pod(run: TaskRun, places: Sequence[ContainerDraft], config: TektonConfig, variables: Variables) -> Pod:
+def _pod(run: TaskRun, drafts: Sequence[ContainerDraft], config: TektonConfig, variables: Variables) -> Pod:
     meta = run.metadata
     template = merge_pod_templates(run.spec.pod_template, config.pod_template) or PodTemplate()
-    tries = len(run.status.retries_status or ())
+    attempts = len(run.status.retries_status or ())
     spec = PodSpec(
-        containers=tuple(_container(place) for place in places if not place.init),
-        init_containers=tuple(_container(place) for place in places if place.init),
+        containers=tuple(_container(draft) for draft in drafts if not draft.init),
+        init_containers=tuple(_container(draft) for draft in drafts if draft.init),
         restart_policy="Never",
         active_deadline_seconds=deadline(run.spec.timeout, config.timeout_minutes),
         runtime_class_name=replace_variables(template.runtime_class_name or "", variables) or None,
@@ -314,7 +316,7 @@ def _pod(run: TaskRun, places: Sequence[ContainerDraft], config: TektonConfig, v
     )
     owner = OwnerReference(kind="TaskRun", name=meta.name, uid=meta.uid, api_version=run.api_version, controller=True)
     metadata = Metadata(
-        name=pod_name(meta.name or meta.generate_name, tries),
+        name=pod_name(meta.name or meta.generate_name, attempts),
         namespace=meta.namespace,
         labels={**(meta.labels or {}), "tekton.dev/taskRun": meta.name},
         owner_references=(owner,),
@@ -322,7 +324,7 @@ def _pod(run: TaskRun, places: Sequence[ContainerDraft], config: TektonConfig, v
     return Pod(metadata, spec)
 
 
-def _container(place: ContainerDraft) -> Container:
-    resources = ResourceRequirements(_texts(place.limits), _texts(place.requests), place.claims or None)
-    resource_requirements = None if place.empty else resources
-    return Container(name=place.name, restart_policy=place.restart or None, resources=resource_requirements)
+def _container(draft: ContainerDraft) -> Container:
+    resources = ResourceRequirements(_texts(draft.limits), _texts(draft.requests), draft.claims or None)
+    resource_requirements = None if draft.empty else resources
+    return Container(name=draft.name, restart_policy=draft.restart or None, resources=resource_requirements)

@@ -57,9 +57,9 @@ def time_left(run: PipelineRun, now: datetime, minutes: int = 60) -> timedelta |
 
 def never_fits(result: RunResult, policies: Policies) -> tuple[QuotaShortfall, ...]:
     """Return what of the pod is more than a quota has at all; empty: it fits once others have gone."""
-    if result.built is None or result.outcome is None or result.outcome.draft is None:
+    if result.built_pod is None or result.outcome is None or result.outcome.draft is None:
         return ()
-    request = quota_request(result.built.pod, result.outcome.draft)
+    request = quota_request(result.built_pod.pod, result.outcome.draft)
     return tuple(
         QuotaShortfall(charge.quota, name, text, charge.hard[name])
         for charge in charges(request, policies.quotas)

@@ -66,15 +66,15 @@ def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | MissingReference:
     What the status keeps is what the pod was made from: the object by that name is only named as the source where it
     still says the same.
     """
-    own = Source("TaskRun", run.metadata.name, run.metadata.namespace)
+    own_source = Source("TaskRun", run.metadata.name, run.metadata.namespace)
     if run.spec.task_spec is not None and run.status.task_spec is None:
-        return resolve_step_actions(run.spec.task_spec, SpecOrigin(own.at_path("spec.taskSpec")), lookups)
+        return resolve_step_actions(run.spec.task_spec, SpecOrigin(own_source.at_path("spec.taskSpec")), lookups)
     result = _find_named_task(run, lookups) if run.spec.task_spec is None else None
     kept = run.status.task_spec
     if kept is not None:
         if isinstance(result, UsedTask) and result.spec == kept:
             return result
-        return UsedTask(kept, SpecOrigin(own.at_path("status.taskSpec")))
+        return UsedTask(kept, SpecOrigin(own_source.at_path("status.taskSpec")))
     return result if result is not None else MissingReference("Task", "", "missing")
 
 
@@ -91,17 +91,17 @@ def resolve_step_actions(spec: TaskSpec, origin: SpecOrigin, lookups: Lookups) -
 def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | MissingReference:
     """Return the Pipeline of a run, found as ``task_of`` finds a Task. An embedded one has the run's name."""
     meta = run.metadata
-    own = Source("PipelineRun", meta.name, meta.namespace)
+    own_source = Source("PipelineRun", meta.name, meta.namespace)
     ref = run.spec.pipeline_ref
     kept = run.status.pipeline_spec
     if run.spec.pipeline_spec is not None:
-        return UsedPipeline(run.spec.pipeline_spec, SpecOrigin(own.at_path("spec.pipelineSpec")), meta.name)
+        return UsedPipeline(run.spec.pipeline_spec, SpecOrigin(own_source.at_path("spec.pipelineSpec")), meta.name)
     pipeline = _looked_up("Pipeline", ref, lookups.pipelines, lookups)
     if kept is not None:
         name = ref.name if ref is not None and ref.name else meta.name
         if isinstance(pipeline, Pipeline) and pipeline.spec == kept:
             return _pipeline(pipeline)
-        return UsedPipeline(kept, SpecOrigin(own.at_path("status.pipelineSpec")), name)
+        return UsedPipeline(kept, SpecOrigin(own_source.at_path("status.pipelineSpec")), name)
     return pipeline if isinstance(pipeline, MissingReference) else _pipeline(pipeline)
 
 
@@ -135,8 +135,10 @@ def _looked_up(kind: str, ref: Reference | None, mapping: Mapping[str, T], looku
     result = mapping.get(ref.name)
     if result is not None:
         return result
-    known = lookups.partial.get(kind)
-    return MissingReference(kind, ref.name, "missing" if known is None or ref.name in known else "unreadable")
+    known_names = lookups.partial.get(kind)
+    return MissingReference(
+        kind, ref.name, "missing" if known_names is None or ref.name in known_names else "unreadable"
+    )
 
 
 def _resolve_step(step: Step, index: int, lookups: Lookups, gaps: list[MissingReference], texts: list[str]) -> Step:
@@ -188,9 +190,9 @@ def _find_param_faults(step: Step, index: int, declared: Sequence[Param]) -> Ite
 
     Source: taskrun/resources/validate_params.go validateStepHasStepActionParameters.
     """
-    given, known = [param.name for param in step.params or ()], {param.name for param in declared}
-    missing = [param.name for param in declared if param.default is None and param.name not in given]
-    if extra := [name for name in given if name not in known]:
+    given_names, known_names = [param.name for param in step.params or ()], {param.name for param in declared}
+    missing = [param.name for param in declared if param.default is None and param.name not in given_names]
+    if extra := [name for name in given_names if name not in known_names]:
         yield _at_step(step, index, f"extra params passed by Step to StepAction: [{' '.join(extra)}]")
     elif missing:
         yield _at_step(step, index, f"non-existent params in Step: [{' '.join(missing)}]")

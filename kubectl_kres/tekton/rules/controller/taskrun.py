@@ -107,20 +107,22 @@ def secured_pod(
         return _container(name, added_context(pod, flags, scripts if name == "place-scripts" else ()))
 
     unknown = tuple(
-        place.name
+        draft.name
         for group in (inits, containers)
-        for place in group
-        if (place.role == "step" and (steps[place.number].ref is not None or _is_hidden(steps[place.number])))
-        or (place.role == "sidecar" and _is_hidden(sidecars[place.number]))
+        for draft in group
+        if (draft.role == "step" and (steps[draft.number].ref is not None or _is_hidden(steps[draft.number])))
+        or (draft.role == "sidecar" and _is_hidden(sidecars[draft.number]))
     )
-    made = [[container(place.name, place.role, place.number) for place in group] for group in (inits, containers)]
+    containers_made = [
+        [container(draft.name, draft.role, draft.number) for draft in group] for group in (inits, containers)
+    ]
     volumes = [*map(_volume, (*(spec.volumes or ()), *(pod.volumes or ())))]
-    additions = frozenset(place.name for group in (inits, containers) for place in group if place.role == "injected")
+    additions = frozenset(draft.name for group in (inits, containers) for draft in group if draft.role == "injected")
     return SecuredPod(
         {
             "securityContext": pod.security_context or {},
-            "initContainers": made[0],
-            "containers": made[1],
+            "initContainers": containers_made[0],
+            "containers": containers_made[1],
             "volumes": volumes,
             "hostNetwork": pod.host_network,
             **({} if pod.host_users is None else {"hostUsers": pod.host_users}),
@@ -233,7 +235,7 @@ class RunResult(Struct, frozen=True):
     policies would say that was not computed.
     """
 
-    built: Built | None = None
+    built_pod: Built | None = None
     outcome: Outcome | None = None
     problem: Problem | None = None
     journal: Journal = ()
@@ -242,7 +244,7 @@ class RunResult(Struct, frozen=True):
     @property
     def submitted(self) -> Pod | None:
         """The pod as Tekton sends it."""
-        return self.built.pod if self.built is not None else None
+        return self.built_pod.pod if self.built_pod is not None else None
 
     @property
     def stored_run(self) -> Mapping[str, Any] | None:
@@ -276,16 +278,16 @@ def world_of(
     return RunNamespace(policies, server, config, lookups or Lookups(), virtuals(policies.limits), namespace)
 
 
-def send_object(raw: Mapping[str, Any], world: RunNamespace, *, there: bool = False) -> SendOutcome:
+def send_object(raw: Mapping[str, Any], world: RunNamespace, *, exists: bool = False) -> SendOutcome:
     """Return a TaskRun, PipelineRun, Task, Pipeline or StepAction as written, v1 or v1beta1, on its way into the
     cluster.
 
-    Webhooks first, then quotas that count objects of the kind; one that is ``there`` already is counted.
+    Webhooks first, then quotas that count objects of the kind; one that is ``exists`` already is counted.
     """
     item = webhook.admit_object(raw, world.config.flags, world.config.timeout_minutes)
     if isinstance(item, Problem):
         return SendOutcome(refusals=(item,))
-    policies = msgspec.structs.replace(world.policies, quotas=()) if there else world.policies
+    policies = msgspec.structs.replace(world.policies, quotas=()) if exists else world.policies
     refused = tuple(outcome for outcome in create(raw, policies, world.server) if not outcome.allowed)
     if not refused:
         return SendOutcome(item)
@@ -317,12 +319,14 @@ def task_run(
         return tuple(RunResult(problem=without_action) for without_action in without_actions(result.unresolved))
     flags = flags_of(run.status.provenance, world.config.flags)
     config = msgspec.structs.replace(world.config, flags=flags)
-    own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
+    run_fields = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
     version = world.server.version
     refusals = () if counted else claim_refusals(run, world, existing)
     before = [refusal.problem for refusal in refusals]
     spec, origin = result.spec, result.origin
-    answers = pods(run, spec, origin, world.virtuals, config, version, fields=own, journal=journal, before=before)
+    answers = pods(
+        run, spec, origin, world.virtuals, config, version, fields=run_fields, journal=journal, before=before
+    )
     if before and answers[0] is before[0]:
         return tuple(RunResult(None, refusal.outcome, refusal.problem) for refusal in refusals)
     template = merge_pod_templates(run.spec.pod_template, config.pod_template)

@@ -34,7 +34,7 @@ RULE = "tekton/workspace-claim"
 
 
 class WorkspaceClaim(Struct, frozen=True):
-    """The claim of one workspace. ``path``: of its template in the run. ``there``: it exists already.
+    """The claim of one workspace. ``path``: of its template in the run. ``exists``: it exists already.
 
     ``spec``: as it is written.
     """
@@ -42,7 +42,7 @@ class WorkspaceClaim(Struct, frozen=True):
     workspace: str
     claim: PersistentVolumeClaim
     path: str
-    there: bool = False
+    exists: bool = False
     spec: Mapping[str, Any] = {}
 
     @property
@@ -128,8 +128,8 @@ def _of_set(claim: WorkspaceClaim, assistant: str, existing: Collection[str]) ->
     metadata = Metadata(
         name=name, namespace=claim.claim.metadata.namespace, annotations=claim.claim.metadata.annotations
     )
-    made = msgspec.structs.replace(claim.claim, metadata=metadata)
-    return msgspec.structs.replace(claim, claim=made, there=name in existing)
+    created_claim = msgspec.structs.replace(claim.claim, metadata=metadata)
+    return msgspec.structs.replace(claim, claim=created_claim, exists=name in existing)
 
 
 def admit_claims(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> tuple[ClaimAnswer, ...]:
@@ -140,13 +140,15 @@ def admit_claims(claims: Sequence[WorkspaceClaim], policies: Policies, server: S
 def _admit_claims(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> Iterator[ClaimAnswer]:
     quotas = policies.quotas
     for claim in claims:
-        if claim.there:
+        if claim.exists:
             continue
         try:
-            own = msgspec.structs.replace(policies, quotas=quotas)
-            made, review = made_claim(claim.claim, own, server)
-            outcomes = with_review(admit_claim(made, own, server, faults=(*claim_errors(claim.spec, server),)), review)
-            costs = tuple(charges(claim_request(with_default_class(made, policies), server), quotas))
+            own_policies = msgspec.structs.replace(policies, quotas=quotas)
+            created_claim, review = made_claim(claim.claim, own_policies, server)
+            outcomes = with_review(
+                admit_claim(created_claim, own_policies, server, faults=(*claim_errors(claim.spec, server),)), review
+            )
+            costs = tuple(charges(claim_request(with_default_class(created_claim, policies), server), quotas))
         except Unparsable as error:
             refusal = unparsable("PersistentVolumeClaim", "v1", error.error.message, error.path, error.error.text)
             yield ClaimAnswer(claim, (Outcome(False, refusal.code, refusal),), ())
@@ -161,7 +163,7 @@ def find_refused_claims(
     claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
 ) -> tuple[ClaimAnswer, ...]:
     """Return each answer that refuses a claim, in any order, since the controller takes them from a map."""
-    new = [claim for claim in claims if not claim.there]
+    new = [claim for claim in claims if not claim.exists]
     orders: Iterable[Sequence[WorkspaceClaim]] = permutations(new)
     if len(new) > _MOST_ORDERED:
         orders = ([*(other for other in new if other is not last), last] for last in new)

@@ -61,16 +61,16 @@ def largest_at_once(graph: Graph, weights: Mapping[str, int]) -> tuple[int, tupl
     above = ancestors(graph)
     flow = _Flow(2 * len(names) + 2)
     source, sink = 2 * len(names), 2 * len(names) + 1
-    place = {name: index for index, name in enumerate(names)}
-    for name, index in place.items():
+    index_of = {name: index for index, name in enumerate(names)}
+    for name, index in index_of.items():
         flow.connect(source, 2 * index, weights[name])
         flow.connect(2 * index + 1, sink, weights[name])
         for other in above[name]:
-            if other in place:
-                flow.connect(2 * place[other], 2 * index + 1, sum(weights[name] for name in names))
+            if other in index_of:
+                flow.connect(2 * index_of[other], 2 * index + 1, sum(weights[name] for name in names))
     pushed = flow.run(source, sink)
     reached = flow.reached(source)
-    chosen = tuple(name for name, index in place.items() if 2 * index in reached and 2 * index + 1 not in reached)
+    chosen = tuple(name for name, index in index_of.items() if 2 * index in reached and 2 * index + 1 not in reached)
     return sum(weights[name] for name in names) - pushed, chosen
 
 
@@ -107,38 +107,38 @@ class _Flow:
         layers = {source: 0}
         queue = deque([source])
         while queue:
-            at = queue.popleft()
-            for arc in self.arcs[at]:
+            index = queue.popleft()
+            for arc in self.arcs[index]:
                 if self.room[arc] and self.to[arc] not in layers:
-                    layers[self.to[arc]] = layers[at] + 1
+                    layers[self.to[arc]] = layers[index] + 1
                     queue.append(self.to[arc])
         return layers
 
     def _push(self, source: int, sink: int, layers: Mapping[int, int], tried: list[int]) -> int:
         """Send what fits along one path; 0 if there is none left in these layers."""
         path: list[int] = []
-        at = source
-        while at != sink:
-            arc = self._find_next_arc(at, layers, tried)
+        index = source
+        while index != sink:
+            arc = self._find_next_arc(index, layers, tried)
             if arc is not None:
                 path.append(arc)
-                at = self.to[arc]
+                index = self.to[arc]
             elif not path:
                 return 0
             else:
                 arc = path.pop()
-                at = self.to[arc ^ 1]
-                tried[at] += 1
+                index = self.to[arc ^ 1]
+                tried[index] += 1
         amount = min(self.room[arc] for arc in path)
         for arc in path:
             self.room[arc] -= amount
             self.room[arc ^ 1] += amount
         return amount
 
-    def _find_next_arc(self, at: int, layers: Mapping[int, int], tried: list[int]) -> int | None:
-        while tried[at] < len(self.arcs[at]):
-            arc = self.arcs[at][tried[at]]
-            if self.room[arc] and layers.get(self.to[arc]) == layers[at] + 1:
+    def _find_next_arc(self, index: int, layers: Mapping[int, int], tried: list[int]) -> int | None:
+        while tried[index] < len(self.arcs[index]):
+            arc = self.arcs[index][tried[index]]
+            if self.room[arc] and layers.get(self.to[arc]) == layers[index] + 1:
                 return arc
-            tried[at] += 1
+            tried[index] += 1
         return None

@@ -68,7 +68,7 @@ class Assistant(Struct, frozen=True):
     """A StatefulSet with one pod. ``workspace``: the one it is for; empty: for the run as a whole.
 
     ``outcomes``: of its pod; ``claims``: the answers that refuse a claim which its StatefulSet makes. ``tasks``: those
-    whose pods must be on its node. ``there``: its pod exists.
+    whose pods must be on its node. ``exists``: its pod exists.
     """
 
     name: str
@@ -78,12 +78,12 @@ class Assistant(Struct, frozen=True):
     outcomes: tuple[Outcome, ...]
     claims: tuple[ClaimAnswer, ...] = ()
     tasks: tuple[str, ...] = ()
-    there: bool = False
+    exists: bool = False
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
         """Why it has no pod: of its claims, else of the pod in every order; none where the pod is there or comes."""
-        if self.there:
+        if self.exists:
             return ()
         if self.claims:
             return tuple(refusal for answer in self.claims for refusal in answer.refusals)
@@ -128,13 +128,13 @@ def assistants(
     result = []
     for workspace in _list_assistant_workspaces(run, flags.coschedule):
         assistant = _assistant(run, pipeline, workspace, world)
-        own = assistants_claims(run, assistant.name, claims) if flags.coschedule in PER_RUN else ()
+        own_claims = assistants_claims(run, assistant.name, claims) if flags.coschedule in PER_RUN else ()
         result.append(
             structs.replace(
                 assistant,
-                claims=find_refused_claims(own, world.policies, world.server),
+                claims=find_refused_claims(own_claims, world.policies, world.server),
                 tasks=tuple(_tasks(run, pipeline, workspace)),
-                there=f"{assistant.name}-0" in pods,
+                exists=f"{assistant.name}-0" in pods,
             )
         )
     return tuple(result)
@@ -148,8 +148,10 @@ def assistant_name(workspace: str, run: str) -> str:
 
 def template_of(run: PipelineRun, world: RunNamespace) -> PodTemplate | None:
     """Return the pod template of a run's assistants."""
-    own = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
-    return merge_pod_templates(merge_pod_templates(own, world.config.pod_template), world.config.assistant_template)
+    own_template = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
+    return merge_pod_templates(
+        merge_pod_templates(own_template, world.config.pod_template), world.config.assistant_template
+    )
 
 
 def _list_assistant_workspaces(run: PipelineRun, coschedule: str) -> Iterator[str]:
@@ -288,11 +290,11 @@ def _usage(results: Sequence[RunResult]) -> Quantities:
     """Return the largest use of each name among the ways that lead to a pod, now or once a quota has room."""
     quantities: Quantities = {}
     for result in results:
-        if result.built is None or result.outcome is None or result.outcome.draft is None:
+        if result.built_pod is None or result.outcome is None or result.outcome.draft is None:
             continue
         if result.problem is not None and result.problem.final:
             continue
-        for name, quantity in quota_request(result.built.pod, result.outcome.draft).usage.items():
+        for name, quantity in quota_request(result.built_pod.pod, result.outcome.draft).usage.items():
             if name not in quantities or quantities[name] < quantity:
                 quantities[name] = quantity
     return quantities
@@ -343,9 +345,9 @@ def _in_order(plan: Plan) -> Iterator[Planned]:
     """Yield the tasks as they become ready, ``finally`` last."""
     waiting: Sequence[Planned] = [task for task in plan.tasks if not task.is_finally]
     done: set[str] = set()
-    known = {planned.name for planned in waiting}
+    known_names = {planned.name for planned in waiting}
     while waiting:
-        ready = [planned for planned in waiting if done.issuperset(known.intersection(planned.after))]
+        ready = [planned for planned in waiting if done.issuperset(known_names.intersection(planned.after))]
         yield from ready
         done.update(planned.name for planned in ready)
         waiting = [planned for planned in waiting if planned.name not in done]
@@ -410,14 +412,14 @@ def pipeline_run(
     together = find_peaks(result, results, done)
     not_made = refused_runs(result, done, task_runs, world)
     results |= {name: (RunResult(problem=problem),) for name, problem in not_made.items()}
-    own = () if world.config.flags.coschedule in PER_RUN else claims_of(run, claims)
+    own_claims = () if world.config.flags.coschedule in PER_RUN else claims_of(run, claims)
     if run.status.child_references:
         # They are made before the first TaskRun.
-        own = tuple(structs.replace(claim, there=True) for claim in own)
-    refusals = (*_claim_refusals(run, own, world), *_set_refusals(run, extra))
+        own_claims = tuple(structs.replace(claim, exists=True) for claim in own_claims)
+    refusals = (*_claim_refusals(run, own_claims, world), *_set_refusals(run, extra))
     if refusals:
         result = structs.replace(result, problem=refusals[0].problem)
-    return PipelineAnswer(result, results, together, extra, done, own, refusals)
+    return PipelineAnswer(result, results, together, extra, done, own_claims, refusals)
 
 
 def _claim_refusals(
@@ -443,8 +445,8 @@ def _without_pipeline(run: PipelineRun, gap: MissingReference) -> Plan:
     return Plan(UsedPipeline(PipelineSpec(), origin, gap.name), problem=without_pipeline(run, gap))
 
 
-def _set_refusals(run: PipelineRun, made: Sequence[Assistant]) -> Iterator[ClaimRefusal]:
-    for assistant in made if not (run.status.child_references or has_ended(run)) else ():
+def _set_refusals(run: PipelineRun, assistants: Sequence[Assistant]) -> Iterator[ClaimRefusal]:
+    for assistant in assistants if not (run.status.child_references or has_ended(run)) else ():
         for answer in assistant.claims:
             for outcome in answer.outcomes:
                 refusal = outcome.refusal
@@ -506,8 +508,8 @@ def one_task(
 def finished_tasks(run: PipelineRun, tasks: Sequence[Planned], children: Mapping[str, TaskRun]) -> frozenset[str]:
     """Tasks that ask for nothing any more: skipped, or all their TaskRuns have ended."""
     skipped = {skipped_task.name for skipped_task in run.status.skipped_tasks or ()}
-    made = {child_reference.pipeline_task_name for child_reference in run.status.child_references or ()}
-    ended = {task.name for task in tasks if task.name in made and _all_ended(task.names, children)}
+    started_tasks = {child_reference.pipeline_task_name for child_reference in run.status.child_references or ()}
+    ended = {task.name for task in tasks if task.name in started_tasks and _all_ended(task.names, children)}
     return frozenset(skipped | ended)
 
 

@@ -52,10 +52,10 @@ _WHOLE_ARRAY = re.compile(r"\$\(params(?:\.|\[[\"'])([A-Za-z0-9_.-]+?)(?:[\"']\]
 _RESULT_ARRAY = re.compile(r"\$\(tasks\.[^()]+\[\*\]\)")
 
 
-def values_of(given: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, Any]:
+def values_of(params: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, Any]:
     """Return the parameters of a PipelineRun: as given, else the Pipeline's defaults."""
     result = {param.name: param.default for param in declared or () if param.default is not None}
-    return result | {param.name: param.value for param in given or ()}
+    return result | {param.name: param.value for param in params or ()}
 
 
 def runs(matrix: Matrix | None, params: Mapping[str, Any]) -> int | None:
@@ -66,13 +66,13 @@ def runs(matrix: Matrix | None, params: Mapping[str, Any]) -> int | None:
     if matrix is None or not (matrix.params or matrix.include):
         return 1
     lists = {param.name: _list(param.value, params) for param in matrix.params or ()}
-    known = {name: values for name, values in lists.items() if values is not None}
-    if len(known) < len(lists):
+    known_items = {name: values for name, values in lists.items() if values is not None}
+    if len(known_items) < len(lists):
         return None
-    number = 1 if known else 0
-    for values in known.values():
+    number = 1 if known_items else 0
+    for values in known_items.values():
         number *= len(values)
-    return number + sum(_is_added_combination(include_params, known) for include_params in matrix.include or ())
+    return number + sum(_is_added_combination(include_params, known_items) for include_params in matrix.include or ())
 
 
 def _list(value: Any, params: Mapping[str, Any]) -> list[Any] | None:
@@ -176,9 +176,9 @@ def default_pipeline_run(pipeline: Pipeline) -> PipelineRun:
 
 def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
     """Return the problem of an entry of ``taskRunSpecs`` for a task that does not exist, which ends the run."""
-    known = {task.name for task in tasks}
+    known_names = {task.name for task in tasks}
     for entry in run.spec.task_run_specs or ():
-        if entry.pipeline_task_name not in known:
+        if entry.pipeline_task_name not in known_names:
             text = (
                 f"[User error] PipelineRun {run.metadata.namespace}/{run.metadata.name} doesn't define taskRunSpecs "
                 f'correctly: pipelineRun\'s taskrunSpecs defined wrong taskName: "{entry.pipeline_task_name}", '
@@ -205,11 +205,11 @@ def _plan_task(
     number = runs(task.matrix, params)
     names = _names(run, task, number)
     name = names[0] if names else child_name(run.metadata.name, f"-{task.name}")
-    made = _task_run(task, run, entry, name, timeout, _params(task, params))
+    created_run = _task_run(task, run, entry, name, timeout, _params(task, params))
     result = _task(task, pipeline, lookups, is_finally=is_finally)
     return Planned(
         task.name,
-        made,
+        created_run,
         fields_below(source),
         names,
         tuple(dict.fromkeys(waits_for(task))),
@@ -225,17 +225,17 @@ def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
     ones.
     """
     template = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
-    pipeline_task_run_spec, at = PipelineTaskRunSpec(name), 0
+    pipeline_task_run_spec, position = PipelineTaskRunSpec(name), 0
     for index, entry in enumerate(run.spec.task_run_specs or ()):
         if entry.pipeline_task_name == name:
-            pipeline_task_run_spec, at = entry, index
+            pipeline_task_run_spec, position = entry, index
             template = merge_pod_templates(entry.pod_template, template)
     values = (
         pipeline_task_run_spec.compute_resources,
         pipeline_task_run_spec.step_specs,
         pipeline_task_run_spec.sidecar_specs,
     )
-    return at, PipelineTaskRunSpec(name, *values, template, pipeline_task_run_spec.timeout)
+    return position, PipelineTaskRunSpec(name, *values, template, pipeline_task_run_spec.timeout)
 
 
 def _timeout(run: PipelineRun, minutes: int, *, is_finally: bool) -> str | None:
@@ -243,11 +243,11 @@ def _timeout(run: PipelineRun, minutes: int, *, is_finally: bool) -> str | None:
 
     Source: reconciler/pipelinerun/pipelinerun.go pipelineRunTimeout.
     """
-    given = run.spec.timeouts or Timeouts()
-    own, other = (given.finally_, given.tasks) if is_finally else (given.tasks, given.finally_)
-    length = seconds(own) if own is not None else None
-    if own is None and other is not None:
-        whole, rest = seconds(given.pipeline or f"{minutes}m"), seconds(other)
+    timeouts = run.spec.timeouts or Timeouts()
+    own_value, other = (timeouts.finally_, timeouts.tasks) if is_finally else (timeouts.tasks, timeouts.finally_)
+    length = seconds(own_value) if own_value is not None else None
+    if own_value is None and other is not None:
+        whole, rest = seconds(timeouts.pipeline or f"{minutes}m"), seconds(other)
         length = whole - rest if whole and rest else None
     if length is None or 0 < length <= minutes * 60:
         return None
@@ -306,13 +306,15 @@ def _params(task: PipelineTask, params: Mapping[str, Any]) -> tuple[Param, ...]:
     An embedded Task also sees the PipelineRun's own, where it declares none of that name. Lists and what a matrix gives
     are left out. Source: pipelinerun/resources/apply.go ApplyParameters, propagateParams.
     """
-    known = parameters([Param(name, value) for name, value in params.items()], None)
+    known_items = parameters([Param(name, value) for name, value in params.items()], None)
     given = {
-        param.name: replace_variables(param.value, known) for param in task.params or () if isinstance(param.value, str)
+        param.name: replace_variables(param.value, known_items)
+        for param in task.params or ()
+        if isinstance(param.value, str)
     }
     if task.task_spec is not None:
-        own = {param.name for param in (*(task.task_spec.params or ()), *(task.params or ()))}
-        given |= {name: value for name, value in params.items() if name not in own and isinstance(value, str)}
+        own_value = {param.name for param in (*(task.task_spec.params or ()), *(task.params or ()))}
+        given |= {name: value for name, value in params.items() if name not in own_value and isinstance(value, str)}
     return tuple(Param(name, value) for name, value in given.items())
 
 
@@ -347,6 +349,6 @@ def _task(
         return MissingReference(kind, task.name, "custom")
     field = "finally" if is_finally else "tasks"
     group = (pipeline.spec.finally_ if is_finally else pipeline.spec.tasks) or ()
-    place = next(index for index, pipeline_task in enumerate(group) if pipeline_task is task)
-    origin = pipeline.origin.nested_spec(f"{field}[{place}].taskSpec")
+    position = next(index for index, pipeline_task in enumerate(group) if pipeline_task is task)
+    origin = pipeline.origin.nested_spec(f"{field}[{position}].taskSpec")
     return resolve_step_actions(task.task_spec, origin, lookups)

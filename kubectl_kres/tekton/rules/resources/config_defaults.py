@@ -26,7 +26,7 @@ PrefixOrder = tuple[str, ...]
 
 
 def prefix_orders(
-    places: Sequence[ContainerDraft], entries: Mapping[str, ResourceRequirements]
+    drafts: Sequence[ContainerDraft], entries: Mapping[str, ResourceRequirements]
 ) -> Iterator[PrefixOrder]:
     """Orders of prefixes that can make a difference: where two match one container, the first that is met wins.
 
@@ -34,10 +34,10 @@ def prefix_orders(
     """
     prefixes = [name for name in entries if name.startswith(PREFIX) and not _is_empty(entries[name])]
     rivals: dict[str, None] = {}
-    for place in places:
-        if place.empty or place.name in INJECTED:
-            matching = [name for name in prefixes if _matches(name, place)]
-            if len(matching) > 1 and not _has_own_entry(place, entries):
+    for draft in drafts:
+        if draft.empty or draft.name in INJECTED:
+            matching = [name for name in prefixes if _matches(name, draft)]
+            if len(matching) > 1 and not _has_own_entry(draft, entries):
                 rivals.update(dict.fromkeys(matching))
     if len(rivals) <= MOST_COMPETING:
         yield from permutations(rivals)
@@ -47,7 +47,7 @@ def prefix_orders(
 
 
 def apply(
-    places: Sequence[ContainerDraft],
+    drafts: Sequence[ContainerDraft],
     entries: Mapping[str, ResourceRequirements],
     order: PrefixOrder,
     source: Source,
@@ -59,44 +59,44 @@ def apply(
     Source: defaultresourcerequirements/transformer.go updateResourceRequirements.
     """
     shared: dict[str, Mapping[str, ResourceAmounts | None]] = {}
-    for place in places:
-        if not place.empty and place.name not in INJECTED:
+    for draft in drafts:
+        if not draft.empty and draft.name not in INJECTED:
             continue
-        name = entry_of(place, entries, order)
+        name = entry_of(draft, entries, order)
         if name is None:
             continue
         entry = entries[name]
         if name not in shared:
             shared[name] = {"limits": _list(entry.limits), "requests": _list(entry.requests)}
-        before = {side: place.amounts_of(side) or {} for side in SIDES}
+        before = {side: draft.amounts_of(side) or {} for side in SIDES}
         rule = _rule(name)
         for side in SIDES:
             values = shared[name][side]
-            place.put_side(side, values)
+            draft.put_side(side, values)
             for resource, quantity in (values or {}).items():
-                at = source.at_path(f"{KEY}[{name}].{side}[{resource}]")
-                note(place, side, resource, quantity, before[side].get(resource), rule, at, journal)
-        place.claims = entry.claims or ()
+                field_source = source.at_path(f"{KEY}[{name}].{side}[{resource}]")
+                note(draft, side, resource, quantity, before[side].get(resource), rule, field_source, journal)
+        draft.claims = entry.claims or ()
 
 
-def entry_of(place: ContainerDraft, entries: Mapping[str, ResourceRequirements], order: PrefixOrder) -> str | None:
+def entry_of(draft: ContainerDraft, entries: Mapping[str, ResourceRequirements], order: PrefixOrder) -> str | None:
     """Return the name of the entry that a container gets; None: it gets none."""
-    if _has_own_entry(place, entries):
-        return place.name
+    if _has_own_entry(draft, entries):
+        return draft.name
     for name in (*order, *(other for other in entries if other.startswith(PREFIX) and other not in order)):
-        if _matches(name, place) and not _is_empty(entries[name]):
+        if _matches(name, draft) and not _is_empty(entries[name]):
             return name
     return DEFAULT if DEFAULT in entries and not _is_empty(entries[DEFAULT]) else None
 
 
-def _has_own_entry(place: ContainerDraft, entries: Mapping[str, ResourceRequirements]) -> bool:
+def _has_own_entry(draft: ContainerDraft, entries: Mapping[str, ResourceRequirements]) -> bool:
     """Return whether an entry has the container's own name."""
-    name = place.name
+    name = draft.name
     return name in entries and name != DEFAULT and not name.startswith(PREFIX) and not _is_empty(entries[name])
 
 
-def _matches(name: str, place: ContainerDraft) -> bool:
-    return name.startswith(PREFIX) and place.name.startswith(f"{name.removeprefix(PREFIX)}-")
+def _matches(name: str, draft: ContainerDraft) -> bool:
+    return name.startswith(PREFIX) and draft.name.startswith(f"{name.removeprefix(PREFIX)}-")
 
 
 def _is_empty(entry: ResourceRequirements) -> bool:

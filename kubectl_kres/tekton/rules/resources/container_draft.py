@@ -59,7 +59,7 @@ class ContainerDraft:
         return not self.limits and not self.requests and not self.claims
 
 
-def copies(places: Iterable[ContainerDraft]) -> list[ContainerDraft]:
+def copies(drafts: Iterable[ContainerDraft]) -> list[ContainerDraft]:
     """Return the places with lists of their own; places that shared one share its copy."""
     made: dict[int, ResourceAmounts] = {}
 
@@ -67,32 +67,32 @@ def copies(places: Iterable[ContainerDraft]) -> list[ContainerDraft]:
         return None if values is None else made.setdefault(id(values), dict(values))
 
     result = []
-    for place in places:
-        twin = ContainerDraft(place.name, place.role, place.number, init=place.init, restart=place.restart)
-        twin.path, twin.claims = place.path, place.claims
-        twin.limits, twin.requests = twin_of(place.limits), twin_of(place.requests)
+    for draft in drafts:
+        twin = ContainerDraft(draft.name, draft.role, draft.number, init=draft.init, restart=draft.restart)
+        twin.path, twin.claims = draft.path, draft.claims
+        twin.limits, twin.requests = twin_of(draft.limits), twin_of(draft.requests)
         result.append(twin)
     return result
 
 
 def put_values(
-    place: ContainerDraft, side: Side, values: Mapping[str, Sourced], rule: str, journal: list[Entry] | None
+    draft: ContainerDraft, side: Side, values: Mapping[str, Sourced], rule: str, journal: list[Entry] | None
 ) -> None:
     """Give one side of a place values, name by name, into the list that it has."""
     if not values:
         return
-    quantities = place.amounts_of(side)
+    quantities = draft.amounts_of(side)
     if quantities is None:
         quantities = {}
-        place.put_side(side, quantities)
+        draft.put_side(side, quantities)
     for name, (quantity, source) in values.items():
         before = quantities.get(name)
         quantities[name] = quantity
-        note(place, side, name, quantity, before, rule, source, journal)
+        note(draft, side, name, quantity, before, rule, source, journal)
 
 
 def replace(
-    place: ContainerDraft,
+    draft: ContainerDraft,
     side: Side,
     values: Mapping[str, Sourced] | None,
     rules: tuple[str, str],
@@ -100,19 +100,19 @@ def replace(
     journal: list[Entry] | None,
 ) -> None:
     """Give one side of a place another list as a whole. ``rules``: for its values, and for names that it lacks."""
-    quantities = place.amounts_of(side) or {}
+    quantities = draft.amounts_of(side) or {}
     entries = values or {}
-    given, dropped = rules
+    default_rule, dropped = rules
     for name, before in quantities.items():
         if name not in entries and journal is not None:
-            journal.append(Set(place.path_of(side, name), dropped, before=str(before), source=source))
-    place.put_side(side, {name: quantity for name, (quantity, _) in entries.items()} or None)
-    for name, (quantity, where) in entries.items():
-        note(place, side, name, quantity, quantities.get(name), given, where, journal)
+            journal.append(Set(draft.path_of(side, name), dropped, before=str(before), source=source))
+    draft.put_side(side, {name: quantity for name, (quantity, _) in entries.items()} or None)
+    for name, (quantity, field_source) in entries.items():
+        note(draft, side, name, quantity, quantities.get(name), default_rule, field_source, journal)
 
 
 def note(
-    place: ContainerDraft,
+    draft: ContainerDraft,
     side: Side,
     name: str,
     quantity: Quantity,
@@ -124,7 +124,7 @@ def note(
     """Record one value."""
     if journal is not None:
         was = None if before is None else str(before)
-        journal.append(Set(place.path_of(side, name), rule, str(quantity), was, source))
+        journal.append(Set(draft.path_of(side, name), rule, str(quantity), was, source))
 
 
 RESULTS = "sidecar-tekton-log-results"
@@ -197,7 +197,7 @@ def _injected_containers(
     directories = [
         replace_variables(name, variables) for name in (default, *(step.working_dir for step in spec.steps or ()))
     ]
-    if any(needs_directory(own or directories[0]) for own in directories[1:]):
+    if any(needs_directory(directory or directories[0]) for directory in directories[1:]):
         yield ContainerDraft("working-dir-initializer", "injected", init=True)
 
 

@@ -22,25 +22,25 @@ _OVERRIDDEN = {"step": "tekton/step-spec", "sidecar": "tekton/sidecar-spec"}
 
 
 def write_task(
-    places: Sequence[ContainerDraft], spec: TaskSpec, origin: SpecOrigin, journal: list[Entry] | None
+    drafts: Sequence[ContainerDraft], spec: TaskSpec, origin: SpecOrigin, journal: list[Entry] | None
 ) -> None:
     """The values that steps and sidecars have in the Task, then for steps those of the template that they lack.
 
     Raises QuantityError. Source: v1/merge.go MergeStepsWithStepTemplate.
     """
     template = spec.step_template.compute_resources if spec.step_template is not None else None
-    for place in places:
-        if place.role == "injected":
+    for draft in drafts:
+        if draft.role == "injected":
             continue
-        field = f"{place.role}s[{place.number}]"
-        steps = (spec.steps if place.role == "step" else spec.sidecars) or ()
-        _write(place, steps[place.number].compute_resources, origin.path_of(field), _WRITTEN[place.role], journal)
-        if place.role == "step":
-            _fill_missing_values(place, template, origin.path_of("stepTemplate"), journal)
+        field = f"{draft.role}s[{draft.number}]"
+        steps = (spec.steps if draft.role == "step" else spec.sidecars) or ()
+        _write(draft, steps[draft.number].compute_resources, origin.path_of(field), _WRITTEN[draft.role], journal)
+        if draft.role == "step":
+            _fill_missing_values(draft, template, origin.path_of("stepTemplate"), journal)
 
 
 def override(
-    places: Sequence[ContainerDraft],
+    drafts: Sequence[ContainerDraft],
     spec: TaskSpec,
     overrides: Sequence[Override] | None,
     source: Source,
@@ -52,19 +52,19 @@ def override(
     Source: v1/merge.go MergeStepsWithSpecs.
     """
     by_name = {override.name: (index, override) for index, override in enumerate(overrides or ())}
-    for place in places:
-        if place.role == "injected":
+    for draft in drafts:
+        if draft.role == "injected":
             continue
-        steps = (spec.steps if place.role == "step" else spec.sidecars) or ()
-        numbers = by_name.get(steps[place.number].name)
+        steps = (spec.steps if draft.role == "step" else spec.sidecars) or ()
+        numbers = by_name.get(steps[draft.number].name)
         if numbers is not None:
             index, entry = numbers
-            where = source.at_path(f"{source.field}[{index}]")
-            _write(place, entry.compute_resources, where, _OVERRIDDEN[place.role], journal)
+            field_source = source.at_path(f"{source.field}[{index}]")
+            _write(draft, entry.compute_resources, field_source, _OVERRIDDEN[draft.role], journal)
 
 
 def _write(
-    place: ContainerDraft,
+    draft: ContainerDraft,
     resources: ResourceRequirements | None,
     source: Source,
     rule: str,
@@ -79,26 +79,26 @@ def _write(
             name: (quantity, source.at_path(f"{source.field}.computeResources.{side}[{name}]"))
             for name, quantity in values.items()
         }
-        put_values(place, side, sourced, rule, journal)
-    place.claims = resources.claims or place.claims
+        put_values(draft, side, sourced, rule, journal)
+    draft.claims = resources.claims or draft.claims
 
 
 def _fill_missing_values(
-    place: ContainerDraft, resources: ResourceRequirements | None, source: Source, journal: list[Entry] | None
+    draft: ContainerDraft, resources: ResourceRequirements | None, source: Source, journal: list[Entry] | None
 ) -> None:
     """Values for names that are missing."""
     if resources is None:
         return
     for side in SIDES:
         values = read(resources.requests if side == "requests" else resources.limits) or {}
-        present = place.amounts_of(side) or {}
+        present = draft.amounts_of(side) or {}
         sourced = {
             name: (quantity, source.at_path(f"{source.field}.computeResources.{side}[{name}]"))
             for name, quantity in values.items()
             if name not in present
         }
-        put_values(place, side, sourced, "tekton/step-template", journal)
-    place.claims = place.claims or resources.claims or ()
+        put_values(draft, side, sourced, "tekton/step-template", journal)
+    draft.claims = draft.claims or resources.claims or ()
 
 
 _LIMITS = ("tekton/task-level-limit", "tekton/task-level-dropped")
@@ -139,17 +139,17 @@ def _divide(
         name: (share(quantity, name, number), source.at_path(f"{source.field}.{side}[{name}]"))
         for name, quantity in (whole or {}).items()
     }
-    given, _ = rules
+    default_rule, _ = rules
     replace(step, "requests", parts, rules, source, journal)
     if journal is None:
         return
-    for name, (part, where) in parts.items():
+    for name, (part, field_source) in parts.items():
         quantity = (whole or {})[name]
         terms = (
-            Term(f"{where.field} {quantity} / {number} steps", str(part)),
+            Term(f"{field_source.field} {quantity} / {number} steps", str(part)),
             Term("lost in the division", str(division_loss(quantity, part, number)), kept=False),
         )
-        journal.append(Derive(step.path_of("requests", name), given, str(part), terms, where))
+        journal.append(Derive(step.path_of("requests", name), default_rule, str(part), terms, field_source))
 
 
 def _add_limit_sources(limits: Mapping[str, Quantity] | None, source: Source) -> dict[str, Sourced]:

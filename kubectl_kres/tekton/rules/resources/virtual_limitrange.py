@@ -65,11 +65,11 @@ def virtuals(limits: Sequence[Limits]) -> tuple[VirtualLimitRange, ...]:
 
 def _sample_virtuals(virtuals: Sequence[VirtualLimitRange], number: int) -> tuple[VirtualLimitRange, ...]:
     """As many results as can be followed, the least and the largest amounts among them."""
-    most = max(4, MOST_FOLLOWED // min(factorial(number), number * (number - 1)))
-    if len(virtuals) <= most:
+    maximum = max(4, MOST_FOLLOWED // min(factorial(number), number * (number - 1)))
+    if len(virtuals) <= maximum:
         return tuple(virtuals)
     ranked = sorted(virtuals, key=_size)
-    kept = {round(index * (len(ranked) - 1) / (most - 1)) for index in range(most)}
+    kept = {round(index * (len(ranked) - 1) / (maximum - 1)) for index in range(maximum)}
     return tuple(msgspec.structs.replace(ranked[index], searched=False) for index in sorted(kept))
 
 
@@ -143,8 +143,8 @@ def _prepend_limit_range(state: _State, items: Sequence[tuple[int, ...]]) -> _St
     """Return the state with a LimitRange in front of it."""
     for asked in items:
         state = tuple(
-            (least, True) if closed or not amount else (amount if least is None else min(least, amount), False)
-            for (least, closed), amount in zip(state, asked, strict=True)
+            (minimum, True) if closed or not amount else (amount if minimum is None else min(minimum, amount), False)
+            for (minimum, closed), amount in zip(state, asked, strict=True)
         )
     return state
 
@@ -184,12 +184,12 @@ class _Part:
         self.value, self.source, self.terms = value, source, terms
 
 
-def fill_requests(places: Sequence[ContainerDraft], virtual: VirtualLimitRange, journal: list[Entry] | None) -> None:
+def fill_requests(drafts: Sequence[ContainerDraft], virtual: VirtualLimitRange, journal: list[Entry] | None) -> None:
     """Fill missing and zero requests of the steps; a list that several containers share shows it in all of them.
 
     Source: transformer.go transformPodBasedOnLimitRange.
     """
-    steps = [place for place in places if place.name.startswith("step-") and not place.init]
+    steps = [draft for draft in drafts if draft.name.startswith("step-") and not draft.init]
     if not virtual.items or not steps:
         return
     parts = _find_largest_parts(virtual.items, len(steps))
@@ -205,7 +205,7 @@ def fill_requests(places: Sequence[ContainerDraft], virtual: VirtualLimitRange, 
         before = {name: quantities[name] for name in missing if name in quantities}
         quantities.update({name: part.value for name, part in missing.items()})
         _record(step, missing, before, journal)
-        for other in places:
+        for other in drafts:
             if other is not step and other.requests is quantities:
                 for name, part in missing.items():
                     note(
@@ -252,10 +252,10 @@ def _terms(asked: Sourced, low: Sourced, quotient: Quantity, number: int) -> Ite
 
 
 def _record(
-    place: ContainerDraft, parts: Mapping[str, _Part], before: Mapping[str, Quantity], journal: list[Entry] | None
+    draft: ContainerDraft, parts: Mapping[str, _Part], before: Mapping[str, Quantity], journal: list[Entry] | None
 ) -> None:
     for name, part in parts.items():
-        note(place, "requests", name, part.value, before.get(name), "tekton/limitrange-share", part.source, journal)
+        note(draft, "requests", name, part.value, before.get(name), "tekton/limitrange-share", part.source, journal)
         if journal is not None:
-            path = place.path_of("requests", name)
+            path = draft.path_of("requests", name)
             journal.append(Derive(path, "tekton/limitrange-share", str(part.value), part.terms, part.source))

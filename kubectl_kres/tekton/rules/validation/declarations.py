@@ -63,7 +63,7 @@ def read_declarations(params: Sequence[Param] | None) -> tuple[Declaration, ...]
 
 
 def with_given(
-    given: Sequence[Param] | None, params: Sequence[Declaration], tasks: Sequence[PipelineTask] | None = None
+    given_params: Sequence[Param] | None, params: Sequence[Declaration], tasks: Sequence[PipelineTask] | None = None
 ) -> tuple[tuple[Declaration, ...], tuple[str, ...]]:
     """Return what is known inside a run: what it gives, what is declared; and objects that are declared without
     properties.
@@ -71,7 +71,7 @@ def with_given(
     tasks: of an embedded Pipeline, which all know what any of them is given. Source: v1/taskrun_validation.go
     createParamSpecFromParam, combineParamSpec; pipelinerun_validation.go appendPipelineTaskParams.
     """
-    result = {param.name: _declare_given(param) for param in given or ()}
+    result = {param.name: _declare_given(param) for param in given_params or ()}
     bare = [*_combine(result, params)]
     for task in tasks or ():
         for param in task.params or ():

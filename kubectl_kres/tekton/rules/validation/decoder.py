@@ -161,9 +161,9 @@ def _tasks(spec: Any, path: str) -> Iterator[str]:
         tasks = spec.get(field) if isinstance(spec, Mapping) else None
         for index, task in enumerate(tasks if isinstance(tasks, list) else ()):
             if isinstance(task, Mapping):
-                where = f"{path}.{field}[{index}]"
-                yield from (f"{where}.{_FIELD}",) if task.get(_FIELD) is not None else ()
-                yield from _fields_inside(task, "taskSpec", where)
+                item_path = f"{path}.{field}[{index}]"
+                yield from (f"{item_path}.{_FIELD}",) if task.get(_FIELD) is not None else ()
+                yield from _fields_inside(task, "taskSpec", item_path)
 
 
 def _fields_inside(spec: Mapping[str, Any], field: str, path: str) -> Iterator[str]:
@@ -219,37 +219,39 @@ def fault_in(raw: Mapping[str, Any]) -> DecoderFault | None:
     return late
 
 
-def _build_type_fault(value: Any, at: ValuePlace, go: str) -> DecoderFault:
+def _build_type_fault(value: Any, value_place: ValuePlace, go: str) -> DecoderFault:
     name = json_type(value)
-    text = at.type_error(value, go, number=name == "number" and go.startswith("int"))
-    return DecoderFault(text, at.path, str(value) if name in {"number", "string", "bool"} else name)
+    text = value_place.type_error(value, go, number=name == "number" and go.startswith("int"))
+    return DecoderFault(text, value_place.path, str(value) if name in {"number", "string", "bool"} else name)
 
 
-def _faults(value: Any, name: str, at: ValuePlace, *, strict: bool) -> Iterator[DecoderFault]:
+def _faults(value: Any, name: str, value_place: ValuePlace, *, strict: bool) -> Iterator[DecoderFault]:
     go_type = table().types[name]
     own = _DECODERS.get(go_type.kind)
     if value is None and go_type.go in _VALUED:
         value = {}
     if own is not None:
-        yield from own(value, at)
+        yield from own(value, value_place)
     elif value is None or go_type.kind == "any":
         return
     elif json_type(value) != _FORMS.get(go_type.kind, go_type.kind) or (
         go_type.kind == "int" and not _fits(value, go_type.more)
     ):
-        yield _build_type_fault(value, at, go_type.go)
+        yield _build_type_fault(value, value_place, go_type.go)
     elif go_type.kind == "struct":
-        yield from _struct(value, go_type, at, strict=strict)
+        yield from _struct(value, go_type, value_place, strict=strict)
     elif go_type.kind in {"list", "map"}:
-        places = enumerate(value) if go_type.kind == "list" else sorted(value.items(), key=lambda item: str(item[0]))
-        for place, item in places:
-            yield from _faults(item, go_type.more, at.nested(f"[{place}]"), strict=strict)
+        members = enumerate(value) if go_type.kind == "list" else sorted(value.items(), key=lambda item: str(item[0]))
+        for index, item in members:
+            yield from _faults(item, go_type.more, value_place.nested(f"[{index}]"), strict=strict)
 
 
 _FORMS = {"struct": "object", "map": "object", "list": "array", "int": "number"}
 
 
-def _struct(value: Mapping[str, Any], go_type: GoType, at: ValuePlace, *, strict: bool) -> Iterator[DecoderFault]:
+def _struct(
+    value: Mapping[str, Any], go_type: GoType, value_place: ValuePlace, *, strict: bool
+) -> Iterator[DecoderFault]:
     fields = fields_of(go_type)
     wrapped = {field.casefold(): field for field in fields} if strict else {}
     struct = go_type.go.rpartition(".")[2]
@@ -258,31 +260,31 @@ def _struct(value: Mapping[str, Any], go_type: GoType, at: ValuePlace, *, strict
         if field is not None:
             entry = fields[field]
             name, inlined = (entry, "") if isinstance(entry, str) else entry
-            place = ValuePlace(struct, f"{at.go_path}.{inlined}{field}", f"{at.path}.{key}")
+            place = ValuePlace(struct, f"{value_place.go_path}.{inlined}{field}", f"{value_place.path}.{key}")
             yield from _faults(value[key], name, place, strict=strict or f"{struct}.{field}" in _UNPRUNED)
         elif strict:
-            yield DecoderFault(f'json: unknown field "{key}"', f"{at.path}.{key}", str(key))
+            yield DecoderFault(f'json: unknown field "{key}"', f"{value_place.path}.{key}", str(key))
     if go_type.go in _VALUED and not any(str(key).casefold() == "value" for key in value):
         version = go_type.go.partition(".")[0]
         text = f'json: error calling MarshalJSON for type {version}.ParamValue: impossible ParamValues.Type: ""'
-        yield DecoderFault(text, f"{at.path}.value", "", _ENCODING)
+        yield DecoderFault(text, f"{value_place.path}.value", "", _ENCODING)
 
 
-def _quantity(value: Any, at: ValuePlace) -> Iterator[DecoderFault]:
+def _quantity(value: Any, value_place: ValuePlace) -> Iterator[DecoderFault]:
     try:
         from_json(value)
     except QuantityError as error:
-        yield DecoderFault(error.message, at.path, str(value))
+        yield DecoderFault(error.message, value_place.path, str(value))
 
 
-def _duration(value: Any, at: ValuePlace) -> Iterator[DecoderFault]:
+def _duration(value: Any, value_place: ValuePlace) -> Iterator[DecoderFault]:
     """Yield a text that is no duration; anything else does not even come to be one."""
     if value is None:
         return
     if json_type(value) != "string":
-        yield _build_type_fault(value, at, "string")
+        yield _build_type_fault(value, value_place, "string")
     elif text := duration_fault(value):
-        yield DecoderFault(text, at.path, value)
+        yield DecoderFault(text, value_place.path, value)
 
 
 _DECODERS = {"quantity": _quantity, "duration": _duration}

@@ -75,9 +75,9 @@ def _workspace_binding_faults(mapping: Mapping[str, Any], path: str) -> Iterator
         text = f"expected exactly one, got {'both' if given else 'neither'}"
         yield from (WebhookError(text, f"{path}.{field}", "tekton/workspace-binding") for field in _VOLUMES)
         return
-    wanted, words = _BOUND[given[0]]
+    expected, words = _BOUND[given[0]]
     result = mapping[given[0]]
-    if wanted and isinstance(result, Mapping) and not result.get(wanted):
+    if expected and isinstance(result, Mapping) and not result.get(expected):
         yield WebhookError("missing field(s)", f"{path}.{words}", "tekton/workspace-binding")
 
 
@@ -136,27 +136,29 @@ def of_task(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[Web
     TaskResult.Validate.
     """
     for index, result in enumerate(results or ()):
-        where = f"{path}[{index}]"
+        item_path = f"{path}[{index}]"
         if not _NAME.fullmatch(result.name):
-            yield _build_name_fault(result, where)
+            yield _build_name_fault(result, item_path)
             continue
         if result.type not in {"", *TYPES}:
-            yield WebhookError(f"invalid value: {result.type}", f"{where}.type", _RULE, "type must be string")
+            yield WebhookError(f"invalid value: {result.type}", f"{item_path}.type", _RULE, "type must be string")
         if result.type == "object" or (not result.type and result.properties is not None):
-            yield from _object(result, where, "The", untyped=True)
-        yield from _result_value_faults(result, where)
+            yield from _object(result, item_path, "The", untyped=True)
+        yield from _result_value_faults(result, item_path)
 
 
 def of_step(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[WebhookError]:
     """Yield the faults of a step's results. Source: v1/result_validation.go StepResult.Validate."""
     for index, result in enumerate(results or ()):
-        where = f"{path}[{index}]"
+        item_path = f"{path}[{index}]"
         if not _NAME.fullmatch(result.name):
-            yield _build_name_fault(result, where)
+            yield _build_name_fault(result, item_path)
         elif result.type not in {"", *TYPES}:
-            yield WebhookError(f"invalid value: {result.type}", f"{where}.type", _RULE, f"invalid type {result.type}")
+            yield WebhookError(
+                f"invalid value: {result.type}", f"{item_path}.type", _RULE, f"invalid type {result.type}"
+            )
         elif result.type == "object":
-            yield from _object(result, where, "the", untyped=False)
+            yield from _object(result, item_path, "the", untyped=False)
 
 
 def _build_name_fault(declared_result: DeclaredResult, path: str) -> WebhookError:
@@ -186,18 +188,18 @@ def _result_value_faults(declared_result: DeclaredResult, path: str) -> Iterator
             f'Invalid Type. Wanted string but got: "{kind}"', f"{path}.{declared_result.name}.type", _RULE
         )
         return
-    where, text = (
+    item_path, text = (
         f"{path}.{declared_result.name}.value",
         declared_result.value if isinstance(declared_result.value, str) else str(declared_result.value),
     )
     match = _STEP.search(text)
     if text and match is None:
         words = f'Could not extract step name and result name. Expected value to look like {_OF_STEP} but got "{text}"'
-        yield WebhookError(words, where, _RULE)
+        yield WebhookError(words, item_path, _RULE)
     if match is None:
         return
     if not LABEL.fullmatch(match[1]):
-        yield WebhookError(f"invalid extracted step name {quote(match[1])}", where, _RULE, _LABEL)
+        yield WebhookError(f"invalid extracted step name {quote(match[1])}", item_path, _RULE, _LABEL)
     if not _NAME.fullmatch(match[2]):
         detail = f"resultName in {_OF_STEP} {_CONSIST}"
-        yield WebhookError(f"invalid extracted result name {quote(match[2])}", where, _RULE, detail)
+        yield WebhookError(f"invalid extracted result name {quote(match[2])}", item_path, _RULE, detail)

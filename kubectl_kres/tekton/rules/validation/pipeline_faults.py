@@ -59,13 +59,13 @@ def own_faults(spec: PipelineSpec, path: str, flags: Flags) -> Iterator[WebhookE
     """
     params = read_declarations(spec.params)
     for field, tasks in (("tasks", spec.tasks), ("finally", spec.finally_)):
-        where = f"{path}.{field}"
-        yield from type_faults(params, f"{where}.params")
-        yield from repeated_faults(params, where, enum=flags.param_enum)
-        yield from _given_twice(tasks, where)
+        item_path = f"{path}.{field}"
+        yield from type_faults(params, f"{item_path}.params")
+        yield from repeated_faults(params, item_path, enum=flags.param_enum)
+        yield from _given_twice(tasks, item_path)
         for index, task in enumerate(tasks or ()):
-            yield from _prefixes(task, f"{where}[{index}]")
-        yield from _context(tasks, where)
+            yield from _prefixes(task, f"{item_path}[{index}]")
+        yield from _context(tasks, item_path)
 
 
 def usage_faults(spec: PipelineSpec, *, beta: bool) -> Iterator[WebhookError]:
@@ -119,21 +119,21 @@ def _task_faults(
     )
     yield from _given_twice(tasks, path)
     for index, task in enumerate(tasks or ()):
-        where = f"{path}[{index}]"
+        item_path = f"{path}[{index}]"
         for param in task.params or ():
-            yield from _param(param, known, entry_path(f"{where}.params", param.name))
-        yield from _matrix(task.matrix or Matrix(), known, where)
-        for place, when in enumerate(task.when or ()):
-            yield from _when_faults(when, known, f"{where}.when[{place}]")
+            yield from _param(param, known, entry_path(f"{item_path}.params", param.name))
+        yield from _matrix(task.matrix or Matrix(), known, item_path)
+        for position, when in enumerate(task.when or ()):
+            yield from _when_faults(when, known, f"{item_path}.when[{position}]")
 
 
 def _given_twice(tasks: Sequence[PipelineTask] | None, path: str) -> Iterator[WebhookError]:
     for index, task in enumerate(tasks or ()):
         names: set[str] = set()
-        for place, param in enumerate(task.params or ()):
+        for position, param in enumerate(task.params or ()):
             if param.name in names:
                 text = f'parameter names must be unique, the parameter "{param.name}" is also defined at'
-                yield WebhookError(text, f"{path}[{index}].params[{place}].name", "tekton/given-twice")
+                yield WebhookError(text, f"{path}[{index}].params[{position}].name", "tekton/given-twice")
             names.add(param.name)
 
 
@@ -141,14 +141,14 @@ def _prefixes(task: PipelineTask, path: str) -> Iterator[WebhookError]:
     """Variables that there are none of. Source: v1/pipeline_validation.go validateVarSubstitutionExpressions."""
     matrix = task.matrix or Matrix()
     pairs = [(f"{entry_path('params', param.name)}.value", _list_texts(param.value)) for param in task.params or ()]
-    pairs += [(f"when[{place}]", [when.input, *(when.values or ())]) for place, when in enumerate(task.when or ())]
+    pairs += [(f"when[{index}]", [when.input, *(when.values or ())]) for index, when in enumerate(task.when or ())]
     pairs += [
         (f"{entry_path('matrix.params', param.name)}.value", _list_texts(param.value)) for param in matrix.params or ()
     ]
-    for place, include in enumerate(matrix.include or ()):
+    for index, include in enumerate(matrix.include or ()):
         params = include.params or ()
         pairs += [
-            (f"matrix.include[{place}].{entry_path('params', param.name)}.value", _list_texts(param.value))
+            (f"matrix.include[{index}].{entry_path('params', param.name)}.value", _list_texts(param.value))
             for param in params
         ]
     for field, texts in pairs:
@@ -243,19 +243,19 @@ def pipeline_faults(spec: PipelineSpec, path: str, flags: Flags, *, beta: bool =
     seen: set[str] = set()
     for field, tasks in (("tasks", spec.tasks), ("finally", spec.finally_)):
         for index, task in enumerate(tasks or ()):
-            where = f"{path}.{field}[{index}]"
-            yield from _task(task, where, flags, beta=beta)
+            item_path = f"{path}.{field}[{index}]"
+            yield from _task(task, item_path, flags, beta=beta)
             if task.name in seen:
-                yield WebhookError("expected exactly one, got both", f"{where}.name", "tekton/pipeline-task-name")
+                yield WebhookError("expected exactly one, got both", f"{item_path}.name", "tekton/pipeline-task-name")
             seen.add(task.name)
             if field == "finally" and task.run_after:
                 text = (
                     f"invalid value: no runAfter allowed under spec.finally, final task {task.name} has runAfter "
                     "specified"
                 )
-                yield WebhookError(text, where, "tekton/run-after")
+                yield WebhookError(text, item_path, "tekton/run-after")
             if field == "finally":
-                yield from _results(task, spec, where)
+                yield from _results(task, spec, item_path)
     yield from _order(spec, path)
     yield from own_faults(spec, path, flags)
 
@@ -284,18 +284,18 @@ def _task(task: PipelineTask, path: str, flags: Flags, *, beta: bool) -> Iterato
         yield from task_faults(task.task_spec, f"{path}.taskSpec", flags, beta=beta)
     if task.task_ref is not None and not task.task_ref.api_version:
         yield from reference_faults(task.task_ref, f"{path}.taskRef", flags)
-    for place, when in enumerate(task.when or ()):
-        yield from when_faults(when, f"{path}.when[{place}]")
+    for index, when in enumerate(task.when or ()):
+        yield from when_faults(when, f"{path}.when[{index}]")
 
 
 def _results(task: PipelineTask, spec: PipelineSpec, path: str) -> Iterator[WebhookError]:
     """A final task can refer to results of tasks, not of its like. Source: validateFinalTasks."""
-    known, final = (
+    known_names, final = (
         {pipeline_task.name for pipeline_task in pipeline_tasks or ()} for pipeline_tasks in (spec.tasks, spec.finally_)
     )
     for param in task.params or ():
         for name in dict.fromkeys(_RESULT.findall(param.value)) if isinstance(param.value, str) else ():
-            if name not in known:
+            if name not in known_names:
                 which = f"final task {name}" if name in final else f"task {name} which is not defined in the pipeline"
                 text = f"invalid task result reference, final task has task result reference from a {which}"
                 yield WebhookError(f"invalid value: {text}", f"{path}.params[{param.name}].value", "tekton/run-after")
@@ -303,24 +303,24 @@ def _results(task: PipelineTask, spec: PipelineSpec, path: str) -> Iterator[Webh
 
 def _order(spec: PipelineSpec, path: str) -> Iterator[WebhookError]:
     """Yield a task that is there twice, waits for itself, or for one that is not there; the first is reported alone."""
-    where = f"{path}.tasks"
+    item_path = f"{path}.tasks"
     graph: dict[str, tuple[str, ...]] = {}
     for task in spec.tasks or ():
         if task.name in graph:
             text = f"invalid value: task {task.name} is already present in Graph, can't add it again: "
-            yield WebhookError(f"{text}duplicate pipeline task", where, "tekton/pipeline-task-name")
+            yield WebhookError(f"{text}duplicate pipeline task", item_path, "tekton/pipeline-task-name")
             return
         graph[task.name] = tuple(waits_for(task))
     if (stuck := find_cycle(graph)) is not None:
         name, after = stuck
         others = ", ".join(f'"{name}"' for name in after)
         text = f'invalid value: cycle detected; task "{name}" depends on {others}'
-        yield WebhookError(text, where, "tekton/cycle")
+        yield WebhookError(text, item_path, "tekton/cycle")
         return
     for name, after in graph.items():
         for other in after:
             if other not in graph:
                 text = f"task {name} depends on {other} but {other} wasn't present in Pipeline"
                 link = f"invalid value: couldn't add link between {name} and {other}: {text}"
-                yield WebhookError(link, where, "tekton/run-after")
+                yield WebhookError(link, item_path, "tekton/run-after")
                 return

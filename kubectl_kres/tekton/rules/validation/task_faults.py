@@ -40,11 +40,11 @@ def workspace_faults(spec: TaskSpec, path: str) -> Iterator[WebhookError]:
     steps = (*(spec.steps or ()), spec.step_template or Step())
     mounts = {_clean(mount.mount_path) for step in steps for mount in step.volume_mounts or ()}
     for index, workspace in enumerate(spec.workspaces or ()):
-        where, mount = f"{path}.workspaces[{index}]", _clean(workspace.mount_path or f"/workspace/{workspace.name}")
+        item_path, mount = f"{path}.workspaces[{index}]", _clean(workspace.mount_path or f"/workspace/{workspace.name}")
         if workspace.name in names:
-            yield WebhookError(f"workspace name {quote(workspace.name)} must be unique", f"{where}.name", _TWICE)
+            yield WebhookError(f"workspace name {quote(workspace.name)} must be unique", f"{item_path}.name", _TWICE)
         if mount in mounts:
-            yield WebhookError(f"workspace mount path {quote(mount)} must be unique", f"{where}.mountpath", _TWICE)
+            yield WebhookError(f"workspace mount path {quote(mount)} must be unique", f"{item_path}.mountpath", _TWICE)
         names.add(workspace.name)
         mounts.add(mount)
 
@@ -61,23 +61,23 @@ def usage_faults(spec: TaskSpec, path: str, flags: Flags) -> Iterator[WebhookErr
             if workspaces and flags.api_fields == "stable":
                 text = f'{role} workspaces requires "enable-api-fields" feature gate to be "alpha" or "beta" but it is'
                 yield WebhookError(f'{text} "stable"', "", "tekton/api-fields")
-            for place, workspace in enumerate(workspaces):
+            for position, workspace in enumerate(workspaces):
                 if workspace.name not in names:
-                    where = f"{path}.{role}s[{index}].workspaces[{place}].name"
-                    yield WebhookError(f"undefined workspace {quote(workspace.name)}", where, "tekton/undeclared")
+                    item_path = f"{path}.{role}s[{index}].workspaces[{position}].name"
+                    yield WebhookError(f"undefined workspace {quote(workspace.name)}", item_path, "tekton/undeclared")
 
 
 def mount_faults(mounts: Sequence[VolumeMount] | None, path: str) -> Iterator[WebhookError]:
     """Mounts where Tekton's own are. Source: v1/container_validation.go Step.Validate."""
     for index, mount in enumerate(mounts or ()):
-        where, clean = f"{path}.volumeMounts[{index}]", _clean(mount.mount_path)
+        item_path, clean = f"{path}.volumeMounts[{index}]", _clean(mount.mount_path)
         if clean.startswith("/tekton/") and not clean.startswith("/tekton/home"):
             text = f"(volumeMount {quote(mount.name)} mounted at {quote(mount.mount_path)})"
             text = f"volumeMount cannot be mounted under /tekton/ {text}"
-            yield WebhookError(text, f"{where}.mountPath", _MOUNT)
+            yield WebhookError(text, f"{item_path}.mountPath", _MOUNT)
         if mount.name.startswith("tekton-internal-"):
             text = f'volumeMount name {quote(mount.name)} cannot start with "tekton-internal-"'
-            yield WebhookError(text, f"{where}.name", _MOUNT)
+            yield WebhookError(text, f"{item_path}.name", _MOUNT)
 
 
 def _clean(path: str) -> str:
@@ -119,17 +119,19 @@ def task_faults(spec: TaskSpec, path: str, flags: Flags, *, beta: bool = False) 
 def _steps(steps: Sequence[Step], path: str, flags: Flags, *, beta: bool) -> Iterator[WebhookError]:
     names: set[str] = set()
     for index, step in enumerate(steps):
-        where = f"{path}.steps[{index}]"
+        item_path = f"{path}.steps[{index}]"
         early = not flags.artifacts and any(_ARTIFACT.search(word) for word in step_words(step))
         if not (beta and early):
             if step.name and step.name in names:
                 text = f"invalid value: {step.name}" if beta else "expected exactly one, got both"
-                yield WebhookError(text, f"{where}.name", "tekton/step-name")
+                yield WebhookError(text, f"{item_path}.name", "tekton/step-name")
             names.add(step.name)
-        yield from (_artifacts(where),) if early else _step(step, where, flags)
+        yield from (_artifacts(item_path),) if early else _step(step, item_path, flags)
         yield from result_faults.of_step(step.results, f"{path}.steps.results[{index}]")
         yield from (
-            fault for place, when in enumerate(step.when or ()) for fault in when_faults(when, f"{where}.when[{place}]")
+            fault
+            for position, when in enumerate(step.when or ())
+            for fault in when_faults(when, f"{item_path}.when[{position}]")
         )
 
 
@@ -137,8 +139,8 @@ def _sidecars(spec: TaskSpec, path: str, *, beta: bool) -> Iterator[WebhookError
     for sidecar in spec.sidecars or ():
         if sidecar.name == _RESERVED:
             text = f"Invalid: cannot use reserved sidecar name {_RESERVED} "
-            where = f"{path}.sidecars" if beta else f"{path}.sidecars.name"
-            yield WebhookError(text, where, "tekton/reserved-sidecar")
+            item_path = f"{path}.sidecars" if beta else f"{path}.sidecars.name"
+            yield WebhookError(text, item_path, "tekton/reserved-sidecar")
         if not beta:
             yield from sidecar_faults(sidecar, f"{path}.sidecars")
 

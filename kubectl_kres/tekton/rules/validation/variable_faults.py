@@ -46,49 +46,49 @@ def find_mentions(text: str, prefix: str) -> Iterator[Mention]:
     match = opening.search(text) if opening is not None else None
     final_states: dict[str, int] = {}
     while opening is not None and match is not None:
-        closing, start = _CLOSING[match[1]], match.end()
-        if final_states.get(closing, -1) < start:
-            number = text.find(closing, start)
-            final_states[closing] = len(text) if number < 0 else number
-        end = final_states[closing]
+        closing_bracket, start = _CLOSING[match[1]], match.end()
+        if final_states.get(closing_bracket, -1) < start:
+            number = text.find(closing_bracket, start)
+            final_states[closing_bracket] = len(text) if number < 0 else number
+        end = final_states[closing_bracket]
         closed = end < len(text) and "\n" not in text[start : min(end, start + _LONGEST)] and end - start <= _LONGEST
         if closed:
-            yield Mention(text[match.start() : end + len(closing)], text[start:end], match[1] == ".")
-        match = opening.search(text, end + len(closing) if closed else match.start() + 2)
+            yield Mention(text[match.start() : end + len(closing_bracket)], text[start:end], match[1] == ".")
+        match = opening.search(text, end + len(closing_bracket) if closed else match.start() + 2)
 
 
-def unknown(text: str, prefix: str, known: Collection[str], shown: Shown, *, named: bool = False) -> str:
+def unknown(text: str, prefix: str, known: Collection[str], show: Shown, *, named: bool = False) -> str:
     """Return what is said of the first variable that is not known; empty: all are. ``named``: it says which."""
-    names, fault = _names(text, prefix, shown)
+    names, fault = _names(text, prefix, show)
     if fault:
         return fault
     for name in names:
         if name not in known and (bare := _INDEX.sub("", name)) not in known:
-            return f"non-existent variable{f' `{bare}`' if named else ''} in {quote(shown(text))}"
+            return f"non-existent variable{f' `{bare}`' if named else ''} in {quote(show(text))}"
     return ""
 
 
-def whole_list_fault(text: str, prefix: str, lists: Collection[str], shown: Shown) -> str:
+def whole_list_fault(text: str, prefix: str, lists: Collection[str], show: Shown) -> str:
     """Return what is said of a list that is not named by index where one text is wanted; empty: nothing."""
-    names, fault = _names(text, prefix, shown)
+    names, fault = _names(text, prefix, show)
     if fault:
         return fault
-    return _wrong_type(text, shown) if any(name.removesuffix(_WHOLE) in lists for name in names) else ""
+    return _wrong_type(text, show) if any(name.removesuffix(_WHOLE) in lists for name in names) else ""
 
 
-def whole_object_fault(text: str, prefix: str, objects: Collection[str], shown: Shown) -> str:
+def whole_object_fault(text: str, prefix: str, objects: Collection[str], show: Shown) -> str:
     """Return what is said of an object that is named without a key; empty: nothing."""
     result = (mention.name.removesuffix(_WHOLE) for mention in find_mentions(text, prefix))
-    return _wrong_type(text, shown) if any(name in objects for name in result) else ""
+    return _wrong_type(text, show) if any(name in objects for name in result) else ""
 
 
-def not_isolated(text: str, prefix: str, lists: Collection[str], shown: Shown) -> str:
+def not_isolated(text: str, prefix: str, lists: Collection[str], show: Shown) -> str:
     """Return what is said of a list that stands beside other text, where it could be no list; empty: nothing."""
-    names, fault = _names(text, prefix, shown)
+    names, fault = _names(text, prefix, show)
     if fault:
         return fault
     if any(name.removesuffix(_WHOLE) in lists for name in names) and next(find_mentions(text, prefix)).written != text:
-        return f"variable is not properly isolated in {quote(shown(text))}"
+        return f"variable is not properly isolated in {quote(show(text))}"
     return ""
 
 
@@ -98,23 +98,23 @@ def mask_text(text: str) -> str:
     Scripts and arguments are shown to nobody.
     """
     parts = enumerate(_SHOWN.split(text))
-    return "".join(part if place % 2 or _is_short(part) else "..." for place, part in parts)
+    return "".join(part if index % 2 or _is_short(part) else "..." for index, part in parts)
 
 
-def _names(text: str, prefix: str, shown: Shown) -> tuple[list[str], str]:
+def _names(text: str, prefix: str, show: Shown) -> tuple[list[str], str]:
     """The variables' names, without the key of an object, and what is said of names with too many parts."""
     names: list[str] = []
     for name, dotted in dict.fromkeys((mention.name, mention.dotted) for mention in find_mentions(text, prefix)):
         parts = name.split(".") if dotted else [name]
         if len(parts) > _PARTS:
             words = f'Only two dot-separated components after the prefix "{prefix}" are allowed.'
-            return names, f'Invalid referencing of parameters in "{shown(text)}"! {words}'
+            return names, f'Invalid referencing of parameters in "{show(text)}"! {words}'
         names.append(parts[0])
     return names, ""
 
 
-def _wrong_type(text: str, shown: Shown) -> str:
-    return f"variable type invalid in {quote(shown(text))}"
+def _wrong_type(text: str, show: Shown) -> str:
+    return f"variable type invalid in {quote(show(text))}"
 
 
 def _is_short(part: str) -> bool:
@@ -207,12 +207,12 @@ def result_faults(
     """
     declared = {result.name for result in results or ()}
     for index, step in enumerate(steps):
-        where = f"{path}.steps[{index}].script"
+        item_path = f"{path}.steps[{index}].script"
         if text := unknown(step.script, "results", declared, mask_text, named=beta):
-            yield WebhookError(text, where, _UNDECLARED)
-        own = {result.name for result in step.results or ()}
-        if own and (text := unknown(step.script, "step.results", own, mask_text)):
-            yield WebhookError(text, where, _UNDECLARED)
+            yield WebhookError(text, item_path, _UNDECLARED)
+        own_names = {result.name for result in step.results or ()}
+        if own_names and (text := unknown(step.script, "step.results", own_names, mask_text)):
+            yield WebhookError(text, item_path, _UNDECLARED)
 
 
 def place_faults(step: Step, path: str) -> Iterator[WebhookError]:

@@ -95,21 +95,21 @@ def _param_faults(spec: Step, params: Sequence[Declaration], path: str) -> Itera
     objects = of_type(params, "object")
     whole = {declaration.name for declaration in objects}
     for field, text in _texts(spec):
-        shown = shown_of(field)
-        for words in _find_undeclared_params(text, names, objects, shown):
+        show = shown_of(field)
+        for words in _find_undeclared_params(text, names, objects, show):
             yield WebhookError(words, f"{path}.{field}", _UNDECLARED)
         judge = not_isolated if field.startswith(("command[", "args[")) else whole_list_fault
-        for words in {whole_object_fault(text, "params", whole, shown), judge(text, "params", lists, shown)} - {""}:
+        for words in {whole_object_fault(text, "params", whole, show), judge(text, "params", lists, show)} - {""}:
             yield WebhookError(words, f"{path}.{field}", _MISUSED)
     yield from bare_objects(params, path)
 
 
 def _find_undeclared_params(
-    text: str, names: Collection[str], objects: Sequence[Declaration], shown: Shown
+    text: str, names: Collection[str], objects: Sequence[Declaration], show: Shown
 ) -> Iterator[str]:
-    evaluated = [unknown(text, "params", names, shown)]
+    evaluated = [unknown(text, "params", names, show)]
     evaluated += [
-        unknown(text, rf"params\.{declaration.name}", declaration.properties or (), shown) for declaration in objects
+        unknown(text, rf"params\.{declaration.name}", declaration.properties or (), show) for declaration in objects
     ]
     yield from filter(None, evaluated)
 
@@ -117,13 +117,13 @@ def _find_undeclared_params(
 def _mount_faults(spec: Step, names: Collection[str], path: str) -> Iterator[WebhookError]:
     """Yield the faults of volume mounts: a StepAction knows no volume and is given the name of one."""
     for index, volume_mount in enumerate(spec.volume_mounts or ()):
-        where = f"{path}.volumeMounts[{index}]"
+        item_path = f"{path}.volumeMounts[{index}]"
         if [mention.written for mention in find_mentions(volume_mount.name, "params")] != [volume_mount.name]:
             detail = "expect the Name to be a single param reference"
-            yield WebhookError(f"invalid value: {volume_mount.name}", f"{where}.name", "tekton/mount", detail)
+            yield WebhookError(f"invalid value: {volume_mount.name}", f"{item_path}.name", "tekton/mount", detail)
             return
         if text := unknown(volume_mount.name, "params", names, str):
-            yield WebhookError(text, where, _UNDECLARED)
+            yield WebhookError(text, item_path, _UNDECLARED)
 
 
 _CANCELLED, HELD_TASK_RUN = "TaskRunCancelled", "TaskRunPending"
@@ -151,10 +151,10 @@ def pipeline_run_faults(spec: PipelineRunSpec, minutes: int) -> Iterator[Webhook
 
     Source: v1/pipelinerun_validation.go validatePipelineTimeout, validateTaskRunSpecTimeout.
     """
-    given = spec.timeouts or Timeouts()
-    whole = _length(given.pipeline)
+    timeouts = spec.timeouts or Timeouts()
+    whole = _length(timeouts.pipeline)
     whole = Fraction(minutes * 60) if whole is None else whole
-    tasks, last = _length(given.tasks), _length(given.finally_)
+    tasks, last = _length(timeouts.tasks), _length(timeouts.finally_)
     for field, length in (("tasks", tasks), ("finally", last), ("pipeline", whole)):
         yield from _below_zero(length, f"spec.timeouts.{field}")
     yield from _timeout_part_faults(whole, tasks, last)
@@ -355,8 +355,8 @@ def _values(
         return
     yield from _gate("computeResources", flags)
     if any(_has_values(step_spec) for step_spec in spec.step_specs or ()):
-        for where in (f"{path}.computeResources", f"{path}.{names[0]}.resources"):
-            yield WebhookError("expected exactly one, got both", where, "tekton/task-level-conflict")
+        for item_path in (f"{path}.computeResources", f"{path}.{names[0]}.resources"):
+            yield WebhookError("expected exactly one, got both", item_path, "tekton/task-level-conflict")
 
 
 def _gate(field: str, flags: Flags) -> Iterator[WebhookError]:
@@ -368,11 +368,11 @@ def _gate(field: str, flags: Flags) -> Iterator[WebhookError]:
 def _names(overrides: Sequence[Override], path: str) -> Iterator[WebhookError]:
     seen: set[str] = set()
     for index, override in enumerate(overrides):
-        where = f"{path}[{index}].name"
+        item_path = f"{path}[{index}].name"
         if not override.name:
-            yield WebhookError("missing field(s)", where, "tekton/override-name")
+            yield WebhookError("missing field(s)", item_path, "tekton/override-name")
         elif override.name.lower() in seen:
-            yield WebhookError("expected exactly one, got both", where, "tekton/override-name")
+            yield WebhookError("expected exactly one, got both", item_path, "tekton/override-name")
         seen.add(override.name.lower())
 
 

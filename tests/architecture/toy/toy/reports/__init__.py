@@ -37,7 +37,7 @@ def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
 
 def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
     del ask
-    labels = analysis.start.pod.metadata.labels or {}
+    labels = analysis.manifest.pod.metadata.labels or {}
     for budget in store.all("Budget", subject.ref.namespace) if target == "pod" else ():
         if labels.get("team") != budget.spec.team:
             text = f"budget {budget.metadata.name} wants the label team={budget.spec.team}"

@@ -24,13 +24,13 @@ class ToyScreens(TuiSystem):
                 names=("budgets", "budget", "bud"),
                 about="which team pods have to name",
                 kinds=("Budget",),
-                needs=lambda namespace: (ReadRequest("Budget", namespace),),
+                reads=lambda namespace: (ReadRequest("Budget", namespace),),
                 columns=lambda _: (Column("team", "TEAM", lambda budget: budget.spec.team),),
                 rows=lambda session, namespace: (
                     ((one.metadata.namespace, one.metadata.name), one)
                     for one in session.store.all("Budget", namespace or None)
                 ),
-                sign=lambda _: ("", ""),
+                row_mark=lambda _: ("", ""),
                 detail=lambda *_: (),
                 opens=lambda budget: Location("object", ref=_ref(budget)),
                 ref=_ref,
