@@ -56,14 +56,14 @@ def explain_all(
     kube_version: str = "",
 ) -> list[Explanation]:
     """Return the same of several objects, each by itself: what one uses of a quota is not missing for the next."""
-    from kubectl_kres.api.question import AnswerScope, Others, prepare_answers
+    from kubectl_kres.api.question import AnswerScope, OtherKinds, prepare_answers
     from kubectl_kres.render.pod import explain as render
     from kubectl_kres.reports.common.system import answers_about
     from kubectl_kres.reports.explain.explain import explain as explanation
     from kubectl_kres.reports.namespace.explain_policy import explain_policy, policy_needs
     from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 
-    more_reads = Others(lambda kind: answers_about(kind).explained == "policy", policy_needs)
+    more_reads = OtherKinds(lambda kind: answers_about(kind).explained == "policy", policy_needs)
     scope = AnswerScope(cluster, namespace, policies, kube_version)
     prepared = prepare_answers(list(items), scope, needs_with_rivals, more_reads)
     store, origin = prepared.store, prepared.store.origin

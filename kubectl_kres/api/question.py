@@ -111,7 +111,7 @@ class AnswerScope(NamedTuple):
     kube_version: str
 
 
-class Others(NamedTuple):
+class OtherKinds(NamedTuple):
     """The answers about objects that make no pods: of which kinds, and what is read for one."""
 
     takes: Callable[[Kind], bool]
@@ -119,7 +119,7 @@ class Others(NamedTuple):
 
 
 def prepare_answers(
-    items: Sequence[Any], frame: AnswerScope, find_reads: Wants, more_reads: Others | None = None
+    items: Sequence[Any], frame: AnswerScope, find_reads: Wants, more_reads: OtherKinds | None = None
 ) -> Prepared:
     """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError.
 

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubectl_kres.api.clusters import Cluster, ReadObjects
-from kubectl_kres.api.question import AnswerScope, Others, ask_of, manifests_of, prepare_answers
+from kubectl_kres.api.question import AnswerScope, OtherKinds, ask_of, manifests_of, prepare_answers
 from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
@@ -38,7 +38,7 @@ from kubectl_kres.reports.common.system import answers_about
 from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
-from kubectl_kres.simulate.cluster import Placed, carried_out
+from kubectl_kres.simulate.cluster import PlacedStep, carried_out
 from kubectl_kres.store.store import Origin, fill_all
 
 
@@ -70,7 +70,7 @@ def simulate_change(
             plugin_needs(reading.store, spaces, [(step.step, step.namespace or space) for step in given_steps])
         )
     carried, left = split_followed_steps(given_steps, reading.store, space, lambda _kind, _version: True)
-    steps = [Placed(step.step, (step.namespace or space) if _is_namespaced(step) else "") for step in carried]
+    steps = [PlacedStep(step.step, (step.namespace or space) if _is_namespaced(step) else "") for step in carried]
     options = ask_of(reading.store, "")
     outcome = carried_out(reading.store, steps, options.server, spaces, seen=True)
     change = report_with_pods(outcome, steps, Rollouts(at_once if given_steps else 0, at_once))
@@ -141,7 +141,7 @@ def found_in(
 def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
     """Raises what ``prepare_answers`` raises."""
     prepared = prepare_answers(
-        items, scope, list_read_requests, Others(lambda kind: answers_about(kind).counted, policy_needs)
+        items, scope, list_read_requests, OtherKinds(lambda kind: answers_about(kind).counted, policy_needs)
     )
     spaces = dict.fromkeys(subject.ref.namespace for subject in (*prepared.subjects, *prepared.counted))
     contexts = (

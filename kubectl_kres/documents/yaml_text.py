@@ -22,7 +22,7 @@ _NO_KEY: Final = object()
 _MERGE: Final = object()
 
 
-class _Frame:
+class _OpenCollection:
     """A list or map that is being filled."""
 
     __slots__ = ("anchor", "depth", "key", "keys", "size", "value")
@@ -43,7 +43,7 @@ class Build:
     def __init__(self, document: Document, notes: list[InputError] | None = None) -> None:
         self.document, self.notes = document, notes
         self.root: Any = None
-        self.stack: list[_Frame] = []
+        self.stack: list[_OpenCollection] = []
         self.anchors: dict[str, tuple[Any, int, int] | None] = {}
         self.expanded = 0
 
@@ -77,7 +77,7 @@ class Build:
             raise self._fault(event, f"nested deeper than {DEPTH} levels")
         if event.anchor:
             self.anchors[event.anchor] = None
-        self.stack.append(_Frame({} if isinstance(event, yaml.MappingStartEvent) else [], event.anchor))
+        self.stack.append(_OpenCollection({} if isinstance(event, yaml.MappingStartEvent) else [], event.anchor))
 
     def _alias(self, event: Any) -> None:
         if event.anchor not in self.anchors:
@@ -113,7 +113,7 @@ class Build:
             frame.value[frame.key] = value
             frame.key = _NO_KEY
 
-    def _key(self, event: Any, frame: _Frame, value: Any) -> str:
+    def _key(self, event: Any, frame: _OpenCollection, value: Any) -> str:
         try:
             key = scalar.key(value)
         except ValueError as error:
@@ -123,7 +123,7 @@ class Build:
         frame.keys.add(key)
         return key
 
-    def _merge(self, event: Any, frame: _Frame, value: Any) -> None:
+    def _merge(self, event: Any, frame: _OpenCollection, value: Any) -> None:
         parts = value if isinstance(value, list) else [value]
         if not all(isinstance(part, dict) for part in parts):
             raise self._fault(event, "map merge requires map or sequence of maps as the value")

@@ -21,14 +21,14 @@ from kubectl_kres.fleet.status import ClusterStatus
 _LONGEST = 180
 
 
-class _Kept(Struct, frozen=True):
+class _SavedResult(Struct, frozen=True):
     """A status and what it was made of: the version, the questions, and the source as it was."""
 
     maker: str
     status: ClusterStatus
 
 
-_DECODER = msgspec.json.Decoder(_Kept)
+_DECODER = msgspec.json.Decoder(_SavedResult)
 
 
 class Results:
@@ -81,7 +81,7 @@ class Results:
         """Write the status, whole or not at all. Raises OSError."""
         path, part = self._status(cluster), self.part(cluster)
         try:
-            part.write_bytes(encode(_Kept(self._maker_of(cluster), status)))
+            part.write_bytes(encode(_SavedResult(self._maker_of(cluster), status)))
             part.chmod(0o600)
             part.replace(path)
         except BaseException:

@@ -67,10 +67,10 @@ class NodeName:
     name = "NodeName"
 
     def prepare(self, pod: SchedulingPod, _cluster: SchedulingCluster, /) -> Filter | Rejection | None:
-        return _Named(pod) if pod.spec.node_name else None
+        return _NodeNameFilter(pod) if pod.spec.node_name else None
 
 
-class _Named(Filter):
+class _NodeNameFilter(Filter):
     def __init__(self, pod: SchedulingPod) -> None:
         self._name = pod.spec.node_name
 

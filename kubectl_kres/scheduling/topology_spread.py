@@ -54,7 +54,7 @@ class PodTopologySpread:
                 if _is_counted_node(constraint, pod, node):
                     value = node.labels[constraint.key]
                     count[value] = count.get(value, 0) + _count(node.pods, constraint.selector, pod)
-        return _Spread(pod, constraints, counts)
+        return _SpreadFilter(pod, constraints, counts)
 
 
 def _constraint(constraint: TopologySpreadConstraint, pod: SchedulingPod) -> _Constraint:
@@ -90,7 +90,7 @@ def _count(pods: Sequence[BoundPod], selector: LabelSelector | None, asked: Sche
     return sum(pod.namespace == namespace and not pod.ending and matches(selector, pod.labels) for pod in pods)
 
 
-class _Spread(Filter):
+class _SpreadFilter(Filter):
     """By constraint how many pods there are for each value of its label."""
 
     def __init__(
@@ -127,4 +127,4 @@ class _Spread(Filter):
                 for pod in pods:
                     if pod.namespace == self._pod.metadata.namespace and matches(constraint.selector, pod.labels):
                         count[value] = count.get(value, 0) + step
-        return _Spread(self._pod, self._constraints, counts)
+        return _SpreadFilter(self._pod, self._constraints, counts)

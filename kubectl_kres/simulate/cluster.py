@@ -59,7 +59,7 @@ _MOST_PASSES = 12
 MOST_OVER_ALL, LEAST_STATES = 40_000, 200
 
 
-class Placed(Struct, frozen=True):
+class PlacedStep(Struct, frozen=True):
     """A step and the namespace of its object; empty for what stands in none."""
 
     step: Step
@@ -154,7 +154,7 @@ class ClusterChange:
     def __init__(
         self,
         store: Store,
-        steps: Sequence[Placed],
+        steps: Sequence[PlacedStep],
         server: Server,
         spaces: Iterable[str],
         *,
@@ -249,7 +249,7 @@ class ClusterChange:
 
 def carried_out(
     store: Store,
-    steps: Sequence[Placed],
+    steps: Sequence[PlacedStep],
     server: Server,
     spaces: Iterable[str],
     *,
@@ -313,7 +313,7 @@ def _by_namespace(internal: Sequence[_Local]) -> _Places:
 
 def _note(
     sent: dict[int, SentStep],
-    steps: Sequence[Placed],
+    steps: Sequence[PlacedStep],
     local: Sequence[tuple[int, Step]],
     namespace: NamespaceSimulation,
     final_states: FinalStates,
@@ -378,7 +378,7 @@ def with_name_label(namespace: NamespaceObject) -> NamespaceObject:
 
 
 def _through_capsule(
-    store: Store, pools: Pools, steps: Sequence[Placed]
+    store: Store, pools: Pools, steps: Sequence[PlacedStep]
 ) -> tuple[Pools, dict[int, SentStep], list[_Local], int]:
     """Steps about pools, claims and namespaces played through Capsule; what changes of its quotas become steps, too."""
     result: list[_Local] = []
@@ -415,7 +415,7 @@ def _through_capsule(
     return pools, sent, result, several
 
 
-def _with_own_quota(pools: Pools, placed_step: Placed, step: Step) -> Pools:
+def _with_own_quota(pools: Pools, placed_step: PlacedStep, step: Step) -> Pools:
     """Return Capsule's world without a deleted quota of the namespace, and with any other unchanged."""
     kind, name = key_of_step(step)
     key = (placed_step.namespace, name)

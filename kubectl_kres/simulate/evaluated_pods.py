@@ -35,7 +35,7 @@ class EvaluatedPods:
 
     def get(self, deciding: bytes, template: Raw, pod: str) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
         """Return every way in which the pod is stored, and every refusal of it; both empty where it is not known."""
-        namesake, stored, refused = self._known.get((deciding, _likeness(template)), ("", (), ()))
+        namesake, stored, refused = self._known.get((deciding, _cache_key(template)), ("", (), ()))
         return (
             tuple((_set_container_names(item, template), request) for item, request in stored),
             tuple(_told_of(pod, namesake, outcome) for outcome in refused),
@@ -49,7 +49,7 @@ class EvaluatedPods:
             self._known.clear()
         stored, outcomes = tuple(pairs), tuple(replace(outcome, draft=None) for outcome in refused)
         if bool(stored) != bool(outcomes):
-            self._known[deciding, _likeness(template)] = pod, stored, outcomes
+            self._known[deciding, _cache_key(template)] = pod, stored, outcomes
 
 
 def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:
@@ -61,7 +61,7 @@ def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:
     return replace(outcome, refusal=replace(refusal, message=message))
 
 
-def _likeness(template: Raw) -> bytes:
+def _cache_key(template: Raw) -> bytes:
     spec = template.get("spec") or {}
     looked_at = [[spec.get(field) for field in _SPEC]]
     looked_at += [[[item.get(field) for field in _CONTAINER] for item in spec.get(group) or ()] for group in _GROUPS]

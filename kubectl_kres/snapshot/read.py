@@ -87,7 +87,7 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
             case SnapshotTrailer():
                 covered = covered if line.coverage is None else line.coverage
                 if not without and line.objects != sum(len(items) for _, items in pairs):
-                    raise _broken(path, "the number of objects is wrong")
+                    raise _damage_error(path, "the number of objects is wrong")
     store = _store(path, header, covered, pairs)
     store.lean.update(lean)
     if views:
@@ -161,7 +161,7 @@ def _walk_lines(path: str) -> Generator[Header | _Line | SnapshotTrailer]:
             elif line[: len(END)] == END:
                 yield _decode_end(path, line, crc)
                 if next(result, None) is not None:
-                    raise _broken(path, "something follows its end")
+                    raise _damage_error(path, "something follows its end")
                 return
             else:
                 yield _line(path, line)
@@ -177,13 +177,13 @@ def _header(path: str, line: memoryview) -> Header:
             raise NewerSnapshot(f"{path}: the snapshot has format {mark.format}, {expected}", hint=_UPGRADE)
         return _HEADER.decode(line)
     except _UNREADABLE as error:
-        raise _broken(path, "its header cannot be read") from error
+        raise _damage_error(path, "its header cannot be read") from error
 
 
 def _line(path: str, line: memoryview) -> _Line:
     match = _PAGE.match(line)
     if match is None:
-        raise _broken(path, "a line is no page of objects")
+        raise _damage_error(path, "a line is no page of objects")
     return _Line(match[1].decode(), match[2] is not None, line)
 
 
@@ -194,7 +194,7 @@ def _items(path: str, line: _Line) -> list[Any]:
     try:
         items = decoder.decode(line.data).items
     except _UNREADABLE as error:
-        raise _broken(path, f"a page of {line.kind} objects cannot be read") from error
+        raise _damage_error(path, f"a page of {line.kind} objects cannot be read") from error
     if not is_view(line.kind) and items and not items[0].kind and (known_kind := BY_KIND.get(line.kind)) is not None:
         # Items of lists say no kind.
         for item in items:
@@ -207,10 +207,10 @@ def _decode_end(path: str, line: memoryview, crc: int) -> SnapshotTrailer:
     try:
         end = _END.decode(line)
     except _UNREADABLE as error:
-        raise _broken(path, "its end cannot be read") from error
+        raise _damage_error(path, "its end cannot be read") from error
     before = bytes(line).rpartition(CRC)[0] + CRC
     if end.crc32 != zlib.crc32(before, crc) or bytes(line) != before + b"%d}\n" % end.crc32:
-        raise _broken(path, "the checksum differs")
+        raise _damage_error(path, "the checksum differs")
     return end
 
 
@@ -237,7 +237,7 @@ def _open_snapshot(path: str) -> Iterator[BufferedReader | gzip.GzipFile]:
     except EOFError as error:
         raise _build_cut_error(path) from error
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise _broken(path, "the compressed data is broken") from error
+        raise _damage_error(path, "the compressed data is broken") from error
     except OSError as error:
         raise SnapshotError(f"{path}: the snapshot cannot be read: {error.strerror or error}") from error
 
@@ -246,7 +246,7 @@ def _build_cut_error(path: str) -> SnapshotError:
     return SnapshotError(f"{path}: the snapshot is cut off, expected an end with a checksum", hint=_AGAIN)
 
 
-def _broken(path: str, reason: str) -> SnapshotError:
+def _damage_error(path: str, reason: str) -> SnapshotError:
     return SnapshotError(f"{path}: the snapshot is damaged: {reason}", hint=_AGAIN)
 
 

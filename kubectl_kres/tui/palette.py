@@ -125,14 +125,14 @@ class Themes(_Offers):
     def list_offers(self) -> Iterator[Offer]:
         app: Any = self.app
         for name in sorted(app.available_themes):
-            yield Offer(f"theme {name}", "for this session; config.toml keeps one", partial(_turn, app, name))
+            yield Offer(f"theme {name}", "for this session; config.toml keeps one", partial(_turn_to, app, name))
 
     async def discover(self) -> Hits:
         for hit in _in_order((), 0):
             yield hit
 
 
-def _turn(app: Any, theme: str) -> None:
+def _turn_to(app: Any, theme: str) -> None:
     app.theme = theme
 
 

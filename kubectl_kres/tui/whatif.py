@@ -29,7 +29,7 @@ from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.quota.usage_tree import workload_of
 from kubectl_kres.reports.remedies.commands import keeper
 from kubectl_kres.simulate.change import SCALED, Patch, ScaleStep, key_of_step
-from kubectl_kres.simulate.cluster import POOLED, Placed, carried_out
+from kubectl_kres.simulate.cluster import POOLED, PlacedStep, carried_out
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.store.store import Changes, ReadRequest, Store
 from kubectl_kres.tui.session import Session
@@ -53,7 +53,7 @@ class TypedNumber(Struct, frozen=True):
     the command, and what to change instead; empty: nobody.
     """
 
-    placed_step: Placed
+    placed_step: PlacedStep
     words: str
     flag: str
     command: str
@@ -161,7 +161,7 @@ def parse_step(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
             raise UsageError(f"{label}: a whole number of replicas is needed, of a kind that is scaled")
         flag = f"--scale {shlex.quote(f'{kind}/{ref.name}={value}')}"
         command = f"kubectl scale {kind} {shlex.quote(ref.name)}{place_text} --replicas={value}{access}"
-        placed_step = Placed(ScaleStep(ref.kind, ref.name, int(value), flag), ref.namespace)
+        placed_step = PlacedStep(ScaleStep(ref.kind, ref.name, int(value), flag), ref.namespace)
         return TypedNumber(placed_step, label, flag, command, f"spec.replicas: {value}", owner)
     try:
         parse(value)
@@ -174,7 +174,7 @@ def parse_step(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     how = "strategic" if ref.kind not in _AMOUNTS else "merge"
     wire = json.dumps(patch, separators=(",", ":"))
     command = f"kubectl patch {kind} {shlex.quote(ref.name)}{place_text} --type {how} -p {shlex.quote(wire)}{access}"
-    placed_step = Placed(Patch(ref.kind, ref.name, patch, flag), ref.namespace)
+    placed_step = PlacedStep(Patch(ref.kind, ref.name, patch, flag), ref.namespace)
     return TypedNumber(placed_step, label, flag, command, f"{shown}: {value}", owner)
 
 

@@ -20,7 +20,7 @@ from kubectl_kres.provenance.journal import Problem, Source
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base import config
 from kubectl_kres.tekton.rules.base.convert import to_v1
-from kubectl_kres.tekton.rules.base.result import Built, Fields, MissingReference, fields_below
+from kubectl_kres.tekton.rules.base.result import BuiltPod, Fields, MissingReference, fields_below
 from kubectl_kres.tekton.rules.controller import creation, taskrun
 from kubectl_kres.tekton.rules.controller.pod_build import pods
 from kubectl_kres.tekton.rules.controller.resolve import Lookups, task_of, without_actions, without_task
@@ -46,7 +46,7 @@ def rules(case: Data, file: Data) -> set[str]:
     """The rules that the answers name."""
     found: set[str] = set()
     for answer in said(case["given"]):
-        journal = answer.journal if isinstance(answer, Built) else ()
+        journal = answer.journal if isinstance(answer, BuiltPod) else ()
         found |= {entry.rule for entry in journal if hasattr(entry, "rule")}
         if isinstance(answer, Problem):
             found.add(answer.rule)
@@ -99,7 +99,7 @@ def _by_name(struct: Any, raws: Sequence[Data]) -> dict[str, Any]:
     return found
 
 
-def said(given: Data) -> Sequence[Built | Problem]:
+def said(given: Data) -> Sequence[BuiltPod | Problem]:
     """Each pod that is submitted, or each thing that is said instead."""
     around = world(given)
     for raw in (*given.get("stepActions", ()), *(given[key] for key in ("task", "pipeline") if key in given)):
@@ -125,7 +125,7 @@ def said(given: Data) -> Sequence[Built | Problem]:
     return _pods(item, around, fields)
 
 
-def _pods(item: TaskRun, around: RunNamespace, fields: Fields | None) -> Sequence[Built | Problem]:
+def _pods(item: TaskRun, around: RunNamespace, fields: Fields | None) -> Sequence[BuiltPod | Problem]:
     used = task_of(item, around.lookups)
     if isinstance(used, MissingReference):
         assert used.why == "missing"
@@ -136,7 +136,7 @@ def _pods(item: TaskRun, around: RunNamespace, fields: Fields | None) -> Sequenc
     return pods(item, used.spec, used.origin, around.virtuals, around.config, around.server.version, fields=own)
 
 
-def _shown(answer: Built | Problem) -> dict[str, Any]:
+def _shown(answer: BuiltPod | Problem) -> dict[str, Any]:
     if isinstance(answer, Problem):
         return {"error": _error(answer)}
     shown: dict[str, Any] = {"pod": _pod(answer.pod)}

@@ -7,7 +7,7 @@ import pytest
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.reconcile import settle_world
 from kubectl_kres.capsule.replay.world import world_of
-from kubectl_kres.capsule.reports.common.claim_state import standing
+from kubectl_kres.capsule.reports.common.claim_state import claim_standing_of
 from kubectl_kres.quantity import parse
 from kubectl_kres.store.store import Store
 
@@ -38,7 +38,7 @@ def claim(store: Store, key: str) -> ResourcePoolClaim:
 )
 def test_a_claim_in_each_state(store: Store, key: str, state: str):
     one = claim(store, key)
-    assert standing(one, pool(store, one.spec.pool)).state == state
+    assert claim_standing_of(one, pool(store, one.spec.pool)).state == state
 
 
 def test_the_queue_is_in_order(store: Store):

@@ -21,7 +21,7 @@ from kubectl_kres.model.objects import decode_object
 from kubectl_kres.tekton.model import TaskRun
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.convert import V1
-from kubectl_kres.tekton.rules.base.result import Built
+from kubectl_kres.tekton.rules.base.result import BuiltPod
 from kubectl_kres.tekton.rules.controller.creation import unmountable
 
 #: So many namespaces with LimitRanges, so many runs in each.
@@ -33,7 +33,7 @@ QUOTA = {"requests.cpu": "3", "limits.memory": "3Gi", "pods": "9"}
 def pods(given: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
     """Each pod that a recorded run can lead to, as it would be sent."""
     for index, one in enumerate(said(given)):
-        if isinstance(one, Built):
+        if isinstance(one, BuiltPod):
             raw = msgspec.to_builtins(one.pod)
             spec = {key: [{**held, "image": "i"} for held in value] if key.endswith("ontainers") else value
                     for key, value in raw["spec"].items()}  # fmt: skip

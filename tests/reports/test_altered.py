@@ -15,7 +15,7 @@ from kubectl_kres.reports.changes.altered_objects import AlteredObjects, altered
 from kubectl_kres.reports.changes.compare import compare_sides, report
 from kubectl_kres.reports.changes.given_steps import namespace_needs, pool_needs
 from kubectl_kres.simulate.change import Delete, Patch, ScaleStep, Step
-from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, at_rest, carried_out
+from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, at_rest, carried_out
 from kubectl_kres.store.store import Store
 
 ML = Path(__file__).parents[1] / "tui" / "ml.kres"
@@ -46,7 +46,7 @@ def held() -> Store:
 
 
 def after(store: Store, step: Step, space: str) -> tuple[AlteredObjects, ChangeOutcome]:
-    steps = (Placed(step, space),)
+    steps = (PlacedStep(step, space),)
     outcome = carried_out(store, steps, Server(), [space] if space else [])
     return altered_objects(store, steps, outcome, report(outcome)), outcome
 

@@ -26,7 +26,7 @@ from kubectl_kres.capsule.replay.world import PoolWorld
 from kubectl_kres.capsule.reports.claim.sizing import claim_prospect, growth
 from kubectl_kres.capsule.reports.common import pool_run
 from kubectl_kres.capsule.reports.common.amount_lists import amount_texts
-from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
+from kubectl_kres.capsule.reports.common.claim_state import HELD, claim_standing_of
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption, resize_claim
 from kubectl_kres.capsule.reports.unblock.options import unblock_options
@@ -42,7 +42,7 @@ def test_a_new_claim_waits_if_and_only_if_it_is_said(world: PoolWorld, space: st
     green = scene.pools["green"]
     met = claim_prospect(scene, green, space, {CPU: parse(str(amount))})
     for after in replay_all(world, [Create(claim("z", space, {CPU: amount}, 59))]):
-        assert (standing(after.claims[space, "z"]).state not in HELD) == met.is_waiting
+        assert (claim_standing_of(after.claims[space, "z"]).state not in HELD) == met.is_waiting
     assert bool(met.closed) == bool(met.behind)
 
 
@@ -57,7 +57,7 @@ def test_the_claim_that_is_named_gets_more_at_once(world: PoolWorld, space: str,
     key = (found.claim.namespace, found.claim.name)
     event = event_of(resize_claim(scene.store.origin, key, amount_texts(found.amounts), {}))
     for after in replay_all(world, [event]):
-        assert standing(after.claims[key]).state in HELD
+        assert claim_standing_of(after.claims[key]).state in HELD
         [entry] = [one for one in after.pools["green"].status.claims[key[0]] if one.name == key[1]]
         assert entry.claims[CPU] == str(found.amounts[CPU])
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, WorldEvent, replay, replay_all
 from kubectl_kres.capsule.replay.reconcile import settle_world
 from kubectl_kres.capsule.replay.world import PoolWorld, with_claims, world_of
-from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, standing
+from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, claim_standing_of
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.reports.unblock.options import unblock_options
@@ -102,7 +102,7 @@ def event_of(deed: ClaimAction, command: str = "") -> WorldEvent:
 
 def in_after(world: PoolWorld, way: UnblockOption, key: tuple[str, str]) -> bool:
     return all(
-        standing(found.claims[key]).state in HELD
+        claim_standing_of(found.claims[key]).state in HELD
         for found in replay_all(world, [event for one in way.deeds for event in events_of(one)])
     )
 
@@ -138,7 +138,7 @@ def test_no_fewer_claims_do(world: PoolWorld):
         for chosen in combinations([other[1:] for other in others if other[1:] != key], smaller):
             events = [DeleteEvent("ResourcePoolClaim", name, space) for space, name in chosen]
             after = replay_all(world, events)[0]
-            assert standing(after.claims[key]).state not in HELD
+            assert claim_standing_of(after.claims[key]).state not in HELD
 
 
 def other_key(one: Any) -> tuple[str, str]:
@@ -294,7 +294,7 @@ def test_a_lost_claim_without_room_is_told_how_to_wait():
     assert (way.replayed, way.proven) == (False, False)
     assert "so the claim waits" in way.text
     after = replay_all(world, events_of(way.deeds[0]))[0]
-    assert standing(after.claims["a", "w"]).state == "exhausted"
+    assert claim_standing_of(after.claims["a", "w"]).state == "exhausted"
 
 
 def test_the_share_of_a_claim_that_was_made_anew_is_not_that_of_the_new_one():

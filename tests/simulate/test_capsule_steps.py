@@ -14,7 +14,7 @@ from conformance.pools import PARTS, flat, state
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.simulate.change import Apply, Delete, Patch, Step, WaitForControllers
-from kubectl_kres.simulate.cluster import Placed, carried_out
+from kubectl_kres.simulate.cluster import PlacedStep, carried_out
 from kubectl_kres.store.store import Origin, Store
 
 Raw = dict[str, Any]
@@ -45,9 +45,9 @@ def created(item: Raw, kind: str) -> Raw:
     return {**version, "kind": kind, "metadata": {**sent.get("metadata", {}), **own}, **spec}
 
 
-def step_of(step: Mapping[str, Any]) -> Placed:
+def step_of(step: Mapping[str, Any]) -> PlacedStep:
     if step["do"] == "wait":
-        return Placed(WaitForControllers())
+        return PlacedStep(WaitForControllers())
     item = step["object"]
     kind, metadata = item.get("kind", "Namespace"), item["metadata"]
     found: Step
@@ -58,16 +58,16 @@ def step_of(step: Mapping[str, Any]) -> Placed:
     else:
         patch = {key: value for key, value in item.items() if key not in {"kind", "apiVersion"}}
         found = Patch(kind, metadata["name"], patch)
-    return Placed(found, metadata.get("namespace", ""))
+    return PlacedStep(found, metadata.get("namespace", ""))
 
 
 def played(case: Raw) -> Raw:
     """The end of the change in the shape of a recorded answer."""
-    steps: list[Placed] = []
+    steps: list[PlacedStep] = []
     names: list[Any] = []
     for group, kind in (("namespaces", "Namespace"), ("pools", "ResourcePool"), ("claims", "ResourcePoolClaim")):
         for index, item in enumerate(case["given"].get(group, ())):
-            steps.append(Placed(Apply(created(item, kind)), item["metadata"].get("namespace", "")))
+            steps.append(PlacedStep(Apply(created(item, kind)), item["metadata"].get("namespace", "")))
             names.append({"given": group, "index": index})
     steps += map(step_of, case["steps"])
     names += range(len(case["steps"]))

@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import CreateObject, Remedy
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.simulate.change import Apply
-from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
+from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, carried_out
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 Raw = dict[str, Any]
@@ -64,7 +64,7 @@ def placed(item: Raw) -> Raw:
 
 def settled(objects: list[Raw], server: Server) -> list[Raw]:
     """The objects once their quotas were counted."""
-    steps = [Placed(Apply(one), one["metadata"].get("namespace", "")) for one in objects]
+    steps = [PlacedStep(Apply(one), one["metadata"].get("namespace", "")) for one in objects]
     outcome = carried_out(empty(), steps, server, [SPACE])
     [end, *_] = outcome.after.final_states(SPACE)
     status = {quota.name: {"hard": dict(quota.hard), "used": dict(quota.used)} for quota in end.quotas}
@@ -95,7 +95,7 @@ def after(remedy: Remedy, given: list[Raw], pod: Raw, server: Server) -> ChangeO
     created = [placed(dict(edit.manifest)) for edit in remedy.edits if isinstance(edit, CreateObject)]
     before = {json.dumps(one, sort_keys=True) for one in given}
     changed = [one for one in policies if json.dumps(one, sort_keys=True) not in before]
-    steps = [Placed(Apply(one), one["metadata"].get("namespace", "")) for one in (*created, *changed, sent)]
+    steps = [PlacedStep(Apply(one), one["metadata"].get("namespace", "")) for one in (*created, *changed, sent)]
     return carried_out(held(given), steps, server, [SPACE])
 
 

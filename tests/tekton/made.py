@@ -14,7 +14,7 @@ from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base.config import TektonConfig, config_of
-from kubectl_kres.tekton.rules.base.result import Built, MissingReference
+from kubectl_kres.tekton.rules.base.result import BuiltPod, MissingReference
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
 from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, task_run, world_of
 
@@ -111,7 +111,7 @@ def results(run: TaskRun, around: RunNamespace | None = None) -> tuple[RunResult
     return found
 
 
-def built(run: TaskRun, around: RunNamespace | None = None) -> Built:
+def built(run: TaskRun, around: RunNamespace | None = None) -> BuiltPod:
     """The only pod that Tekton can submit."""
     found = {id(one.built_pod): one.built_pod for one in results(run, around)}
     assert len(found) == 1

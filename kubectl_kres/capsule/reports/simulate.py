@@ -16,7 +16,7 @@ from kubectl_kres.capsule.replay.events import Create, PatchEvent, WorldEvent, r
 from kubectl_kres.capsule.replay.object_events import created_together
 from kubectl_kres.capsule.replay.world import PoolWorld, distinct_worlds, world_of
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
-from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
+from kubectl_kres.capsule.reports.common.claim_state import HELD, claim_standing_of
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
 from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of, queue_key
 from kubectl_kres.model.objects import ManagedMetadata, Namespace, ObjectRef
@@ -216,7 +216,7 @@ def _after(world: PoolWorld, claims: Iterable[ResourcePoolClaim]) -> Iterator[Po
 def _find_bound_claims(world: PoolWorld, claims: Iterable[ResourcePoolClaim]) -> dict[ClaimKey, bool]:
     keys = map(key_of, claims)
     return {
-        key: standing(resource_pool_claim).state in HELD
+        key: claim_standing_of(resource_pool_claim).state in HELD
         for key in keys
         if (resource_pool_claim := world.claims.get(key)) is not None
     }

@@ -63,7 +63,7 @@ def _table(reports: Sequence[ClaimReport], width: int) -> Iterator[Line]:
         state, *others = map(_pad_text, row, widths)
         yield from _row(report, state, f"  {'  '.join(others)}", column, width)
         for tone, text in reason_lines(report):
-            yield from tone_lines(tone, _broken(text, width, "    ", "      "))
+            yield from tone_lines(tone, _break_lines(text, width, "    ", "      "))
 
 
 def _row(report: ClaimReport, state: str, tail: str, column: int, width: int) -> Iterator[Line]:
@@ -74,7 +74,7 @@ def _row(report: ClaimReport, state: str, tail: str, column: int, width: int) ->
         yield from tone_lines("", wrap_text(requested_text, width, first="    asks for ", rest="      "))
         return
     indent = " " * column
-    first, *rest = _broken(requested_text, width, indent, indent)
+    first, *rest = _break_lines(requested_text, width, indent, indent)
     yield [(tone, state), ("", f"{tail}  {first[column:]}")]
     yield from tone_lines("", rest)
 
@@ -84,7 +84,7 @@ def _pad_text(text: str, width: int) -> str:
     return text.ljust(width) if text.isascii() else pad_text(text, width)
 
 
-def _broken(text: str, width: int, first: str, rest: str) -> Iterator[str]:
+def _break_lines(text: str, width: int, first: str, rest: str) -> Iterator[str]:
     """As ``wrap_text``, which is slow for many."""
     if text.isascii() and text.isprintable() and len(first) + len(text) <= width and "  " not in text:
         yield f"{first}{text}"

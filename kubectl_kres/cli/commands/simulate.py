@@ -54,7 +54,7 @@ from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
 from kubectl_kres.simulate.change import key_of_step
-from kubectl_kres.simulate.cluster import POOLED, ClusterChange, Placed, at_rest
+from kubectl_kres.simulate.cluster import POOLED, ClusterChange, PlacedStep, at_rest
 from kubectl_kres.simulate.live import OF_CLUSTER, lean_converters
 from kubectl_kres.simulate.plugins import parameters_of
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store, fill_all
@@ -160,7 +160,7 @@ def _configures(steps: Sequence[GivenStep]) -> bool:
 def _with_runs(
     source: ObjectSource,
     change_report: ChangeReport,
-    steps: Sequence[Placed],
+    steps: Sequence[PlacedStep],
     spaces: Sequence[str],
     options: EvaluationOptions,
 ) -> ChangeReport:
@@ -175,7 +175,7 @@ def _with_runs(
 
 
 def _with_nodes(
-    source: ObjectSource, change: ChangeWithPods, steps: Sequence[Placed], options: EvaluationOptions
+    source: ObjectSource, change: ChangeWithPods, steps: Sequence[PlacedStep], options: EvaluationOptions
 ) -> ChangeReport:
     """With what nodes say to new pods; nothing is read where no pod is created."""
     if not change.pods.created:

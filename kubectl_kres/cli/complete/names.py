@@ -19,12 +19,12 @@ _ACCEPT = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,appl
 _PAGE = "500"
 
 
-class _Named(Struct, frozen=True):
+class _NamedMetadata(Struct, frozen=True):
     name: str | None = None
 
 
 class _Item(Struct, frozen=True):
-    metadata: _Named = _Named()
+    metadata: _NamedMetadata = _NamedMetadata()
 
 
 class _Position(Struct, frozen=True):

@@ -27,7 +27,7 @@ from kubectl_kres.model.pod_places import is_followed, unique_kind_name
 from kubectl_kres.reports.changes.combined_answer import Files, steps_of
 from kubectl_kres.reports.changes.given_steps import FIRST, GivenStep, is_helm_test, policies_of
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Evict, Patch, ScaleStep, key_of_step, strategic_merge
-from kubectl_kres.simulate.cluster import Placed
+from kubectl_kres.simulate.cluster import PlacedStep
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.plugins import Parameters, parameters_of
 from kubectl_kres.simulate.state import AUTOSCALER
@@ -233,21 +233,21 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 def assign_namespaces(
     steps: Sequence[GivenStep], store: Store, spaces: Sequence[str], default: str, *, everywhere: bool
-) -> Iterator[Placed]:
+) -> Iterator[PlacedStep]:
     """Yield each step with its namespace. ``everywhere``: what names none in a file is applied in each of ``spaces``.
 
     Raises UsageError where it is not clear which object is meant.
     """
     for item in steps:
         if item.kind is not None and not item.kind.namespaced:
-            yield Placed(item.step, "")
+            yield PlacedStep(item.step, "")
         elif item.namespace:
-            yield Placed(item.step, item.namespace)
+            yield PlacedStep(item.step, item.namespace)
         elif isinstance(item.step, Apply):
-            yield from (Placed(item.step, space) for space in (spaces if everywhere else (default,)))
+            yield from (PlacedStep(item.step, space) for space in (spaces if everywhere else (default,)))
         else:
             space = _namespace_of_step(item, store, spaces, default)
-            yield Placed(_by_name(item.step, store, space) if isinstance(item.step, Patch) else item.step, space)
+            yield PlacedStep(_by_name(item.step, store, space) if isinstance(item.step, Patch) else item.step, space)
 
 
 def _by_name(step: Patch, store: Store, space: str) -> Patch:

@@ -128,15 +128,15 @@ _KEPT = 10
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
-class _Plain(connectionpool.HTTPConnectionPool):
+class _PlainPool(connectionpool.HTTPConnectionPool):
     ConnectionCls = TimedConnection
 
 
-class _Encrypted(connectionpool.HTTPSConnectionPool):
+class _EncryptedPool(connectionpool.HTTPSConnectionPool):
     ConnectionCls = TimedTlsConnection
 
 
-class _Through(urllib3.ProxyManager):
+class _ProxyManager(urllib3.ProxyManager):
     def _set_proxy_headers(self, url: str, headers: Any = None) -> Any:
         """Return the headers as they are: urllib3 would join lines of the same name, such as several groups."""
         del url
@@ -204,8 +204,8 @@ def _pool(proxy_used: Proxy | None, settings: dict[str, Any]) -> Any:
         if proxy_used.username is not None or proxy_used.password is not None:
             signed = make_headers(proxy_basic_auth=f"{proxy_used.username or ''}:{proxy_used.password or ''}")
         context = settings.get("ssl_context") if proxy_used.scheme == "https" else None
-        pool = _Through(proxy_used.url, proxy_headers=signed, proxy_ssl_context=context, **settings)
-    pool.pool_classes_by_scheme = {"http": _Plain, "https": _Encrypted}
+        pool = _ProxyManager(proxy_used.url, proxy_headers=signed, proxy_ssl_context=context, **settings)
+    pool.pool_classes_by_scheme = {"http": _PlainPool, "https": _EncryptedPool}
     return pool
 
 

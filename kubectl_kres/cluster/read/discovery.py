@@ -24,11 +24,11 @@ _DIRECTORIES = frozenset(("APIGroupDiscoveryList", "APIGroupList", "APIVersions"
 _ACCEPT = ",".join((_AGGREGATED.format("v2"), _AGGREGATED.format("v2beta1"), "application/json"))
 
 
-class _Named(Struct, frozen=True):
+class _NamedKind(Struct, frozen=True):
     name: str = ""
 
 
-class _Served(Struct, frozen=True, rename="camel"):
+class _ServedResource(Struct, frozen=True, rename="camel"):
     """A resource in the aggregated form."""
 
     resource: str = ""
@@ -44,11 +44,11 @@ class _ResponseKind(Struct, frozen=True):
 
 class _GroupVersion(Struct, frozen=True):
     version: str = ""
-    resources: tuple[_Served, ...] | None = None
+    resources: tuple[_ServedResource, ...] | None = None
 
 
 class _Group(Struct, frozen=True):
-    metadata: _Named = _Named()
+    metadata: _NamedKind = _NamedKind()
     versions: tuple[_GroupVersion, ...] | None = None
 
 
@@ -211,7 +211,7 @@ def _legacy(
         if "/" not in legacy_resource.name:
             scope = "Namespaced" if legacy_resource.namespaced else "Cluster"
             response = _ResponseKind(legacy_resource.kind)
-            about = _Served(
+            about = _ServedResource(
                 legacy_resource.name, response, scope, legacy_resource.singular_name, legacy_resource.short_names
             )
             yield _kind(group, version, about)
@@ -224,7 +224,7 @@ def _decode(content: bytes, struct: type[T]) -> T:
         raise lists.unreadable("the server's list of resource types", error) from error
 
 
-def _kind(group: str, version: str, served: _Served) -> Kind:
+def _kind(group: str, version: str, served: _ServedResource) -> Kind:
     kind = served.response_kind.kind if served.response_kind else ""
     known_kind = kinds.BY_KIND.get(kind)
     if known_kind is not None and (known_kind.group, known_kind.version) == (group, version):

@@ -19,11 +19,11 @@ class _TlsConnection(socks.SOCKSHTTPSConnection, TimedTlsConnection):
     pass
 
 
-class _Plain(connectionpool.HTTPConnectionPool):
+class _PlainPool(connectionpool.HTTPConnectionPool):
     ConnectionCls = _Connection
 
 
-class _Encrypted(connectionpool.HTTPSConnectionPool):
+class _EncryptedPool(connectionpool.HTTPSConnectionPool):
     ConnectionCls = _TlsConnection
 
 
@@ -31,5 +31,5 @@ def pool(proxy_used: Proxy, settings: dict[str, Any]) -> Any:
     """Return the connections. Names of servers are looked up by the proxy, as Go has it do."""
     url = f"socks5h://{proxy_used.url.partition('://')[2]}"
     manager = socks.SOCKSProxyManager(url, username=proxy_used.username, password=proxy_used.password, **settings)
-    manager.pool_classes_by_scheme = {"http": _Plain, "https": _Encrypted}
+    manager.pool_classes_by_scheme = {"http": _PlainPool, "https": _EncryptedPool}
     return manager

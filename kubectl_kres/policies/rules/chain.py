@@ -433,7 +433,7 @@ def drop_answers(answers: Iterable[PolicyAnswer], dropped: Sequence[Finding]) ->
             answer.outcome, allowed=False, code=0, refusal=Refusal(0, "NoAnswer", message, findings), object=None,
             charges=(),
         )  # fmt: skip
-        yield structs.replace(answer, outcome=outcome, whole=None, audit={}, no_answer=True)
+        yield structs.replace(answer, outcome=outcome, object=None, audit={}, no_answer=True)
 
 
 def _pod(

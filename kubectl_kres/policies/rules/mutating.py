@@ -44,7 +44,7 @@ class _Drops(Exception):
     """A mutation at which the server closes the connection without an answer."""
 
 
-class _Cannot(Exception):
+class _MutationError(Exception):
     """A mutation that its failure policy decides about; the text is the server's."""
 
 
@@ -224,7 +224,7 @@ class MutationRun:
         for index, mutation in enumerate(policy.spec.get("mutations") or ()):
             try:
                 after = self._apply_mutation(invocation, mutation, request.with_object(canonical), objects)
-            except _Cannot as error:
+            except _MutationError as error:
                 errors.append(_Error(policy, invocation.binding, str(error), "Invalid"))
                 continue
             except _Drops:
@@ -248,13 +248,13 @@ class MutationRun:
             self.dropped.append(finding)
 
     def _apply_mutation(self, invocation: _Invocation, mutation: Raw, request: Request, objects: _ShownObjects) -> Raw:
-        """Raises _Cannot, Failed, NotComputed, _Drops."""
+        """Raises _MutationError, Failed, NotComputed, _Drops."""
         policy = invocation.policy
         is_patch = mutation.get("patchType") == "JSONPatch"
         part = mutation.get("jsonPatch" if is_patch else "applyConfiguration") or {}
         expression = policy.expression(str(part.get("expression", "")), PATCHES if is_patch else OBJECT, patch=True)
         if expression.fault:
-            raise _Cannot(expression.fault)
+            raise _MutationError(expression.fault)
         names = names_of(
             request,
             request,
@@ -268,9 +268,9 @@ class MutationRun:
         try:
             result = evaluation.run(expression)
         except OutOfBudget as error:
-            raise _Cannot(str(error)) from None
+            raise _MutationError(str(error)) from None
         if result.error:
-            raise _Cannot(result.error)
+            raise _MutationError(result.error)
         canonical = request.object or {}
         if is_patch:
             return self._apply_json_patch(canonical, result.value)
@@ -278,19 +278,19 @@ class MutationRun:
 
     def _apply_configuration(self, canonical: Raw, value: Any) -> Raw:
         if not isinstance(value, MessageLiteral):
-            raise _Cannot(f"unsupported return type from ApplyConfiguration expression: {value}")
+            raise _MutationError(f"unsupported return type from ApplyConfiguration expression: {value}")
         mistakes = list(_find_misnamed_types(value, (value.name,)))
         if mistakes:
-            raise _Cannot("type mismatch: " + "\n".join(mistakes))
+            raise _MutationError("type mismatch: " + "\n".join(mistakes))
         try:
             merged = apply_configuration.merge_configuration(canonical, as_json(value))
         except CannotApply as fault:
-            raise _Cannot(f"error applying patch: {fault}") from None
+            raise _MutationError(f"error applying patch: {fault}") from None
         kind, version = str(canonical.get("kind", "")), str(canonical.get("apiVersion", "v1"))
         group_version = version if "/" in version else f"/{version}"
         fault_text = undecodable(merged)
         if fault_text is not None:
-            raise _Cannot(f"unable to convert unstructured object to {group_version}, Kind={kind}: {fault_text}")
+            raise _MutationError(f"unable to convert unstructured object to {group_version}, Kind={kind}: {fault_text}")
         return self._settle_object(merged)
 
     def _apply_json_patch(self, canonical: Raw, value: Any) -> Raw:
@@ -300,7 +300,7 @@ class MutationRun:
         except TestFailed:
             return self._settle_object(canonical)
         except CannotPatch as fault:
-            raise _Cannot(f"JSON Patch: {fault}") from None
+            raise _MutationError(f"JSON Patch: {fault}") from None
         if not isinstance(document, dict):
             raise Failed(_internal("json: cannot unmarshal array into Go value"))
         text = undecodable(document)
@@ -315,7 +315,7 @@ class MutationRun:
         try:
             return canonical_object(canonical, self.server)
         except Unparsable as fault:
-            raise _Cannot(fault.error.message) from None
+            raise _MutationError(fault.error.message) from None
 
 
 def _internal(text: str) -> Refusal:
@@ -367,9 +367,9 @@ def as_json(value: Any) -> Any:
 
 
 def _operation(value: Any, server: Server) -> dict[str, Any]:
-    """Return one operation of a patch. Raises _Drops, _Cannot."""
+    """Return one operation of a patch. Raises _Drops, _MutationError."""
     if not isinstance(value, MessageLiteral) or value.name != "JSONPatch":
-        raise _Cannot("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch")
+        raise _MutationError("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch")
     fields = value.fields
     out = {key: fields.get(key, "") for key in ("op", "path")}
     if fields.get("from"):
@@ -379,12 +379,14 @@ def _operation(value: Any, server: Server) -> dict[str, Any]:
         if isinstance(result, MessageLiteral):
             mistakes = list(_find_misnamed_types(result, (result.name,)))
             if mistakes:
-                raise _Cannot("type mismatch: " + "\n".join(mistakes))
+                raise _MutationError("type mismatch: " + "\n".join(mistakes))
         elif _holds_made(result) and not server.has_change("policy/list-of-objects"):
             raise _Drops
         fault = _not_json(result)
         if fault:
-            raise _Cannot(f"JSONPath valueExpression evaluated to a type that could not marshal to JSON: {fault}")
+            raise _MutationError(
+                f"JSONPath valueExpression evaluated to a type that could not marshal to JSON: {fault}"
+            )
         out["value"] = as_json(result)
     return out
 

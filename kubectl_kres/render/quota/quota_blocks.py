@@ -72,7 +72,7 @@ def tree_rows(nodes: Sequence[UsageNode], name: str, depth: int = 0) -> Iterator
     usage_nodes = sorted(
         (node for node in nodes if name in node.usage), key=lambda node: (-_nano(node, name), node.who)
     )
-    for _, group in groupby(usage_nodes, key=lambda node: _likeness(node, name)):
+    for _, group in groupby(usage_nodes, key=lambda node: _cache_key(node, name)):
         alike = list(group)
         node = alike[0]
         more = f"and {len(alike) - 1} more like it, each" if len(alike) > 1 else more_of(node, name)
@@ -86,7 +86,7 @@ def _nano(node: UsageNode, name: str) -> int:
     return parse(node.usage[name]).nano
 
 
-def _likeness(node: UsageNode, name: str) -> object:
+def _cache_key(node: UsageNode, name: str) -> object:
     """Equal for neighbours that are reported as one: pods of a workload with the same values, set by the same."""
     if node.subject is None or node.subject.kind != "Pod" or not node.inside:
         return id(node)

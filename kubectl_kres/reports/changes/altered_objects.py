@@ -18,7 +18,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.simulate.change import key_of_step
-from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed
+from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, PlacedStep
 from kubectl_kres.simulate.final_states import FinalQuota, FinalState, FinalWorkload
 from kubectl_kres.simulate.live import parts_of, raw_of
 from kubectl_kres.simulate.shapes import shape_fields
@@ -63,7 +63,7 @@ class _ChangedNamespace(NamedTuple):
 
 
 def altered_objects(
-    store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, change_report: ChangeReport
+    store: Store, steps: tuple[PlacedStep, ...], outcome: ChangeOutcome, change_report: ChangeReport
 ) -> AlteredObjects:
     """``change_report``: the report of the outcome. A step that the server refuses alters nothing."""
     put: list[tuple[str, Any]] = []

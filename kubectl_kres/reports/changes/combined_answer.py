@@ -25,7 +25,7 @@ from kubectl_kres.reports.common.explanation import FailedRead, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.simulate.change import Apply, Step, WaitForControllers, key_of_step
-from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, ClusterStates, Placed, carried_out
+from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, ClusterStates, PlacedStep, carried_out
 from kubectl_kres.simulate.final_states import FinalWorkload
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.state import CONTROLLED, Key, count_outdated, pods_of, wanted_of
@@ -102,7 +102,7 @@ class CombinedAnswer(Record, frozen=True):
 class Files(Struct, frozen=True):
     """The objects of an input as steps, in the order in which they are applied."""
 
-    steps: tuple[Placed, ...]
+    steps: tuple[PlacedStep, ...]
 
     @property
     def needs_cluster_counts(self) -> bool:
@@ -177,7 +177,7 @@ def with_others(store: Store, files: Files, server: Server, asked: Iterable[Obje
     return _after(store, files, others, server) if others else store
 
 
-def _after(store: Store, files: Files, steps: Sequence[Placed], server: Server) -> Store:
+def _after(store: Store, files: Files, steps: Sequence[PlacedStep], server: Server) -> Store:
     outcome = carried_out(without_files(store), steps, server, files.spaces)
     after = _copy_store(store)
     for space in outcome.after.spaces:
@@ -274,7 +274,7 @@ def refused_edits(store: Store, files: Files, server: Server) -> CombinedAnswer 
     return CombinedAnswer(ObjectRef("Files", store.origin.name), "refused", (), (), refused) if refused else None
 
 
-def _is_edit(store: Store, placed_step: Placed) -> bool:
+def _is_edit(store: Store, placed_step: PlacedStep) -> bool:
     kind, name = key_of_step(placed_step.step)
     return (
         kind in _EDITED
@@ -283,7 +283,7 @@ def _is_edit(store: Store, placed_step: Placed) -> bool:
     )
 
 
-def _is_made(store: Store, placed_step: Placed) -> bool:
+def _is_made(store: Store, placed_step: PlacedStep) -> bool:
     """Return whether it is there already, and is a pod or made by a controller: it is counted, and no part of a
     change.
     """
@@ -308,11 +308,11 @@ def _keys(step: Step) -> Iterator[Key]:
     yield from ((kind, part.called(name)) for part in parts) if parts is not None else ((kind, name),)
 
 
-def _one_by_one(steps: Iterable[Placed]) -> Iterator[Placed]:
+def _one_by_one(steps: Iterable[PlacedStep]) -> Iterator[PlacedStep]:
     for placed_step in steps:
         yield placed_step
         if key_of_step(placed_step.step)[0] in JUDGED:
-            yield Placed(WaitForControllers(), placed_step.namespace)
+            yield PlacedStep(WaitForControllers(), placed_step.namespace)
 
 
 def _reported_state(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> tuple[State, bool]:
@@ -414,5 +414,5 @@ def steps_of(objects: Iterable[tuple[Any, str, str]]) -> Files:
     for raw, namespace, label in objects:
         kind = BY_KIND.get(str(raw.get("kind", "")))
         space = "" if kind is not None and not kind.namespaced else namespace
-        placed.append(Placed(Apply(raw, kept=True, label=label), space))
+        placed.append(PlacedStep(Apply(raw, kept=True, label=label), space))
     return Files(tuple(placed))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from kubectl_kres.capsule.replay.world import PoolWorld as Pools
-from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
+from kubectl_kres.capsule.reports.common.claim_state import HELD, claim_standing_of
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.changes.created_pods import PodsOfChange, SideOfSpace, merged_pods, pods_of_space
@@ -26,7 +26,7 @@ from kubectl_kres.reports.changes.report import (
 )
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
 from kubectl_kres.simulate.change import Apply, key_of_step
-from kubectl_kres.simulate.cluster import ChangeOutcome, ClusterChange, ClusterStates, Placed, SentStep
+from kubectl_kres.simulate.cluster import ChangeOutcome, ClusterChange, ClusterStates, PlacedStep, SentStep
 from kubectl_kres.simulate.final_states import FinalState, FinalWorkload
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.next_rollout import (
@@ -89,7 +89,7 @@ def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
     return report_with_pods(outcome, (), rollouts).report
 
 
-def report_with_pods(outcome: ChangeOutcome, steps: Iterable[Placed], rollouts: Rollouts = _ONE) -> ChangeWithPods:
+def report_with_pods(outcome: ChangeOutcome, steps: Iterable[PlacedStep], rollouts: Rollouts = _ONE) -> ChangeWithPods:
     """Return the same with the pods that come and go. ``steps``: those of the change, whose rollouts count as well."""
     before, after = outcome.before, outcome.after
     sides = ((space, before, after) for space in sorted({*before.spaces, *after.spaces}))
@@ -136,7 +136,7 @@ def compare_sides(before: ClusterStates, after: ClusterStates, rollouts: Rollout
     ).report
 
 
-def _objects_of(steps: Iterable[Placed], of_kind: type[Any] = object) -> dict[str, set[Key]]:
+def _objects_of(steps: Iterable[PlacedStep], of_kind: type[Any] = object) -> dict[str, set[Key]]:
     """Return the objects of steps by namespace; ``of_kind``: of those alone."""
     result: dict[str, set[Key]] = {}
     for placed_step in steps:
@@ -556,4 +556,4 @@ def _claim_state(pools: Pools, key: tuple[str, str]) -> str:
     if claim is None:
         return ""
     named = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
-    return standing(claim, pools.pools.get(named)).state
+    return claim_standing_of(claim, pools.pools.get(named)).state

@@ -12,7 +12,7 @@ import msgspec
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.model import Tenant, quota_name
-from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
+from kubectl_kres.capsule.reports.common.claim_state import HELD, claim_standing_of
 from kubectl_kres.capsule.reports.common.shared_quotas import tenant_quota_name
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec
@@ -22,7 +22,7 @@ from kubectl_kres.reports.changes.given_steps import namespace_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.simulate.change import Apply, Delete
-from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
+from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, carried_out
 from kubectl_kres.store.store import ReadRequest, Store
 
 _API = "capsule.clastix.io/v1beta2"
@@ -185,12 +185,12 @@ def _simulate_migration(
 ) -> ChangeOutcome:
     """Return the objects after the claims are applied and then the Tenant's quotas are removed."""
     spaces = tuple(tenant.status.namespaces or ())
-    steps = [Placed(Apply(raw), raw["metadata"].get("namespace", "")) for raw in objects]
+    steps = [PlacedStep(Apply(raw), raw["metadata"].get("namespace", "")) for raw in objects]
     for space in spaces:
         for number in range(items):
             name = tenant_quota_name(tenant.metadata.name, number)
             if store.get("ResourceQuota", name, space) is not None:
-                steps.append(Placed(Delete("ResourceQuota", name), space))
+                steps.append(PlacedStep(Delete("ResourceQuota", name), space))
     return carried_out(store, steps, server, spaces)
 
 
@@ -223,7 +223,7 @@ def _format_unallocated_claim(outcome: ChangeOutcome, raw: Mapping[str, Any]) ->
     space, name = raw["metadata"]["namespace"], raw["metadata"]["name"]
     pools = outcome.after.pools
     claim = pools.claims.get((space, name))
-    state = standing(claim, pools.pools.get(raw["spec"]["pool"])).state if claim is not None else "absent"
+    state = claim_standing_of(claim, pools.pools.get(raw["spec"]["pool"])).state if claim is not None else "absent"
     return "" if state in HELD else f"claim {space}/{name} would be {state}"
 
 
@@ -245,7 +245,7 @@ def _open(store: Store, tenant: Tenant) -> Iterator[str]:
                 yield f"{space}: ResourceQuota/{quota.metadata.name} is still there"
         for pool in pools:
             claims = [claim for claim in store.all("ResourcePoolClaim", space) if claim.spec.pool == pool.metadata.name]
-            allocated = any(standing(claim, pool).state in HELD for claim in claims)
+            allocated = any(claim_standing_of(claim, pool).state in HELD for claim in claims)
             if not allocated and (claims or _has_usage(store, space, pool.metadata.name)):
                 yield f"{space}: no claim on pool {pool.metadata.name} is allocated"
 

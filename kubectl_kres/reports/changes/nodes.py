@@ -23,7 +23,7 @@ from kubectl_kres.scheduling.plugin import SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.profile import Filters, prepare_filters
 from kubectl_kres.scheduling.selectors import matches, read_selector
 from kubectl_kres.simulate.change import Patch, key_of_step, strategic_merge
-from kubectl_kres.simulate.cluster import Placed
+from kubectl_kres.simulate.cluster import PlacedStep
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: So many templates of a namespace are read by name; more of them as a list.
@@ -34,7 +34,7 @@ _NOT_HELD = "nodes as the scheduler sees them were not read, or are not in the s
 _UNKNOWN = "whether new pods find a node is not known: "
 
 
-def change_node_needs(store: Store, pods: PodsOfChange, steps: Sequence[Placed]) -> tuple[ReadRequest, ...]:
+def change_node_needs(store: Store, pods: PodsOfChange, steps: Sequence[PlacedStep]) -> tuple[ReadRequest, ...]:
     """Return the reads, as far as they are known by now; none where no pod is created. None of them is required."""
     created = _created_pods(store, pods)
     wanted: dict[tuple[str, str], list[str]] = {}
@@ -64,7 +64,7 @@ def _created_pods(store: Store, pods: PodsOfChange) -> list[CreatedPods]:
 
 
 def with_nodes(
-    report: ChangeReport, store: Store, pods: PodsOfChange, steps: Sequence[Placed], minor: int
+    report: ChangeReport, store: Store, pods: PodsOfChange, steps: Sequence[PlacedStep], minor: int
 ) -> ChangeReport:
     """Return the report with what nodes say to new pods, each workload after the one before it.
 
@@ -112,7 +112,7 @@ def _outcome(outcome: Any, placements: Iterable[NodesForChange]) -> Any:
     return "other" if lacking and outcome == "none" else outcome
 
 
-def _new_pod(store: Store, created: CreatedPods, steps: Sequence[Placed]) -> NewPod | None:
+def _new_pod(store: Store, created: CreatedPods, steps: Sequence[PlacedStep]) -> NewPod | None:
     """Return the next pod as the scheduler gets it; None: its template was not read."""
     ref = created.ref
     raw = created.raw if created.raw is not None else _raw_after(store, ref, steps)
@@ -137,7 +137,7 @@ def _with_priority(store: Store, pod: SchedulingPod, name: str) -> SchedulingPod
     return replace(pod, spec=replace(pod.spec, priority=named.value, preemption_policy=policy))
 
 
-def _raw_after(store: Store, ref: ObjectRef, steps: Iterable[Placed]) -> Raw | None:
+def _raw_after(store: Store, ref: ObjectRef, steps: Iterable[PlacedStep]) -> Raw | None:
     """Return a stored object, as far as the scheduler looks at it, with the patches of the steps."""
     item = store.get(scheduling.view_of(ref.kind), ref.name, ref.namespace)
     if item is None:

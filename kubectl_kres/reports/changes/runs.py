@@ -17,7 +17,7 @@ from kubectl_kres.reports.changes.report import ChangeReport, Effect, QuotaChang
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.simulate.change import Apply, Delete, WaitForControllers, apply_step, key_of_step
-from kubectl_kres.simulate.cluster import Placed
+from kubectl_kres.simulate.cluster import PlacedStep
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.next_rollout import NextPodAnswer
 from kubectl_kres.simulate.shapes import shape_fields
@@ -56,7 +56,7 @@ def run_needs(store: Store, spaces: Sequence[str]) -> Iterator[ReadRequest]:
 
 
 def with_runs(
-    report: ChangeReport, store: Store, steps: Sequence[Placed], spaces: Iterable[str], options: EvaluationOptions
+    report: ChangeReport, store: Store, steps: Sequence[PlacedStep], spaces: Iterable[str], options: EvaluationOptions
 ) -> ChangeReport:
     """Return the report with the next run of each Task, and of what pipelines and users ran last.
 
@@ -120,7 +120,7 @@ def _creation_time(run: TaskRun) -> str:
 
 
 def _apply(
-    store: Store, steps: Sequence[Placed], results: Sequence[StepResult], options: EvaluationOptions
+    store: Store, steps: Sequence[PlacedStep], results: Sequence[StepResult], options: EvaluationOptions
 ) -> Iterator[tuple[int, StepResult]]:
     """Put the steps into the store and yield the answers; what Tekton's webhooks refuse changes nothing."""
     answers = {result.number: result for result in results}

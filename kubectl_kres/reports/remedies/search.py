@@ -156,7 +156,7 @@ def _with_classes(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Analysi
     if not fields:
         return analysis
     policies = structs.replace(analysis.policies.policies, **dict.fromkeys(fields))
-    return structs.replace(analysis, known=structs.replace(analysis.policies, policies=policies))
+    return structs.replace(analysis, policies=structs.replace(analysis.policies, policies=policies))
 
 
 def _mark_shared(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:

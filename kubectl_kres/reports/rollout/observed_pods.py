@@ -52,8 +52,8 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
     groups: dict[str, list[_Extra]] = {}
     for pod in pods:
         extra = _build_extra(pod, computed)
-        groups.setdefault(_likeness(extra), []).append(extra)
-    if not groups or list(groups) == [_likeness(_Extra())]:
+        groups.setdefault(_cache_key(extra), []).append(extra)
+    if not groups or list(groups) == [_cache_key(_Extra())]:
         return analysis
     analyses = [
         analysis
@@ -65,7 +65,7 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
     return structs.replace(analyses[0], manifest=manifest, outcomes=outcomes)
 
 
-def _likeness(extra: _Extra) -> str:
+def _cache_key(extra: _Extra) -> str:
     """Return a key: pods that differ only in the image of an injected container have the same."""
     additions = tuple((key, structs.replace(container, image="")) for key, container in extra.added)
     return repr(structs.replace(extra, added=additions))

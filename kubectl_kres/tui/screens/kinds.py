@@ -49,7 +49,7 @@ class KindsPane(TablePane):
     def __init__(self, session: Session, location: Location) -> None:
         super().__init__(session, location)
         faces = Faces(lambda row: f"{row.name} {row.names} {row.state}", lambda _: {}, lambda row: bool(row.tone))
-        self.table = Table(_COLUMNS, faces, sign=_sign)
+        self.table = Table(_COLUMNS, faces, sign=_row_mark)
         self.detail = Lines()
 
     def compose(self) -> ComposeResult:
@@ -152,7 +152,7 @@ def _order(read: ReadRequest) -> tuple[str, str, str, str, str]:
     return read.kind, read.namespace, read.name, read.label_selector, read.field_selector
 
 
-def _sign(row: KindRow) -> tuple[str, Tone]:
+def _row_mark(row: KindRow) -> tuple[str, Tone]:
     return ("?", row.tone) if row.tone else ("", "")
 
 

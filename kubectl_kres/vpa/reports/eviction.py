@@ -68,11 +68,11 @@ class Eviction(Record, frozen=True):
 
 def eviction_of(answers: Iterable[StepAnswer]) -> Eviction | None:
     """Return the end with the fewest pods; None: the step was none of an updater."""
-    evictions = [_end(answer.passes) for answer in answers if answer.passes]
+    evictions = [_eviction_of(answer.passes) for answer in answers if answer.passes]
     return max(evictions, key=lambda eviction: eviction.missing, default=None)
 
 
-def _end(passes: tuple[UpdaterPass, ...]) -> Eviction:
+def _eviction_of(passes: tuple[UpdaterPass, ...]) -> Eviction:
     first, last = passes[0], passes[-1]
     outside = tuple(OutsideValue("", *texts) for texts in first.values)
     evicted = min(sum(done.evicted for done in passes), first.outside)

@@ -82,7 +82,7 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
         policies = changed_policies(_with_autoscaler(self.analysis.policies.policies, changed), state.values())
         outcomes = admit(self.analysis.manifest.pod, policies, self.analysis.server, journal=False)
         known = structs.replace(self.analysis.policies, policies=policies)
-        analysis = structs.replace(self.analysis, known=known, outcomes=outcomes)
+        analysis = structs.replace(self.analysis, policies=known, outcomes=outcomes)
         return UpdaterRun(self.store, self.ask, changed, self.subject, analysis)
 
     def passes(self, trial: UpdaterRun | None) -> bool:

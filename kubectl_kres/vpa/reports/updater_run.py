@@ -32,7 +32,7 @@ from kubectl_kres.vpa.rules.updater import (
     EVICTING,
     HealthyPods,
     JudgedPod,
-    Moved,
+    MovedPods,
     budget_of,
     follow_evictions,
     healthy_pods,
@@ -115,7 +115,7 @@ class UpdaterRun:
                 "budget", count, outside, held_back, kept=count, message=healthy.message, budgets=healthy.budgets,
                 healthy=healthy.least,
             )  # fmt: skip
-        end = Moved(result.old, result.new, result.sized)
+        end = MovedPods(result.old, result.new, result.sized)
         message = self._message(end) if result.missing else ""
         in_place_refusal = self._resize_refusal(end) if in_place and result.evicted else ""
         eviction = Eviction(
@@ -169,14 +169,14 @@ class UpdaterRun:
         request = pod_request(self._resized(self.moved[0]), self.options.server)
         return _costs(charges(request, self.policies.quotas))
 
-    def _policies(self, now: Moved) -> Policies:
+    def _policies(self, now: MovedPods) -> Policies:
         """Return the policies, whose quotas count what is there by now."""
         return structs.replace(
             self.policies,
             quotas=tuple(quota.with_used(self._used_amounts(quota, now)) for quota in self.policies.quotas),
         )
 
-    def _used_amounts(self, quota: Quota, now: Moved) -> Quantities:
+    def _used_amounts(self, quota: Quota, now: MovedPods) -> Quantities:
         used = dict(quota.used)
         for costs in self._old_costs[: len(self.moved) - now.old]:
             for name, amount in costs.get(quota.name, {}).items():
@@ -187,26 +187,26 @@ class UpdaterRun:
                 used[name] += Quantity(amount.nano * times, amount.format)
         return used
 
-    def _next(self, now: Moved) -> Outcome:
+    def _next(self, now: MovedPods) -> Outcome:
         return admit(self.analysis.manifest.pod, self._policies(now), self.options.server, journal=False)[0]
 
-    def _admits(self, now: Moved) -> bool:
+    def _admits(self, now: MovedPods) -> bool:
         return self._next(now).allowed
 
-    def _message(self, now: Moved) -> str:
+    def _message(self, now: MovedPods) -> str:
         refusal = self._next(now).refusal
         self.refused = () if refusal is None else refusal.findings
         return "" if refusal is None else refusal.message
 
     def highest_usage(self, quota: Quota) -> Quantities:
         """Return what a quota counts at most until all pods have come anew."""
-        after = self._used_amounts(quota, Moved(0, len(self.moved) + self.missing_pods))
+        after = self._used_amounts(quota, MovedPods(0, len(self.moved) + self.missing_pods))
         return {name: max(amount, quota.used.get(name, ZERO)) for name, amount in after.items()}
 
-    def _resizes(self, now: Moved) -> bool:
+    def _resizes(self, now: MovedPods) -> bool:
         return not self._resize_refusal(now)
 
-    def _resize_refusal(self, now: Moved) -> str:
+    def _resize_refusal(self, now: MovedPods) -> str:
         """Return what the API server says to the resize of the next pod; empty: it passes."""
         pod = self.moved[min(len(self.moved) - now.old, len(self.moved) - 1)]
         node = node_of(self.store, pod)

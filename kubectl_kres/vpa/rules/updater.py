@@ -175,7 +175,7 @@ class Evictions(NamedTuple):
     sized: int = 0
 
 
-class Moved(NamedTuple):
+class MovedPods(NamedTuple):
     """How many pods that would be evicted are there still, how many came anew, and how many were resized."""
 
     old: int
@@ -187,21 +187,21 @@ def follow_evictions(
     budget: Budget,
     old: int,
     beside: int,
-    admits: Callable[[Moved], bool],
-    resizes: Callable[[Moved], bool] | None = None,
+    admits: Callable[[MovedPods], bool],
+    resizes: Callable[[MovedPods], bool] | None = None,
 ) -> Evictions:
     """Return what becomes of the pods of one controller, pass by pass, as long as each pod that comes runs.
 
     ``old``: how many run that would be evicted; ``beside``: how many others do. ``admits``: whether one more pod is
     admitted by then. ``resizes``: whether the API server lets one more be resized in place; None: none is tried.
     """
-    now, evicted = Moved(old), 0
+    now, evicted = MovedPods(old), 0
     for _ in range(_MOST):
         before, running = now, sum(now) + beside
         deferred, initiated = 0, 0
         if resizes is not None and running >= budget.least:
             while now.old and budget.is_disruptable(running, initiated) and resizes(now):
-                now, initiated = Moved(now.old - 1, now.new, now.sized + 1), initiated + 1
+                now, initiated = MovedPods(now.old - 1, now.new, now.sized + 1), initiated + 1
             # Those whose turn does not come wait for the next pass.
             deferred = 0 if now.old and budget.is_disruptable(running, initiated) else now.old
         removed = budget.evictable(running, now.old - deferred, initiated)

@@ -45,7 +45,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
             continue
 
 
-def sign(effects: VpaEffects) -> tuple[str, Tone]:
+def effects_mark(effects: VpaEffects) -> tuple[str, Tone]:
     """``x``: pods are refused, or evicted without an end; ``!``: pods come without what it recommends."""
     if effects.allowed is False or (effects.eviction is not None and effects.eviction.result in BAD):
         return "x", "bad"
@@ -83,7 +83,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("pods", "PODS", _pods, right=True, wide=True),
         _count("evicted"),
         _count("missing"),
-        Column("state", "STATE", _state, tone=lambda row: sign(row)[1]),
+        Column("state", "STATE", _state, tone=lambda row: effects_mark(row)[1]),
     )
 
 
@@ -120,7 +120,7 @@ LISTING = Listing(
     absent=NO_VPA,
     columns=_columns,
     rows=_rows,
-    row_mark=sign,
+    row_mark=effects_mark,
     detail=_detail,
     opens=place_of,
     ref=lambda row: row.object,
@@ -172,7 +172,7 @@ class VpaPane(OutlinePane):
         yield from sections.section("next pod", _values(effects), ("SPEC", "GETS"))
         if effects.eviction is not None:
             eviction = effects.eviction
-            yield from sections.section("if it evicts now", _ends(eviction), ("PODS",), WORDS[eviction.result])
+            yield from sections.section("if it evicts now", _end_items(eviction), ("PODS",), WORDS[eviction.result])
             yield from sections.section(
                 "outside of the recommendation", map(self._outside_item, eviction.outside), ("HAS",)
             )
@@ -202,7 +202,7 @@ class VpaPane(OutlinePane):
         if self.answer is None:
             return [("warn", "not known")]
         eviction = self.answer.eviction
-        return [(sign(self.answer)[1] or "good", WORDS[eviction.result] if eviction is not None else "-")]
+        return [(effects_mark(self.answer)[1] or "good", WORDS[eviction.result] if eviction is not None else "-")]
 
     def hints(self) -> tuple[str, ...]:
         return ("open", "copy", "owner", "pane", "explain", "up", "help")
@@ -223,7 +223,7 @@ def _wrap_lines(text: str, width: int) -> Iterable[Line]:
     return tone_lines("", wrap_text(text, width, rest="  "))
 
 
-def _ends(eviction: Eviction) -> Iterator[OutlineItem]:
+def _end_items(eviction: Eviction) -> Iterator[OutlineItem]:
     counts = (
         ("run", eviction.pods), ("evicted", eviction.evicted), ("not evicted", eviction.kept),
         ("replaced", eviction.come), ("not replaced", eviction.missing),

@@ -17,7 +17,7 @@ from kubectl_kres.capsule.reports.common.amount_lists import (
     sentence,
     texts,
 )
-from kubectl_kres.capsule.reports.common.claim_state import HELD, POOL_EXISTS, WAITING, ClaimStanding, standing
+from kubectl_kres.capsule.reports.common.claim_state import HELD, POOL_EXISTS, WAITING, ClaimStanding, claim_standing_of
 from kubectl_kres.capsule.reports.common.pool_index import ClaimStates, PoolIndex, short
 from kubectl_kres.capsule.rules.allocation import Amounts, amounts_equal
 from kubectl_kres.capsule.rules.assignment import LONGEST_NAME, is_writable
@@ -141,7 +141,7 @@ class Claims:
         """Return one row: without ways, verbs and quota, which ``capsule.reports.claim.claim_detail`` adds."""
         context, meta = self.index, claim.metadata
         pool = context.pool_of(claim)
-        result = context.states().get((meta.namespace, meta.name)) or standing(claim, pool)
+        result = context.states().get((meta.namespace, meta.name)) or claim_standing_of(claim, pool)
         expected = claim.spec.pool
         if result.state == "pending" and expected and context.pools_known and expected not in context.pools:
             reason = f"{_NO_SUCH_POOL}, which its controller has not said yet"

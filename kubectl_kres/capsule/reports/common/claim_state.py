@@ -42,7 +42,7 @@ class ClaimStanding(NamedTuple):
     rule: str = ""
 
 
-def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> ClaimStanding:
+def claim_standing_of(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> ClaimStanding:
     """``pool``: the one that the claim names, if it was read; it tells a released claim from a lost one."""
     status = claim.status
     if status.conditions is None and status.condition is not None:

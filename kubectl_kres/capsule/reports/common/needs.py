@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from kubectl_kres.capsule.model import POOL_LABEL, ResourcePool, ResourcePoolClaim, quota_name
-from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, standing
+from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, claim_standing_of
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.common.tenancy import DEFINITION
 from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread
@@ -37,7 +37,7 @@ def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[ReadRequest, ..
         for claim in store.all("ResourcePoolClaim", space):
             pool = claim.status.pool
             # Of a hundred thousand that wait for one pool the first tells.
-            if pool is not None and pool.name not in waiting and standing(claim).state in WAITING:
+            if pool is not None and pool.name not in waiting and claim_standing_of(claim).state in WAITING:
                 waiting.add(pool.name)
     for name in sorted(waiting):
         reads += _other_claim_requests(store, name)
@@ -53,7 +53,7 @@ def claim_needs(store: Store, space: str, name: str) -> tuple[ReadRequest, ...]:
     pool = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
     if pool:
         reads.append(ReadRequest("ResourceQuota", space, quota_name(pool), required=False))
-    result = standing(claim)
+    result = claim_standing_of(claim)
     if result.state == "failed" or (result.state == "unassigned" and not pool):
         reads.append(ReadRequest("Namespace", name=space, required=False))
     if result.state in HELD:

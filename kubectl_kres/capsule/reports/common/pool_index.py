@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kubectl_kres.capsule.model import POOL_LABEL, PoolClaim, ResourcePool, ResourcePoolClaim, quota_name
 from kubectl_kres.capsule.replay.reconcile import lowered_in
 from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
-from kubectl_kres.capsule.reports.common.claim_state import WAITING, ClaimStanding, standing
+from kubectl_kres.capsule.reports.common.claim_state import WAITING, ClaimStanding, claim_standing_of
 from kubectl_kres.capsule.rules.allocation import Amounts, ClaimShare, left_of, queue_key, uid_of, used_of
 from kubectl_kres.capsule.rules.assignment import belongs_to_pool
 from kubectl_kres.model.objects import Namespace, ResourceQuota
@@ -99,7 +99,8 @@ class PoolIndex:
     def claims(self) -> Sequence[ClaimStates]:
         """All claims that were read, with their states."""
         return [
-            ClaimStates(claim, standing(claim, self.pool_of(claim))) for claim in self.store.all("ResourcePoolClaim")
+            ClaimStates(claim, claim_standing_of(claim, self.pool_of(claim)))
+            for claim in self.store.all("ResourcePoolClaim")
         ]
 
     def pool_of(self, claim: ResourcePoolClaim) -> ResourcePool | None:

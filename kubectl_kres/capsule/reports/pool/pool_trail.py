@@ -9,7 +9,7 @@ from kubectl_kres.capsule.model import GROUP, VERSION, ResourcePoolClaim, quota_
 from kubectl_kres.capsule.reports import kept_quotas
 from kubectl_kres.capsule.reports.claim.sizing import claim_prospect, growth
 from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts, sentence, texts
-from kubectl_kres.capsule.reports.common.claim_state import standing
+from kubectl_kres.capsule.reports.common.claim_state import claim_standing_of
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.unblock.actions import resize_claim
 from kubectl_kres.model.objects import ObjectRef
@@ -135,4 +135,4 @@ def _claims(store: Store, namespace: str, pool: str) -> Iterator[TrailClaim]:
         status = claim.status.pool
         if (status.name if status is not None else claim.spec.pool) == pool:
             ref = ObjectRef("ResourcePoolClaim", claim.metadata.name, namespace)
-            yield TrailClaim(ref, standing(claim).state, texts(claim.spec.claim))
+            yield TrailClaim(ref, claim_standing_of(claim).state, texts(claim.spec.claim))

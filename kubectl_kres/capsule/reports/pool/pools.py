@@ -52,7 +52,7 @@ _FIT = "a pod must fit all that count it"
 def warnings_of(context: PoolIndex, pool: ResourcePool) -> tuple[str, ...]:
     """Return a sentence each, the gravest first."""
     return (
-        *_broken(pool),
+        *_broken_status(pool),
         *_unnamable(pool),
         *_dotted_name_remarks(context, pool),
         *_lowered_amount_remarks(context, pool),
@@ -67,7 +67,7 @@ def warnings_of(context: PoolIndex, pool: ResourcePool) -> tuple[str, ...]:
     )
 
 
-def _broken(pool: ResourcePool) -> Iterator[str]:
+def _broken_status(pool: ResourcePool) -> Iterator[str]:
     ready = find(pool.status.conditions, READY)
     if pool.metadata.deletion_timestamp:
         yield (

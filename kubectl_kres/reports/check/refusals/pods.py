@@ -56,12 +56,12 @@ def find_pods_missing(context: CheckContext) -> Iterator[Diagnostic]:
         if verdict.missing and is_negative(verdict):
             part = evaluated.analysis.tekton
             beside = _format_version_remarks(part.version if part is not None else "")
-            yield _broken(evaluated.ref, verdict, verdict.missing, context.remedy(evaluated), beside)
+            yield _diagnostic(evaluated.ref, verdict, verdict.missing, context.remedy(evaluated), beside)
     # Those TaskRuns of a run of the cluster that are there are evaluated themselves.
     for run in context.pipelines:
         if is_negative(run.verdict) and (context.of_files or run.lacks_objects or _lacks_runs(context, run)):
             first = next(iter(run.remedies), None)
-            yield _broken(
+            yield _diagnostic(
                 run.subject, run.verdict, run.verdict.missing or 1, first, _format_version_remarks(run.version)
             )
 
@@ -79,7 +79,7 @@ def _format_version_remarks(version: str) -> str:
     return "".join(f"; {remark.text}" for remark in version_remarks(version_of(version)))
 
 
-def _broken(ref: ObjectRef, verdict: Verdict, missing: int, remedy: Remedy | None, beside: str = "") -> Diagnostic:
+def _diagnostic(ref: ObjectRef, verdict: Verdict, missing: int, remedy: Remedy | None, beside: str = "") -> Diagnostic:
     values = {"outcome": verdict.outcome, "missing": str(missing), "why": f"{cause(verdict)}{beside}"}
     text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
     return Diagnostic(ref, values, remedy=text, commands=commands)

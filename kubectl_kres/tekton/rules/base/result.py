@@ -61,7 +61,7 @@ class MissingReference(Struct, frozen=True, omit_defaults=True, rename="camel"):
         }[self.why]
 
 
-class Built(Struct, frozen=True):
+class BuiltPod(Struct, frozen=True):
     """One pod that Tekton can submit. ``orders``: the listing orders of LimitRanges that lead to it; empty: any.
 
     The journal's paths are the pod's, its sources the objects that the values come from.

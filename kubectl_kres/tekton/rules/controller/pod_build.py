@@ -17,7 +17,7 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.tekton.model import Override, Param, PodTemplate, TaskRun, TaskRunSpec, TaskSpec
 from kubectl_kres.tekton.rules.base.amounts import deadline, read
 from kubectl_kres.tekton.rules.base.config import TektonConfig, merge_pod_templates
-from kubectl_kres.tekton.rules.base.result import Built, Fields, ListOrder, SpecOrigin, webhook_refusal
+from kubectl_kres.tekton.rules.base.result import BuiltPod, Fields, ListOrder, SpecOrigin, webhook_refusal
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN, Variables, pod_name, replace_variables, variables_of
 from kubectl_kres.tekton.rules.controller.creation import unbuildable
 from kubectl_kres.tekton.rules.resources import config_defaults, step_resources
@@ -212,7 +212,7 @@ def pods(
     fields: Fields,
     journal: bool = True,
     before: Sequence[Problem] = (),
-) -> tuple[Built, ...] | tuple[Problem, ...]:
+) -> tuple[BuiltPod, ...] | tuple[Problem, ...]:
     """Return every pod that can be submitted, or every way in which the controller's checks end the run.
 
     spec, origin: the Task as it is used and where it stands. virtuals: of the run's namespace. version: the API
@@ -239,13 +239,13 @@ def _build_pods(
     fields: Fields,
     *,
     journal: bool,
-) -> Iterator[Built]:
+) -> Iterator[BuiltPod]:
     entries: list[Entry] | None = list(config.assumed) if journal else None
     variables = variables_of(run.spec, spec)
     inits, containers = layout(spec, run.spec.debug, config.flags, version, variables)
     drafts = [*inits, *containers]
     _values(run, spec, origin, fields, drafts, config, entries)
-    result: dict[str, tuple[Built, list[ListOrder]]] = {}
+    result: dict[str, tuple[BuiltPod, list[ListOrder]]] = {}
     for order in config_defaults.prefix_orders(drafts, config.entries):
         defaulted = copies(drafts)
         so_far = None if entries is None else [*entries]
@@ -258,11 +258,11 @@ def _build_pods(
                 text = f"so many LimitRanges lack values of each other that only {len(virtuals)} results are shown"
                 steps_taken.append(Assumption("", "tekton/orders-not-all", text))
             pod = _pod(run, twins, config, variables)
-            built = Built(pod, tuple(steps_taken or ()))
+            built = BuiltPod(pod, tuple(steps_taken or ()))
             result.setdefault(_key(twins), (built, []))[1].extend(virtual.orders)
     many = len(result) > 1
     for built, orders in result.values():
-        yield Built(built.pod, built.journal, tuple(dict.fromkeys(orders)) if many else ())
+        yield BuiltPod(built.pod, built.journal, tuple(dict.fromkeys(orders)) if many else ())
 
 
 def _values(

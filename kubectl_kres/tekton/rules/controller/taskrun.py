@@ -35,7 +35,7 @@ from kubectl_kres.tekton.model import (
     WorkspaceBinding,
 )
 from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig, flags_of, merge_pod_templates
-from kubectl_kres.tekton.rules.base.result import Built, Fields, MissingReference, fields_below, refused_object
+from kubectl_kres.tekton.rules.base.result import BuiltPod, Fields, MissingReference, fields_below, refused_object
 from kubectl_kres.tekton.rules.base.variables import pod_name, variables_of
 from kubectl_kres.tekton.rules.controller import creation
 from kubectl_kres.tekton.rules.controller.pod_build import pods
@@ -235,7 +235,7 @@ class RunResult(Struct, frozen=True):
     policies would say that was not computed.
     """
 
-    built_pod: Built | None = None
+    built_pod: BuiltPod | None = None
     outcome: Outcome | None = None
     problem: Problem | None = None
     journal: Journal = ()
@@ -330,7 +330,7 @@ def task_run(
     if before and answers[0] is before[0]:
         return tuple(RunResult(None, refusal.outcome, refusal.problem) for refusal in refusals)
     template = merge_pod_templates(run.spec.pod_template, config.pod_template)
-    if isinstance(answers[0], Built):
+    if isinstance(answers[0], BuiltPod):
         answers = creation.unmountable(run, result.spec, template, config.flags) or answers
     assumed = (*(Assumption("", "tekton/step-action-unknown", text) for text in remarks(result.gaps)),)
     secured = secured_pod(run, result.spec, template, flags, version) if enforces_level(world.namespace) else None
@@ -393,7 +393,7 @@ def distinct_results(results: Iterator[RunResult]) -> tuple[RunResult, ...]:
 
 def _results(
     run: TaskRun,
-    answers: tuple[Built, ...] | tuple[Problem, ...],
+    answers: tuple[BuiltPod, ...] | tuple[Problem, ...],
     assumed: Journal,
     world: RunNamespace,
     secured: SecuredPod | None,
@@ -423,7 +423,7 @@ def _results(
 
 
 def _admit_with_retries(
-    run: TaskRun, answer: Built, world: RunNamespace, *, journal: bool, counted: bool
+    run: TaskRun, answer: BuiltPod, world: RunNamespace, *, journal: bool, counted: bool
 ) -> Iterator[Outcome]:
     """Yield what admission says of the pod; what is refused for good is tried as often as the run may, each time anew
     named.
