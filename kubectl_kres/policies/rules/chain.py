@@ -75,13 +75,13 @@ class PolicyObjects(Struct, frozen=True):
 
 
 class PolicyAnswer(Struct, frozen=True):
-    """One possible answer. ``whole``: the object as stored; ``steps``: what mutating policies did.
+    """One possible answer. ``stored_object``: the object as stored; ``steps``: what mutating policies did.
 
     no_answer: the server closes the connection. unknown: what was not computed, so that the answer may be another one.
     """
 
     outcome: Outcome
-    whole: Raw | None = None
+    stored_object: Raw | None = None
     audit: Mapping[str, str] = {}
     unknown: tuple[str, ...] = ()
     steps: tuple[Mutation, ...] = ()
@@ -172,7 +172,7 @@ class Chain:
             refusals = [refusal for review in reviews for refusal in review.refusals]
             for refusal in refusals:
                 yield self.build_refusal(
-                    refusal, warnings, whole=request_seen.object, audit=audit, unknown=gaps, steps=steps
+                    refusal, warnings, stored_object=request_seen.object, audit=audit, unknown=gaps, steps=steps
                 )
             if refusals:
                 continue
@@ -433,7 +433,7 @@ def drop_answers(answers: Iterable[PolicyAnswer], dropped: Sequence[Finding]) ->
             answer.outcome, allowed=False, code=0, refusal=Refusal(0, "NoAnswer", message, findings), object=None,
             charges=(),
         )  # fmt: skip
-        yield structs.replace(answer, outcome=outcome, object=None, audit={}, no_answer=True)
+        yield structs.replace(answer, outcome=outcome, stored_object=None, audit={}, no_answer=True)
 
 
 def _pod(
@@ -469,7 +469,9 @@ def distinct_answers(answers: Sequence[PolicyAnswer]) -> tuple[PolicyAnswer, ...
     policy_answers: dict[str, PolicyAnswer] = {}
     for answer in answers:
         outcome = answer.outcome
-        key = repr((outcome.code, outcome.message, outcome.warnings, answer.whole, outcome.charges, answer.unknown))
+        key = repr(
+            (outcome.code, outcome.message, outcome.warnings, answer.stored_object, outcome.charges, answer.unknown)
+        )
         policy_answers.setdefault(key, answer)
     return tuple(policy_answers.values())
 
