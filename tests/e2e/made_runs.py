@@ -129,6 +129,47 @@ def _of_revision(plane: ControlPlane, hard: int, replicas: int, management: str)
         yield f"{space}: {foretold.updated} updated, {used} used foretold; {updated} and {counted} seen"
 
 
+def faults_of_history(plane: ControlPlane) -> Iterator[str]:
+    """What came otherwise of a StatefulSet, the third of whose ControllerRevisions a quota refuses, once its history
+    limit is as low as the remedy has it.
+    """
+    space = "revised-history"
+    _namespace(plane, space)
+    _post(plane, "ResourceQuota", space, {"metadata": {"name": "q"}, "spec": {"hard": {_COUNTED: "2"}}})
+    raw = workload("ControllerRevision", space)
+    _post(plane, "StatefulSet", space, raw)
+    path = f"{_path('StatefulSet', space)}/web"
+    for image in ("img:1", "img:2", "img:3"):
+        raw["spec"]["template"]["spec"]["containers"][0]["image"] = image
+        patch = {"spec": {"template": raw["spec"]["template"]}}
+        plane.request("PATCH", path, patch, content_type="application/merge-patch+json")
+        _run_all(plane, space, image)
+    found = explain(
+        _store(plane, space),
+        Subject(ObjectRef("StatefulSet", "web", space), BY_KIND["StatefulSet"]),
+        EvaluationOptions(_SERVER),
+    )
+    limits = [edit for way in found.remedies for edit in way.edits if edit.field == "spec.revisionHistoryLimit"]
+    if [edit.to for edit in limits] != [0]:
+        yield f"{space}: {[way.text for way in found.remedies]}"
+        return
+    patch = {"spec": {"revisionHistoryLimit": limits[0].to}}
+    plane.request("PATCH", path, patch, content_type="application/merge-patch+json")
+    if not _run_all(plane, space, "img:3"):
+        yield f"{space}: the limit of 0 brought no pod of the third template"
+
+
+def _run_all(plane: ControlPlane, space: str, image: str) -> bool:
+    """Let pods run until one of a template is there; whether it came."""
+    for _ in range(int(2 * _REST)):
+        for pod in _items(plane, "Pod", space):
+            _run(plane, space, pod["metadata"]["name"])
+            if pod["spec"]["containers"][0]["image"] == image and pod["status"].get("phase") == "Running":
+                return True
+        time.sleep(1)
+    return False
+
+
 def _run(plane: ControlPlane, space: str, name: str) -> None:
     """No kubelet is there: the pod is bound to no node, and is said to run."""
     ready = [{"type": "Ready", "status": "True"}]

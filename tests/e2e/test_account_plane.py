@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from controlplane import ControlPlane
 from e2e.account_runs import watched, wrong
-from e2e.made_runs import faults_of_policies, faults_of_revisions
+from e2e.made_runs import faults_of_history, faults_of_policies, faults_of_revisions
 
 pytestmark = pytest.mark.e2e
 
@@ -31,3 +31,7 @@ def test_policies_about_what_controllers_make(controlplane: ControlPlane) -> Non
 def test_a_change_whose_controller_revision_is_refused(controlplane: ControlPlane) -> None:
     faults = list(faults_of_revisions(controlplane))
     assert faults == [], "\n".join(faults)
+
+
+def test_a_lower_history_limit_makes_room_for_a_revision_of_a_statefulset(controlplane: ControlPlane) -> None:
+    assert list(faults_of_history(controlplane)) == []

@@ -149,6 +149,25 @@ def test_w3_an_update_whose_controller_revision_is_refused(kind: str):
     assert explained(covered(quota({name: "2"}, {name: "1"}), workload(kind, **counts), revision), kind).verdict.allowed
 
 
+@pytest.mark.parametrize("kind", ["StatefulSet", "DaemonSet"])
+def test_w3_a_lower_history_limit_is_offered_to_statefulsets_alone(kind: str):
+    counts = {"replicas": 1, "updatedReplicas": 1, "desiredNumberScheduled": 1, "currentNumberScheduled": 1,
+              "updatedNumberScheduled": 1, "currentRevision": "w-b", "updateRevision": "w-b"}  # fmt: skip
+    older = {**OLD, "spec": {"containers": [{"name": "c", "image": "img:0"}]}}
+    revisions = [
+        owned("ControllerRevision", f"w-{name}", (kind, "w"), data={"spec": {"template": template}}, revision=number)
+        for number, (name, template) in enumerate((("a", older), ("b", OLD)), 1)
+    ]
+    labels = {"controller-revision-hash": "w-b" if kind == "StatefulSet" else "b"}
+    pod = owned("Pod", "w-0", (kind, "w"), spec=OLD["spec"], status={"phase": "Running"})
+    pod = {**pod, "apiVersion": "v1", "metadata": {**pod["metadata"], "labels": labels}}
+    name = "count/controllerrevisions.apps"
+    found = explained(covered(quota({name: "2"}, {name: "2"}), workload(kind, **counts), pod, *revisions), kind)
+    assert texts(found)[1].startswith("delete ControllerRevision w-a")
+    offered = [text for text in texts(found) if text.startswith("lower revisionHistoryLimit to 0")]
+    assert len(offered) == (kind == "StatefulSet")
+
+
 VOLUME = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}}
 JOB_SPEC = {
     "restartPolicy": "Never",
@@ -353,5 +372,8 @@ def test_the_account_has_the_order_of_the_controllers():
     raw["spec"] = {**raw["spec"], "template": {"metadata": {"labels": {"a": "w"}}, "spec": spec}}
     store = covered(quota({"requests.storage": "1Gi"}, {"requests.storage": "0"}))
     analysis = analysis_of(store, subject_of("Deployment", raw=raw), ASK)
-    assert [step.kind for step in steps_of(analysis)] == ["ReplicaSet", "Pod", "PersistentVolumeClaim"]
-    assert [bool(step.refusals) for step in steps_of(analysis)] == [False, False, True]
+    steps = steps_of(subject_of("Deployment", raw=raw), analysis)
+    assert [step.object.kind for step in steps] == ["ReplicaSet", "Pod", "PersistentVolumeClaim"]
+    assert [step.maker.kind for step in steps] == ["Deployment", "Deployment", "Pod"]
+    assert [step.state for step in steps] == ["admitted", "admitted", "refused"]
+    assert steps[2].charges[0].requested == {"requests.storage": "2Gi"}

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from reports.runs import pipeline_run, run, step, task
+from reports.runs import pipeline_run, step
 from reports.stored import made, store_of, subject
 
+from kubectl_kres.reports.common.analysis import AccountStep
 from kubectl_kres.reports.common.explanation import EvaluationOptions
-from kubectl_kres.tekton.reports.run_objects import RunObject, objects_of_run
+from kubectl_kres.tekton.model import PipelineRun
+from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
+from kubectl_kres.tekton.reports.run_objects import existing_claims, existing_pods, of_pipeline
+from kubectl_kres.tekton.reports.world import tekton_world
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import pipeline_run as answer_of
 
 ASK = EvaluationOptions(now="2026-11-20T03:10:00Z")
 CLAIM = {
@@ -23,20 +28,28 @@ def piece(name: str, **more: Any) -> dict[str, Any]:
 
 
 def full(**hard: str) -> Any:
-    names = {name.replace("_", "."): amount for name, amount in hard.items()}
+    names = {name.replace("count_", "count/").replace("_", "."): amount for name, amount in hard.items()}
     return made("ResourceQuota", "q", spec={"hard": names}, status={"hard": names, "used": dict.fromkeys(names, "0")})
 
 
-def objects(name: str, *given: Any) -> list[tuple[str, str, str]]:
-    found: tuple[RunObject, ...] = objects_of_run(store_of(*given), subject(name), ASK)
-    return [(one.object.kind, one.maker.kind, one.state) for one in found]
+def steps(*given: Any) -> list[AccountStep]:
+    store, ref = store_of(*given), subject("PipelineRun/p").ref
+    world, whole = tekton_world(store, ref.namespace, ASK), store.get(ref.kind, ref.name, ref.namespace)
+    assert isinstance(whole, PipelineRun)
+    answer = answer_of(whole, world, claims=existing_claims(store, whole), pods=existing_pods(store, whole))
+    return [*of_pipeline(whole, answer, world)]
+
+
+def objects(*given: Any) -> list[tuple[str, str, str]]:
+    return [(one.object.kind, one.maker.kind, one.state) for one in steps(*given)]
 
 
 def test_a_pipelinerun_makes_claims_assistants_and_taskruns():
     whole = pipeline_run("p", piece("a", **USES), piece("b"), workspaces=[CLAIM])
-    assert objects("PipelineRun/p", whole) == [
+    assert objects(whole) == [
         ("PersistentVolumeClaim", "PipelineRun", "admitted"),
         ("StatefulSet", "PipelineRun", "admitted"),
+        ("ControllerRevision", "StatefulSet", "admitted"),
         ("Pod", "StatefulSet", "admitted"),
         ("TaskRun", "PipelineRun", "admitted"),
         ("Pod", "TaskRun", "admitted"),
@@ -47,8 +60,8 @@ def test_a_pipelinerun_makes_claims_assistants_and_taskruns():
 
 def test_nothing_comes_after_a_claim_that_is_refused():
     whole = pipeline_run("p", piece("a", **USES), workspaces=[CLAIM])
-    found = objects_of_run(store_of(whole, full(requests_storage="1Gi")), subject("PipelineRun/p"), ASK)
-    assert [one.state for one in found] == ["refused", "none", "none", "none", "none"]
+    found = steps(whole, full(requests_storage="1Gi"))
+    assert [one.state for one in found] == ["refused", "none", "none", "none", "none", "none"]
     assert found[0].charges[0].requested == {"requests.storage": "2Gi"}
     assert found[0].storage == "2Gi"
     assert "exceeded quota: q" in found[0].messages[0]
@@ -57,22 +70,44 @@ def test_nothing_comes_after_a_claim_that_is_refused():
 def test_an_assistant_that_is_refused_names_its_tasks():
     limits = {"limits": [{"type": "Container", "min": {"cpu": "100m"}, "defaultRequest": {"cpu": "100m"}}]}
     whole = pipeline_run("p", piece("a", **USES), piece("b"), workspaces=[CLAIM])
-    found = objects_of_run(store_of(whole, made("LimitRange", "l", spec=limits)), subject("PipelineRun/p"), ASK)
-    [pod] = [one for one in found if one.maker.kind == "StatefulSet"]
+    found = steps(whole, made("LimitRange", "l", spec=limits))
+    [pod] = [one for one in found if one.maker.kind == "StatefulSet" and one.object.kind == "Pod"]
     assert (pod.state, pod.tasks, pod.workspace) == ("refused", ("a",), "src")
 
 
-def test_a_taskrun_makes_claims_and_a_pod():
-    built = task("build", step("s"), workspaces=[{"name": "src"}])
-    one = run("r", workspaces=[CLAIM])
-    assert objects("TaskRun/r", built, one) == [
-        ("PersistentVolumeClaim", "TaskRun", "admitted"),
-        ("Pod", "TaskRun", "admitted"),
-    ]
-    refused = [kind for kind, _, state in objects("TaskRun/r", built, one, full(persistentvolumeclaims="0")) if state]
-    assert refused == ["PersistentVolumeClaim"]
+def explained(*given: Any) -> Any:
+    return explain_pipeline(store_of(*given), subject("PipelineRun/p"), ASK)
 
 
-def test_a_run_that_has_ended_makes_nothing():
-    ended = {"conditions": [{"type": "Succeeded", "status": "True"}]}
-    assert objects("PipelineRun/p", pipeline_run("p", piece("a"), status=ended)) == []
+def test_a_run_fails_where_the_statefulset_of_its_assistant_is_refused():
+    whole, quota = pipeline_run("p", piece("a", **USES), workspaces=[CLAIM]), full(count_statefulsets_apps="0")
+    states = {one.object.kind: one.state for one in steps(whole, quota)}
+    assert states["StatefulSet"] == "refused"
+    assert (states["ControllerRevision"], states["TaskRun"]) == ("none", "none")
+    told = explained(whole, quota)
+    assert told.verdict.allowed is False
+    name = told.assistants[0].name
+    assert told.problem.message == (
+        "Failed to create StatefulSet for PipelineRun ns/p correctly: Affinity Assistant creation error: "
+        f'[failed to create StatefulSet {name}: statefulsets.apps "{name}" is forbidden: exceeded quota: q, '
+        "requested: count/statefulsets.apps=1, used: count/statefulsets.apps=0, limited: count/statefulsets.apps=0]"
+    )
+    assert told.remedies[0].text.startswith("raise count/statefulsets.apps of quota q to 1")
+
+
+def test_an_assistant_gets_no_pod_where_its_controller_revision_is_refused():
+    whole = pipeline_run("p", piece("a", **USES), workspaces=[CLAIM])
+    told = explained(whole, full(count_controllerrevisions_apps="0"))
+    assert told.verdict.allowed is False
+    assert "controllerrevisions.apps" in told.verdict.message
+    assert told.remedies[0].text.startswith("raise count/controllerrevisions.apps of quota q to 1")
+
+
+def test_the_second_assistant_finds_what_the_first_has_left():
+    claims = [{**CLAIM, "name": name} for name in ("src", "out")]
+    tasks = [piece(name, workspaces=[{"name": name}]) for name in ("src", "out")]
+    whole = pipeline_run("p", *tasks, workspaces=claims)
+    told = explained(whole, full(count_statefulsets_apps="1"))
+    assert told.verdict.allowed is False
+    assert told.remedies[0].text.startswith("raise count/statefulsets.apps of quota q to 2")
+    assert explained(whole, full(count_statefulsets_apps="2")).verdict.allowed is True

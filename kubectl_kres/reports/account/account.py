@@ -12,36 +12,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome, Refusal, Server
 from kubectl_kres.admission.quota.quota_admission import charges, count_request, names_of, with_used
 from kubectl_kres.admission.request.made_objects import job_raw, of_struct, revision_raw
-from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, quota_request
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit, quota_request
 from kubectl_kres.admission.request.pod_objects import Creation, objects_of, refusals_of
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.account.stored_workload import applied_to_stored
-from kubectl_kres.reports.common.analysis import Account, Analysis, with_refusal
+from kubectl_kres.reports.common.analysis import (
+    Account,
+    AccountStep,
+    Analysis,
+    messages_of,
+    state_of,
+    with_refusal,
+)
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, not_computed
 from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template, waiting_pods
 from kubectl_kres.reports.common.replicas import lacks_revision, owned_by
 from kubectl_kres.store.store import ReadRequest, Store
 
 Raw = Mapping[str, Any]
-
-
-class AccountStep(Struct, frozen=True):
-    """One step on the way to an object that is as its spec says.
-
-    ``kind`` Pod: the next pod itself, whose outcomes are the analysis'. ``refusals``: any of them can be the answer.
-    """
-
-    kind: str
-    name: str
-    count: int = 1
-    refusals: tuple[Refusal, ...] = ()
 
 
 def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | None:
@@ -77,26 +73,43 @@ def is_bounded(creation: Creation, policies: Policies) -> bool:
     return any(item.type == "PersistentVolumeClaim" for limit in policies.limits for item in limit.items)
 
 
-def steps_of(analysis: Analysis) -> tuple[AccountStep, ...]:
-    """Return all that has to be created, in the order in which controllers make it, each with what refuses it."""
-    account, server, policies = analysis.account, analysis.server, analysis.policies.policies
-    pod = AccountStep("Pod", analysis.manifest.pod.metadata.name)
-    claims = analysis.claims
-    before = [AccountStep("PersistentVolumeClaim", "", 1, claims.refusals)] if claims is not None else []
-    if account is None:
-        return (*before, pod)
-    return (
-        *_steps(account.first, policies, server),
-        *before,
-        *([pod] if analysis.manifest.live is None else []),
-        *_steps(account.with_pod, policies, server),
-        *_steps(account.lacking, policies, server),
-    )
+def steps_of(subject: Subject, analysis: Analysis) -> tuple[AccountStep, ...]:
+    """Return all that has to be created, in the order in which controllers make it, each with what refuses it alone.
+    Raises Unparsable.
+    """
+    return tuple(_steps(subject.ref, analysis))
 
 
-def _steps(creations: Sequence[Creation], policies: Policies, server: Server) -> Iterator[AccountStep]:
-    for creation in creations:
-        yield AccountStep(creation.kind, creation.name, creation.count, refusals_of((creation,), policies, server))
+def _steps(maker: ObjectRef, analysis: Analysis) -> Iterator[AccountStep]:
+    account, claims = analysis.account or Account(), analysis.claims
+    policies, server = analysis.policies.policies, analysis.server
+    yield from (creation_step(creation, maker, policies, server) for creation in account.first)
+    if claims is not None:
+        messages = tuple(refusal.message for refusal in claims.refusals)
+        claim = ObjectRef("PersistentVolumeClaim", "", maker.namespace)
+        yield AccountStep(claim, maker, "refused" if messages else "admitted", messages, claims.charges)
+    pod = analysis.manifest.pod
+    if analysis.manifest.live is None:
+        yield pod_step(pod, admit(pod, policies, server, journal=False), maker, policies)
+    owner = ObjectRef("Pod", pod.metadata.name, maker.namespace)
+    yield from (creation_step(made, owner, policies, server) for made in (*account.with_pod, *account.lacking))
+
+
+def creation_step(creation: Creation, maker: ObjectRef, policies: Policies, server: Server) -> AccountStep:
+    """Return the step of one object. Raises Unparsable."""
+    messages = tuple(refusal.message for refusal in refusals_of((creation,), policies, server))
+    made = ObjectRef(creation.kind, creation.name, maker.namespace)
+    costs = tuple(charges(creation.request, policies.quotas))
+    return AccountStep(made, maker, "refused" if messages else "admitted", messages, costs)
+
+
+def pod_step(pod: Pod, outcomes: Sequence[Outcome], maker: ObjectRef, policies: Policies, **more: Any) -> AccountStep:
+    """Return the step of a pod, which costs what its first draft does. ``more``: other fields of the step."""
+    draft = next((outcome.draft for outcome in outcomes if outcome.draft is not None), None)
+    costs = tuple(charges(quota_request(pod, draft), policies.quotas)) if draft is not None else ()
+    made = ObjectRef("Pod", pod.metadata.name, maker.namespace)
+    fields = {"state": state_of(outcomes), "messages": messages_of(outcomes), **more}
+    return AccountStep(made, maker, charges=costs, **fields)
 
 
 def with_objects(store: Store, subject: Subject, analysis: Analysis) -> Analysis:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
 from kubectl_kres.reports.common.explanation import FailedRead
-from kubectl_kres.reports.common.parts import TektonPart
+from kubectl_kres.reports.common.parts import Record, TektonPart
 
 if TYPE_CHECKING:
     from kubectl_kres.admission.request.pod_objects import Creation
@@ -59,6 +61,42 @@ class Account(Struct, frozen=True):
     with_pod: tuple[Creation, ...] = ()
     lacking: tuple[Creation, ...] = ()
     waiting: int = 0
+
+
+#: there: it exists. admitted, refused: it would be. depends-on-order: result or the other. none: it is not even tried,
+#: since something before it is refused or held back.
+ObjectState = Literal["there", "admitted", "refused", "depends-on-order", "none"]
+
+
+class AccountStep(Record, frozen=True):
+    """One object that has to be there for another one to be as its spec says.
+
+    ``maker``: the object that makes it. ``state``: what becomes of it alone, under the quotas as they are used now.
+    ``messages``: the server's refusals. ``charges``: what it costs quotas. ``workspace``, ``tasks``: of a run, those
+    that it serves. ``storage``: what a claim asks for.
+    """
+
+    object: ObjectRef
+    maker: ObjectRef
+    state: ObjectState
+    messages: tuple[str, ...] = ()
+    charges: tuple[QuotaCharge, ...] = ()
+    workspace: str = ""
+    tasks: tuple[str, ...] = ()
+    storage: str = ""
+
+
+def state_of(outcomes: Iterable[Outcome]) -> ObjectState:
+    """Return the state of an object; one that is never sent, as after a refusal, has no outcome."""
+    allowed = {outcome.allowed for outcome in outcomes}
+    if not allowed:
+        return "none"
+    return "depends-on-order" if len(allowed) > 1 else "admitted" if True in allowed else "refused"
+
+
+def messages_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+    """Return the server's refusals, each once."""
+    return tuple(dict.fromkeys(outcome.message for outcome in outcomes if not outcome.allowed))
 
 
 class MadePod(Struct, frozen=True):

@@ -1,11 +1,12 @@
 """Remedies that make room without raising a quota: needless objects are deleted, or fewer of them are kept.
 
-A lower ``revisionHistoryLimit`` does not help: old ReplicaSets are cleaned up once the new one exists.
+A lower ``revisionHistoryLimit`` helps a StatefulSet alone: ReplicaSets and a DaemonSet's revisions go once the new one
+exists. Source: controller/statefulset stateful_set_control.go UpdateStatefulSet, truncateHistory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import structs
 
@@ -19,10 +20,12 @@ from kubectl_kres.reports.common.parts import DeleteObject, Edit, Scale
 from kubectl_kres.reports.common.replicas import owned_by
 from kubectl_kres.reports.remedies.engine import State
 from kubectl_kres.reports.remedies.pods import OwnedPods
+from kubectl_kres.simulate.state import HISTORY
 from kubectl_kres.store.store import Store
 
 #: What one finished Job, with its pods, gives back, by the names of quotas.
 _PODS, _JOBS = "count/pods", "count/jobs.batch"
+_REVISIONS, _REVISIONS_KEPT = "count/controllerrevisions.apps", "spec.revisionHistoryLimit"
 #: So many are deleted by one remedy.
 _MOST = 20
 
@@ -74,8 +77,26 @@ def fewer_kept_jobs(ref: ObjectRef, cron_job: object, short: set[str], state: St
     return None
 
 
-def with_fewer_jobs(place: OwnedPods, fewer: int) -> tuple[OwnedPods, dict[str, int]]:
-    """Return the CronJob with so many Jobs fewer that it keeps, and what the existing ones of them give back."""
+def shorter_history(ref: ObjectRef, workload: object, unused: Parts, gone: State) -> State:
+    """Return the history limit of a StatefulSet with which as many of its ControllerRevisions go as are enough; empty
+    for other kinds.
+    """
+    if ref.kind != "StatefulSet" or not isinstance(workload, Workload) or not gone:
+        return {}
+    limit = HISTORY if workload.spec.revision_history_limit is None else workload.spec.revision_history_limit
+    kept = len(unused) - len(gone)
+    return {_REVISIONS_KEPT: Scale(ref, _REVISIONS_KEPT, kept, limit)} if kept < limit else {}
+
+
+def with_fewer_kept(
+    place: OwnedPods, scales: Sequence[Scale], unused: Callable[[], Parts]
+) -> tuple[OwnedPods, dict[str, int]]:
+    """Return the workload with lower history limits, and what the existing objects that go then give back. ``unused``:
+    returns the revisions that may go.
+    """
+    if scales[0].field == _REVISIONS_KEPT:
+        return place, {_REVISIONS: len(unused()) - scales[0].to}
+    fewer = sum((scale.from_ or 0) - scale.to for scale in scales)
     jobs = next((creation for creation in place.first if creation.kind == "Job"), None)
     if jobs is None:
         return place, {}

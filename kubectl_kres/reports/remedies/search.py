@@ -284,11 +284,19 @@ class PodSearch(RemedySearch[PodTrial]):
         trial = self.trial({})
         short = {name for _, name in trial.need.hard}
         if trial.valid and any(name.startswith("count/") for name in short):
-            from kubectl_kres.reports.remedies.freeing import ended_jobs, fewer_kept_jobs, unused_objects
+            from kubectl_kres.reports.remedies.freeing import (
+                ended_jobs,
+                fewer_kept_jobs,
+                shorter_history,
+                unused_objects,
+            )
 
             own = self.store.get(self.subject.ref.kind, self.subject.ref.name, self.subject.ref.namespace)
             workload = own or manifest_workload(self.subject)
-            yield self.fewest(unused_objects(self.store, self.subject, own, short)) or {}
+            unused = unused_objects(self.store, self.subject, own, short)
+            gone = self.fewest(unused) or {}
+            yield gone
+            yield shorter_history(self.subject.ref, own, unused, gone)
             yield self.walk({}, partial(fewer_kept_jobs, self.subject.ref, workload, short), self.passes)
             yield self.fewest(ended_jobs(self.store, self.subject, short)) or {}
 
@@ -303,11 +311,13 @@ class PodSearch(RemedySearch[PodTrial]):
                 replicas = structs.replace(place.replicas, wanted=scale.to) if place.replicas is not None else None
                 existing = tuple(structs.replace(it, wanted=min(it.wanted, scale.to)) for it in place.existing)
                 place = structs.replace(place, wanted=scale.to, replicas=replicas, existing=existing)
-        fewer = sum((scale.from_ or 0) - scale.to for scale in scales if scale.field != field)
-        if fewer:
-            from kubectl_kres.reports.remedies.freeing import with_fewer_jobs
+        limits = [scale for scale in scales if scale.field != field]
+        if limits:
+            from kubectl_kres.reports.remedies.freeing import unused_objects, with_fewer_kept
 
-            place, freed = with_fewer_jobs(place, fewer)
+            short = {name for _, name in self.trial({}).need.hard}
+            own = self.store.get(self.subject.ref.kind, self.subject.ref.name, self.subject.ref.namespace)
+            place, freed = with_fewer_kept(place, limits, lambda: unused_objects(self.store, self.subject, own, short))
         return place, freed
 
     def _claim_states(self) -> Iterator[State]:

@@ -397,14 +397,15 @@ def _with_claims_and_assistants(
     if world.config.by_operator:
         remedy = tuple(structs.replace(found_remedy, text=kept_elsewhere(found_remedy.text)) for found_remedy in remedy)
     open_tasks = [task.name for task in tasks if task.state not in ENDED]
-    missing_assistants = without_pod(result.assistants, open_tasks)
-    if not missing_assistants or problems or result.plan.cycle:
+    lacking = without_pod(result.assistants, open_tasks)
+    fails = any(assistant.refused_set for assistant in lacking)
+    if not lacking or (problems and not fails) or result.plan.cycle:
         return verdict, remedy
-    beside = assistant_verdict(missing_assistants, open_tasks)
-    remedies = assistant_remedies(store, subject, run, result.plan.pipeline, world, missing_assistants)
-    if verdict.allowed is True:
-        return beside, remedies
-    both = [_join_remedies(first, second) for first, second in zip(remedy[:1], remedies[:1], strict=False)]
+    beside = assistant_verdict(lacking, open_tasks)
+    ways = assistant_remedies(store, subject, run, result.plan.pipeline, world, lacking)
+    if verdict.allowed is True or fails:
+        return (verdict if fails else beside), ways
+    both = [_join_remedies(first, second) for first, second in zip(remedy[:1], ways[:1], strict=False)]
     return structs.replace(verdict, others=(*verdict.others, beside.message, *beside.others)), (*both, *remedy[1:])
 
 
@@ -561,7 +562,8 @@ def _explain_task(
 
 
 def _assistant(assistant: Assistant) -> AssistantPod:
-    events = (*assistant.object_events(),) if assistant.claims else map(assistant.event, assistant.outcomes)
+    before = [refusal.message for _, refusals in assistant.objects for refusal in refusals]
+    events = before or [*assistant.claim_events()] or map(assistant.event, assistant.outcomes)
     refused = () if assistant.exists else tuple(filter(None, events))
     return AssistantPod(assistant.name, assistant.workspace, refused, assistant.tasks, assistant.exists)
 

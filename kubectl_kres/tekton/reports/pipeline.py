@@ -9,9 +9,9 @@ from msgspec import structs
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Assumption, Problem, Source
+from kubectl_kres.reports.common.analysis import AccountStep
 from kubectl_kres.reports.common.explanation import Explanation, Fact, FailedRead, RunState, Verdict
 from kubectl_kres.reports.common.parts import NodeShortage, Record, Remedy
-from kubectl_kres.tekton.reports.run_objects import RunObject
 from kubectl_kres.tekton.rules.base.result import MissingReference
 
 #: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.
@@ -113,7 +113,7 @@ class PipelineExplanation(Record, frozen=True):
     version: str = ""
     complete: bool = True
     held: str = ""
-    claims: tuple[RunObject, ...] = ()
+    claims: tuple[AccountStep, ...] = ()
     run_state: RunState | None = None
 
     @property

@@ -24,9 +24,9 @@ from kubectl_kres.render.verdict.headline import cause, held_text, message_of, v
 from kubectl_kres.render.verdict.object_list import Row
 from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
 from kubectl_kres.render.verdict.run_state import short, state_sentence, state_suffix
+from kubectl_kres.reports.common.analysis import AccountStep
 from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, of_task
-from kubectl_kres.tekton.reports.run_objects import RunObject
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import RUNS
 from kubectl_kres.tekton.text.taskrun import time_text
 
@@ -392,7 +392,7 @@ def _format_missing_assistant(assistant: AssistantPod) -> str:
     return f"the pods of {whose} are made and find no node, until the run times out"
 
 
-def _claims(claims: Sequence[RunObject], width: int) -> Iterator[Line]:
+def _claims(claims: Sequence[AccountStep], width: int) -> Iterator[Line]:
     """Yield the claims of workspaces, and what they cost quotas."""
     new = [claim for claim in claims if claim.state != "there"]
     if new:

@@ -110,8 +110,13 @@ class _AssistantSearch(RemedySearch[Sequence[Assistant]]):
         return with_moved_bound(state, policies, findings, self.subject.ref.namespace) or self._raise(state, trial)
 
     def _raise(self, state: State, trial: Sequence[Assistant]) -> State:
-        quotas, price = self._change_world(state).policies.quotas, dict[Key, int]()
-        for it in trial:
+        changed = self._change_world(state)
+        quotas, price = changed.policies.quotas, dict[Key, int]()
+        # Those that have room now take it from the others.
+        made = assistants(self.run, self.pipeline, changed) if any(it.objects for it in trial) else trial
+        for it in made:
+            for creation, _ in it.objects:
+                price = with_price(price, price_of(charges(creation.request, quotas)))
             draft = next((outcome.draft for outcome in it.outcomes if outcome.draft is not None), None)
             if draft is not None:
                 price = with_price(price, price_of(charges(quota_request(it.pod, draft), quotas)))

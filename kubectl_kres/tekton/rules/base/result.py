@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.outcome import Refusal
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Journal, MessageFault, Problem, Source
 
@@ -19,7 +19,7 @@ def webhook_refusal(kind: str, message: str, rule: str, faults: tuple[MessageFau
 
 
 def refused_object(
-    kind: str, outcome: Outcome, missing: int = 1, *, status: str = "", requeue_seconds: int = 0
+    kind: str, refusal: Refusal, missing: int = 1, *, status: str = "", requeue_seconds: int = 0
 ) -> Problem:
     """Return why the API server does not store a run, in its words. ``missing``: how many alike are not stored, which
     is what a quota that counts them is asked for. ``status``, ``requeue_seconds``: as in Problem.
@@ -27,11 +27,11 @@ def refused_object(
     rule = "tekton/object-refused"
     faults = tuple(
         MessageFault(finding.text, rule, finding.resource, str(missing), finding.used, finding.limit, finding.source)
-        for finding in (outcome.refusal.findings if outcome.refusal is not None else ())
+        for finding in refusal.findings
         if finding.rule == "quota/exceeded"
     )
     return Problem(
-        "object", kind, outcome.message, rule, outcome.reason, status, requeue_seconds, outcome.code, faults=faults
+        "object", kind, refusal.message, rule, refusal.reason, status, requeue_seconds, refusal.code, faults=faults
     )
 
 

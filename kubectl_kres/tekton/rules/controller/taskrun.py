@@ -288,11 +288,11 @@ def send_object(raw: Mapping[str, Any], world: RunNamespace, *, exists: bool = F
     if isinstance(item, Problem):
         return SendOutcome(refusals=(item,))
     policies = msgspec.structs.replace(world.policies, quotas=()) if exists else world.policies
-    refused = tuple(outcome for outcome in create(raw, policies, world.server) if not outcome.allowed)
+    refused = [outcome.refusal for outcome in create(raw, policies, world.server) if outcome.refusal is not None]
     if not refused:
         return SendOutcome(item)
     kind = str(raw.get("kind", ""))
-    return SendOutcome(refusals=tuple(refused_object(kind, outcome) for outcome in refused))
+    return SendOutcome(refusals=tuple(refused_object(kind, refusal) for refusal in refused))
 
 
 def task_run(

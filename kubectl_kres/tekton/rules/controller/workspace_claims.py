@@ -189,21 +189,19 @@ def pipeline_problem(run: PipelineRun, answer: ClaimAnswer, refusal: Refusal, ve
     return Problem("create", "PipelineRun", text, RULE, REASON, "False")
 
 
-def set_problem(run: PipelineRun, assistant: str, refusal: Refusal) -> Problem | None:
-    """Return the condition of a PipelineRun whose assistant's StatefulSet is not valid for a claim's template.
-
-    None: the StatefulSet is stored, and makes no pod without the claim.
-    Source: reconciler/pipelinerun/pipelinerun.go reconcile.
-    """
-    if refusal.code != 422:
-        return None
-    whose = f"{run.metadata.namespace}/{run.metadata.name}"
+def set_problem(run: PipelineRun, assistant: str, refusal: Refusal) -> Problem:
+    """Return the condition of a PipelineRun whose assistant's StatefulSet is not valid for a claim's template."""
     fault = refusal.message.partition(" is invalid: ")[2].replace("spec.", "spec.volumeClaimTemplates[0].spec.", 1)
-    text = (
-        f"Failed to create StatefulSet for PipelineRun {whose} correctly: Affinity Assistant creation error: "
-        f'[failed to create StatefulSet {assistant}: StatefulSet.apps "{assistant}" is invalid: {fault}]'
-    )
-    return Problem("create", "PipelineRun", text, RULE, SET_REASON, "False")
+    error = f'failed to create StatefulSet {assistant}: StatefulSet.apps "{assistant}" is invalid: {fault}'
+    return Problem("create", "PipelineRun", set_failure(run, error), RULE, SET_REASON, "False")
+
+
+def set_failure(run: PipelineRun, errors: str) -> str:
+    """Return the message of such a condition. Source: reconciler/pipelinerun/pipelinerun.go reconcile."""
+    whose = f"{run.metadata.namespace}/{run.metadata.name}"
+    whose = f"{run.metadata.namespace}/{run.metadata.name}"
+    what = f"Failed to create StatefulSet for PipelineRun {whose} correctly"
+    return f"{what}: Affinity Assistant creation error: [{errors}]"
 
 
 def task_problem(run: TaskRun, answer: ClaimAnswer, refusal: Refusal, version: TektonVersion | None) -> Problem:

@@ -14,14 +14,14 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Quantities
 from kubectl_kres.admission.base.outcome import Outcome, Refusal
-from kubectl_kres.admission.quota.quota_admission import Quota
-from kubectl_kres.admission.request.create import create
+from kubectl_kres.admission.quota.quota_admission import charges, count_request, with_used
+from kubectl_kres.admission.request.made_objects import of_struct, revision_raw
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
-from kubectl_kres.admission.request.pod_objects import made_pod
+from kubectl_kres.admission.request.pod_objects import Creation, made_pod, refusals_of
 from kubectl_kres.model.objects import Metadata, OwnerReference
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.provenance.journal import Problem, Source
-from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.quantity import Quantity
 from kubectl_kres.tekton.model import PipelineRun, PipelineSpec, PipelineTask, PodTemplate, TaskRun
 from kubectl_kres.tekton.rules.base.config import merge_pod_templates
 from kubectl_kres.tekton.rules.base.result import MissingReference, SpecOrigin, refused_object
@@ -43,12 +43,14 @@ from kubectl_kres.tekton.rules.controller.taskrun import (
     task_run,
 )
 from kubectl_kres.tekton.rules.controller.workspace_claims import (
+    SET_REASON,
     ClaimAnswer,
     WorkspaceClaim,
     assistants_claims,
     claims_of,
     find_refused_claims,
     pipeline_problem,
+    set_failure,
     set_problem,
 )
 from kubectl_kres.tekton.rules.controller.workspace_claims import find_refused_claims as refused_claims
@@ -68,7 +70,8 @@ class Assistant(Struct, frozen=True):
     """A StatefulSet with one pod. ``workspace``: the one it is for; empty: for the run as a whole.
 
     ``outcomes``: of its pod; ``claims``: the answers that refuse a claim which its StatefulSet makes. ``tasks``: those
-    whose pods must be on its node. ``exists``: its pod exists.
+    whose pods must be on its node. ``exists``: its pod is there. ``objects``: its StatefulSet and the revision of that,
+    where they have yet to be made, each with what refuses it.
     """
 
     name: str
@@ -79,12 +82,23 @@ class Assistant(Struct, frozen=True):
     claims: tuple[ClaimAnswer, ...] = ()
     tasks: tuple[str, ...] = ()
     exists: bool = False
+    objects: tuple[tuple[Creation, tuple[Refusal, ...]], ...] = ()
+
+    @property
+    def refused_set(self) -> tuple[Refusal, ...]:
+        """What refuses its StatefulSet: the run then fails."""
+        return next((refusals for creation, refusals in self.objects if creation.kind == "StatefulSet"), ())
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
-        """Why it has no pod: of its claims, else of the pod in every order; none where the pod is there or comes."""
+        """Why it has no pod: of what is made before it, else of the pod in every order; none where the pod is there or
+        comes.
+        """
         if self.exists:
             return ()
+        for _, refusals in self.objects:
+            if refusals:
+                return refusals
         if self.claims:
             return tuple(refusal for answer in self.claims for refusal in answer.refusals)
         if any(outcome.allowed for outcome in self.outcomes):
@@ -99,7 +113,7 @@ class Assistant(Struct, frozen=True):
             return ""
         return f"Create Pod {self.name}-0 in StatefulSet {self.name} failed error: {outcome.message}"
 
-    def object_events(self) -> Iterator[str]:
+    def claim_events(self) -> Iterator[str]:
         """Yield the messages of the events FailedCreate for its claims.
 
         Source: controller/statefulset stateful_pod_control.go recordClaimEvent.
@@ -124,20 +138,45 @@ def assistants(
 
     Source: reconciler/pipelinerun/affinity_assistant.go.
     """
-    flags = world.config.flags
+    flags, policies = world.config.flags, world.policies
+    started = bool(run.status.child_references) or has_ended(run)
     result = []
     for workspace in _list_assistant_workspaces(run, flags.coschedule):
         assistant = _assistant(run, pipeline, workspace, world)
         own_claims = assistants_claims(run, assistant.name, claims) if flags.coschedule in PER_RUN else ()
+        # They are made before the first TaskRun.
+        objects = () if started else tuple(_admit_objects(assistant, policies, world))
+        for creation, refusals in objects:
+            if not refusals:
+                costs = charges(creation.request, policies.quotas)
+                policies = structs.replace(policies, quotas=with_used(policies.quotas, costs))
         result.append(
             structs.replace(
                 assistant,
                 claims=find_refused_claims(own_claims, world.policies, world.server),
                 tasks=tuple(_tasks(run, pipeline, workspace)),
                 exists=f"{assistant.name}-0" in pods,
+                objects=objects,
             )
         )
     return tuple(result)
+
+
+def _admit_objects(
+    assistant: Assistant, policies: Policies, world: RunNamespace
+) -> Iterator[tuple[Creation, tuple[Refusal, ...]]]:
+    """Yield the StatefulSet, and the ControllerRevision without which its controller makes no pod, with what refuses
+    them.
+    """
+    name, labels = assistant.name, dict(assistant.labels)
+    spec = {"template": of_struct(assistant.pod, "v1", "Pod"), "replicas": 1, "selector": {"matchLabels": labels}}
+    metadata = {"name": name, "namespace": assistant.pod.metadata.namespace, "labels": labels}
+    raw = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": spec}
+    revision = "ControllerRevision", "controllerrevisions.apps", revision_raw(raw, name)
+    for kind, resource, made in (("StatefulSet", "statefulsets.apps", raw), revision):
+        review = policies.review(made, world.server, whole=False)
+        creation = Creation(kind, name, count_request(resource, name), review=review)
+        yield creation, refusals_of((creation,), policies, world.server)
 
 
 def assistant_name(workspace: str, run: str) -> str:
@@ -320,7 +359,7 @@ def refused_runs(
     if plan.cycle or not any(RUNS in quota.hard for quota in world.policies.quotas):
         return {}
     policies = world.policies
-    refused: dict[str, Outcome] = {}
+    refused: dict[str, Refusal] = {}
     missing: Counter[str] = Counter()
     for task in _in_order(plan):
         if task.name in finished or (task.gap is not None and task.gap.why in {"custom", "nested"}):
@@ -328,16 +367,16 @@ def refused_runs(
         for name in task.names or (task.run.metadata.name,):
             if name in children:
                 continue
-            outcome = None if task.name in refused else _refusal(name, policies, world)
-            if outcome is not None:
-                refused[task.name] = outcome
+            creation = Creation("TaskRun", name, count_request(RUNS.removeprefix("count/"), name))
+            refused.update((task.name, first) for first in refusals_of((creation,), policies, world.server)[:1])
             if task.name in refused:
                 missing[task.name] += 1
             else:
-                policies = structs.replace(policies, quotas=tuple(map(_one_more, policies.quotas)))
+                costs = charges(creation.request, policies.quotas)
+                policies = structs.replace(policies, quotas=with_used(policies.quotas, costs))
     return {
-        name: refused_object("TaskRun", outcome, missing[name], status=STARTED[0], requeue_seconds=_LONGEST_WAIT)
-        for name, outcome in refused.items()
+        name: refused_object("TaskRun", refusal, missing[name], status=STARTED[0], requeue_seconds=_LONGEST_WAIT)
+        for name, refusal in refused.items()
     }
 
 
@@ -352,18 +391,6 @@ def _in_order(plan: Plan) -> Iterator[Planned]:
         done.update(planned.name for planned in ready)
         waiting = [planned for planned in waiting if planned.name not in done]
     yield from (task for task in plan.tasks if task.is_finally)
-
-
-def _refusal(name: str, policies: Policies, world: RunNamespace) -> Outcome | None:
-    raw = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": name}}
-    return next((outcome for outcome in create(raw, policies, world.server) if not outcome.allowed), None)
-
-
-def _one_more(quota: Quota) -> Quota:
-    if RUNS not in quota.hard or quota.scopes:
-        return quota
-    used = quota.used.get(RUNS, ZERO)
-    return quota.with_used({**quota.used, RUNS: Quantity(used.nano + 10**9, used.format)})
 
 
 class PipelineAnswer(Struct, frozen=True):
@@ -419,6 +446,8 @@ def pipeline_run(
     refusals = (*_claim_refusals(run, own_claims, world), *_set_refusals(run, extra))
     if refusals:
         result = structs.replace(result, problem=refusals[0].problem)
+    elif any(assistant.refused_set for assistant in extra):
+        result = structs.replace(result, problem=sets_problem(run, extra))
     return PipelineAnswer(result, results, together, extra, done, own_claims, refusals)
 
 
@@ -449,10 +478,19 @@ def _set_refusals(run: PipelineRun, assistants: Sequence[Assistant]) -> Iterator
     for assistant in assistants if not (run.status.child_references or has_ended(run)) else ():
         for answer in assistant.claims:
             for outcome in answer.outcomes:
-                refusal = outcome.refusal
-                problem = set_problem(run, assistant.name, refusal) if refusal is not None else None
-                if problem is not None:
-                    yield ClaimRefusal(answer, outcome, problem)
+                if outcome.refusal is not None and outcome.refusal.code == 422:
+                    yield ClaimRefusal(answer, outcome, set_problem(run, assistant.name, outcome.refusal))
+
+
+def sets_problem(run: PipelineRun, made: Sequence[Assistant]) -> Problem:
+    """Return the condition of a PipelineRun one of whose assistants' StatefulSets is refused: it fails.
+
+    Source: reconciler/pipelinerun/affinity_assistant.go createOrUpdateAffinityAssistant.
+    """
+    refused = [(assistant.name, refusal) for assistant in made for refusal in assistant.refused_set[:1]]
+    errors = " ".join(f"failed to create StatefulSet {name}: {refusal.message}" for name, refusal in refused)
+    about = refused_object("PipelineRun", refused[0][1], len(refused))
+    return structs.replace(about, stage="create", message=set_failure(run, errors), reason=SET_REASON, status="False")
 
 
 def _lacks_params(run: PipelineRun, plan: Plan) -> Problem | None:
