@@ -292,16 +292,16 @@ def _space(cluster: Cluster, namespace: str, *, all_namespaces: bool) -> str:
     return ""
 
 
-def _list(reading: Any, need: Any) -> None:
+def _list(reading: Any, read: Any) -> None:
     """Raises ClusterError where a list that is asked about cannot be read; what the server has not is an empty one."""
     from kubectl_kres.model.kinds import BY_KIND
     from kubectl_kres.model.objects import ObjectRef
     from kubectl_kres.reports.common.explanation import Subject
     from kubectl_kres.reports.pod.manifest_source import missing_error
 
-    reading.fill([need])
-    if not reading.store.covered(need).is_known:
-        raise missing_error(reading.store, Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind]))
+    reading.fill([read])
+    if not reading.store.covered(read).is_known:
+        raise missing_error(reading.store, Subject(ObjectRef(read.kind, "", read.namespace), BY_KIND[read.kind]))
 
 
 def _select_only_object(value: Sequence[T]) -> T:

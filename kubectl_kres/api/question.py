@@ -254,7 +254,9 @@ def _of_name(reading: ReadObjects, text: str, space: str, takes: Callable[[Kind]
     kind = require_answers(reading.kind(word), takes)
     if not kind.namespaced:
         return Subject(ObjectRef(kind.kind, name), kind)
-    namespaces = [space] if space else [place for place, other in reading.store.keys(kind.kind) if other == name]
+    namespaces = (
+        [space] if space else [namespace_ for namespace_, other in reading.store.keys(kind.kind) if other == name]
+    )
     if len(namespaces) > 1:
         raise UsageError(f"{text} is in {', '.join(sorted(namespaces))}: namespace=... says which is meant")
     return Subject(ObjectRef(kind.kind, name, namespaces[0] if namespaces else "default"), kind)

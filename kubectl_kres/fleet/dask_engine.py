@@ -46,7 +46,7 @@ def dask_available() -> None:
         raise UsageError("--engine dask:// needs distributed", hint="pip install 'kubectl-kres[dask]'")
 
 
-def on_dask(tasks: Sequence[FleetTask], address: str, ask: WorkerCall) -> Generator[ClusterStatus]:
+def on_dask(tasks: Sequence[FleetTask], address: str, run_remote: WorkerCall) -> Generator[ClusterStatus]:
     """Yield the status of each task, as they come. ``address``: HOST:PORT of the scheduler.
 
     Workers need this version of kubectl-kres and the same folders. One of another version gets nothing more to do, and
@@ -58,7 +58,7 @@ def on_dask(tasks: Sequence[FleetTask], address: str, ask: WorkerCall) -> Genera
     except (OSError, ValueError) as error:
         raise Unreachable(f"the Dask scheduler {address} does not answer: {error}") from error
     with client:
-        engine = _Engine(client, ask, tasks)
+        engine = _Engine(client, run_remote, tasks)
         try:
             yield from engine.run()
         finally:
@@ -68,8 +68,8 @@ def on_dask(tasks: Sequence[FleetTask], address: str, ask: WorkerCall) -> Genera
 class _Engine:
     """Gives tasks to workers and takes in what comes of them."""
 
-    def __init__(self, client: Any, ask: WorkerCall, tasks: Sequence[FleetTask]) -> None:
-        self._client, self._ask = client, ask
+    def __init__(self, client: Any, run_remote: WorkerCall, tasks: Sequence[FleetTask]) -> None:
+        self._client, self._ask = client, run_remote
         self._waiting = deque((task, 0) for task in tasks)
         self._open = len(tasks)
         self._tries: dict[Any, _Try] = {}
@@ -126,7 +126,7 @@ class _Engine:
                 cluster_statuses += self._retry_task(future, item, "its worker ended")
         return cluster_statuses
 
-    def _retry_task(self, future: Any, value: _Try, why: str) -> list[ClusterStatus]:
+    def _retry_task(self, future: Any, value: _Try, reason: str) -> list[ClusterStatus]:
         del self._tries[future]
         self._client.cancel([future], force=True)
         self._remove(value)
@@ -135,7 +135,7 @@ class _Engine:
         if value.count < _TRIES:
             self._waiting.append((value.task, value.count))
             return []
-        return [ClusterStatus(value.task.cluster, "lost", value.task.source, message=f"{why}, {value.count} times")]
+        return [ClusterStatus(value.task.cluster, "lost", value.task.source, message=f"{reason}, {value.count} times")]
 
     def _time_out_tasks(self) -> list[ClusterStatus]:
         """Tasks whose time is over. Their worker may be stopped; it is free when they end."""
@@ -160,8 +160,8 @@ class _Engine:
         if not left:
             return []
         self._waiting = deque(pair for pair in self._waiting if pair[0] not in left)
-        why = next((cluster_status.message for cluster_status in self._unfit.values()), "no Dask worker is free")
-        return [ClusterStatus(task.cluster, "lost", task.source, message=why) for task in left]
+        reason = next((cluster_status.message for cluster_status in self._unfit.values()), "no Dask worker is free")
+        return [ClusterStatus(task.cluster, "lost", task.source, message=reason) for task in left]
 
     def _finish_task(self, future: Any) -> list[ClusterStatus]:
         result = self._tries.get(future)
@@ -199,8 +199,8 @@ class _Engine:
         try:
             Path(status.file).replace(value.task.file)
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            message = f"its rows are not here ({why}): workers need the same folder {Path(value.task.file).parent}"
+            reason = (error.strerror or str(error)).lower()
+            message = f"its rows are not here ({reason}): workers need the same folder {Path(value.task.file).parent}"
             return ClusterStatus(value.task.cluster, "failed", value.task.source, message=message)
         return structs.replace(status, file=value.task.file)
 

@@ -159,16 +159,16 @@ def _split_templates(manifest: Manifest) -> list[Manifest]:
 
 def _set_namespace(manifest: Manifest, kind: Kind | None, namespace: str, *, explicit: bool) -> Manifest:
     """Return the manifest in its namespace, none for kinds that have none."""
-    own = manifest.namespace
+    own_namespace = manifest.namespace
     if kind is not None and not kind.namespaced:
-        own = namespace = ""
-    elif explicit and own and own != namespace:
+        own_namespace = namespace = ""
+    elif explicit and own_namespace and own_namespace != namespace:
         raise manifest.fault(
-            f'the namespace from the provided object "{own}" does not match the namespace "{namespace}".'
-            f" You must pass '--namespace={own}' to perform this operation.",
+            f'the namespace from the provided object "{own_namespace}" does not match the namespace "{namespace}".'
+            f" You must pass '--namespace={own_namespace}' to perform this operation.",
             ("metadata", "namespace"),
         )
-    return _with_metadata(manifest, "namespace", own or namespace)
+    return _with_metadata(manifest, "namespace", own_namespace or namespace)
 
 
 def _with_name(manifest: Manifest, index: int) -> Manifest:

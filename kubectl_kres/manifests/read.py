@@ -283,8 +283,8 @@ def _items(manifest: Manifest, faults: list[InputError]) -> Iterator[Manifest]:
         return
     common = {"apiVersion": manifest.api_version, "kind": manifest.kind.removesuffix("List")}
     for index, item in enumerate(items or ()):
-        given = {**common, **item} if isinstance(item, dict) and common["kind"] else item
-        yield from _objects(document, given, (*manifest.within, "items", index), faults)
+        completed = {**common, **item} if isinstance(item, dict) and common["kind"] else item
+        yield from _objects(document, completed, (*manifest.within, "items", index), faults)
 
 
 def _find_metadata_fault(manifest: Manifest) -> InputError | None:

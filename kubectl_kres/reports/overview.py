@@ -227,9 +227,9 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     kept = keeper_of(problem.subject, quota.metadata)
     excess = join_words([f"{-parse(use.left or '0')} of {use.name}" for use in over])
     command_texts = commands(context.store.origin, edits, {problem.subject: kept} if kept else {})
-    ask = usage_command(context.store.origin, problem.subject)
+    question = usage_command(context.store.origin, problem.subject)
     return (
-        Remedy(f"free {excess}", ask=ask),
+        Remedy(f"free {excess}", ask=question),
         Remedy(f"{sentence(edits)}, as much as is used", edits, command_texts, kept),
     )
 

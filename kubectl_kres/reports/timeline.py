@@ -229,8 +229,8 @@ def _newest_last(entry: TimelineEntry) -> tuple[str, str, str, str]:
 
 
 def _edits(store: Store, namespace: str) -> Iterator[TimelineEntry]:
-    own = ((kind, item) for kind in _POLICIES for item in store.all(kind, namespace or None))
-    for kind, item in (*own, *_objects(store, kinds_of("edited"), namespace)):
+    policy_objects = ((kind, item) for kind in _POLICIES for item in store.all(kind, namespace or None))
+    for kind, item in (*policy_objects, *_objects(store, kinds_of("edited"), namespace)):
         if isinstance(item.metadata, ManagedMetadata):
             yield from edits(ObjectRef(kind, item.metadata.name, item.metadata.namespace), item.metadata)
     yield from rollouts(store.all("ReplicaSet", namespace or None))

@@ -231,12 +231,14 @@ def required_terms(pod: AnyPod, terms: AffinityTerms | None) -> tuple[AffinityTe
 
 
 def _resolve_term(pod: AnyPod, term: AffinityTerm) -> AffinityTerm:
-    own = () if term.namespaces or term.namespace_selector is not None else (pod.metadata.namespace,)
+    own_namespace = () if term.namespaces or term.namespace_selector is not None else (pod.metadata.namespace,)
     selector = term.label_selector
     if selector is not None:
         selector = with_keys(selector, pod, term.match_label_keys, "In")
         selector = with_keys(selector, pod, term.mismatch_label_keys, "NotIn")
-    return AffinityTerm(selector, term.topology_key, (*(term.namespaces or ()), *own), term.namespace_selector)
+    return AffinityTerm(
+        selector, term.topology_key, (*(term.namespaces or ()), *own_namespace), term.namespace_selector
+    )
 
 
 def with_keys(selector: LabelSelector, pod: AnyPod, keys: Iterable[str] | None, operator: str) -> LabelSelector:

@@ -162,10 +162,10 @@ class _Limits(Filter):
         """
         if self._world.minor < 37:
             return ""
-        there = {driver.name for driver in (csi_node.spec.drivers or ())} if csi_node is not None else set()
+        existing = {driver.name for driver in (csi_node.spec.drivers or ())} if csi_node is not None else set()
         for driver in dict.fromkeys(self._new.values()):
             known = self._world.drivers.get(driver)
-            if known is not None and known.spec.prevent_pod_scheduling_if_missing and driver not in there:
+            if known is not None and known.spec.prevent_pod_scheduling_if_missing and driver not in existing:
                 return driver
         return ""
 

@@ -80,8 +80,8 @@ def with_text(struct: Any) -> Any:
     metadata = next((field.type for field in structs.fields(struct) if field.name == "metadata"), None)
     if metadata is not ManagedMetadata:
         return struct
-    own = ("metadata", ManagersText, ManagersText())
-    return msgspec.defstruct(struct.__name__, [own], bases=(struct,), frozen=True)
+    own_fields = ("metadata", ManagersText, ManagersText())
+    return msgspec.defstruct(struct.__name__, [own_fields], bases=(struct,), frozen=True)
 
 
 def kept_fields(entry: ManagedFields) -> Any:

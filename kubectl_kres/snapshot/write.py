@@ -68,9 +68,9 @@ def claim_template(template: Any) -> Any:
         return template
     metadata, spec = template.get("metadata"), template.get("spec")
     kept = ("accessModes", "resources", "storageClassName", "volumeAttributesClassName")
-    own = {key: spec[key] for key in kept if key in spec} if isinstance(spec, Mapping) else {}
+    own_spec = {key: spec[key] for key in kept if key in spec} if isinstance(spec, Mapping) else {}
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    return {**({"metadata": {"name": name}} if name else {}), "spec": own}
+    return {**({"metadata": {"name": name}} if name else {}), "spec": own_spec}
 
 
 def _host_ports(ports: Any) -> Any:

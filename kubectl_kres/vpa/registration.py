@@ -36,8 +36,8 @@ def webhook_of(registered: tuple[str, Webhook], deciding: Mapping[Owner, Autosca
 
 def maker_of(store: ReferenceType[Store], namespace: str, owner: Owner) -> Owner | None:
     """Return who made a controller of pods, itself if nobody did; None where it was not read."""
-    there = store()
-    item = there.get(owner[0], owner[1], namespace) if there is not None else None
+    existing = store()
+    item = existing.get(owner[0], owner[1], namespace) if existing is not None else None
     if item is None:
         return None
     owners: Iterable[OwnerReference] = item.metadata.owner_references or ()

@@ -224,10 +224,10 @@ def check_priority(draft: Draft, name: str, classes: Mapping[str, PriorityClass]
         ("integer value of priority", draft.spec.priority, value),
         ("string value of PreemptionPolicy", draft.spec.preemption_policy, policy),
     )
-    for what, given, computed in brought:
-        if given is not None and given != computed:
+    for what, sent_value, computed in brought:
+        if sent_value is not None and sent_value != computed:
             text = (
-                f"the {what} ({given}) must not be provided in pod spec; "
+                f"the {what} ({sent_value}) must not be provided in pod spec; "
                 f"priority admission controller computed {computed} from the given PriorityClass name"
             )
             source = Source("PriorityClass", chosen) if chosen else None

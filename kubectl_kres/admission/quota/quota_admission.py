@@ -149,8 +149,8 @@ def evaluate(
     before = _of_webhooks(request, shared, journal, counted=counted, old=old) if shared else QuotaVerdict()
     if before.refusals:
         return before
-    own = [quota for quota in quotas if quota.words is None] if shared else quotas
-    verdict = _of_plugin(request, own, limited, journal, counted=counted, old=old)
+    own_quotas = [quota for quota in quotas if quota.words is None] if shared else quotas
+    verdict = _of_plugin(request, own_quotas, limited, journal, counted=counted, old=old)
     return verdict if verdict.refusals or not shared else QuotaVerdict((), (*verdict.charges, *before.charges))
 
 
@@ -569,5 +569,5 @@ def amounts(quotas: Iterable[Quota]) -> tuple[dict[Key, int], dict[Key, int]]:
 def lacking_room(quotas: Iterable[Quota], price: Price) -> dict[Key, int]:
     """Return what the hard of quotas has to be for a price, where it is less."""
     used, hard = amounts(quotas)
-    needs = {key: used.get(key, 0) + amount for key, amount in price.items() if amount > 0 and key in hard}
-    return {key: need for key, need in needs.items() if need > hard[key]}
+    requested = {key: used.get(key, 0) + amount for key, amount in price.items() if amount > 0 and key in hard}
+    return {key: nano for key, nano in requested.items() if nano > hard[key]}

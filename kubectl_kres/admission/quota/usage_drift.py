@@ -130,7 +130,7 @@ def _explain_drift(
 ) -> Drift:
     """``more``: what is used beyond what was counted."""
     for cause in ("finished", "resized"):
-        quantities = {pod: usage[name] for why, pod, usage in suspects if why == cause and name in usage}
+        quantities = {pod: usage[name] for reasons, pod, usage in suspects if reasons == cause and name in usage}
         if quantities:
             exact = cause == "finished" and total(quantities.values()) == more
             return Drift(name, cause, *texts, tuple(sorted(quantities)), exact)

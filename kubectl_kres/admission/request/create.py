@@ -59,18 +59,22 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     A template gets no request from its limit: defaults.go SetDefaults_Pod is for pods alone.
     Source: validation.go ValidatePodTemplateSpec.
     """
-    kind, own = str(raw.get("kind", "")), list(metadata_errors(raw, server))
+    kind, own_errors = str(raw.get("kind", "")), list(metadata_errors(raw, server))
     group = str(raw.get("apiVersion", "")).rpartition("/")[0]
     called = f"{kind}.{group}" if group else kind
     if kind not in WORKLOADS:
-        return _build_refused_outcome(invalid_object(called, name_of(raw), own, server), None) if own else None
+        return (
+            _build_refused_outcome(invalid_object(called, name_of(raw), own_errors, server), None)
+            if own_errors
+            else None
+        )
     try:
         draft = draft_pod(without_unknown(pod, server), server)
     except Unparsable:
         return None
     round_up(draft)
     metadata = _metadata_at(raw, path)
-    own += workload_errors(with_known_strategy(raw, server), path)
+    own_errors += workload_errors(with_known_strategy(raw, server), path)
     errors: list[FieldError] = []
     if not skips_template(raw):
         kept = mapping(with_known_volumes({"spec": spec}, server), "spec")
@@ -78,16 +82,16 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
         within = [*shaped, *validate_containers(draft, server), *validate_pod_level(draft)]
         errors = [_in_template(error) for error in within]
         tags = [*tag_errors(metadata, path), *annotation_errors(metadata, spec, f"{path}.annotations")]
-        own += tags * (2 if kind == "StatefulSet" else 1)
-    own += template_errors(raw, server) if kind == "StatefulSet" else ()
-    if not own and not errors:
+        own_errors += tags * (2 if kind == "StatefulSet" else 1)
+    own_errors += template_errors(raw, server) if kind == "StatefulSet" else ()
+    if not own_errors and not errors:
         return None
     placed = [structs.replace(error, field=f"{path}.{error.field}") for error in errors]
-    refusal = invalid_object(called, name_of(raw), [*own, *placed], server)
+    refusal = invalid_object(called, name_of(raw), [*own_errors, *placed], server)
     # What a remedy is about stands in the pod.
     findings = tuple(
         structs.replace(finding, path=error.field)
-        for finding, error in zip(refusal.findings, [*own, *errors], strict=True)
+        for finding, error in zip(refusal.findings, [*own_errors, *errors], strict=True)
     )
     return _build_refused_outcome(structs.replace(refusal, findings=findings), draft)
 

@@ -48,8 +48,10 @@ def revision_raw(workload: Raw, name: str) -> dict[str, Any]:
 def job_raw(cron_job: Raw, name: str) -> dict[str, Any]:
     """Return the next Job of a CronJob."""
     template = mapping(mapping(cron_job, "spec"), "jobTemplate")
-    given = {key: value for key, value in mapping(template, "metadata").items() if key in {"labels", "annotations"}}
-    metadata = {**given, **_metadata(cron_job, name)}
+    template_metadata = {
+        key: value for key, value in mapping(template, "metadata").items() if key in {"labels", "annotations"}
+    }
+    metadata = {**template_metadata, **_metadata(cron_job, name)}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": mapping(template, "spec")}
 
 

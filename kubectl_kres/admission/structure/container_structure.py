@@ -128,21 +128,21 @@ def mount_errors(container: Raw, path: str, volumes: Mapping[str, Raw]) -> Itera
     mount_paths = {text(mount, "name"): text(mount, "mountPath") for mount in mounts}
     taken: set[str] = set()
     for index, mount in enumerate(mounts):
-        item_path, name, where = f"{path}.volumeMounts[{index}]", text(mount, "name"), text(mount, "mountPath")
+        item_path, name, mount_path = f"{path}.volumeMounts[{index}]", text(mount, "name"), text(mount, "mountPath")
         if not name:
             yield required(f"{item_path}.name", rule=_RULE_MOUNT)
         if name not in volumes:
             yield not_found(f"{item_path}.name", name, rule=_RULE_MOUNT)
-        if not where:
+        if not mount_path:
             yield required(f"{item_path}.mountPath", rule=_RULE_MOUNT)
-        if where in taken:
-            yield invalid(f"{item_path}.mountPath", where, "must be unique", _RULE_MOUNT)
-        taken.add(where)
+        if mount_path in taken:
+            yield invalid(f"{item_path}.mountPath", mount_path, "must be unique", _RULE_MOUNT)
+        taken.add(mount_path)
         if name in device_paths:
             yield invalid(f"{item_path}.name", name, "must not already exist in volumeDevices", _RULE_MOUNT)
-        if where in device_paths.values():
+        if mount_path in device_paths.values():
             yield invalid(
-                f"{item_path}.mountPath", where, "must not already exist as a path in volumeDevices", _RULE_MOUNT
+                f"{item_path}.mountPath", mount_path, "must not already exist as a path in volumeDevices", _RULE_MOUNT
             )
         yield from _within_errors(mount, container, f"{path}.volumeMounts", item_path)
     yield from _device_errors(devices, f"{path}.volumeDevices", mount_paths, volumes)
@@ -182,23 +182,23 @@ def _device_errors(
     names: set[str] = set()
     paths: set[str] = set()
     for index, device in enumerate(devices):
-        item_path, name, where = f"{path}[{index}]", text(device, "name"), text(device, "devicePath")
+        item_path, name, device_path = f"{path}[{index}]", text(device, "name"), text(device, "devicePath")
         if name in names:
             yield invalid(f"{item_path}.name", name, "must be unique", _RULE_MOUNT)
         yield from _device_name_errors(name, f"{item_path}.name", volumes)
-        if not where:
+        if not device_path:
             yield required(f"{item_path}.devicePath", rule=_RULE_MOUNT)
-        if where in paths:
-            yield invalid(f"{item_path}.devicePath", where, "must be unique", _RULE_MOUNT)
-        if [*backstep_errors(where, item_path, _RULE_MOUNT)]:
-            yield invalid(f"{item_path}.devicePath", where, "can not contain backsteps ('..')", _RULE_MOUNT)
+        if device_path in paths:
+            yield invalid(f"{item_path}.devicePath", device_path, "must be unique", _RULE_MOUNT)
+        if [*backstep_errors(device_path, item_path, _RULE_MOUNT)]:
+            yield invalid(f"{item_path}.devicePath", device_path, "can not contain backsteps ('..')", _RULE_MOUNT)
         else:
-            paths.add(where)
+            paths.add(device_path)
         if name in mounts:
             yield invalid(f"{item_path}.name", name, "must not already exist in volumeMounts", _RULE_MOUNT)
-        if where in mounts.values():
+        if device_path in mounts.values():
             yield invalid(
-                f"{item_path}.devicePath", where, "must not already exist as a path in volumeMounts", _RULE_MOUNT
+                f"{item_path}.devicePath", device_path, "must not already exist as a path in volumeMounts", _RULE_MOUNT
             )
         names |= {name} if name else set()
 

@@ -174,7 +174,7 @@ def _choose_subjects(options: Options, words: Sequence[str]) -> Choose | None:
     if kind not in {POOL, CLAIM}:
         return None
     choose = pools if kind == POOL else claims
-    return lambda source, given, options, _, program: choose(source, given, options, (), program)
+    return lambda source, inputs, options, _, program: choose(source, inputs, options, (), program)
 
 
 def query(options: Options, words: Sequence[str]) -> Query:

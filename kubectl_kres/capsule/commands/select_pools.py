@@ -75,15 +75,17 @@ def _select_named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Sel
     subjects: list[Subject] = []
     missing: list[KresError] = []
     for name in dict.fromkeys(name_of(kind, word, f"{kind.names[3]}-name") for word in words):
-        given = (ref.namespace for ref in source.store.files if (ref.kind, ref.name) == (kind.kind, name))
-        namespaces = dict.fromkeys((*given, *source.candidate_namespaces(kind, name)))
+        file_namespaces = (ref.namespace for ref in source.store.files if (ref.kind, ref.name) == (kind.kind, name))
+        namespaces = dict.fromkeys((*file_namespaces, *source.candidate_namespaces(kind, name)))
         group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in namespaces]
         source.fill(ReadRequest(kind.kind, subject.ref.namespace, name) for subject in group)
-        there = [subject for subject in group if source.store.get(kind.kind, name, subject.ref.namespace) is not None]
-        if not there and name in _find_unreadable_pools(source, kind, name):
-            there = group
-        subjects += there
-        if not there:
+        existing = [
+            subject for subject in group if source.store.get(kind.kind, name, subject.ref.namespace) is not None
+        ]
+        if not existing and name in _find_unreadable_pools(source, kind, name):
+            existing = group
+        subjects += existing
+        if not existing:
             missing.append(_add_hint(fault_of(source, group), kind, name))
     complete(source, subjects, pooled_needs)
     return Selection(tuple(subjects), tuple(missing))

@@ -406,51 +406,51 @@ def in_use(used: Amounts, hard: Collection[str], candidates: Sequence[ClaimCandi
     Source: capsule internal/controllers/resourcepools, selectClaimsCoveringUsageGreedy.
     """
     left = {name: used[name].nano for name in hard if name in used and used[name].nano > 0}
-    asks = [
+    requested = [
         {name: candidate.requested[name].nano for name in left if name in candidate.requested}
         for candidate in candidates
     ]
-    if any(nano < 0 for mapping in asks for nano in mapping.values()):
-        return [candidates[index] for index in _select_by_scan(left, asks)]
-    return [candidates[index] for index in _select_by_heap(left, asks)]
+    if any(nano < 0 for mapping in requested for nano in mapping.values()):
+        return [candidates[index] for index in _select_by_scan(left, requested)]
+    return [candidates[index] for index in _select_by_heap(left, requested)]
 
 
-def _select_by_heap(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
+def _select_by_heap(left: Nanos, requested: Sequence[Nanos]) -> list[int]:
     """Scores never grow while amounts are taken off, so that an old score bounds the new one."""
-    heap = [(-score, index) for index, mapping in enumerate(asks) if (score := _score(left, mapping)) > 0]
+    heap = [(-score, index) for index, mapping in enumerate(requested) if (score := _score(left, mapping)) > 0]
     heapq.heapify(heap)
     chosen: list[int] = []
     while heap and any(left.values()):
         _, index = heapq.heappop(heap)
-        score = _score(left, asks[index])
+        score = _score(left, requested[index])
         if score <= 0:
             continue
         if heap and (-score, index) > heap[0]:
             heapq.heappush(heap, (-score, index))
             continue
         chosen.append(index)
-        _take(left, asks[index])
+        _take(left, requested[index])
     return chosen
 
 
-def _select_by_scan(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
+def _select_by_scan(left: Nanos, requested: Sequence[Nanos]) -> list[int]:
     """With a claim of a negative amount every score has to be looked at each time."""
-    open_, chosen = list(range(len(asks))), list[int]()
+    open_, chosen = list(range(len(requested))), list[int]()
     while open_ and any(left.values()):
-        score, negated = max((_score(left, asks[index]), -index) for index in open_)
+        score, negated = max((_score(left, requested[index]), -index) for index in open_)
         if score <= 0:
             break
         chosen.append(-negated)
         open_.remove(-negated)
-        _take(left, asks[-negated])
+        _take(left, requested[-negated])
     return chosen
 
 
-def _score(left: Nanos, asks: Nanos) -> int:
+def _score(left: Nanos, requested: Nanos) -> int:
     """Return what is covered already counts for nothing, not even against a claim of a negative amount."""
-    return sum(min(left[name], nano) for name, nano in asks.items() if left[name])
+    return sum(min(left[name], nano) for name, nano in requested.items() if left[name])
 
 
-def _take(left: Nanos, asks: Nanos) -> None:
-    for name, nano in asks.items():
+def _take(left: Nanos, requested: Nanos) -> None:
+    for name, nano in requested.items():
         left[name] = max(left[name] - nano, 0)

@@ -114,9 +114,9 @@ def _format_queue_position(report: ClaimReport) -> str:
 
 def _columns(namespace: str) -> tuple[Column, ...]:
     # Names are lower case by rule.
-    where, name = map(attrgetter, ("claim.metadata.namespace", "claim.metadata.name"))
+    namespace_of, name = map(attrgetter, ("claim.metadata.namespace", "claim.metadata.name"))
     return (
-        *(() if namespace else (Column("namespace", "NAMESPACE", where, where),)),
+        *(() if namespace else (Column("namespace", "NAMESPACE", namespace_of, namespace_of),)),
         Column("name", "NAME", name, name, most=48),
         Column("pool", "POOL", lambda row: _pool(row) or "-", most=30),
         Column("state", "STATE", lambda row: row.report.state, _state_rank, _state_tone, width=10),

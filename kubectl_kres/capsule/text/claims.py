@@ -46,9 +46,9 @@ def count_line(states: Sequence[ClaimState], width: int = 80) -> str:
     return "\n".join(wrap_text(text, width, rest="  "))
 
 
-def asks_words(asks: Mapping[str, str]) -> str:
+def asks_words(requested: Mapping[str, str]) -> str:
     """``requests.cpu 2, requests.memory 4Gi``."""
-    return ", ".join(f"{name} {value}" for name, value in asks.items()) or "nothing"
+    return ", ".join(f"{name} {value}" for name, value in requested.items()) or "nothing"
 
 
 def _table(reports: Sequence[ClaimReport], width: int) -> Iterator[Line]:

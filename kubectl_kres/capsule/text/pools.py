@@ -64,12 +64,12 @@ def queue_lines(
 def _bar(use: PoolUse, queue: Sequence[Queued], cells: int, *, ascii_only: bool) -> Line:
     """Return what is free, then a digit a claim as often as its amount has cells."""
     free = max(0, parse(use.available).nano)
-    asks = [(queued, parse(queued.asks[use.name]).nano) for queued in queue if use.name in queued.asks]
-    total = free + sum(amount for _, amount in asks)
+    requested = [(queued, parse(queued.asks[use.name]).nano) for queued in queue if use.name in queued.asks]
+    total = free + sum(amount for _, amount in requested)
     # Each claim begins with its end of what is before it.
-    room = cells - len(asks) - 1
+    room = cells - len(requested) - 1
     line: list[tuple[Tone, str]] = [("quiet", _FREE[ascii_only] * _queue_share(free, total, room))]
-    for queued, amount in asks:
+    for queued, amount in requested:
         line += [
             ("quiet", _END[ascii_only]),
             (_queued_tone(queued), str(queued.place) * _queue_share(amount, total, room)),

@@ -67,20 +67,20 @@ def split(
 
 
 def values(
-    before: Iterable[GivenFlag], own: Iterable[GivenFlag], flags: Iterable[click.Parameter], ctx: click.Context
+    before: Iterable[GivenFlag], own_flags: Iterable[GivenFlag], flags: Iterable[click.Parameter], ctx: click.Context
 ) -> dict[str, str | bool | list[str | bool]]:
     """By field what the flags before the command and its own give; its own win.
 
     Raises click.UsageError for a flag before the command that the command does not take.
     """
-    own = tuple(own)
+    own_flags = tuple(own_flags)
     known_items = {flag.name: flag for flag in flags}
-    overruled = {flag.field for flag in own}
+    overruled = {flag.field for flag in own_flags}
     for flag in before:
         if flag.field not in known_items:
             raise unknown(flag.name, (), ctx)
     result: dict[str, list[str | bool]] = {}
-    for flag in (*(flag for flag in before if flag.field not in overruled), *own):
+    for flag in (*(flag for flag in before if flag.field not in overruled), *own_flags):
         result.setdefault(flag.field, []).append(flag.value)
     return {
         field: given_flags if known_items[field].multiple else given_flags[-1] for field, given_flags in result.items()

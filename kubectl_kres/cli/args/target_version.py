@@ -111,8 +111,8 @@ def _read_configuration(file: str) -> tuple[tuple[LimitedResource, ...], frozens
     for plugin in configuration.plugins:
         if plugin.name != _QUOTA:
             continue
-        own = _load_yaml(str(Path(file).parent / plugin.path)) if plugin.path else plugin.configuration
-        limited = _convert_data(own or {}, _QuotaConfiguration, plugin.path or file).limited_resources
+        plugin_configuration = _load_yaml(str(Path(file).parent / plugin.path)) if plugin.path else plugin.configuration
+        limited = _convert_data(plugin_configuration or {}, _QuotaConfiguration, plugin.path or file).limited_resources
     return limited, frozenset(configuration.disabled_plugins)
 
 

@@ -74,13 +74,15 @@ def _install() -> int:
 def _uninstall() -> int:
     program = _program()
     beside = program.with_name(_NAME)
-    there = [link for link in dict.fromkeys((beside, *_on_path(_NAME))) if os.path.lexists(link)]
-    if not there:
+    existing = [link for link in dict.fromkeys((beside, *_on_path(_NAME))) if os.path.lexists(link)]
+    if not existing:
         click.echo(f"Not installed: {beside} does not exist")
         return 0
-    ours = [link for link in there if _is_own_link(link, program)]
+    ours = [link for link in existing if _is_own_link(link, program)]
     if not ours:
-        raise UsageError(f"{there[0]} is not a link that --install made", hint="it goes with what it was installed by")
+        raise UsageError(
+            f"{existing[0]} is not a link that --install made", hint="it goes with what it was installed by"
+        )
     for link in ours:
         try:
             link.unlink()
@@ -114,16 +116,16 @@ def _find_link_path(program: Path) -> Path:
     if not _of_krew(program) or os.name == "nt":
         return program.with_name(_NAME)
     home = os.path.expanduser("~")  # noqa: PTH111, without a home it stays as it is
-    own = [Path(home) / ".local" / "bin", Path(home) / "bin"]
+    user_folders = [Path(home) / ".local" / "bin", Path(home) / "bin"]
     path = {link.parent for link in _on_path(_NAME)}
-    chosen = next((folder for folder in own if folder in path and os.access(folder, os.W_OK)), None)
+    chosen = next((folder for folder in user_folders if folder in path and os.access(folder, os.W_OK)), None)
     if chosen is not None:
         return chosen / _NAME
     if (program.parent.parent / "receipts" / "krew.yaml").is_file():
         return program.with_name(_NAME)
     raise UsageError(
         f"a link in {program.parent} would break krew once kres is uninstalled",
-        hint=f"make {own[0]}, put it on PATH, and run this again",
+        hint=f"make {user_folders[0]}, put it on PATH, and run this again",
     )
 
 

@@ -57,7 +57,7 @@ def _server(options: Options) -> dict[str, Any]:
     from kubectl_kres.cluster.connection.api_connection import whoami
     from kubectl_kres.cluster.read.fill_store import version
 
-    target, connection = open_connection(options, ask=False)
+    target, connection = open_connection(options, asks_user=False)
     with connection:
         text = version(connection)
         person = whoami(connection)

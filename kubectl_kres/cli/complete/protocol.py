@@ -114,13 +114,13 @@ def find(words: Sequence[str]) -> CompletionContext:
         line, rest = _split(before, typed, shared, ctx, stop=True)
         if line.words in {(), (_HERE,)}:
             return _complete_before_command(line, rest, typed, shared)
-        name, *own = line.words
+        name, *command_words = line.words
         command = program.get_command(ctx, aliases().get(name, name))
         if not isinstance(command, Command):
             return CompletionContext(typed)
-        if own[-1:] == [_HERE]:
-            own = own[:-1]
-        inner, rest = _split(own, typed, command.params, ctx)
+        if command_words[-1:] == [_HERE]:
+            command_words = command_words[:-1]
+        inner, rest = _split(command_words, typed, command.params, ctx)
         return _complete_after_command(command, CommandLine((*line.flags, *inner.flags), inner.words), rest, typed)
     except click.UsageError:
         return CompletionContext(typed)
@@ -187,8 +187,8 @@ def _value(flag: click.Option, command: Command | None, rest: str, typed: str, o
     if flag.metavar in {"FILE", "DIR", "DIR|GLOB"}:
         return slot._replace(directive=FOLDERS if flag.metavar == "DIR" else FILES)
     if flag.name in _TYPES:
-        given = options.namespaces if flag.multiple else ()
-        return slot._replace(type=_TYPES[flag.name], taken=frozenset(given))
+        namespaces = options.namespaces if flag.multiple else ()
+        return slot._replace(type=_TYPES[flag.name], taken=frozenset(namespaces))
     if flag.name in _ENTRIES:
         return slot._replace(entries=_ENTRIES[flag.name])
     if flag.metavar == "TYPE/NAME":
@@ -215,11 +215,11 @@ def _commands() -> tuple[Completion, ...]:
 
 def _names(known: Iterable[click.Parameter], line: CommandLine) -> tuple[Completion, ...]:
     """Return the flags that may follow: all that are not given yet or may be repeated."""
-    given = {given_flag.field for given_flag in line.flags}
+    given_fields = {given_flag.field for given_flag in line.flags}
     return tuple(
         Completion(name, (flag.help or "").partition(". ")[0].rstrip("."))
         for flag in known
-        if isinstance(flag, click.Option) and (flag.name not in given or flag.multiple)
+        if isinstance(flag, click.Option) and (flag.name not in given_fields or flag.multiple)
         for name in flag.opts
     )
 

@@ -52,8 +52,8 @@ class Explainer:
 def explainer_of(kind: Kind) -> type[Explainer] | None:
     """Return who explains objects of a kind; None: what explains pods and policies does."""
     name = answers_about(kind).explained
-    where = next((system.explainer for system in systems() if system.name == name), None)
-    if where is None:
+    module_and_name = next((system.explainer for system in systems() if system.name == name), None)
+    if module_and_name is None:
         return None
-    result: type[Explainer] = getattr(import_module(where[0]), where[1])
+    result: type[Explainer] = getattr(import_module(module_and_name[0]), module_and_name[1])
     return result

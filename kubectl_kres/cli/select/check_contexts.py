@@ -153,8 +153,8 @@ def _of_cluster(
     source.fill(read for read in denied.needs_of_systems(source.store, scope) if source.store.should_read(read))
     lacks = [*missing_reads(source.store, reads)]
     by_space = makers(source.store, scope)
-    own = (subject for group in by_space.values() for subject in group)
-    complete(source, own, _needs_without_pods, scope=scope, listed=True)
+    own_subjects = (subject for group in by_space.values() for subject in group)
+    complete(source, own_subjects, _needs_without_pods, scope=scope, listed=True)
     runs = (ObjectRef(_RUN.kind, item.metadata.name, item.metadata.namespace)
             for item in source.store.all(_RUN.kind, scope or None))  # fmt: skip
     complete(source, [Subject(ref, _RUN) for ref in runs], pipeline_needs, scope=scope, listed=True)

@@ -39,8 +39,8 @@ def quotas(
         refuse_selectors(options)
         yield from _by_name(source, options, words)
     elif source.namespaces or options.filenames:
-        own = () if options.namespaces else _list_file_namespaces(inputs)
-        for space in own or source.namespaces or ("",):
+        file_namespaces = () if options.namespaces else _list_file_namespaces(inputs)
+        for space in file_namespaces or source.namespaces or ("",):
             yield from _of_namespace(source, options, space)
     else:
         yield from _select_all_quotas(source, options)

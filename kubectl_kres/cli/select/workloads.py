@@ -133,20 +133,20 @@ def _after_change(
     """Return what is named, as the files have it where they hold it."""
     written = {(subject.ref.kind, subject.ref.name): subject for subject in asked_for(source, inputs, in_files(inputs))}
     pairs = [(require_answers(source.kind(name.type), takes), name) for name in names]
-    own = tuple(
+    own_subjects = tuple(
         written[kind.kind, name]
         for kind, named_objects in pairs
         for name in named_objects.names
         if (kind.kind, name) in written
     )
-    complete(source, own, find_reads)
+    complete(source, own_subjects, find_reads)
     left = [
         (kind, named_objects._replace(names=rest))
         for kind, named_objects in pairs
         if (rest := tuple(name for name in named_objects.names if (kind.kind, name) not in written))
     ]
-    there = select_named(source, left, find_reads) if left else Selection(())
-    return there._replace(subjects=(*own, *there.subjects))
+    existing = select_named(source, left, find_reads) if left else Selection(())
+    return existing._replace(subjects=(*own_subjects, *existing.subjects))
 
 
 def _by_name(source: ObjectSource, word: str, find_reads: Wants, error: KresError) -> Selection:
@@ -218,7 +218,11 @@ def _with_counted(
     from kubectl_kres.reports.namespace.counted_object import is_counted
 
     explained = {subject.ref for subject in subjects}
-    others = [it for it in _count_only_objects(source, inputs, options.selector) if it.ref not in explained]
+    others = [
+        counted_subject
+        for counted_subject in _count_only_objects(source, inputs, options.selector)
+        if counted_subject.ref not in explained
+    ]
     if subjects:
         others = [other for other in others if is_counted(source.store, other)]
     if not others:
@@ -249,11 +253,11 @@ def counted_in_files(source: ObjectSource, inputs: Input, selector: str) -> list
     return [*{subject.ref: subject for subject in (*_count_only_objects(source, inputs, selector), *policies)}.values()]
 
 
-def refs_that_quotas_count(source: ObjectSource, given: Input) -> frozenset[ObjectRef]:
+def refs_that_quotas_count(source: ObjectSource, inputs: Input) -> frozenset[ObjectRef]:
     """Return the objects of files that a quota counts, and of which nothing else is looked at."""
     from kubectl_kres.reports.namespace.counted_object import is_counted
 
-    others = _count_only_objects(source, given)
+    others = _count_only_objects(source, inputs)
     return frozenset(other.ref for other in others if is_counted(source.store, other))
 
 
@@ -396,9 +400,9 @@ def select_named(
     subjects: list[Subject] = []
     missing: list[KresError] = []
     for group in groups:
-        there = [subject for subject in group if is_there(source.store, subject)]
-        subjects += there
-        if not there:
+        existing = [subject for subject in group if is_there(source.store, subject)]
+        subjects += existing
+        if not existing:
             missing.append(fault_of(source, group))
     return Selection(tuple(subjects), tuple(missing))
 
@@ -554,8 +558,8 @@ def complete(
                         reads[ReadRequest(read.kind, read.namespace, required=False)] = None
                     else:
                         # Few workloads lack pods: theirs alone are read, and not all that there are.
-                        own = read.kind == "Pod" and read.label_selector and len(reads) < _MOST_OWN
-                        reads[_widen_request(read, scope) if listed and not own else read] = None
+                        reads_own_pods = read.kind == "Pod" and read.label_selector and len(reads) < _MOST_OWN
+                        reads[_widen_request(read, scope) if listed and not reads_own_pods else read] = None
         new = reads.keys() - tried
         if not new:
             return

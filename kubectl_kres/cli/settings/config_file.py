@@ -171,7 +171,7 @@ def parse(text: str, file: str) -> Settings:
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=True)
         raise _raise_all([_fault(fault, text, file) for fault in faults]) from error
-    place = f"{file}:{line_of(text, ('tui', 'theme'))}" if result.tui.theme else ""
+    theme_place = f"{file}:{line_of(text, ('tui', 'theme'))}" if result.tui.theme else ""
     tui = result.tui
     columns = tuple(
         (name, heads, f"{file}:{line_of(text, ('tui', 'columns', name))}") for name, heads in tui.columns.items()
@@ -179,7 +179,7 @@ def parse(text: str, file: str) -> Settings:
     return Settings(
         result.output.color,
         tui.theme,
-        place,
+        theme_place,
         tui.ascii,
         tui.mouse,
         result.check,

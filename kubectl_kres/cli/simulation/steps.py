@@ -53,11 +53,11 @@ def sort_by_kind(manifests: Iterable[Manifest]) -> list[Manifest]:
 
 
 def given_steps(
-    options: Options, given: Sequence[tuple[str, str]], kind: Callable[[str], Kind], stdin: Any
+    options: Options, flags_given: Sequence[tuple[str, str]], kind: Callable[[str], Kind], stdin: Any
 ) -> list[GivenStep]:
-    """``given``: field and value of each flag. Raises InputError, UsageError for what cannot be understood."""
+    """``flags_given``: field and value of each flag. Raises InputError, UsageError for what cannot be understood."""
     all_wanted: list[GivenStep] = []
-    for field, value in given:
+    for field, value in flags_given:
         if field == "filenames":
             all_wanted += _of_files([value], options, stdin)
         elif field == "delete":
@@ -297,10 +297,10 @@ def _patch_elements(key: str, patch: dict[str, Any], elements: Sequence[Any]) ->
 def _element(patch: Any, key: str, value: Sequence[Any]) -> Any:
     """``value``: the elements that there are. An element that has the number for its name is meant itself."""
     name = patch[key]
-    own = next((item for item in value if item.get(key) == name), None)
-    if own is None and name.isdecimal() and int(name) < len(value):
-        own = value[int(name)]
-    return {**_resolve_patch(patch, own), key: own[key]} if own is not None else patch
+    element = next((item for item in value if item.get(key) == name), None)
+    if element is None and name.isdecimal() and int(name) < len(value):
+        element = value[int(name)]
+    return {**_resolve_patch(patch, element), key: element[key]} if element is not None else patch
 
 
 def _namespace_of_step(step: GivenStep, store: Store, spaces: Sequence[str], default: str) -> str:
@@ -308,10 +308,10 @@ def _namespace_of_step(step: GivenStep, store: Store, spaces: Sequence[str], def
     kind, name = key_of_step(step.step)
     if kind not in BY_KIND or len(spaces) == 1:
         return default
-    where = [item.metadata.namespace for item in store.all(kind) if item.metadata.name == name]
-    if len(where) > 1:
-        raise UsageError(f"{step.label}: there is one in each of {', '.join(where)}; choose with -n")
-    return where[0] if where else default
+    namespaces = [item.metadata.namespace for item in store.all(kind) if item.metadata.name == name]
+    if len(namespaces) > 1:
+        raise UsageError(f"{step.label}: there is one in each of {', '.join(namespaces)}; choose with -n")
+    return namespaces[0] if namespaces else default
 
 
 def files_of(inputs: Input, counted: Collection[ObjectRef] = ()) -> Files:

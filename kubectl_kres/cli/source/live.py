@@ -31,10 +31,10 @@ L = TypeVar("L", bound="LiveSource")
 _REQUESTS, _READS = 6, 1
 
 
-def open_connection(options: Options, *, ask: bool = True) -> tuple[Target, Connection]:
+def open_connection(options: Options, *, asks_user: bool = True) -> tuple[Target, Connection]:
     """Return the target that the flags name, and a connection to it; what is doubtful about them goes to stderr.
 
-    Nothing is sent yet, unless ``-v 6`` asks who we are; not ``ask``: that is asked anyway. Raises UsageError and
+    Nothing is sent yet, unless ``-v 6`` asks who we are; not ``asks_user``: that is asked anyway. Raises UsageError and
     ConfigError.
     """
     asked = _read_connect_options(options)
@@ -43,7 +43,7 @@ def open_connection(options: Options, *, ask: bool = True) -> tuple[Target, Conn
         print_stderr(f"Warning: {warning}")
     connection = connect(target, asked, log=print_stderr, level=options.verbosity)
     if options.verbosity >= _REQUESTS:
-        for line in _connection_lines(target, connection if ask else None):
+        for line in _connection_lines(target, connection if asks_user else None):
             print_stderr(line)
     return target, connection
 

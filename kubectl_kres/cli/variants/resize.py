@@ -41,8 +41,8 @@ def _read_patch(argument: str) -> Any:
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Return the same patch for every pod that is named."""
-    for flag, given in (("-c", options.container), ("--for", options.question), ("--steps", options.steps)):
-        if given:
+    for flag, value in (("-c", options.container), ("--for", options.question), ("--steps", options.steps)):
+        if value:
             raise UsageError(f"{flag} does not go with --resize")
     page = partial(ResizePage, options, _read_patch(options.resize))
     return Query(page, words, partial(select_subjects, find_reads=needs_with_node), needed=True)

@@ -31,8 +31,8 @@ class Identity:
         self._target, self._now, self._plugin_seconds = target, now, plugin_seconds
         self._fixed = credentials.kubeconfig_credentials(target)
         self._file = target.user.token_file or ""
-        given = self._fixed.authorization or self._fixed.certificate or self._file
-        self._plugin = None if given else target.user.exec
+        fixed = self._fixed.authorization or self._fixed.certificate or self._file
+        self._plugin = None if fixed else target.user.exec
         self._lock = Lock()
         self._held: Credentials | None = None
         self._until = _FOREVER

@@ -95,11 +95,11 @@ def _load_client_certificate(context: ssl.SSLContext, credentials: Credentials) 
             # The empty password keeps OpenSSL from asking for one on the terminal.
             context.load_cert_chain(name, password="")
         except (ssl.SSLError, ValueError) as error:
-            why = getattr(error, "reason", None) or str(error)
+            reason = getattr(error, "reason", None) or str(error)
             if b"ENCRYPTED" in credentials.key:
-                why = "the key is encrypted, and nobody is asked for its password"
+                reason = "the key is encrypted, and nobody is asked for its password"
             raise ConfigError(
-                f"the client certificate and key cannot be used: {why.replace('_', ' ').lower()}"
+                f"the client certificate and key cannot be used: {reason.replace('_', ' ').lower()}"
             ) from error
 
 

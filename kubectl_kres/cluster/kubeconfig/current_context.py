@@ -258,27 +258,27 @@ def _nothing_chosen(options: ConnectOptions, merged: MergedKubeconfig, environ: 
 def _target(
     options: ConnectOptions, merged: MergedKubeconfig, name: str, context: Context, environ: Mapping[str, str]
 ) -> Target:
-    who, where = options.user or context.user or "", options.cluster or context.cluster or ""
-    if options.user and who not in merged.users:
-        raise ConfigError(f'auth info "{who}" does not exist')
-    if where not in merged.clusters and (options.cluster or not options.server):
-        raise ConfigError(f'cluster "{where}" does not exist')
-    user = user_with(merged.users.get(who, UserEntry()), options)
-    cluster = cluster_with(merged.clusters.get(where, ClusterEntry()), options)
-    confirm(cluster, where, user, who)
+    user_name, cluster_name = options.user or context.user or "", options.cluster or context.cluster or ""
+    if options.user and user_name not in merged.users:
+        raise ConfigError(f'auth info "{user_name}" does not exist')
+    if cluster_name not in merged.clusters and (options.cluster or not options.server):
+        raise ConfigError(f'cluster "{cluster_name}" does not exist')
+    user = user_with(merged.users.get(user_name, UserEntry()), options)
+    cluster = cluster_with(merged.clusters.get(cluster_name, ClusterEntry()), options)
+    confirm(cluster, cluster_name, user, user_name)
     target = Target(
         server=address.parse_address(cluster.server or ""),
         namespace=options.namespace or context.namespace or "default",
         context=name,
         cluster=cluster,
         user=user,
-        user_name=who,
+        user_name=user_name,
     )
     if target.server.startswith("http://"):
         return _in_clear(target)
     if not _has_credentials(user):
-        missing = who and who not in merged.users
-        raise ConfigError(f'auth info "{who}" does not exist' if missing else _no_credentials_message(target))
+        missing = user_name and user_name not in merged.users
+        raise ConfigError(f'auth info "{user_name}" does not exist' if missing else _no_credentials_message(target))
     return _with_policy(structs.replace(target, warnings=tuple(_doubts(target))), options, environ)
 
 
@@ -307,8 +307,8 @@ def _in_clear(target: Target) -> Target:
     )
     warnings: tuple[str, ...] = ()
     if _has_credentials(user) or user.password:
-        who = f'user "{target.user_name}"' if target.user_name else "the user"
-        warnings = (f"the credentials of {who} are not sent: {target.server} is not encrypted",)
+        user_text = f'user "{target.user_name}"' if target.user_name else "the user"
+        warnings = (f"the credentials of {user_text} are not sent: {target.server} is not encrypted",)
     return structs.replace(target, user=known, warnings=warnings)
 
 

@@ -103,8 +103,8 @@ def _list_objects(connection: Connection, kind: Kind, read: ReadRequest) -> Iter
     token, count, advance = "", 0, _Advance(kind)
     while True:
         query = [("labelSelector", read.label_selector), ("limit", str(_CHUNK)), ("continue", token)]
-        ask = partial(connection.request, _path(kind, read), [pair for pair in query if pair[1]])
-        page = _decode_object(body(advance.wait(ask)), kind)
+        request_page = partial(connection.request, _path(kind, read), [pair for pair in query if pair[1]])
+        page = _decode_object(body(advance.wait(request_page)), kind)
         items, metadata = page.get("items") or [], page.get("metadata") or {}
         if not isinstance(items, list) or not isinstance(metadata, dict):
             raise ClusterError(f"the server's answer is no list of {kind.qualified_name}")

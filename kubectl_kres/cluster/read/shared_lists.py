@@ -60,15 +60,15 @@ class Alongside:
         All that they list of a namespace is in the store when it is given out, and for no longer than until the next
         one is asked for. Raises and records as ``fill``, and ClusterError for a list that is in no order.
         """
-        given: set[str] = set()
+        named: set[str] = set()
         for read, coverage in zip(reads, self._read(dict.fromkeys(reads, ""), progress), strict=True):
             if coverage != READ:
                 self._store.cover(read, coverage)
-        while ahead := self._list_unread_namespaces(reads, given):
+        while ahead := self._list_unread_namespaces(reads, named):
             self.fill((replace(read, namespace=ahead[0]) for read in reads), progress)
-            for space in self._list_unread_namespaces(reads, given):
+            for space in self._list_unread_namespaces(reads, named):
                 if namespace_key(space) <= namespace_key(ahead[0]):
-                    given.add(space)
+                    named.add(space)
                     yield space
             for read in reads:
                 if self._list(read).shuffled:
@@ -77,10 +77,10 @@ class Alongside:
                         hint="name the namespaces to ask about with -n",
                     )
 
-    def _list_unread_namespaces(self, reads: Iterable[ReadRequest], given: Collection[str]) -> list[str]:
+    def _list_unread_namespaces(self, reads: Iterable[ReadRequest], named: Collection[str]) -> list[str]:
         """Namespaces of objects that were read and not given out yet, in their order."""
         spaces = {space for read in reads for space in self._store.namespaces(read.kind)}
-        return sorted(spaces.difference(given), key=namespace_key)
+        return sorted(spaces.difference(named), key=namespace_key)
 
     def _read(self, reads: Mapping[ReadRequest, str], progress: ProgressCallback | None) -> list[Coverage]:
         """Put into the store what each list has up to a namespace; how that went."""

@@ -150,9 +150,9 @@ def _matches(host: str, address: ipaddress.IPv4Address | ipaddress.IPv6Address |
     name, entry_text = _split(entry)
     if not name or (entry_text and entry_text != str(port)):
         return False
-    own = _address(name)
-    if own is not None:
-        return own == address
+    host_address = _address(name)
+    if host_address is not None:
+        return host_address == address
     if address is not None:
         return False
     name = name.removeprefix("*") if name.startswith("*.") else name

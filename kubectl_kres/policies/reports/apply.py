@@ -70,8 +70,8 @@ def _as_started(raw: Raw, manifest: PodManifest) -> Raw:
     for key, attribute in (("containers", "containers"), ("initContainers", "init_containers")):
         items, changed = getattr(before, attribute) or (), getattr(after, attribute) or ()
         if items != changed:
-            own = [_with_amounts(*parts) for parts in zip(spec.get(key) or (), items, changed, strict=False)]
-            spec = {**spec, key: [*own, *map(on_wire, changed[len(own) :])]}
+            own_containers = [_with_amounts(*parts) for parts in zip(spec.get(key) or (), items, changed, strict=False)]
+            spec = {**spec, key: [*own_containers, *map(on_wire, changed[len(own_containers) :])]}
     return {**raw, "spec": spec}
 
 

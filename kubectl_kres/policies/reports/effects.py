@@ -187,13 +187,16 @@ def _about_pods(
 ) -> bool:
     """Return whether some pod there can be meant: one that exists, or any, whatever its labels."""
     bare = creation({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": {}}, namespace)
-    own, theirs = bound.policy.spec.get("matchConstraints"), (binding.get("spec") or {}).get("matchResources")
+    policy_constraints, theirs = (
+        bound.policy.spec.get("matchConstraints"),
+        (binding.get("spec") or {}).get("matchResources"),
+    )
     if any(
-        all(match_request(part, request, context.world.namespace) is not None for part in (own, theirs))
+        all(match_request(part, request, context.world.namespace) is not None for part in (policy_constraints, theirs))
         for request in requests
     ):
         return True
-    loose = [{**(part or {}), "objectSelector": None} for part in (own, theirs)]
+    loose = [{**(part or {}), "objectSelector": None} for part in (policy_constraints, theirs)]
     return all(match_request(part, bare, context.world.namespace) is not None for part in loose)
 
 

@@ -66,7 +66,7 @@ def _computable(
 def _has_object_selector(item: BoundPolicy) -> bool:
     specs = [
         item.policy.spec.get("matchConstraints"),
-        *((it.get("spec") or {}).get("matchResources") for it in item.bindings),
+        *((webhook.get("spec") or {}).get("matchResources") for webhook in item.bindings),
     ]
     selectors = ((spec or {}).get("objectSelector") or {} for spec in specs)
     return any(selector.get("matchLabels") or selector.get("matchExpressions") for selector in selectors)

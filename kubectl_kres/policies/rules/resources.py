@@ -149,12 +149,12 @@ def _canonical_template(canonical: Raw) -> None:
     holders = [
         container.get("resources") for key in ("containers", "initContainers") for container in spec.get(key) or ()
     ]
-    own = canonical.get("spec") or {}
+    own_spec = canonical.get("spec") or {}
     if canonical.get("kind") == "PersistentVolumeClaim":
-        holders.append(own.get("resources"))
+        holders.append(own_spec.get("resources"))
     if canonical.get("kind") == "ResourceQuota":
-        holders.append({"hard": own.get("hard")})
-    holders.extend((claim.get("spec") or {}).get("resources") for claim in own.get("volumeClaimTemplates") or ())
+        holders.append({"hard": own_spec.get("hard")})
+    holders.extend((claim.get("spec") or {}).get("resources") for claim in own_spec.get("volumeClaimTemplates") or ())
     for holder in holders:
         for side in ("limits", "requests", "hard"):
             for name, value in ((holder or {}).get(side) or {}).items():

@@ -378,7 +378,10 @@ def _reach_lines(workloads: Sequence[ReachablePods], width: int) -> Iterator[Lin
         kinds: dict[str, set[str]] = {}
         for reach in workloads:
             kinds.setdefault(reach.subject.name, set()).add(reach.subject.kind)
-        names = [str(it.subject) if len(kinds[it.subject.name]) > 1 else it.subject.name for it in shown]
+        names = [
+            str(each_reach.subject) if len(kinds[each_reach.subject.name]) > 1 else each_reach.subject.name
+            for each_reach in shown
+        ]
         cells = ((f"  {name}", _format_reach(reach)) for name, reach in zip(names, shown, strict=True))
         head, *rows = columns([("  NAME", "FITS"), *cells])
         yield [("quiet", head)]

@@ -97,20 +97,20 @@ def bounds_lines(policy_explanation: PolicyExplanation, width: int, *, ascii_onl
     rows.sort(key=lambda row: _BASICS.index(row[0]))
     label = max(size(resource) for resource, _, _ in rows)
     indent = label + len("container") + 6
-    texts = {id(of): _format_figures(of) for _, _, of in rows}
-    widest = max(size(texts[id(of)]) for of in sums)
+    texts = {id(amount_item): _format_figures(amount_item) for _, _, amount_item in rows}
+    widest = max(size(texts[id(amount_item)]) for amount_item in sums)
     cells = max(_LEAST, min(_MOST, width - indent - widest - 2))
     yield [("", "")]
     yield [("strong", "requests and limits against the quotas")]
     before, below = "", " " * (label + 4)
-    for resource, side, of in rows:
+    for resource, side, amount_item in rows:
         maximum = max(
             (parse(text).nano for name, _, item in rows if name == resource for text in _amounts(item)), default=0
         )
         head = f"  {pad_text(resource if resource != before else '', label)}  {pad_text(side, len('container'))}  "
         before = resource
-        drawn, tone = _draw_bar(of, maximum, cells, sign=int(ascii_only))
-        text = texts[id(of)]
+        drawn, tone = _draw_bar(amount_item, maximum, cells, sign=int(ascii_only))
+        text = texts[id(amount_item)]
         if indent + cells + size(text) + 2 <= width:
             yield [("", head), (tone, pad_text(drawn, cells + 1)), ("", f" {text}")]
         else:

@@ -61,7 +61,7 @@ def in_proportion(amounts: Sequence[int], cells: int) -> list[int]:
     if not total or cells <= 0:
         return [0] * len(amounts)
     widths = [max(1, amount * cells // total) if amount else 0 for amount in amounts]
-    order = sorted(range(len(amounts)), key=lambda at: -(amounts[at] * cells % total))
+    order = sorted(range(len(amounts)), key=lambda index: -(amounts[index] * cells % total))
     while sum(widths) < cells:
         for index in order:
             if amounts[index] and sum(widths) < cells:

@@ -219,9 +219,10 @@ def bare_lines(explanation: Explanation, subject: ObjectRef, width: int, maximum
         for index, remedy in enumerate(explanation.remedies[:maximum]):
             text = remedy.text.replace(" of container bare", " of each container")
             yield from tone_lines("", wrap_text(text, width, first="  or   " if index else "  fix  ", rest="       "))
-        own = [cost for cost in explanation.quotas if cost.quota == subject.name and cost.fits is not None]
-        if subject.kind == "ResourceQuota" and own:
-            yield [("", f"  quota {subject.name} itself has room for {own[0].fits} such pod{'s' * (own[0].fits != 1)}")]
+        own_costs = [cost for cost in explanation.quotas if cost.quota == subject.name and cost.fits is not None]
+        if subject.kind == "ResourceQuota" and own_costs:
+            pods = f"{own_costs[0].fits} such pod{'s' * (own_costs[0].fits != 1)}"
+            yield [("", f"  quota {subject.name} itself has room for {pods}")]
 
 
 def _refusal_reason(explanation: Explanation) -> str:

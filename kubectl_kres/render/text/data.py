@@ -135,8 +135,8 @@ def _sequence(items: Sequence[Any], indent: str, path: str, pairs: list[tuple[st
         first = len(pairs)
         _mapping(item, f"{indent}  ", item_path, pairs)
         if len(pairs) > first:
-            line, place = pairs[first]
-            pairs[first] = f"{indent}- {line[len(indent) + 2 :]}", place
+            line, first_place = pairs[first]
+            pairs[first] = f"{indent}- {line[len(indent) + 2 :]}", first_place
 
 
 def scalar(value: Any) -> str:

@@ -59,13 +59,13 @@ def with_remedies(brief: Brief, remedies: Sequence[Remedy]) -> Brief:
     if not remedies:
         return brief
     first, *others = remedies
-    ask = next((remedy.ask for remedy in remedies if remedy.ask), "")
+    question = next((remedy.ask for remedy in remedies if remedy.ask), "")
     return brief._replace(
         remedy=first.text,
         run=" && ".join(first.commands),
         how=first.why,
         other=others[0].text if others else "",
-        next=ask or brief.next,
+        next=question or brief.next,
     )
 
 

@@ -278,10 +278,10 @@ def verdict_reason(
     reason = cause(verdict.findings, names) or verdict.message
     match word_of(verdict):
         case "full":
-            there = (
+            exists = (
                 "" if beside_ready and not has_ended else f"{_format_existence(pods, live=live, has_ended=has_ended)}; "
             )
-            return f"{there}{_format_next_refusal(live=live, has_ended=has_ended)}: {reason}"
+            return f"{exists}{_format_next_refusal(live=live, has_ended=has_ended)}: {reason}"
         case "refused" | "no-answer":
             return (
                 f"ended; a new run would be refused: {reason}" if has_ended else f"{_format_missing_pods(pods)}{reason}"

@@ -33,9 +33,9 @@ def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands:
         if commands:
             for command in remedy.commands:
                 yield [("", _INDENT), ("command", command)]
-    asks = dict.fromkeys(remedy.ask for remedy in remedies if remedy.ask)
-    if asks and commands:
-        yield from command_lines("next", _WHO, asks, width)
+    questions = dict.fromkeys(remedy.ask for remedy in remedies if remedy.ask)
+    if questions and commands:
+        yield from command_lines("next", _WHO, questions, width)
 
 
 def do_lines(remedies: Sequence[Remedy], note: str, width: int) -> Iterator[Line]:

@@ -149,11 +149,11 @@ def _build_workload_objects(
         if owner is None or not mine or pod.status.phase in _ENDED:
             continue
         shape = shape_fields(parts_of(pod))
-        place = next((item for item in stored if item[0] and item[1] == shape), None)
-        if place is None:
+        entry = next((item for item in stored if item[0] and item[1] == shape), None)
+        if entry is None:
             gone.append(ObjectRef("Pod", pod.metadata.name, space.name))
         else:
-            place[0] -= 1
+            entry[0] -= 1
             kept[owner.name] = kept.get(owner.name, 0) + 1
             names.add(pod.metadata.name)
     maker = ObjectRef("ReplicaSet", newest.metadata.name, space.name) if ref.kind == "Deployment" and newest else ref
@@ -198,9 +198,9 @@ def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[An
             status = {"phase": "Running", "qosClass": shape.get("qosClass", "")}
             spec = {**template.get("spec", {}), **{key: value for key, value in shape.items() if key != "qosClass"}}
             for group in ("containers", "initContainers"):
-                given = {item["name"]: item.get("resources") or {} for item in shape.get(group, ())}
+                resources_by_name = {item["name"]: item.get("resources") or {} for item in shape.get(group, ())}
                 written = template.get("spec", {}).get(group) or ()
-                spec[group] = [{**item, "resources": given.get(item["name"], {})} for item in written]
+                spec[group] = [{**item, "resources": resources_by_name.get(item["name"], {})} for item in written]
             whole = {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": spec, "status": status}
             yield decode_object(whole, Pod)
 

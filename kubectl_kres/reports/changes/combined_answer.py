@@ -217,20 +217,20 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
     comes first, found without a search through all the others.
     """
     bare = without_files(store)
-    given = [placed_step for placed_step in files.steps if not _is_made(bare, placed_step)]
+    given_steps = [placed_step for placed_step in files.steps if not _is_made(bare, placed_step)]
     if in_turn:
-        outcome = carried_out(bare, [*_one_by_one(given)], server, files.spaces, settled=False, maximum=_IN_TURN)
+        outcome = carried_out(bare, [*_one_by_one(given_steps)], server, files.spaces, settled=False, maximum=_IN_TURN)
     else:
-        outcome = carried_out(bare, given, server, files.spaces)
+        outcome = carried_out(bare, given_steps, server, files.spaces)
     reaches: list[ReachablePods] = []
     lacks: list[QuotaLack] = []
     final_states, certain, exhaustive = 1, False, True
     keys_in: dict[str, list[Key]] = {}
-    for placed_step in given:
+    for placed_step in given_steps:
         keys_in.setdefault(placed_step.namespace, []).extend(_keys(placed_step.step))
     for space in files.spaces:
-        own = keys_in.get(space, [])
-        followed = [key for key in own if key[0] in _FOLLOWED]
+        own_keys = keys_in.get(space, [])
+        followed = [key for key in own_keys if key[0] in _FOLLOWED]
         pairs: list[tuple[ReachablePods, FinalWorkload | None]] = []
         if followed and space in outcome.after.spaces:
             state, is_short = _reported_state(outcome, space, followed)

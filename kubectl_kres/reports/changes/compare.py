@@ -368,9 +368,9 @@ def _find_workload_change(ref: ObjectRef, before: _Workload, after: _Workload) -
     if not any(signs) and before.pods == after.pods and not resized and not qos and not scaled:
         return None
     effect: Effect = "other"
-    if any(sign > 0 for sign in signs):
+    if any(direction > 0 for direction in signs):
         effect = "worse"
-    elif any(sign < 0 for sign in signs):
+    elif any(direction < 0 for direction in signs):
         effect = "better"
     return WorkloadChange(
         ref,

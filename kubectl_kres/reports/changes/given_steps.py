@@ -352,12 +352,12 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
     yield from autoscaler_needs(store, spaces, steps)
     if store.origin.kind != "cluster":
         return
-    own = [step.object for step, _ in steps if isinstance(step, Apply) and step.object.get("kind") in POLICIES]
-    more = [decode_object(raw, AdmissionPolicy) for raw in own]
+    own_objects = [step.object for step, _ in steps if isinstance(step, Apply) and step.object.get("kind") in POLICIES]
+    more = [decode_object(raw, AdmissionPolicy) for raw in own_objects]
     for space in filter(None, dict.fromkeys([*spaces, *(space for _, space in steps)])):
         yield ReadRequest("Namespace", name=space, required=False)
         yield from parameter_needs(store, space, more)
-    parameters = parameters_of([*(raw_of(item) for kind in POLICIES for item in store.all(kind)), *own])
+    parameters = parameters_of([*(raw_of(item) for kind in POLICIES for item in store.all(kind)), *own_objects])
     for step, space in steps:
         if parameters.is_parameter_step(step):
             kind, name = key_of_step(step)

@@ -255,11 +255,11 @@ def find_empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield quotas of PriorityClasses of which none exists."""
     if not context.store.covered(ReadRequest("PriorityClass")).is_known:
         return
-    there = {priority_class.metadata.name for priority_class in context.store.all("PriorityClass")}
+    existing = {priority_class.metadata.name for priority_class in context.store.all("PriorityClass")}
     for quota in context.quotas:
         for scope in quota.scopes:
             wanted = tuple(scope.values or ())
-            if scope.scope_name == "PriorityClass" and scope.operator == "In" and not there & {*wanted}:
+            if scope.scope_name == "PriorityClass" and scope.operator == "In" and not existing & {*wanted}:
                 ref = quota.source.ref
                 yield Diagnostic(ref, {"classes": ", ".join(wanted)}, "spec.scopeSelector")
 
@@ -334,7 +334,7 @@ def _idle(pool: ResourcePool, spaces: list[Namespace] | None) -> Iterator[tuple[
         elif (
             spaces is not None
             and is_usable(selector)
-            and not any(fits(selector, it.metadata.labels or {}) for it in spaces)
+            and not any(fits(selector, idle_pool.metadata.labels or {}) for idle_pool in spaces)
         ):
             yield path, f"{path} matches no namespace"
 

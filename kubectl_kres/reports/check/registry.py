@@ -44,9 +44,9 @@ def select_codes(select: Sequence[str], ignore: Sequence[str], flags: tuple[str,
     return left
 
 
-def _select_codes(given: Sequence[str], flag: str) -> frozenset[str]:
+def _select_codes(given_codes: Sequence[str], flag: str) -> frozenset[str]:
     texts: set[str] = set()
-    for word in (part.strip().upper() for name in given for part in name.split(",") if part.strip()):
+    for word in (part.strip().upper() for name in given_codes for part in name.split(",") if part.strip()):
         codes = {code for code in BY_CODE if code.startswith(word)}
         if not codes or word == "KRES"[: len(word)]:
             near = difflib.get_close_matches(word, BY_CODE, 1, 0.5)

@@ -228,8 +228,8 @@ def _state(quota: ResourceQuota, store: Store) -> Iterator[Assumption]:
         return
     path = f"ResourceQuota/{quota.metadata.name}"
     if from_file(quota, store):
-        there = sorted({IN_EVERY_NAMESPACE[name] for name in quota.spec.hard if name in IN_EVERY_NAMESPACE})
-        beside = f" but {' and '.join(there)}, which every namespace has" if there else ""
+        existing = sorted({IN_EVERY_NAMESPACE[name] for name in quota.spec.hard if name in IN_EVERY_NAMESPACE})
+        beside = f" but {' and '.join(existing)}, which every namespace has" if existing else ""
         text = f"{path} comes from a file: taken as enforced, with nothing used yet{beside}"
         yield Assumption(path, "quota/from-file", text)
     else:

@@ -86,9 +86,11 @@ def _is_different(before: Any, after: Any) -> bool:
         after = structs.asdict(after)
         before = structs.asdict(before) if hasattr(before, "__struct_fields__") else {}
     if isinstance(after, dict):
-        own = before if isinstance(before, dict) else {}
+        previous = before if isinstance(before, dict) else {}
         return any(
-            _is_different(own.get(key), value) for key, value in after.items() if value not in (None, "", (), [], {})
+            _is_different(previous.get(key), value)
+            for key, value in after.items()
+            if value not in (None, "", (), [], {})
         )
     return after not in (None, "") and _amount(before) != _amount(after)
 

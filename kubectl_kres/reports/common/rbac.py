@@ -196,11 +196,11 @@ def roles(commands: Sequence[str], namespaces: Sequence[str] = ()) -> list[dict[
 
 
 def _role(kind: str, rights_: Iterable[ReadRight], namespace: str = "") -> dict[str, Any]:
-    place = {"namespace": namespace} if namespace else {}
+    namespace_field = {"namespace": namespace} if namespace else {}
     return {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": kind,
-        "metadata": {"name": NAME, **place},
+        "metadata": {"name": NAME, **namespace_field},
         "rules": [_rule(right) for right in sorted(rights_, key=_order)],
     }
 

@@ -174,8 +174,8 @@ class Differences:
                 self._store.all(kind, namespace) for kind in ("LimitRange", "ResourceQuota")
             )
             last = self._times[namespace] = revision, frozenset(chain.from_iterable(map(_times, policies_)))
-        own = _times(live.maker) if isinstance(live.maker, Workload) else ()
-        return tuple(sorted(last[1].union(own)))
+        own_times = _times(live.maker) if isinstance(live.maker, Workload) else ()
+        return tuple(sorted(last[1].union(own_times)))
 
 
 class _Live:

@@ -72,7 +72,7 @@ def policy_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     if is_counted_object(subject.kind):
         return counted_needs(store, subject)
     own_read = ReadRequest(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
-    place = namespace_needs(store, ref.namespace) if ref in store.files else ()
+    namespace_reads = namespace_needs(store, ref.namespace) if ref in store.files else ()
     more_reads = _system_read_requests(store, ref.name) if ref.kind == "Namespace" else ()
     item = store.get(ref.kind, ref.name, ref.namespace) if ref in store.files else None
     classes = storage_needs(store, ref.namespace, [item]) if isinstance(item, PersistentVolumeClaim) else ()
@@ -81,7 +81,13 @@ def policy_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         classes = (*classes, ReadRequest("StorageClass")) if grows else classes
     return tuple(
         dict.fromkeys(
-            (own_read, *list_read_requests(store, _build_bare_pod(namespace_of(ref))), *classes, *place, *more_reads)
+            (
+                own_read,
+                *list_read_requests(store, _build_bare_pod(namespace_of(ref))),
+                *classes,
+                *namespace_reads,
+                *more_reads,
+            )
         )
     )
 
@@ -231,10 +237,10 @@ def _limit_range(context: _NamespaceContext) -> PolicyExplanation:
 def _with_others(context: _NamespaceContext, limits: limitrange_object.Limits) -> tuple[str, ...]:
     """Return the contradictions of a LimitRange by itself, and with the quotas and LimitRanges beside it."""
     policies = context.policies.policies
-    own, name = contradictions([limits], policies.quotas, ()), f"({limits.source.ref})"
+    own_conflicts, name = contradictions([limits], policies.quotas, ()), f"({limits.source.ref})"
     beside = contradictions(policies.limits, policies.quotas, ())
     named = (text for text in beside if name in text or f"({limits.source.name})" in text)
-    return tuple(dict.fromkeys((*own, *named)))
+    return tuple(dict.fromkeys((*own_conflicts, *named)))
 
 
 def _namespace(context: _NamespaceContext) -> PolicyExplanation:
@@ -281,7 +287,7 @@ def _explain_counted_object(context: _NamespaceContext) -> PolicyExplanation:
         costs=tuple(quota_costs(costs, counted=stored)),
         counted=stored,
         warnings=outcomes[0].warnings,
-        assumptions=_of_class(policies, given=stored or not _gets_class(item, policies)),
+        assumptions=_of_class(policies, is_given=stored or not _gets_class(item, policies)),
     )
 
 
@@ -315,12 +321,12 @@ def _gets_class(item: Any, policies: Policies) -> bool:
     return isinstance(item, PersistentVolumeClaim) and with_default_class(item, policies) is not item
 
 
-def _of_class(policies: Policies, *, given: bool) -> tuple[Assumption, ...]:
-    """Return the assumptions about the storage class. ``given``: the claim keeps the storage class that it names, if it
+def _of_class(policies: Policies, *, is_given: bool) -> tuple[Assumption, ...]:
+    """Return the assumptions about the storage class. ``is_given``: the claim keeps the class that it names, if it
     does.
     """
     text = f"it names no storage class: it gets the default one, {policies.default_storage}"
-    return () if given else (Assumption("spec.storageClassName", "claim/default-class", text),)
+    return () if is_given else (Assumption("spec.storageClassName", "claim/default-class", text),)
 
 
 def _build_claim_remedy(word: str) -> RemedyTexts:
@@ -356,9 +362,9 @@ def _find_policy_verdict(context: _NamespaceContext) -> tuple[Verdict | None, tu
     if context.ref not in context.store.files:
         return None, (), ()
     # A quota does not count itself, and what exists already costs nothing.
-    own = context.ref.name if context.ref.kind == "ResourceQuota" else ""
+    own_fault = context.ref.name if context.ref.kind == "ResourceQuota" else ""
     new = counted_before(context.store, context.ref) is None
-    quotas = tuple(quota for quota in context.policies.policies.quotas if new and quota.name != own)
+    quotas = tuple(quota for quota in context.policies.policies.quotas if new and quota.name != own_fault)
     outcomes = create(_raw(context.ref.kind, context.item), Policies(quotas=quotas), context.options.server)
     allowed = all(outcome.allowed for outcome in outcomes)
     fixes = () if allowed else (*remedies(outcomes),) or ("change what the message names",)

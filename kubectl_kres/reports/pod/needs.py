@@ -349,7 +349,10 @@ def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, po
         if pod is None:
             yield ReadRequest("PersistentVolumeClaim", space)
         else:
-            yield from (ReadRequest("PersistentVolumeClaim", space, f"{pod.metadata.name}-{it.name}") for it in volumes)
+            yield from (
+                ReadRequest("PersistentVolumeClaim", space, f"{pod.metadata.name}-{spec_item.name}")
+                for spec_item in volumes
+            )
         unnamed = any(volume.spec is not None and volume.spec.get("storageClassName") is None for volume in volumes)
         if unnamed and counts_by_class(hard):
             yield ReadRequest("StorageClass")

@@ -178,7 +178,7 @@ def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[
     """Return the claims that each missing pod needs first, in the order of the pods; a pod may need none."""
     wanted_count = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
-    there = {
+    existing_claims = {
         pod.metadata.name
         for pod in store.all("Pod", subject.ref.namespace)
         if controller(pod) == ("StatefulSet", subject.ref.name)
@@ -186,8 +186,8 @@ def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[
     stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     existing = stored.status.replicas if isinstance(stored, Workload) else 0
     ordinals = range(first, first + min(wanted_count, _MOST_PODS))
-    if len(there) == existing:
-        lacking = [ordinal for ordinal in ordinals if f"{subject.ref.name}-{ordinal}" not in there]
+    if len(existing_claims) == existing:
+        lacking = [ordinal for ordinal in ordinals if f"{subject.ref.name}-{ordinal}" not in existing_claims]
     else:
         # Where pods were not read the lowest numbers are taken as there.
         lacking = [*ordinals][existing:]

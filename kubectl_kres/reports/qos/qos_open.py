@@ -86,9 +86,9 @@ def missing_limits(pod: Pod) -> tuple[str, ...]:
     """
     spec = pod.spec
     sidecars = [container for container in spec.init_containers or () if container.restart_policy == "Always"]
-    own = (spec.resources.limits if spec.resources is not None else None) or {}
+    own_limits = (spec.resources.limits if spec.resources is not None else None) or {}
     limits = [
         (container.resources.limits if container.resources is not None else None) or {}
         for container in (*(spec.containers or ()), *sidecars)
     ]
-    return tuple(name for name in BASICS if name not in own and any(name not in some for some in limits))
+    return tuple(name for name in BASICS if name not in own_limits and any(name not in some for some in limits))

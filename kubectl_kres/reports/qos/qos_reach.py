@@ -55,7 +55,7 @@ QosChange = list[ManifestEdit]
 
 def find_reach(case: AdmittedPod, name: str) -> ClassChange:
     """Return the admitted change with the fewest edits; if none is admitted, the shortest of the refused ones."""
-    reaches = [_try_change(case, name, [put for put in way if edit_of(case.pod, put)]) for way in _WAYS[name](case)]
+    reaches = [_try_change(case, name, [put for put in edits if edit_of(case.pod, put)]) for edits in _WAYS[name](case)]
     return min((reach for reach in reaches if reach is not None), key=_reach_sort_key, default=ClassChange(name, ()))
 
 
@@ -63,25 +63,25 @@ def _reach_sort_key(reach: ClassChange) -> tuple[bool, int]:
     return bool(reach.refused), len(reach.edits)
 
 
-def _try_change(case: AdmittedPod, name: str, way: QosChange) -> ClassChange | None:
+def _try_change(case: AdmittedPod, name: str, reach_edits: QosChange) -> ClassChange | None:
     """Return the change without needless edits; None if it does not lead to the class, or is invalid."""
-    text = _refusal(case, name, way)
-    if text is None or not way:
+    text = _refusal(case, name, reach_edits)
+    if text is None or not reach_edits:
         return None
-    fewer = _without_needless(case, name, way, text) if len(way) <= _SPARED else None
+    fewer = _without_needless(case, name, reach_edits, text) if len(reach_edits) <= _SPARED else None
     while fewer is not None:  # an edit can be needless only once another one is left out
-        way, text = fewer
-        fewer = _without_needless(case, name, way, text)
-    edits = tuple(edit for edit in (edit_of(case.pod, put) for put in way) if edit)
+        reach_edits, text = fewer
+        fewer = _without_needless(case, name, reach_edits, text)
+    edits = tuple(edit for edit in (edit_of(case.pod, put) for put in reach_edits) if edit)
     gated = case.draft.pod is None and _leveling(edits) and not _by_default(case.server, _LEVEL_GATE)
     return ClassChange(name, edits, text, _LEVEL_GATE if gated else "")
 
 
-def _without_needless(case: AdmittedPod, name: str, way: QosChange, text: str) -> tuple[QosChange, str] | None:
+def _without_needless(case: AdmittedPod, name: str, edits: QosChange, text: str) -> tuple[QosChange, str] | None:
     """Return the change without all edits that are needless one after the other, and its refusal; None: none is."""
     shorter = None
-    for put in way:
-        rest = [manifest_edit for manifest_edit in (shorter[0] if shorter else way) if manifest_edit is not put]
+    for put in edits:
+        rest = [manifest_edit for manifest_edit in (shorter[0] if shorter else edits) if manifest_edit is not put]
         less = _refusal(case, name, rest) if rest else None
         if less is not None and (text or not less):
             shorter = rest, less
@@ -89,9 +89,9 @@ def _without_needless(case: AdmittedPod, name: str, way: QosChange, text: str) -
     return shorter
 
 
-def _refusal(case: AdmittedPod, name: str, way: QosChange) -> str | None:
+def _refusal(case: AdmittedPod, name: str, edits: QosChange) -> str | None:
     """Return the server's refusal of the pod, empty if it is admitted; None if it is of another class."""
-    outcomes = case.again(apply_edits(case.pod, way))
+    outcomes = case.again(apply_edits(case.pod, edits))
     if any(outcome.draft is None or class_of(outcome.draft) != name for outcome in outcomes):
         return None
     return next((outcome.message for outcome in outcomes if not outcome.allowed), "")

@@ -151,13 +151,13 @@ def _list_shared_limits(draft: Draft) -> Iterator[Shared]:
         limit = level.limits.get(resource)
         if not limit:
             continue
-        own = [(slot.name, slot.limits[resource]) for slot in running if slot.limits.get(resource)]
+        own_limits = [(slot.name, slot.limits[resource]) for slot in running if slot.limits.get(resource)]
         total = of_containers(running, (), "limits").get(resource)
         yield Shared(
             resource,
             str(limit),
             tuple(slot.name for slot in running if not slot.limits.get(resource)),
-            tuple((name, str(value)) for name, value in own),
+            tuple((name, str(value)) for name, value in own_limits),
             "" if total is None else str(total),
             total is not None and total > limit,
         )

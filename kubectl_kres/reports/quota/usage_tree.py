@@ -299,12 +299,12 @@ class _Setters:
         resource_values = self._find_pod_values(pod)
         for name in names:
             for term in _terms(draft, name):
-                who, value = resource_values.get(term.path, (_find_holder(term.path), None))
-                usage.setdefault(who, {})[name] = term.value
-                set_by.setdefault(who, {})[name] = _set_by(term, value)
-        for who, amounts in usage.items():
-            role, name = who
-            yield UsageNode(name, amounts, role=role, set_by=set_by[who])
+                holder, value = resource_values.get(term.path, (_find_holder(term.path), None))
+                usage.setdefault(holder, {})[name] = term.value
+                set_by.setdefault(holder, {})[name] = _set_by(term, value)
+        for holder, amounts in usage.items():
+            role, name = holder
+            yield UsageNode(name, amounts, role=role, set_by=set_by[holder])
 
     def _find_pod_values(self, pod: Pod) -> Mapping[str, _Value]:
         key = pod.metadata.namespace, *controller(pod), beside_template(pod)

@@ -136,8 +136,8 @@ def with_daemon_nodes(
 
 
 def _has_pod(node: NodeInfo, pod: SchedulingPod, selector: LabelSelector | None) -> bool:
-    own = (other for other in node.pods if other.namespace == pod.metadata.namespace)
-    return selector is not None and any(matches(selector, other.labels) for other in own)
+    own_pods = (other for other in node.pods if other.namespace == pod.metadata.namespace)
+    return selector is not None and any(matches(selector, other.labels) for other in own_pods)
 
 
 def for_any_node(pod: SchedulingPod) -> SchedulingPod:

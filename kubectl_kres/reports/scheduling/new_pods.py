@@ -128,9 +128,9 @@ def new_pod_as_stored(new: NewPod, stored: Mapping[str, Any]) -> NewPod:
 
 def _as_stored(written: Sequence[SchedulingContainer] | None, stored: Any) -> tuple[SchedulingContainer, ...]:
     """Return the containers that are stored, those that something adds, too."""
-    own = {container.name: container for container in written or ()}
+    own_containers = {container.name: container for container in written or ()}
     return tuple(
-        replace(own.get(each["name"]) or SchedulingContainer(each["name"]), resources=_requests_in(each))
+        replace(own_containers.get(each["name"]) or SchedulingContainer(each["name"]), resources=_requests_in(each))
         for each in stored or ()
     )
 

@@ -127,8 +127,10 @@ def _toleration(taint: Taint) -> Toleration:
 
 def _toleration_command(origin: Origin, target: RemedyTarget, tolerations: Sequence[Toleration]) -> str:
     """Return the patch of the tolerations. They are one value: the patch has all of them."""
-    own = [toleration for toleration in tolerations if target.ref.kind == "Pod" or toleration.key not in _GIVEN]
-    patch = _nest_value(f"{target.prefix}spec", {"tolerations": msgspec.to_builtins(own)})
+    own_tolerations = [
+        toleration for toleration in tolerations if target.ref.kind == "Pod" or toleration.key not in _GIVEN
+    ]
+    patch = _nest_value(f"{target.prefix}spec", {"tolerations": msgspec.to_builtins(own_tolerations)})
     text = json.dumps(patch, separators=(",", ":"))
     place_text = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
     return kubectl_line(origin, f"patch {place_text} --type merge -p {shlex.quote(text)}")
@@ -342,8 +344,8 @@ def _format_wanted(wanted: StorageWanted | None, bound: str) -> str:
     if wanted is None:
         return ""
     parts = [f"named {wanted.volume}"] if wanted.volume else []
-    there = " (there is no such class)" if wanted.class_missing else ""
-    parts += [f"of class {wanted.storage_class}{there}" if wanted.storage_class else "of no class"]
+    exists = " (there is no such class)" if wanted.class_missing else ""
+    parts += [f"of class {wanted.storage_class}{exists}" if wanted.storage_class else "of no class"]
     parts += [f"with {bound} {wanted.storage}"] if wanted.storage else []
     parts += [f"with {' and '.join(wanted.access_modes)}"] if wanted.access_modes else []
     parts += [f"as {wanted.mode}"] if wanted.mode != "Filesystem" else []

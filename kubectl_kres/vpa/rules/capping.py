@@ -125,8 +125,8 @@ def _within_pod(recommended: list[Recommended], slots: Sequence[Slot], item: Mer
     named = {recommendation.container for recommendation in recommended}
     for slot in slots:
         if slot.name not in named and slot.requests:
-            own: Amounts = {name: BoundedAmount(quantity) for name, quantity in slot.requests.items()}
-            recommended.append(Recommended(slot.name, own))
+            own_amounts: Amounts = {name: BoundedAmount(quantity) for name, quantity in slot.requests.items()}
+            recommended.append(Recommended(slot.name, own_amounts))
     by_name: dict[str, Recommended] = {}
     for recommendation in recommended:
         by_name.setdefault(recommendation.container, recommendation)

@@ -53,7 +53,9 @@ class Scaled(Struct, frozen=True):
     def resources(self) -> dict[str, dict[str, str]]:
         """Return what is set as ``resources`` of the container have it; a side of which nothing is set is not there."""
         sides = (("requests", self.requests), ("limits", self.limits))
-        return {side: {name: str(it.quantity) for name, it in amounts.items()} for side, amounts in sides if amounts}
+        return {
+            side: {name: str(source.quantity) for name, source in amounts.items()} for side, amounts in sides if amounts
+        }
 
 
 class VpaWebhook(Struct, frozen=True):

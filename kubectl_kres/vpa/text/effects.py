@@ -115,11 +115,11 @@ def bounded_lines(explanation: Explanation, width: int) -> Iterator[Line]:
 
 def bounded_sentence(what: str, steps: list[Set]) -> str:
     """``web cpu request: VerticalPodAutoscaler/v recommends 2, cut to 500m by LimitRange/l``; empty: as recommended."""
-    own = [step for step in steps if step.rule.startswith("vpa/")]
-    if not own or not any(step.rule in BOUNDED for step in own):
+    vpa_steps = [step for step in steps if step.rule.startswith("vpa/")]
+    if not vpa_steps or not any(step.rule in BOUNDED for step in vpa_steps):
         return ""
     parts = []
-    for step in own:
+    for step in vpa_steps:
         if step.rule in BOUNDED:
             by = f" by {step.source}" if step.source is not None and step.rule != "vpa/container-limit" else ""
             parts.append(f"{BOUNDED[step.rule]} to {step.after}{by}")

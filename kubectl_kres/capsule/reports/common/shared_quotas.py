@@ -51,8 +51,8 @@ def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:
     for custom in counted:
         if not namespace or namespace in (custom.status.namespaces or ()):
             yield _of_custom(custom)
-    own: Iterator[CustomQuota] = store.all("CustomQuota", namespace or None)
-    for custom in own:
+    custom_quotas: Iterator[CustomQuota] = store.all("CustomQuota", namespace or None)
+    for custom in custom_quotas:
         yield _of_custom(custom)
 
 
@@ -218,8 +218,8 @@ def _of_rule(store: Store, quota: GlobalResourceQuota, edit: RaiseQuota) -> Rais
     """
     tenant = _tenant(store, quota.metadata)
     for index, rule in enumerate(tenant.spec.rules or () if tenant is not None else ()):
-        for number, own in enumerate(rule.quota or ()):
-            if tenant is not None and quota.metadata.name == f"{tenant.metadata.name}-{own.name}":
+        for number, rule_quota in enumerate(rule.quota or ()):
+            if tenant is not None and quota.metadata.name == f"{tenant.metadata.name}-{rule_quota.name}":
                 field = f"spec.rules[{index}].quota[{number}].hard[{edit.resource}]"
                 return structs.replace(edit, object=ObjectRef("Tenant", tenant.metadata.name), field=field)
     return None

@@ -166,7 +166,7 @@ def turns_of(context: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
 
 def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = None) -> Iterator[QueueTurn]:
     """Yield the turns as they are reported; with a claim those up to its own."""
-    own = key_of(claim) if claim is not None else None
+    own_key = key_of(claim) if claim is not None else None
     for index, claim_turn in enumerate(turns, 1):
         resource_pool_claim = claim_turn.candidate.claim
         key = key_of(resource_pool_claim)
@@ -176,10 +176,10 @@ def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = 
             claim_turn.result,
             resource_pool_claim.metadata.creation_timestamp or "",
             tuple(map(_build_compared, claim_turn.comparisons())),
-            own=key == own,
+            own=key == own_key,
             rule=_RULES[claim_turn.result],
         )
-        if key == own:
+        if key == own_key:
             return
 
 

@@ -49,9 +49,9 @@ def more_room(store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str
 
 def _claim_edits(trail: PoolTrail, ref: ObjectRef) -> Iterator[Edit]:
     if trail.grow is not None:
-        asks = next((claim.asks for claim in trail.claims or () if claim.subject == trail.grow.subject), {})
+        requested = next((claim.asks for claim in trail.claims or () if claim.subject == trail.grow.subject), {})
         for name, amount in trail.grow.amounts.items():
-            yield EditClaim(trail.grow.subject, f"spec.claim[{name}]", name, amount, asks.get(name))
+            yield EditClaim(trail.grow.subject, f"spec.claim[{name}]", name, amount, requested.get(name))
         return
     name = f"{ref.name}-more"
     manifest = {

@@ -306,9 +306,9 @@ def _merge_step(step: Step, template: Step, results: tuple[DeclaredResult, ...] 
     )
 
 
-def _variables(own: Sequence[Variable], under: Sequence[Variable]) -> tuple[Variable, ...]:
-    names = {variable.name for variable in own}
-    return (*own, *(variable for variable in under if variable.name not in names))
+def _variables(own_variables: Sequence[Variable], under: Sequence[Variable]) -> tuple[Variable, ...]:
+    names = {variable.name for variable in own_variables}
+    return (*own_variables, *(variable for variable in under if variable.name not in names))
 
 
 def _mounts(own_volumes: Sequence[VolumeMount], under: Sequence[VolumeMount]) -> tuple[VolumeMount, ...]:

@@ -27,9 +27,9 @@ def variables_of(run: TaskRunSpec, spec: TaskSpec) -> Variables:
     bound = {workspace.name for workspace in run.workspaces or ()}
     declared = {workspace.name: workspace for workspace in spec.workspaces or ()}
     for name in bound | set(declared):
-        own = declared.get(name)
-        path = own.mount_path if own is not None and own.mount_path else f"/workspace/{name}"
-        unbound = own is not None and own.optional and name not in bound
+        declaration = declared.get(name)
+        path = declaration.mount_path if declaration is not None and declaration.mount_path else f"/workspace/{name}"
+        unbound = declaration is not None and declaration.optional and name not in bound
         result[f"workspaces.{name}.path"] = "" if unbound else path
     return result
 

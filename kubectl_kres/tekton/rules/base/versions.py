@@ -63,8 +63,8 @@ _BY_RULE = {change.rule: change for change in CHANGES if change.rule is not None
 
 def has_change(rule: Rule, version: TektonVersion | None) -> bool:
     """Return whether the version has the change. One that is not known is taken as that the rules are checked with."""
-    change, own = _BY_RULE[rule], version or CHECKED
-    return change.since <= own and (change.until is None or own < change.until)
+    change, own_version = _BY_RULE[rule], version or CHECKED
+    return change.since <= own_version and (change.until is None or own_version < change.until)
 
 
 def version_of(text: str) -> TektonVersion | None:

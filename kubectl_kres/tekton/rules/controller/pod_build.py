@@ -128,9 +128,9 @@ def _find_param_fault(run: TaskRunSpec, spec: TaskSpec, name: str) -> str:
 
     Source: taskrun/validate_taskrun.go validateParams, resources/validate_params.go ValidateParamArrayIndex.
     """
-    wanted, given = read_declarations(spec.params), run.params or ()
-    text = _find_missing_params(given, wanted) or _find_mistyped_params(given, wanted) or _keyless(given, wanted)
-    return f"invalid input params for task {name}: {text}" if text else _missing_entries(given, spec)
+    wanted, params = read_declarations(spec.params), run.params or ()
+    text = _find_missing_params(params, wanted) or _find_mistyped_params(params, wanted) or _keyless(params, wanted)
+    return f"invalid input params for task {name}: {text}" if text else _missing_entries(params, spec)
 
 
 def _find_missing_params(params: Sequence[Param], wanted: Sequence[Declaration]) -> str:

@@ -135,8 +135,8 @@ def secured_pod(
 def assistant_pod(template: PodTemplate | None, flags: Flags) -> SecuredPod:
     """Return the pod of an affinity assistant. Source: reconciler/pipelinerun/affinity_assistant.go."""
     pod = template or PodTemplate()
-    own = [_container("affinity-assistant", added_context(pod, flags))]
-    spec = {"securityContext": pod.security_context or {}, "initContainers": [], "containers": own}
+    own_containers = [_container("affinity-assistant", added_context(pod, flags))]
+    spec = {"securityContext": pod.security_context or {}, "initContainers": [], "containers": own_containers}
     return SecuredPod(spec, frozenset({"affinity-assistant"}))
 
 

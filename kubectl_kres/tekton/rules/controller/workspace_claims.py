@@ -120,11 +120,11 @@ def _claim(
 
 
 def _of_set(claim: WorkspaceClaim, assistant: str, existing: Collection[str]) -> WorkspaceClaim:
-    own = claim.name
-    if len(own) > _LONGEST_VOLUME:
-        digest = hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest()[:10]
-        own = f"{own[: _LONGEST_VOLUME - 11]}-{digest}"
-    name = f"{own}-{assistant}-0"
+    template_name = claim.name
+    if len(template_name) > _LONGEST_VOLUME:
+        digest = hashlib.sha256(template_name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+        template_name = f"{template_name[: _LONGEST_VOLUME - 11]}-{digest}"
+    name = f"{template_name}-{assistant}-0"
     metadata = Metadata(
         name=name, namespace=claim.claim.metadata.namespace, annotations=claim.claim.metadata.annotations
     )

@@ -498,9 +498,9 @@ def _lacks_params(run: PipelineRun, plan: Plan) -> Problem | None:
 
     Source: pipelinerun/pipelinerun.go reconcile, resources/validate_params.go ValidateRequiredParametersProvided.
     """
-    given = {param.name for param in run.spec.params or ()}
+    given_names = {param.name for param in run.spec.params or ()}
     params = plan.pipeline.spec.params or ()
-    missing = [param.name for param in params if param.default is None and param.name not in given]
+    missing = [param.name for param in params if param.default is None and param.name not in given_names]
     if not missing or run.status.child_references:
         return None
     meta = run.metadata
@@ -533,10 +533,10 @@ def one_task(
     if problem is not None:
         return (RunResult(problem=problem),)
     child = (children or {}).get(task.names[0]) if task.names else None
-    own = task_of(child, world.lookups) if child is not None else None
+    child_task = task_of(child, world.lookups) if child is not None else None
     used = task.task
-    if isinstance(own, UsedTask) and (used is None or own.spec != used.spec):
-        used = own
+    if isinstance(child_task, UsedTask) and (used is None or child_task.spec != used.spec):
+        used = child_task
     if used is None:
         return ()
     answer = task_run(child or task.run, world, task=used, fields=task.fields, journal=journal)

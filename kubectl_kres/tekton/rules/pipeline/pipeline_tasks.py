@@ -307,15 +307,17 @@ def _params(task: PipelineTask, params: Mapping[str, Any]) -> tuple[Param, ...]:
     are left out. Source: pipelinerun/resources/apply.go ApplyParameters, propagateParams.
     """
     known_items = parameters([Param(name, value) for name, value in params.items()], None)
-    given = {
+    given_values = {
         param.name: replace_variables(param.value, known_items)
         for param in task.params or ()
         if isinstance(param.value, str)
     }
     if task.task_spec is not None:
         own_value = {param.name for param in (*(task.task_spec.params or ()), *(task.params or ()))}
-        given |= {name: value for name, value in params.items() if name not in own_value and isinstance(value, str)}
-    return tuple(Param(name, value) for name, value in given.items())
+        given_values |= {
+            name: value for name, value in params.items() if name not in own_value and isinstance(value, str)
+        }
+    return tuple(Param(name, value) for name, value in given_values.items())
 
 
 def _names(run: PipelineRun, task: PipelineTask, number: int | None) -> tuple[str, ...]:

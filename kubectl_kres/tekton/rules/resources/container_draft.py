@@ -147,10 +147,10 @@ def layout(
     sidecars = [*_sidecars(spec, flags, native=native)]
     inits = [*_injected_containers(spec, debug, flags, variables), *(sidecars if native else ())]
     containers = [*_steps(spec), *(() if native else sidecars)]
-    for index, place in enumerate(inits):
-        place.path = f"spec.initContainers[{index}]"
-    for index, place in enumerate(containers):
-        place.path = f"spec.containers[{index}]"
+    for index, init_draft in enumerate(inits):
+        init_draft.path = f"spec.initContainers[{index}]"
+    for index, init_draft in enumerate(containers):
+        init_draft.path = f"spec.containers[{index}]"
     return inits, containers
 
 

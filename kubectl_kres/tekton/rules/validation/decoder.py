@@ -227,11 +227,11 @@ def _build_type_fault(value: Any, value_place: ValuePlace, go: str) -> DecoderFa
 
 def _faults(value: Any, name: str, value_place: ValuePlace, *, strict: bool) -> Iterator[DecoderFault]:
     go_type = table().types[name]
-    own = _DECODERS.get(go_type.kind)
+    decode_kind = _DECODERS.get(go_type.kind)
     if value is None and go_type.go in _VALUED:
         value = {}
-    if own is not None:
-        yield from own(value, value_place)
+    if decode_kind is not None:
+        yield from decode_kind(value, value_place)
     elif value is None or go_type.kind == "any":
         return
     elif json_type(value) != _FORMS.get(go_type.kind, go_type.kind) or (
@@ -260,8 +260,8 @@ def _struct(
         if field is not None:
             entry = fields[field]
             name, inlined = (entry, "") if isinstance(entry, str) else entry
-            place = ValuePlace(struct, f"{value_place.go_path}.{inlined}{field}", f"{value_place.path}.{key}")
-            yield from _faults(value[key], name, place, strict=strict or f"{struct}.{field}" in _UNPRUNED)
+            member_place = ValuePlace(struct, f"{value_place.go_path}.{inlined}{field}", f"{value_place.path}.{key}")
+            yield from _faults(value[key], name, member_place, strict=strict or f"{struct}.{field}" in _UNPRUNED)
         elif strict:
             yield DecoderFault(f'json: unknown field "{key}"', f"{value_place.path}.{key}", str(key))
     if go_type.go in _VALUED and not any(str(key).casefold() == "value" for key in value):

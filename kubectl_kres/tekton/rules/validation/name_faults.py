@@ -70,13 +70,13 @@ def _workspace_binding_faults(mapping: Mapping[str, Any], path: str) -> Iterator
     if all(value is None or value == "" for value in mapping.values()):
         yield WebhookError("missing field(s)", path, "tekton/workspace-binding")
         return
-    given = [field for field in _BOUND if mapping.get(field) is not None]
-    if len(given) != 1:
-        text = f"expected exactly one, got {'both' if given else 'neither'}"
+    given_fields = [field for field in _BOUND if mapping.get(field) is not None]
+    if len(given_fields) != 1:
+        text = f"expected exactly one, got {'both' if given_fields else 'neither'}"
         yield from (WebhookError(text, f"{path}.{field}", "tekton/workspace-binding") for field in _VOLUMES)
         return
-    expected, words = _BOUND[given[0]]
-    result = mapping[given[0]]
+    expected, words = _BOUND[given_fields[0]]
+    result = mapping[given_fields[0]]
     if expected and isinstance(result, Mapping) and not result.get(expected):
         yield WebhookError("missing field(s)", f"{path}.{words}", "tekton/workspace-binding")
 

@@ -165,9 +165,9 @@ def _context(tasks: Sequence[PipelineTask] | None, path: str) -> Iterator[Webhoo
     """Things of the run that there are not: of the last task alone. Source: validatePipelineContextVariables."""
     task = tasks[-1] if tasks else PipelineTask()
     matrix = task.matrix or Matrix()
-    given = [*(task.params or ()), *(matrix.params or ())]
-    given += [param for include in matrix.include or () for param in include.params or ()]
-    for text in (text for param in given for text in _list_texts(param.value)):
+    given_names = [*(task.params or ()), *(matrix.params or ())]
+    given_names += [param for include in matrix.include or () for param in include.params or ()]
+    for text in (text for param in given_names for text in _list_texts(param.value)):
         for prefix, known in _CONTEXT.items():
             if words := unknown(text, prefix, known, mask_text):
                 yield WebhookError(words, f"{path}.value", "tekton/undeclared")
@@ -269,11 +269,11 @@ def _task(task: PipelineTask, path: str, flags: Flags, *, beta: bool) -> Iterato
         "pipelineRef": task.pipeline_ref,
         "pipelineSpec": task.pipeline_spec,
     }
-    given = [name for name, value in result.items() if value is not None]
+    given_fields = [name for name, value in result.items() if value is not None]
     wanted = [name for name in result if flags.api_fields == "alpha" or name.startswith("task")]
-    if len(given) != 1:
-        text = f"expected exactly one, got {'multiple' if given else 'neither'}"
-        yield from (WebhookError(text, f"{path}.{name}", "tekton/one-of") for name in given or wanted)
+    if len(given_fields) != 1:
+        text = f"expected exactly one, got {'multiple' if given_fields else 'neither'}"
+        yield from (WebhookError(text, f"{path}.{name}", "tekton/one-of") for name in given_fields or wanted)
     if task.on_error and task.on_error not in ON_ERROR:
         text = 'PipelineTask OnError must be either "continue" or "stopAndFail"'
         yield WebhookError(f"invalid value: {task.on_error}", f"{path}.OnError", "tekton/on-error", text)
