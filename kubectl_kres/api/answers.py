@@ -182,7 +182,7 @@ def check(
 ) -> list[Answer[CheckFinding]]:
     """Return what is wrong or about to be, the worst first: in ``items``, or without any in a namespace of the cluster.
 
-    ``select`` and ``ignore``: codes of rules, or their beginnings. Each item is judged by itself.
+    ``select`` and ``ignore``: codes of rules, or their beginnings. Each item is checked by itself.
     """
     from kubectl_kres.api.question import AnswerScope
     from kubectl_kres.api.simulation import found_in, found_of

@@ -124,7 +124,7 @@ def prepare_answers(
     """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError.
 
     ``more_reads``: None: there are no answers about objects that make no pods. Quotas, LimitRanges and namespaces
-    beside other objects are what those are judged by, and not asked about.
+    beside other objects are what those are evaluated with, and not asked about.
     """
     cluster = _cluster(frame)
     space = frame.namespace or cluster.namespace

@@ -67,7 +67,7 @@ def run_worker() -> int:
 
 
 def answer_line(line: bytes) -> bytes:
-    """Return the status for a task, both as lines; one at a time, since what is told on standard error is heard."""
+    """Return the status for a task, both as lines; one at a time, since what goes to standard error is collected."""
     with _ONE:
         return encode(answer_task(task_of(line), answer))
 
@@ -170,7 +170,7 @@ class _Lines(io.TextIOBase):
 
 @contextmanager
 def _capture_stderr() -> Iterator[list[str]]:
-    """What would be told on standard error, line by line; that of credential plugins still goes there."""
+    """What would go to standard error, line by line; that of credential plugins still goes there."""
     notes: list[str] = []
     before = sys.stderr
     sys.stderr = _Lines(notes)

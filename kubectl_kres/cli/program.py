@@ -188,7 +188,7 @@ def _without_command(ctx: click.Context, /, **_: object) -> int:
         try:
             return cast("int", command.invoke(called))
         except ConfigError as error:
-            # Who has no cluster yet is told what there is.
+            # Who has no cluster yet sees what there is.
             ending.print_error(error)
             click.echo(ctx.get_help(), color=False)
             return Exit.UNREAD

@@ -232,7 +232,7 @@ def _yaml(
 ) -> Iterator[tuple[Document, Any]]:
     """Yield each YAML document from ``start`` on.
 
-    broken: why it is no JSON, told instead if the first document is no YAML either but was meant as JSON.
+    broken: why it is no JSON, reported instead if the first document is no YAML either but was meant as JSON.
     """
     from kubectl_kres.documents import yaml_text  # noqa: PLC0415 - a tenth of an answer that reads no YAML
 

@@ -16,7 +16,7 @@ _NAMED = 3
 _ROOM = 36
 _HEADS, _LAST = ("AGE", "REASON", "OBJECT"), "WHAT HAPPENED"
 _INDENT = " " * 6
-#: What is not told, and where it would be.
+#: What is left out, and where it would be.
 EXPIRED = "a cluster keeps events for an hour by default: what was refused before is not listed"
 
 

@@ -46,7 +46,7 @@ def parameters(
 ) -> tuple[list[Raw], str]:
     """Objects of a kind in a namespace or in none, and how reading them for a paramRef went: a state of ``Coverage``.
 
-    Without ``reference`` nothing is read: whether there is such a kind, as far as reads of others have told.
+    Without ``reference`` nothing is read: whether there is such a kind, as far as reads of others have shown.
     """
     name = kind_name(api_version, kind)
     if reference is None:

@@ -22,12 +22,12 @@ ASK = EvaluationOptions(read_yaml=yaml.safe_load)
 _RUNS = ("TaskRun",)
 
 
-def stored(text: str) -> Store:
+def store_of_yaml(text: str) -> Store:
     """All objects of a YAML text, of a cluster of which everything was read."""
     return store_of(*(one for one in yaml.safe_load_all(text) if one))
 
 
-def scenes(store: Store, ask: EvaluationOptions = ASK) -> Iterator[CheckContext]:
+def check_contexts(store: Store, ask: EvaluationOptions = ASK) -> Iterator[CheckContext]:
     """Each namespace, and what is beside namespaces."""
     spaces = sorted({one.metadata.namespace for kind in store.kinds() for one in store.all(kind)} - {""})
     for space in spaces:
@@ -37,15 +37,15 @@ def scenes(store: Store, ask: EvaluationOptions = ASK) -> Iterator[CheckContext]
     yield CheckContext(store, ask)
 
 
-def found(text: str, *codes: str) -> list[CheckFinding]:
+def diagnostics(text: str, *codes: str) -> list[CheckFinding]:
     """The findings of rules of these codes (none: of all) in a cluster of these objects."""
     wanted = frozenset(codes or BY_CODE)
-    return [one for scene in scenes(stored(text)) for one in check(scene, wanted)]
+    return [one for scene in check_contexts(store_of_yaml(text)) for one in check(scene, wanted)]
 
 
 def of_objects(objects: list[dict[str, Any]]) -> list[CheckFinding]:
     """All findings in a cluster of these objects."""
-    return [one for scene in scenes(store_of(*objects)) for one in check(scene, frozenset(BY_CODE))]
+    return [one for scene in check_contexts(store_of(*objects)) for one in check(scene, frozenset(BY_CODE))]
 
 
 def example(code: str, kind: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from check.samples import ASK, example, found, stored
+from check.samples import ASK, check_contexts, diagnostics, example, store_of_yaml
 
 from kubectl_kres.reports.check.check import check
 from kubectl_kres.reports.check.context import CheckContext, Rule
@@ -35,7 +35,7 @@ def test_words(rule: Rule):
 
 @pytest.mark.parametrize("rule", _WITH_OBJECTS, ids=lambda rule: rule.code)
 def test_the_failing_example_breaks_it(rule: Rule):
-    broken = found(example(rule.code, "failing"), rule.code)
+    broken = diagnostics(example(rule.code, "failing"), rule.code)
     assert broken
     assert {one.code for one in broken} == {rule.code}
     assert all("{" not in one.message for one in broken)
@@ -43,11 +43,11 @@ def test_the_failing_example_breaks_it(rule: Rule):
 
 @pytest.mark.parametrize("rule", _WITH_OBJECTS, ids=lambda rule: rule.code)
 def test_the_near_miss_is_silent(rule: Rule):
-    assert found(example(rule.code, "passing"), rule.code) == []
+    assert diagnostics(example(rule.code, "passing"), rule.code) == []
 
 
 def test_what_could_not_be_read_is_found():
-    store = stored("")
+    store = store_of_yaml("")
     unread = (FailedRead("ResourceQuota", "denied", "shop", message="forbidden"),)
     (one,) = check(CheckContext(store, ASK, "shop", unread=unread), {"KRES901"})
     assert one.object.kind == "ResourceQuota"
@@ -56,6 +56,15 @@ def test_what_could_not_be_read_is_found():
 
 def test_quotas_that_cannot_be_counted_are_found():
     broken = example("KRES302", "failing").replace("used: {requests.cpu: '1'}", "used: {requests.cpu: many}")
-    (one,) = [one for one in found(broken) if one.code == "KRES902"]
+    (one,) = [one for one in diagnostics(broken) if one.code == "KRES902"]
     assert (one.object.kind, one.object.name, one.object.namespace) == ("ResourceQuota", "*", "shop")
     assert "ResourceQuota/team" in one.message
+
+
+def test_a_workload_is_evaluated_once():
+    [context] = [one for one in check_contexts(store_of_yaml(example("KRES401", "failing"))) if one.subjects]
+    one_by_one = list(context.iter_evaluated())
+    assert one_by_one
+    assert all(first is again for first, again in zip(one_by_one, context.evaluated_workloads, strict=True))
+    interleaved = list(zip(context.iter_evaluated(), context.iter_evaluated(), strict=True))
+    assert interleaved == list(zip(one_by_one, one_by_one, strict=True))

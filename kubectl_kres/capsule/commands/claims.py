@@ -118,7 +118,7 @@ class ClaimsPage(Page):
     def _report(
         self, making: Claims, prediction: Prediction, subject: Subject, run_summary: RunSummary
     ) -> ClaimReport | None:
-        """None for one that the server would not take; that is told."""
+        """None for one that the server would not take; the error is printed."""
         if subject.ref in prediction.refused:
             run_summary.add_error(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
             return None

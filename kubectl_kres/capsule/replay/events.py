@@ -309,7 +309,7 @@ def _delete_object(world: PoolWorld, event: DeleteEvent) -> tuple[WorldOutcome, 
 
 
 def _create_claims_together(world: PoolWorld, claims: tuple[Create, ...]) -> tuple[WorldOutcome, ...]:
-    """Claims in every order of arrival; a refusal of one of them is not told."""
+    """Claims in every order of arrival; refusals are left out."""
     if len(claims) <= _MOST_AT_ONCE:
         worlds = [pool_world for order in permutations(claims) for pool_world in replay_all(world, order)]
         return _build_outcomes(distinct_worlds(worlds))

@@ -166,7 +166,7 @@ class ExplainPage(Page):
                 yield ObjectAnswer(None, combined)
 
     def _with_files(self, batch: AnswerBatch) -> AnswerBatch:
-        """The turn with what its objects are judged by."""
+        """The batch with what its objects are evaluated with."""
         applied = self._applied
         if applied is None:
             return batch

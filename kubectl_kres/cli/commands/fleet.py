@@ -255,7 +255,9 @@ def _print_statuses(options: Options, report: str, cluster_statuses: Sequence[Cl
 
 
 def _same_origin(options: Options, cluster_statuses: Sequence[ClusterStatus]) -> None:
-    """Several snapshots of one cluster may be meant, as of several namespaces; they are told, not refused."""
+    """Several snapshots of one cluster may be meant, as of several namespaces; a warning names them, and none is
+    refused.
+    """
     servers: dict[str, list[str]] = {}
     for cluster_status in cluster_statuses if options.snapshots else ():
         servers.setdefault(cluster_status.server, []).append(cluster_status.cluster)

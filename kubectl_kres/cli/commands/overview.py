@@ -95,7 +95,7 @@ class OverviewPage(Page):
     def _sum_pods(
         self, source: ObjectSource, space: str, collector: SumCollector, states: PodStates, run_summary: RunSummary
     ) -> list[NamespaceSums] | None:
-        """Of the pods; None where they may not be read, which is told."""
+        """Of the pods; None where they may not be read, which a line says."""
 
         def add(pod: Pod) -> None:
             if not collector.add(pod):

@@ -65,7 +65,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
 
 
 def _is_whole(options: Options) -> bool:
-    """Whether of each object of a list all is told, and not a line."""
+    """Whether each object of a list has its full answer, not a line."""
     return options.output in {*DOCUMENTS, "brief"} or bool(options.cgroup)
 
 

@@ -42,7 +42,7 @@ from kubectl_kres.systems import modules
 if TYPE_CHECKING:
     from kubectl_kres.cluster.connection.api_connection import Connection
 
-#: What is read, in the order of the file: what pods are judged by first, what there is most of last.
+#: What is read, in the order of the file: what pods are evaluated with first, what there is most of last.
 KINDS = (
     *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "Node", "LimitRange", "ResourceQuota"),
     *("DeviceClass", "PersistentVolumeClaim", "ResourceClaim", "ResourceClaimTemplate"),
@@ -58,7 +58,7 @@ _LAST = ("Event", "Pod")
 #: What tells what else has to be read: policies and their bindings, in which namespaces.
 _TELLING = frozenset({"Namespace", *kinds_of("decides")})
 
-#: Without these, which many may not read, answers made from the snapshot are partial. What failed is told of any kind.
+#: Without these, which many may not read, answers made from the snapshot are partial. Failures of any kind are said.
 _NEEDED = {"LimitRange", "ResourceQuota", "Pod", *WORKLOADS}
 
 #: What is read along with another kind, which says what could not be read.

@@ -35,7 +35,7 @@ from kubectl_kres.cli.system import systems
 if TYPE_CHECKING:
     from kubectl_kres.model.kinds import Kind
 
-#: What the shell is told beside the candidates. Source: spf13/cobra ShellCompDirective.
+#: What the shell gets beside the candidates. Source: spf13/cobra ShellCompDirective.
 FILES, NO_SPACE, NO_FILES, FOLDERS = 0, 2, 4, 16
 
 

@@ -155,7 +155,7 @@ class TextOnlyDifference(Generic[Report]):
 
 
 def _fits(texts: tuple[str, ...]) -> bool:
-    """Return whether each can be told from the others wherever it stands."""
+    """Return whether each can be distinguished from the others wherever it stands."""
     apart = not any(name in other for name, other in permutations(texts, 2))
     return apart and all(_PLAIN.fullmatch(text) for text in texts)
 

@@ -105,11 +105,11 @@ class _Heedless:
 
 
 def run_guarded(run: Callable[[], int], *, verbose: bool = False, whole: bool = False) -> int:
-    """Return what ``run`` returns, or the code of the error that it ended with, which is told on stderr.
+    """Return what ``run`` returns, or the code of the error that it ended with, which is printed on stderr.
 
     A closed stdout ends quietly. ``verbose``: with a traceback for every error. ``whole``: the exit code is asked for,
-    and needs the whole run even if nobody reads what it prints. What nobody raises on purpose is a bug, told with its
-    traceback.
+    and needs the whole run even if nobody reads what it prints. What nobody raises on purpose is a bug, printed with
+    its traceback.
     """
     stdout = sys.stdout
     if whole:

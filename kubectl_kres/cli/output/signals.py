@@ -21,7 +21,7 @@ class SignalReceived(BaseException):
         self.number = number
 
 
-#: Seconds after which the program is told once more: what is raised while a module is loaded may be lost there.
+#: Seconds after which the signal is raised once more: what is raised while a module is loaded may be lost there.
 AGAIN = 5.0
 
 

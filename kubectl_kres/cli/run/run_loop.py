@@ -48,7 +48,7 @@ class RunSummary:
         self.complete = True
         #: Whether all objects were those of lists.
         self.listed = True
-        #: Whether it was told why nothing is there.
+        #: Whether it was said why nothing is there.
         self._noted = False
         #: What ``--until`` may wait for, and whether all answers have it.
         self.met: dict[str, bool] = {}
@@ -83,7 +83,7 @@ class RunSummary:
             yield line
 
     def add_error(self, error: KresError) -> None:
-        """An object without an answer: its error is told at once."""
+        """An object without an answer: its error is printed at once."""
         self._failed = True
         if isinstance(error, NotFound) and self._options.ignore_not_found:
             return
@@ -101,12 +101,12 @@ class RunSummary:
             self._codes.add(Exit.NEGATIVE)
 
     def leaves_out(self, faults: Sequence[InputError]) -> None:
-        """Documents of files that could not be used: they are told at the end, as kubectl does, and are missing."""
+        """Documents of files that could not be used: they are reported at the end, as kubectl does, and are missing."""
         self._left_out = faults
         self.complete = self.complete and not faults
 
     def note_printed(self, failed_reads: Iterable[FailedRead]) -> None:
-        """Standard output has these, in the server's words: on the same terminal they are not told again."""
+        """Standard output has these, in the server's words: on the same terminal they are not repeated."""
         self._shown.update(failed_read.message for failed_read in failed_reads)
 
     def note_condition(self, word: str, yes: bool, *, complete: bool = True) -> None:  # noqa: FBT001, the word is its name
@@ -189,7 +189,7 @@ class RunSummary:
             self.note(line)
 
     def _note_unseen(self, failed_read: FailedRead, *, texts: bool) -> None:
-        """``told``: the server's words stand above, on the same terminal."""
+        """``noted``: the server's words stand above, on the same terminal."""
         what = f"{failed_read.kind} {failed_read.name}" if failed_read.name else f"{failed_read.kind} objects"
         place_text = f" of namespace {failed_read.namespace}" if failed_read.namespace else ""
         if failed_read.state == "denied":

@@ -234,7 +234,7 @@ def _make_context(
     lacks: list[FailedRead],
     budget: RemedyBudget,
 ) -> CheckContext:
-    """``pods`` None: they could not be read. What could not be read is told once, with the first scene."""
+    """``pods`` None: they could not be read. What could not be read is reported once, with the first context."""
     store = source.store
     store.forget(_POD.kind)
     subjects = list(by_space.get(space, ()))

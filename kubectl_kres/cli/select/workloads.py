@@ -33,7 +33,7 @@ class Selection(NamedTuple):
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
     could be read but for ``unseen``, of which what is not required stands beside the answer. shared: the namespace
-    whose quotas of Capsule they are; empty: of all. told: why there are none. left_out: the kinds of files' objects
+    whose quotas of Capsule they are; empty: of all. reason: why there are none. left_out: the kinds of files' objects
     that nothing looks at, each as often as it is there.
     """
 
@@ -202,7 +202,7 @@ def _from_files(
             raise_faults(inputs.left_out)
             if not unknown:
                 raise _no_pods_error(inputs, options)
-            # What an unknown kind makes cannot be told, which is no fault of the input.
+            # What an unknown kind makes is not known, which is no fault of the input.
             return Selection((), unseen=unknown, left_out=_left_out(inputs, options.selector), reason=_UNKNOWN)
         unknown = ()
     elif not subjects:

@@ -1,4 +1,4 @@
-"""The store that the objects of ``-f`` are judged by: their quotas recounted, their pools and claims at work."""
+"""The store that the objects of ``-f`` are evaluated with: their quotas recounted, their pools and claims at work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class FilesApplied:
     """``after_change``: the files are a change, and what is named is asked about after it.
 
-    ``files``: the objects of the input, if they have to be judged by what is there; None before ``read`` and otherwise.
+    ``files``: the objects of the input, if they have to be evaluated with what is there; None before ``read`` and
+    otherwise.
     """
 
     def __init__(self, options: Options, *, after_change: bool) -> None:

@@ -27,7 +27,7 @@ from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 L = TypeVar("L", bound="LiveSource")
 
-#: At this level of ``-v`` each request is told, at the other what is read.
+#: At this level of ``-v`` each request is logged, at the other what is read.
 _REQUESTS, _READS = 6, 1
 
 

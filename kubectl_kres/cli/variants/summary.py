@@ -43,7 +43,7 @@ def pod_pages(
     run_summary.note_unread((), complete=not source.skipped)
 
 
-#: Pods are all that is added up, and a namespace that does not exist is told.
+#: Pods are all that is added up, and a namespace that does not exist is an error.
 _UNREAD = frozenset(BY_KIND) - {"Pod", "Namespace"}
 
 

@@ -37,7 +37,7 @@ from kubectl_kres.reports.common.parts import comparable_value
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import Changes, ReadRequest
 
-#: Seconds that a server asks to wait which are told at once.
+#: Seconds: a server that asks to wait longer is reported at once.
 FAR = 10.0
 #: States that a user should know of, each with the failures in a row from which on it is no mere hiccup.
 _TROUBLE = {"retrying": 2, "failed": 1, "polling": 0}

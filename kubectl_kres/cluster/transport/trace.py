@@ -21,7 +21,7 @@ _MASK = "<masked>"
 
 
 class Trace:
-    """Tells of requests at a level; at 0 nothing. Bodies are never told: pods have secrets in their environment."""
+    """Logs requests at a level; at 0 nothing. Bodies are never logged: pods have secrets in their environment."""
 
     def __init__(self, log: Log | None = None, level: int = TIMES) -> None:
         self._log = log if level >= TIMES else None

@@ -1,4 +1,4 @@
-"""What readers have told and nobody has heard yet."""
+"""The queue of messages from the readers to the owner of the store."""
 
 from __future__ import annotations
 

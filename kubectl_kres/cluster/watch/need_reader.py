@@ -38,7 +38,7 @@ from kubectl_kres.store.store import Coverage, ReadRequest, fallen_short
 OPEN, SILENCE = 290, 90.0
 #: Seconds until something that was refused, or cannot be watched, is asked for again.
 RECHECK, POLL = 60.0, 30.0
-#: Seconds that a watch must last to be no failure if it told nothing.
+#: Seconds that a watch must last to be no failure if it sent nothing.
 BRIEF = 5.0
 #: After so many refusals in a row a watch is given up for a fresh list.
 REFUSALS = 3

@@ -19,7 +19,7 @@ ObjectKey = tuple[str, str]
 class ReaderObjects:
     """What one reader answers for. ``owned``: its objects, kept only if it reads a part of a namespace.
 
-    ``missing``: those of the objects there were that a list under way has not told of so far; None: there is none.
+    ``missing``: those of the objects there were that a list under way has not had so far; None: there is none.
     """
 
     def __init__(self, reader: Reader) -> None:
@@ -120,7 +120,7 @@ class StoreWriter:
             key = (event.namespace, event.name)
             before = store.get(kind, event.name, event.namespace)
             if before is not None and event.version and number(before.metadata.resource_version) > event.version:
-                # A list that was resumed with newer objects has told more than this already.
+                # A list that was resumed with newer objects has brought more than this already.
                 continue
             if reader_objects.faults or event.fault:
                 self._fault(reader_objects, key, event.fault, store, changes)

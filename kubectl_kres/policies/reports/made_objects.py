@@ -1,4 +1,4 @@
-"""What policies say of an object that a controller makes: judged as the next pod is, before quotas are asked."""
+"""What policies say of an object that a controller makes: evaluated as the next pod is, before quotas are asked."""
 
 from __future__ import annotations
 

@@ -83,7 +83,9 @@ class Policy:
         self.familiar: tuple[tuple[Raw, ...], BoundPolicy | None, list[str]] | None = None
 
     def matched(self, request: Request, namespace: Raw | None) -> Request | None:
-        """As ``matching.match_request``; where objects are not told apart, found once for a kind in a namespace."""
+        """As ``matching.match_request``; where it does not depend on the object, computed once for a kind in a
+        namespace.
+        """
         constraints: Raw | None = self.spec.get("matchConstraints")
         if self._apart is None:
             rules = [rule for key in _RULES for rule in (constraints or {}).get(key) or ()]

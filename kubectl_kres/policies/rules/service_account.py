@@ -209,7 +209,7 @@ def run_plugins(
     server: Server,
     entries: list[Entry] | None = None,
 ) -> tuple[dict[str, Any], Refusal | None]:
-    """LimitRange defaults in that order (told in ``entries``), service account, priority, tolerations, overhead."""
+    """LimitRange defaults in that order (written to ``entries``), service account, priority, tolerations, overhead."""
     pod = request.object or {}
     draft = draft_of(pod, server)
     for limits in order:

@@ -401,7 +401,7 @@ def _rollout_sign(before: _Workload, after: _Workload) -> int:
 
 
 def _rollout(ref: ObjectRef, workload: _Workload) -> NextRollout | None:
-    """Return where the next rollout ends that does not complete; what lacks pods, or gets none, is not told twice."""
+    """Return where the next rollout ends that does not complete; not what lacks pods or gets none anyway."""
     stalled = workload.rollout
     texts = _count_missing_pods(workload.pods) or (workload.next is not None and workload.next.messages)
     if stalled is None or texts:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import count, islice
 from typing import Any, Literal
 
 from msgspec import Struct, structs
@@ -123,6 +124,8 @@ class CheckContext:
         #: The objects that no answer could be given about, with the error.
         self.unanswered: list[tuple[Subject, KresError]] = []
         self._verdicts: dict[ObjectRef, Verdict] = {}
+        self._evaluated: list[EvaluatedWorkload] = []
+        self._pending = self._evaluate()
         self._budget = budget or RemedyBudget()
 
     def selects(self, ref: ObjectRef) -> bool:
@@ -163,15 +166,16 @@ class CheckContext:
     @cached_property
     def evaluated_workloads(self) -> Sequence[EvaluatedWorkload]:
         """The subjects that have an answer."""
-        return tuple(self._evaluate())
+        return tuple(self.iter_evaluated())
 
     def iter_evaluated(self) -> Iterator[EvaluatedWorkload]:
-        """Yield the evaluated workloads one by one; the results are cached."""
-        all_evaluated: list[EvaluatedWorkload] = []
-        for evaluated in self._evaluate():
-            all_evaluated.append(evaluated)
-            yield evaluated
-        self.__dict__["judged"] = tuple(all_evaluated)
+        """Yield the subjects that have an answer, one by one; each is evaluated once, however often this is called."""
+        for index in count():
+            if index == len(self._evaluated):
+                self._evaluated.extend(islice(self._pending, 1))
+            if index == len(self._evaluated):
+                return
+            yield self._evaluated[index]
 
     @cached_property
     def pipelines(self) -> Sequence[PipelineExplanation]:

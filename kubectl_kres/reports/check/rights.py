@@ -42,7 +42,7 @@ def find_no_answer(context: CheckContext) -> Iterator[Diagnostic]:
 
 NO_ANSWER = Rule(
     code="KRES902",
-    title="an object could not be judged",
+    title="an object could not be checked",
     severity="warning",
     reason="The other rules say nothing of it.",
     remedy="Its explanation says what is wrong with it, and where.",

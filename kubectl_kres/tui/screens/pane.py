@@ -104,7 +104,7 @@ class Pane(Widget):
         self.location = location
 
     def mark_withheld(self) -> None:
-        """Something changed that it was not told of, since the screen was held still; it will be entered again."""
+        """Something changed without its notice, since the screen was held still; it will be entered again."""
 
     def act(self, action: str) -> bool:
         """Do what a key says; False if it means nothing here."""

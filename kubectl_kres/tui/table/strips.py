@@ -176,7 +176,7 @@ class Drawn(ScrollView, can_focus=True):
         return self._plain
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, *how: bool, **named: bool) -> bool:
-        # On a loaded machine a widget was seen drawn at its new size that had never been told of it.
+        # On a loaded machine a widget was seen drawn at its new size that had never got the event.
         if size != self._size:
             self.post_message(events.Resize(size, virtual_size, container_size))
         return super()._size_updated(size, virtual_size, container_size, *how, **named)

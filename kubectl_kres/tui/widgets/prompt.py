@@ -110,7 +110,7 @@ class Prompt(Input):
             self.call_after_refresh(self._post_value)
 
     def _post_value(self) -> None:
-        """What was typed until now, if that is not told yet."""
+        """What was typed until now, if that was not reported yet."""
         if self._news:
             self._news = False
             self.post_message(self.Typed(self.purpose, self.value))
