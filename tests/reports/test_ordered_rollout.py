@@ -100,3 +100,35 @@ def test_below_a_partition_nothing_is_replaced(partition: int, hard: str) -> Non
     store = store_of(made("StatefulSet", "web", spec=spec, status=status), quota, *pods)
     found = explain(store, subject("StatefulSet/web"), EvaluationOptions())
     assert found.remedies[0].text.startswith(f"raise requests.cpu of quota q to {hard}")
+
+
+@pytest.mark.parametrize(
+    ("rolling", "hard", "raised"),
+    [
+        pytest.param({"maxUnavailable": 1}, "300m", "800m", id="as many as nodes"),
+        pytest.param({"maxUnavailable": 2}, "800m", "", id="room for all"),
+        pytest.param({"maxSurge": 1, "maxUnavailable": 0}, "500m", "900m", id="and an old one until the last is there"),
+        pytest.param({"maxSurge": 1, "maxUnavailable": 0}, "900m", "", id="room for that one, too"),
+    ],
+)
+def test_a_daemon_set_under_way_is_raised_for_all_its_nodes(rolling: dict[str, int], hard: str, raised: str) -> None:
+    box = {"name": "app", "image": "i", "resources": {"requests": {"cpu": "200m"}}}
+    template = {"metadata": {"labels": {"a": "d"}}, "spec": {"containers": [box]}}
+    strategy = {"type": "RollingUpdate", "rollingUpdate": rolling}
+    spec = {"template": template, "selector": {"matchLabels": {"a": "d"}}, "updateStrategy": strategy}
+    status = {"observedGeneration": 2, "desiredNumberScheduled": 4, "currentNumberScheduled": 3}
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "controller": True, "uid": "u"}
+    older = {**box, "resources": {"requests": {"cpu": "100m"}}}
+    pods = []
+    for number in range(3):
+        node = {"containers": [older], "nodeName": f"n{number}"}
+        pod = made("Pod", f"d-{number}", spec=node, status={"phase": "Running"})
+        pod["metadata"] |= {"labels": {"a": "d"}, "ownerReferences": [owner]}
+        pods.append(pod)
+    amounts = {"hard": {"requests.cpu": hard}}
+    limit = made("ResourceQuota", "q", spec=amounts, status={**amounts, "used": {"requests.cpu": "300m"}})
+    store = store_of(made("DaemonSet", "d", spec=spec, status=status), limit, *pods)
+    found = explain(store, subject("DaemonSet/d"), EvaluationOptions())
+    texts = [way.text for way in found.remedies]
+    assert (texts[0] if texts else "").startswith(f"raise requests.cpu of quota q to {raised}" if raised else "")
+    assert bool(texts) == bool(raised)

@@ -81,5 +81,5 @@ def test_assistants(name):
     if not answer.refusals and not run_of(case, PipelineRun).spec.status:
         assert {one.name for one in answer.assistants if not one.refusals} == there
     events = {one.event(outcome) for one in answer.assistants for outcome in one.outcomes}
-    events |= {text for one in answer.assistants for text in one.object_events()}
+    events |= {text for one in answer.assistants for text in one.claim_events()}
     assert set(expected["failedCreate"]) <= events

@@ -26,7 +26,7 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template, template_of
-from kubectl_kres.reports.common.replicas import Replicas, controller, owned_by, pods_of_one_job, replicas_of
+from kubectl_kres.reports.common.replicas import Replicas, controller, owned_by, pods_of, pods_of_one_job, replicas_of
 from kubectl_kres.reports.pod.needs import makes_objects
 from kubectl_kres.reports.pod.pod_claims import has_account, missing_claims
 from kubectl_kres.store.store import Store
@@ -119,12 +119,12 @@ def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Serve
     there = stored if isinstance(stored, Workload) else None
     try:
         replicas = replicas_of(kind, structs.replace(workload, status=there.status) if there is not None else workload)
+        if replicas is None or not replicas.wanted:
+            return None
+        quotas = analysis.policies.policies.quotas
+        existing = tuple(_existing(store, subject, there, quotas, server)) if there is not None else ()
     except UsageError:
         return None
-    if replicas is None or not replicas.wanted:
-        return None
-    quotas = analysis.policies.policies.quotas
-    existing = tuple(_existing(store, subject, there, quotas, server)) if there is not None else ()
     counted = subject.kind.qualified_name if subject.raw is not None and not _exists(store, subject) else ""
     claims = missing_claims(store, subject, workload) if kind == "StatefulSet" else ()
     return OwnedPods(kind, replicas.wanted, replicas, existing, kind == "Job", claims, counted)
@@ -184,10 +184,10 @@ def _existing(
                 count = set_.status.replicas
                 yield ExistingPods(pod_of_template(made, subject), set_.spec.replicas or 0, count, back, newest)
         return
-    status = stored.status
     # Where no controller has counted, nothing is known of older pods.
-    if kind == "Deployment" and status.observed_generation and status.updated_replicas < status.replicas:
-        yield from _by_hash(stored, pod, live, quotas, server)
+    counted = pods_of(store, kind, stored) if kind in {"Deployment", "DaemonSet"} else None
+    if counted is not None and counted.old_pods:
+        yield from _by_age(counted, pod, live, quotas, server)
         return
     count = {"Job": stored.status.running_pods, "DaemonSet": stored.status.current_number_scheduled}.get(
         kind, stored.status.replicas
@@ -202,18 +202,17 @@ def _existing(
         yield ExistingPods(pod, count - len(old), count - len(old), back, newest=True)
 
 
-def _by_hash(
-    stored: Workload, pod: Pod, live: Sequence[Pod], quotas: Sequence[Quota], server: Server
+def _by_age(
+    counted: Replicas, pod: Pod, live: Sequence[Pod], quotas: Sequence[Quota], server: Server
 ) -> Iterator[ExistingPods]:
-    """Yield the pods of a Deployment whose ReplicaSets were not read: its status says how many are of the newest
-    template.
+    """Yield the pods of a DaemonSet, or of a Deployment whose ReplicaSets were not read: its status says how many are
+    of the newest template.
 
     The newest pods are taken for those.
     """
-    updated = stored.status.updated_replicas
+    updated, count = counted.newest, counted.old_pods
     by_age = sorted(live, key=lambda pod: pod.metadata.creation_timestamp or "")
     old = by_age[: max(0, len(by_age) - updated)]
-    count = stored.status.replicas - updated
     if old:
         yield ExistingPods(_as_template(old[0]), count, count, _price(old[0], quotas, server))
     else:
