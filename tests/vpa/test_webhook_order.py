@@ -29,7 +29,7 @@ class Hook:
         self.configuration, self.resource, self.calls = configuration, resource, calls
         self.reinvoked, self.changes, self.title = reinvoked, changes, ""
 
-    def within(self, limits: Any) -> Hook:
+    def with_limits(self, limits: Any) -> Hook:
         del limits
         return self
 

@@ -227,14 +227,14 @@ def _left_out(kept: int, waiting: int) -> str:
     return f"not shown: {' and '.join(parts)}" if parts else ""
 
 
-def _conditions(conditions_told: Sequence[StoredCondition], width: int) -> Iterator[Line]:
-    if not conditions_told:
+def _conditions(stored_conditions: Sequence[StoredCondition], width: int) -> Iterator[Line]:
+    if not stored_conditions:
         return
     yield [("", "")]
     yield [("strong", "conditions")]
-    label = max(size(condition.type) for condition in conditions_told)
-    status = max(size(condition.status) for condition in conditions_told)
-    for condition in conditions_told:
+    label = max(size(condition.type) for condition in stored_conditions)
+    status = max(size(condition.status) for condition in stored_conditions)
+    for condition in stored_conditions:
         head = f"  {pad_text(condition.type, label)}  {pad_text(condition.status, status)}  "
         yield from tone_lines(
             "", wrap_text(f"{condition.reason}: {condition.message}", width, first=head, rest=" " * size(head))

@@ -129,7 +129,7 @@ class Reader:
             if page.items:
                 self._post_word("items", page.items)
             read += len(page.items)
-            self._set_state("listing", read=read, about=read + page.remaining if page.remaining else 0)
+            self._set_state("listing", read=read, estimate=read + page.remaining if page.remaining else 0)
             if self._over.is_set():
                 break
         self._refused, self._sharing = False, Sharing()
@@ -193,12 +193,12 @@ class Reader:
         path = path_of(self.kind, self.read.namespace)
         with self._connection.watch(path, [pair for pair in query if pair[1]], self._silence) as stream:
             self._stream = stream
-            self._set_state("watching", heard=self._clock.now())
+            self._set_state("watching", answered_at=self._clock.now())
             if self._over.is_set():
                 return
             for batch in events.batches(stream.lines(), self.kind, self.struct, version):
                 self._attempts, self._hasty = 0, False
-                self._set_state("watching", heard=self._clock.now())
+                self._set_state("watching", answered_at=self._clock.now())
                 for event in batch.events:
                     if event.item is not None and event.type != events.DELETED:
                         self._sharing.share(event.item)
@@ -260,14 +260,15 @@ class Reader:
 
     def _wait_until_due(self, phase: Phase, error: KresError | None, seconds: float, asked: float = 0.0) -> None:
         reason = error.message if error is not None else "the server ended the watch at once"
-        self._set_state(phase, tries=self._attempts, why=reason, due=self._clock.now() + seconds, asked=asked)
+        next_try = self._clock.now() + seconds
+        self._set_state(phase, attempts=self._attempts, reason=reason, next_try=next_try, retry_after=asked)
         self._woken.clear()
         if not self._over.is_set():
             self._clock.wait(self._woken, seconds)
 
     def _set_state(self, phase: Phase, **facts: Any) -> None:
-        heard = facts.pop("heard", self.state.answered_at)
-        self.state = FeedState(phase, has_objects=self.state.has_objects, answered_at=heard, **facts)
+        kept = {"has_objects": self.state.has_objects, "answered_at": self.state.answered_at}
+        self.state = FeedState(phase, **{**kept, **facts})
 
     def _post_word(self, what: What, load: Any = None) -> None:
         self._inbox.put(ReaderMessage(self, what, load), self._over)
