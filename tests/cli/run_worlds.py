@@ -16,7 +16,7 @@ PLURALS = {"TaskRun": "taskruns", "PipelineRun": "pipelineruns"}
 _NAMES = (
     "pods", "count/pods", "requests.cpu", "limits.memory", "requests.storage", "persistentvolumeclaims",
     "count/persistentvolumeclaims", "count/taskruns.tekton.dev", "count/pipelineruns.tekton.dev",
-    "count/statefulsets.apps", "count/widgets.example.org",
+    "count/statefulsets.apps", "count/controllerrevisions.apps", "count/widgets.example.org",
 )  # fmt: skip
 #: A run's phase: not looked at yet, held back by a quota, with a pod that runs, failed for good, done.
 _PHASES = ("new", "waits", "runs", "failed", "done")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from check.samples import of_objects
 from reports.stored import store_of
 
 from kubectl_kres.admission.base.outcome import Server
@@ -125,6 +126,15 @@ def test_w2_an_old_replica_set_can_go_and_a_lower_history_limit_is_not_offered()
     assert texts(found)[1].startswith("delete ReplicaSet w-0")
     assert f"kubectl delete replicaset w-0 -n {SPACE}" in commands(found)
     assert "istoryLimit" not in json.dumps(texts(found))
+
+
+def test_w2_check_says_what_mends_a_rollout_whose_replica_set_has_no_room():
+    name = "count/replicasets.apps"
+    current = replica_set("w-1", TEMPLATE, 1, 1)
+    there = workload("Deployment", 1, replicas=1, updatedReplicas=1, readyReplicas=1, availableReplicas=1)
+    (found,) = [it for it in of_objects([quota({name: "1"}, {name: "1"}), there, current]) if it.code == "KRES104"]
+    assert found.remedy == "raise the quota that counts ReplicaSets by one, or delete one that no pod is of"
+    assert not [it for it in of_objects([quota({name: "2"}, {name: "1"}), there, current]) if it.code == "KRES104"]
 
 
 def test_w2_a_template_that_has_its_replica_set_needs_no_other_one():

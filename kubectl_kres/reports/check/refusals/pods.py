@@ -30,12 +30,14 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.reports.account.account import room_for_revision
 from kubectl_kres.reports.changes.combined_answer import RefusedManifest
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.check.refusals.runs import never_fits
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Verdict, is_held_up
+from kubectl_kres.reports.common.objects import REVISIONS
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.explain.all_states import all_states, states_in_store
@@ -193,7 +195,10 @@ def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         if context.of_files and not replicas.existing:
             replicas, analysis = _once_there(replicas, analysis)
-        if replicas.missing_pods or _has_room(replicas, analysis):
+        made, resource = REVISIONS.get(evaluated.ref.kind, ("", ""))
+        counted = any(f"count/{resource}" in quota.hard for quota in analysis.policies.policies.quotas)
+        full = counted and not room_for_revision(analysis, evaluated.subject)
+        if replicas.missing_pods or (_has_room(replicas, analysis) and not full):
             continue
         rollout_result = if_started(context.store, evaluated.subject, analysis, replicas)
         if rollout_result is not None and not rollout_result.complete:
@@ -204,7 +209,8 @@ def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
             }
             ref = evaluated.ref
             fit = f"kubectl kres quota --fit {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
-            yield Diagnostic(ref, values, commands=(fit,))
+            remedy = f"raise the quota that counts {made}s by one, or delete one that no pod is of" if full else ""
+            yield Diagnostic(ref, values, remedy=remedy, commands=(fit,))
 
 
 def _once_there(replicas: Replicas, analysis: Analysis) -> tuple[Replicas, Analysis]:
