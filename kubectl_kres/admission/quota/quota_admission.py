@@ -571,3 +571,14 @@ def lacking_room(quotas: Iterable[Quota], price: Price) -> dict[Key, int]:
     used, hard = amounts(quotas)
     requested = {key: used.get(key, 0) + amount for key, amount in price.items() if amount > 0 and key in hard}
     return {key: nano for key, nano in requested.items() if nano > hard[key]}
+
+
+def without_price(quotas: Iterable[Quota], price: Price) -> tuple[Quota, ...]:
+    """Return the quotas once what costs so much is gone."""
+    return tuple(
+        quota.with_used({
+            name: Quantity(max(0, used.nano - price.get((quota.name, name), 0)), used.format)
+            for name, used in quota.used.items()
+        })
+        for quota in quotas
+    )  # fmt: skip

@@ -66,8 +66,15 @@ def _deletion_texts(edits: Sequence[DeleteObject]) -> Iterable[str]:
             have = "have" if len(gone) > 1 else "has"
             what = f"{pods} finished pod{'s' * (pods != 1)}, which count/pods counts"
             yield f"delete Job{'s' * (len(gone) > 1)} {names}, which {have} ended and {have} {what}"
+        elif kind in _OF_TEKTON:
+            have, names = "have" if len(gone) > 1 else "has", join_words([str(edit.object) for edit in gone])
+            yield f"delete {names}, which {have} ended and still {have} claims: {BECAUSE}"
         else:
             yield f"delete {kind}{'s' * (len(gone) > 1)} {names}, which no pod is of (a rollback to it is lost)"
+
+
+#: What is lost with a run of Tekton.
+BECAUSE = "a claim lives as long as the run that it was made for, and its data goes with it"
 
 
 def _raise_texts(edits: Sequence[RaiseQuota]) -> Iterable[str]:

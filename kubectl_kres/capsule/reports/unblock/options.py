@@ -237,7 +237,7 @@ class _QueuedClaimSearch(Search[Trial]):
         self.scene, self.claim, self.pool = context, claim, pool
         self.key, self.asks = key_of(claim), parse_amounts(claim.spec.claim)
         self.start = trial_of(context, pool)
-        super().__init__(max(2, min(_STEPS, _EFFORT // max(1, self.start.size))) + 1)
+        super().__init__()
         #: That claims could give way, where it is not known which.
         self.untold = ""
 
@@ -343,6 +343,7 @@ class _QueuedClaimSearch(Search[Trial]):
             yield self._build_option(way, self.trial(state))
 
     def _raise_pool_options(self) -> Iterator[UnblockOption]:
+        self.budget = 1 + max(2, min(_STEPS, _EFFORT // max(1, self.start.size)))
         state = self.walk({}, self._with_blocking_amounts, self.passes)
         least = self.meets(state, self.passes)
         if not least:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import structs
 
@@ -11,12 +10,14 @@ from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Server
 from kubectl_kres.admission.quota.quota_admission import (
     Key,
+    Quota,
     amounts,
     charges,
     claim_request,
     lacking_room,
     price_of,
     with_price,
+    without_price,
 )
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import with_default_class
@@ -24,15 +25,14 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import EditClaim, Remedy
+from kubectl_kres.reports.common.parts import DeleteObject, EditClaim, Remedy
 from kubectl_kres.reports.remedies.changed_objects import (
     changed_policies,
-    moved_bound,
     with_moved_bound,
     with_storage,
 )
 from kubectl_kres.reports.remedies.engine import RemedySearch, State
-from kubectl_kres.reports.remedies.words import join_words, raises
+from kubectl_kres.reports.remedies.words import BECAUSE, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.rules.controller.workspace_claims import ClaimAnswer, WorkspaceClaim, find_refused_claims
@@ -40,8 +40,8 @@ from kubectl_kres.tekton.rules.pipeline.pipeline_run import has_ended
 
 _MI = 2**20 * 10**9
 _STORAGE = "storage"
-#: So many runs are named.
-_MOST_RUNS = 5
+#: So many runs are deleted by one remedy.
+_MOST_RUNS = 20
 
 
 def claim_remedies(
@@ -53,14 +53,11 @@ def claim_remedies(
     """
     search = _ClaimSearch(store, subject, claims, policies, server)
     refused = search.trial({})
-    if not refused:
-        return ()
     findings = [finding for answer in refused for refusal in answer.refusals for finding in refusal.findings]
-    ways = tuple(search.remedies())
-    if any(moved_bound(policies, finding, subject.ref.namespace) for finding in findings):
+    ways = tuple(search.remedies()) if refused else ()
+    if search.ended_runs or not any(finding.rule == "quota/exceeded" for finding in findings):
         return ways
-    full = any(finding.rule == "quota/exceeded" for finding in findings)
-    return (*ways, *(_deletions(store, subject.ref.namespace, findings) if full else ()))
+    return (*ways, Remedy(f"delete runs that have ended, or their claims: {BECAUSE}"))
 
 
 class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
@@ -72,6 +69,7 @@ class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
         super().__init__(store, subject)
         self.claims = [claim for claim in claims if not claim.exists]
         self.policies, self.server = policies, server
+        self.ended_runs = _ended_runs(store, subject.ref.namespace)
 
     def evaluate(self, state: State) -> Sequence[ClaimAnswer]:
         """Return the claims that are refused."""
@@ -79,25 +77,36 @@ class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
             structs.replace(it, claim=with_storage(it.claim, state[it.path].to)) if it.path in state else it
             for it in self.claims
         ]
-        return find_refused_claims(claims, changed_policies(self.policies, state.values()), self.server)
+        gone = [claim for place in state if place in self.ended_runs for claim in self.ended_runs[place]]
+        policies = changed_policies(self.policies, state.values())
+        quotas = without_price(policies.quotas, self._price(gone, policies.quotas))
+        return find_refused_claims(claims, structs.replace(policies, quotas=quotas), self.server)
 
     def passes(self, trial: Sequence[ClaimAnswer]) -> bool:
         """Return whether all are made."""
         return not trial
 
     def states(self) -> Iterator[State]:
-        """Yield other sizes, then other bounds with more of the quotas."""
+        """Yield other sizes, then other bounds with more of the quotas, then fewer runs that have ended."""
         yield self._other_sizes()
         state = self.walk({}, self._widen, self.passes)
-        policies, price = changed_policies(self.policies, state.values()), dict[Key, int]()
-        for claim in self.claims:
-            try:
-                request = claim_request(with_default_class(claim.claim, policies), self.server)
-                price = with_price(price, price_of(charges(request, policies.quotas)))
-            except Unparsable:
-                return
+        policies = changed_policies(self.policies, state.values())
+        try:
+            price = self._price([with_default_class(it.claim, policies) for it in self.claims], policies.quotas)
+        except Unparsable:
+            return
         raised = raises(policies, lacking_room(policies.quotas, price))
         yield {**state, **{(edit.object, edit.field): edit for edit in raised}}
+        # Runs whose claims hold nothing of what is short are left out.
+        gone = self.fewest([(ref, DeleteObject(ref)) for ref in [*self.ended_runs][:_MOST_RUNS]])
+        yield self.reduce(gone, self.passes) if gone is not None else {}
+
+    def _price(self, claims: Iterable[PersistentVolumeClaim], quotas: Sequence[Quota]) -> dict[Key, int]:
+        """Return what claims cost. Raises Unparsable."""
+        price: dict[Key, int] = {}
+        for claim in claims:
+            price = with_price(price, price_of(charges(claim_request(claim, self.server), quotas)))
+        return price
 
     def _widen(self, state: State, trial: Sequence[ClaimAnswer]) -> State | None:
         findings = [finding for answer in trial for refusal in answer.refusals for finding in refusal.findings]
@@ -143,48 +152,6 @@ def _find_room(finding: Finding, policies: Policies) -> int:
     used, hard = amounts(policies.quotas)
     quota = finding.source.name if finding.source is not None else ""
     return hard[quota, finding.resource] - used.get((quota, finding.resource), 0)
-
-
-def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Iterator[Remedy]:
-    """Yield the deletion of ended runs whose claims still count, the oldest first; their data goes with them."""
-    runs = _ended_runs(store, namespace)
-    because = "a claim lives as long as the run that it was made for, and its data goes with it"
-    if not runs:
-        yield Remedy(f"delete runs that have ended, or their claims: {because}")
-        return
-    chosen = _select_runs_to_delete(runs, findings)
-    names = [str(ref) for ref in chosen]
-    commands = tuple(
-        f"kubectl delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(namespace)}"
-        f"{f' {store.origin.flags}' if store.origin.flags else ''}"
-        for ref in chosen
-    )
-    have = "have" if len(names) > 1 else "has"
-    yield Remedy(
-        f"delete {join_words(names)}, which {have} ended and still {'have' if len(names) > 1 else 'has'} claims: "
-        f"{because}",
-        commands=commands,
-    )
-
-
-def _select_runs_to_delete(
-    runs: Mapping[ObjectRef, Sequence[PersistentVolumeClaim]], findings: Sequence[Finding]
-) -> Sequence[ObjectRef]:
-    """Return the first runs whose claims free what is lacking, as far as a claim counts for it."""
-    short = {
-        finding.resource: parse(finding.used).nano + parse(finding.asked).nano - parse(finding.limit).nano
-        for finding in findings
-        if finding.rule == "quota/exceeded"
-    }
-    chosen: list[ObjectRef] = []
-    for ref, claims in runs.items():
-        if all(amount <= 0 for amount in short.values()) or len(chosen) == _MOST_RUNS:
-            break
-        chosen.append(ref)
-        for name in short:
-            sizes = [size.nano for claim in claims if (size := _storage(claim)) is not None]
-            short[name] -= sum(sizes) if name.endswith("requests.storage") else len(claims) * 10**9
-    return chosen
 
 
 def _ended_runs(store: Store, namespace: str) -> dict[ObjectRef, list[PersistentVolumeClaim]]:
