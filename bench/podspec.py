@@ -78,23 +78,23 @@ def add(into: dict[str, int], other: dict[str, int]) -> None:
 def pod_figures(spec: dict, which: str) -> dict[str, int]:
     """The pod's effective requests or limits, in thousandths (the rule is in the module text)."""
 
-    def host_process_of(c: dict) -> dict[str, int]:
+    def container_amounts(c: dict) -> dict[str, int]:
         r = c.get("resources", {})
         return {k: milli(v) for k, v in r.get(which, {}).items()}
 
     total: dict[str, int] = {}
     for c in spec["containers"]:
-        add(total, host_process_of(c))
+        add(total, container_amounts(c))
     sidecars: dict[str, int] = {}
     peak: dict[str, int] = {}
     for c in spec.get("initContainers", []):
         if c.get("restartPolicy") == "Always":
-            add(total, host_process_of(c))
-            add(sidecars, host_process_of(c))
+            add(total, container_amounts(c))
+            add(sidecars, container_amounts(c))
             now = dict(sidecars)
         else:
             now = dict(sidecars)
-            add(now, host_process_of(c))
+            add(now, container_amounts(c))
         for k, v in now.items():
             peak[k] = max(peak.get(k, 0), v)
     for k, v in peak.items():

@@ -277,7 +277,7 @@ OTHERS = ["GlobalResourceQuota", "GlobalCustomQuota", "CustomQuota"]
 def test_capsules_other_quotas_of_a_cluster_are_shown_wherever_quotas_are(
     kres: Kres, sharing: Any, text: str, kinds: list[str]
 ):
-    def amount_text() -> list[str]:
+    def shown_kinds() -> list[str]:
         found = json.loads(kres(f"{text} -o json").out)
         assert found["metadata"]["complete"]
         items = (
@@ -287,9 +287,9 @@ def test_capsules_other_quotas_of_a_cluster_are_shown_wherever_quotas_are(
         )
         return [one["subject"]["kind"] for one in items]
 
-    assert amount_text() == kinds
+    assert shown_kinds() == kinds
     sharing.denied = {"globalresourcequotas", "globalcustomquotas", "customquotas"}
-    assert amount_text() == ["ResourceQuota"], "tenants may usually not read them"
+    assert shown_kinds() == ["ResourceQuota"], "tenants may usually not read them"
 
 
 @pytest.mark.parametrize("text", ["quota -A", "quota -n shop", "explain ns/shop"])

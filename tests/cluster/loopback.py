@@ -89,7 +89,7 @@ class Server(socketserver.ThreadingTCPServer):
         self._replies: dict[str, list[Reply]] = {}
         self._lock = threading.Lock()
 
-    def is_enabled(self, path: str, body: Any = b"", status: int = 200, **options: Any) -> Server:
+    def on(self, path: str, body: Any = b"", status: int = 200, **options: Any) -> Server:
         self._replies.setdefault(path, []).append(Reply(body, status, **options))
         return self
 
@@ -97,7 +97,7 @@ class Server(socketserver.ThreadingTCPServer):
         """A reply that is a Status; ``details`` and ``metadata`` go into it, other options are the reply's."""
         extra = {key: options.pop(key) for key in ("details", "metadata") if key in options}
         status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "reason": reason}
-        return self.is_enabled(path, {**status, "code": code, **extra}, code, **options)
+        return self.on(path, {**status, "code": code, **extra}, code, **options)
 
     def reply_to(self, request: Request) -> Reply:
         with self._lock:

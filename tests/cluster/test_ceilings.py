@@ -37,7 +37,7 @@ def packed(*pieces: bytes, size: int | None = None) -> bytes:
 
 
 def sent(server: Server, content: bytes) -> None:
-    server.is_enabled(PODS, content, headers={"Content-Encoding": "gzip"})
+    server.on(PODS, content, headers={"Content-Encoding": "gzip"})
 
 
 BOMBS = {
@@ -84,7 +84,7 @@ def test_a_list_without_an_end(
     server: Server, connection: Connection, framing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(body, "LARGEST", 1 * MIB)
-    server.is_enabled(PODS, LIST[:-2] + b" " * (3 * MIB), framing=framing)
+    server.on(PODS, LIST[:-2] + b" " * (3 * MIB), framing=framing)
     with pytest.raises(ClusterError, match=r"^the server's answer is left: it is larger than 1 MiB$") as caught:
         names(connection)
     assert caught.value.hint == "a smaller --chunk-size asks for less"
@@ -101,7 +101,7 @@ def test_lists_up_to_the_ceiling_are_read(
         {"kind": "PodList", "items": [{"metadata": {"name": f"p{n}"}} for n in range(20_000)]}
     ).encode()
     monkeypatch.setattr(body, "LARGEST", len(content))
-    server.is_enabled(PODS, content, packed=packing)
+    server.on(PODS, content, packed=packing)
     assert len(names(connection)) == 20_000
 
 
@@ -111,7 +111,7 @@ def test_the_ceiling_is_that_of_a_page() -> None:
 
 @pytest.mark.parametrize("size", ["-1", "-ffff"])
 def test_a_chunk_of_negative_size(server: Server, connection: Connection, size: str) -> None:
-    server.is_enabled(PODS, size.encode() + b"\r\n" + LIST, framing="none", headers={"Transfer-Encoding": "chunked"})
+    server.on(PODS, size.encode() + b"\r\n" + LIST, framing="none", headers={"Transfer-Encoding": "chunked"})
     with pytest.raises(Unreachable):
         names(connection)
 
@@ -152,7 +152,7 @@ def test_a_list_that_goes_in_circles(server: Server, connection: Connection) -> 
     """New tokens, old objects."""
     for token in ("a", "b", "c", "d"):
         page = {"kind": "PodList", "metadata": {"continue": token}, "items": [{"metadata": {"name": "p"}}]}
-        server.is_enabled(PODS, page)
+        server.on(PODS, page)
     with pytest.raises(ClusterError, match="the list of pods does not advance"):
         names(connection)
     assert len(server.requests) <= 4
@@ -161,7 +161,7 @@ def test_a_list_that_goes_in_circles(server: Server, connection: Connection) -> 
 def test_a_list_of_empty_pages(server: Server, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fill_store, "MOST_EMPTY", 3)
     for number in range(10):
-        server.is_enabled(PODS, {"kind": "PodList", "metadata": {"continue": str(number)}, "items": []})
+        server.on(PODS, {"kind": "PodList", "metadata": {"continue": str(number)}, "items": []})
     with pytest.raises(ClusterError, match="the list of pods does not advance"):
         names(connection)
 
@@ -174,7 +174,7 @@ def test_a_list_of_too_many_objects(server: Server, connection: Connection, monk
             "metadata": {"continue": str(number)},
             "items": [{"metadata": {"name": f"p{number}"}}],
         }
-        server.is_enabled(PODS, page)
+        server.on(PODS, page)
     with pytest.raises(ClusterError, match=r"^the list of pods is left: there are more than 3$"):
         names(connection)
 
@@ -187,7 +187,7 @@ def test_a_list_whose_pages_take_too_long(
     monkeypatch.setattr(fill_store, "monotonic", lambda: next(clock))
     for number in range(20):
         item = {"metadata": {"name": f"p{number}"}}
-        server.is_enabled(PODS, {"kind": "PodList", "metadata": {"continue": str(number)}, "items": [item]})
+        server.on(PODS, {"kind": "PodList", "metadata": {"continue": str(number)}, "items": [item]})
     with pytest.raises(ClusterError, match=r"^the list of pods is left: its pages take more than 600 seconds$"):
         names(connection)
     assert len(server.requests) == 7
@@ -200,10 +200,10 @@ def test_a_list_of_parameters_whose_pages_take_too_long(
     monkeypatch.setattr(fill_store, "monotonic", lambda: next(clock))
     kind = BY_KIND["ConfigMap.v1"]
     resource = {"name": "configmaps", "kind": "ConfigMap", "namespaced": True}
-    server.is_enabled("/api/v1", {"kind": "APIResourceList", "resources": [resource]})
+    server.on("/api/v1", {"kind": "APIResourceList", "resources": [resource]})
     for number in range(3):
         item = {"metadata": {"name": f"c{number}"}}
-        server.is_enabled(
+        server.on(
             "/api/v1/namespaces/a/configmaps",
             {"kind": "ConfigMapList", "metadata": {"continue": str(number)}, "items": [item]},
         )
@@ -217,7 +217,7 @@ def test_a_long_gzip_body_is_unpacked_as_it_comes(
 ) -> None:
     monkeypatch.setattr(body, "_AS_IT_COMES", 1 << 10)
     items = [{"metadata": {"name": f"p{n}-{zlib.crc32(str(n).encode())}"}} for n in range(5_000)]
-    server.is_enabled(PODS, json.dumps({"kind": "PodList", "items": items}).encode(), packed=True)
+    server.on(PODS, json.dumps({"kind": "PodList", "items": items}).encode(), packed=True)
     assert len(names(connection)) == 5_000
 
 

@@ -681,7 +681,7 @@ def lab(certificates: Path):
     secure, plain = serving(Server(context)), serving(Server())
     pair = next(secure), next(plain)
     for server in pair:
-        server.is_enabled("/x", {}).is_enabled("/pre/fix/x", {})
+        server.on("/x", {}).on("/pre/fix/x", {})
     yield pair
     for running in (secure, plain):
         next(running, None)

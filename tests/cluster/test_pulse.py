@@ -121,13 +121,13 @@ def test_nothing_is_asked_where_nothing_is_watched() -> None:
 
 
 def test_a_ping_takes_any_answer(server: Server, connection: Connection) -> None:
-    server.is_enabled("/version", b"<html>", 503, content_type="text/html", headers={"Retry-After": "20"})
+    server.on("/version", b"<html>", 503, content_type="text/html", headers={"Retry-After": "20"})
     connection.ping(5.0)
     assert server.asked() == ["/version"]
 
 
 def test_a_ping_waits_no_longer_than_it_is_told(server: Server, connection: Connection) -> None:
-    server.is_enabled("/version", {}, stall=0)
+    server.on("/version", {}, stall=0)
     began = time.monotonic()
     with pytest.raises(TimedOut):
         connection.ping(0.2)
@@ -142,7 +142,7 @@ def test_a_server_that_asks_for_a_day_is_asked_after_a_minute(asked: float, wait
 def test_a_watch_that_is_refused_for_a_day_says_so_and_goes_on(server: Server, connection: Connection) -> None:
     """One 429 with an absurd Retry-After."""
     content = {"kind": "PodList", "metadata": {"resourceVersion": "5"}, "items": []}
-    server.is_enabled("/api/v1/pods", content)
+    server.on("/api/v1/pods", content)
     server.refuse("/api/v1/pods", 429, "slow down", "TooManyRequests", headers={"Retry-After": "100000"})
     feed, store = Feed(connection, clock=Fast()), Store(Origin("cluster"))
     feed.request_reads([PODS])

@@ -88,10 +88,10 @@ def complete(case: Data, _file: Data) -> bool:
 def loose(_case: Data, _file: Data) -> Loose:
     """What is used is summed over namespaces in random order, which decides the notation."""
 
-    def used_amounts(path: Path) -> bool:
+    def is_used(path: Path) -> bool:
         return "used" in path and "allocation" in path
 
-    return used_amounts
+    return is_used
 
 
 def answers(case: Data) -> list[Data]:

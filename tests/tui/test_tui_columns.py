@@ -102,9 +102,9 @@ def test_pods_without_limits_are_a_filter_a_key_and_the_first_of_a_sort():
 
 
 def test_sorting_takes_no_column_away():
-    def amount_text(keys):
+    def shown_columns(keys):
         seen = []
         drive(demo("pods", file=ML), keys, lambda app: seen.append(len(app.pane.table.visible_columns)), size=(120, 35))
         return seen[0]
 
-    assert amount_text([]) == amount_text(["C"]) == amount_text(["M"])
+    assert shown_columns([]) == shown_columns(["C"]) == shown_columns(["M"])
