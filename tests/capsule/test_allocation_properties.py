@@ -110,7 +110,9 @@ def test_nothing_is_taken_beyond_hard_that_was_not_inherited(hard, drawn, ordere
     found = allocate(hard, shares, queue, ordered=ordered)
     before = {name: sum(share.amounts[name].nano for share in shares if name in share.amounts) for name in hard}
     plain = all(
-        q.nano >= 0 for one in (*queue, *shares) for q in getattr(one, "asks", getattr(one, "amounts", {})).values()
+        q.nano >= 0
+        for one in (*queue, *shares)
+        for q in getattr(one, "requested", getattr(one, "amounts", {})).values()
     )
     if plain:
         assert all(found.used[name].nano <= max(hard[name].nano, before[name]) for name in hard)

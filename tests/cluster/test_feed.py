@@ -52,8 +52,8 @@ def test_a_list_then_what_changes(cluster: Cluster):
         cluster.put("pods", "a", "new")
         cluster.delete("pods", "a", "p0")
         follower.until(lambda: sum(len(one.removed) for one in follower.drained) == 1)
-        for told, name in (("added", "new"), ("changed", "p1"), ("gone", "p0")):
-            assert [one for changes in follower.drained for one in getattr(changes, told)] == [ref(name)]
+        for sort, name in (("added", "new"), ("changed", "p1"), ("removed", "p0")):
+            assert [one for changes in follower.drained for one in getattr(changes, sort)] == [ref(name)]
         assert follower.drained[-1].kinds == {"Pod"}
         assert follower.as_fresh([PODS])
     # Three pages of three, and one watch.
