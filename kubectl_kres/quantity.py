@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Final, Literal
 
@@ -225,6 +225,17 @@ def stored_quantity(value: object) -> Quantity:
         return from_json(value).round_up()
     quantity = _stored.get(value)
     return _remember(_stored, value, from_json(value).round_up()) if quantity is None else quantity
+
+
+def first_unreadable(amounts: Mapping[str, object]) -> tuple[str, QuantityError] | None:
+    """Return the first name of a resource list whose value is no quantity, and why; None if all can be read."""
+    for name, value in amounts.items():
+        if type(value) is not str or value not in _stored:
+            try:
+                stored_quantity(value)
+            except QuantityError as error:
+                return name, error
+    return None
 
 
 def quantity_of(number: int, format: Format = "DecimalSI") -> Quantity:

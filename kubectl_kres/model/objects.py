@@ -16,11 +16,14 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.errors import QuantityError, UsageError
-from kubectl_kres.quantity import stored_quantity
+from kubectl_kres.errors import UsageError
+from kubectl_kres.quantity import first_unreadable
 
 #: Resource name to quantity as read: the JSON string, or the text or value of a JSON number. See quantity.from_json.
 ResourceList = Mapping[str, Any]
+
+#: Fields of an object, and places in lists: joined only where a quantity is none.
+AmountsPath = tuple[str | int, ...]
 
 #: The annotation in which kubectl apply keeps the manifest.
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -28,6 +31,10 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 class Base(Struct, frozen=True, rename="camel", gc=False, omit_defaults=True):
     """What all structs read from Kubernetes share: camel case on the wire, defaults left out when written."""
+
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        """Yield each list of quantities that the API server itself reads from its storage, with the path."""
+        return iter(())
 
 
 class OwnerReference(Base, frozen=True):
@@ -336,6 +343,14 @@ class LimitRange(Base, frozen=True):
     kind: str = "LimitRange"
     api_version: str = "v1"
 
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        for index, item in enumerate(self.spec.limits or ()):
+            yield ("spec.limits", index, "max"), item.max
+            yield ("spec.limits", index, "min"), item.min
+            yield ("spec.limits", index, "default"), item.default
+            yield ("spec.limits", index, "defaultRequest"), item.default_request
+            yield ("spec.limits", index, "maxLimitRequestRatio"), item.max_limit_request_ratio
+
 
 class ScopedRequirement(Base, frozen=True):
     """One expression of a quota's scopeSelector."""
@@ -375,6 +390,11 @@ class ResourceQuota(Base, frozen=True):
     kind: str = "ResourceQuota"
     api_version: str = "v1"
 
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        yield ("spec.hard",), self.spec.hard
+        yield ("status.hard",), self.status.hard
+        yield ("status.used",), self.status.used
+
 
 class PriorityClass(Base, frozen=True):
     """A named priority; ``global_default`` is given to pods that name none."""
@@ -401,6 +421,9 @@ class RuntimeClass(Base, frozen=True):
     overhead: Overhead | None = None
     kind: str = "RuntimeClass"
     api_version: str = "node.k8s.io/v1"
+
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        yield ("overhead.podFixed",), self.overhead.pod_fixed if self.overhead else None
 
 
 class StorageClass(Base, frozen=True):
@@ -430,33 +453,19 @@ class Namespace(Base, frozen=True):
     api_version: str = "v1"
 
 
-#: The structs whose objects are looked at. No API server stores what is found; an aggregated or a foreign one may.
-POLICIES = (LimitRange, ResourceQuota, RuntimeClass)
+def has_amounts(struct: Any) -> bool:
+    """Return whether objects of a struct hold quantities that the API server itself reads."""
+    return isinstance(struct, type) and issubclass(struct, Base) and struct.stored_amounts is not Base.stored_amounts
 
 
-def unreadable(policy: Any) -> str:
-    """Return the first quantity that is none, with its path; empty if all can be read."""
-    for path, amounts in _lists(policy):
-        for name, value in (amounts or {}).items():
-            try:
-                stored_quantity(value)
-            except QuantityError as error:
-                return f"{path}[{name}]: {error.message}"
+def unreadable(item: Base) -> str:
+    """Return the first quantity that is none, with its path; empty if all can be read.
+
+    No API server stores such an object; an aggregated or a foreign one, or a snapshot, may hold it.
+    """
+    for path, amounts in item.stored_amounts():
+        if amounts and (fault := first_unreadable(amounts)) is not None:
+            name, error = fault
+            fields = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+            return f"{fields[1:]}[{name}]: {error.message}"
     return ""
-
-
-def _lists(policy: Any) -> Iterator[tuple[str, ResourceList | None]]:
-    if isinstance(policy, ResourceQuota):
-        yield "spec.hard", policy.spec.hard
-        yield "status.hard", policy.status.hard
-        yield "status.used", policy.status.used
-    elif isinstance(policy, LimitRange):
-        for index, item in enumerate(policy.spec.limits or ()):
-            item_path = f"spec.limits[{index}]"
-            yield f"{item_path}.max", item.max
-            yield f"{item_path}.min", item.min
-            yield f"{item_path}.default", item.default
-            yield f"{item_path}.defaultRequest", item.default_request
-            yield f"{item_path}.maxLimitRequestRatio", item.max_limit_request_ratio
-    elif isinstance(policy, RuntimeClass):
-        yield "overhead.podFixed", policy.overhead.pod_fixed if policy.overhead else None

@@ -6,13 +6,21 @@ values of variables, commands, arguments and the like: they are nobody's busines
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 from msgspec.structs import force_setattr
 
-from kubectl_kres.model.objects import Base, Condition, LabelSelector, ManagedMetadata, Metadata, ResourceList
+from kubectl_kres.model.objects import (
+    AmountsPath,
+    Base,
+    Condition,
+    LabelSelector,
+    ManagedMetadata,
+    Metadata,
+    ResourceList,
+)
 
 #: The annotation of the VerticalPodAutoscaler on pods whose values it set.
 VPA = "vpaUpdates"
@@ -226,6 +234,29 @@ def _is_telling(condition: Condition) -> bool:
     return condition.type in RESIZES or (condition.type == SCHEDULED and condition.status != "True")
 
 
+def amounts_of_pod(spec: Any, status: Any) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+    """Yield what a pod asks for and what its status says that it has, by any struct of a pod."""
+    for field, containers in (("spec.containers", spec.containers), ("spec.initContainers", spec.init_containers)):
+        for index, container in enumerate(containers or ()):
+            if (resources := container.resources) is not None:
+                yield (field, index, "resources.limits"), resources.limits
+                yield (field, index, "resources.requests"), resources.requests
+    if spec.resources is not None:
+        yield ("spec.resources.limits",), spec.resources.limits
+        yield ("spec.resources.requests",), spec.resources.requests
+    if spec.overhead:
+        yield ("spec.overhead",), spec.overhead
+    for field, statuses in (
+        ("status.containerStatuses", status.container_statuses),
+        ("status.initContainerStatuses", status.init_container_statuses),
+    ):
+        for index, reported in enumerate(statuses or ()):
+            yield (field, index, "allocatedResources"), reported.allocated_resources
+            if (resources := reported.resources) is not None:
+                yield (field, index, "resources.limits"), resources.limits
+                yield (field, index, "resources.requests"), resources.requests
+
+
 class Pod(Base, frozen=True):
     """A pod as stored, or as it would be sent."""
 
@@ -234,6 +265,9 @@ class Pod(Base, frozen=True):
     status: PodStatus = PodStatus()
     kind: str = "Pod"
     api_version: str = "v1"
+
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        return amounts_of_pod(self.spec, self.status)
 
 
 class ManagedPod(Pod, frozen=True):
@@ -264,6 +298,10 @@ class Node(Base, frozen=True):
     status: NodeStatus = NodeStatus()
     kind: str = "Node"
     api_version: str = "v1"
+
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        yield ("status.capacity",), self.status.capacity
+        yield ("status.allocatable",), self.status.allocatable
 
 
 class Socket(Base, frozen=True):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kubectl_kres.model.objects import Base, Metadata, ResourceList
+from collections.abc import Iterator
+
+from kubectl_kres.model.objects import AmountsPath, Base, Metadata, ResourceList
 from kubectl_kres.model.pod import ResourceRequirements
 
 
@@ -39,6 +41,13 @@ class PersistentVolumeClaim(Base, frozen=True):
     status: ClaimStatus = ClaimStatus()
     kind: str = "PersistentVolumeClaim"
     api_version: str = "v1"
+
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        if (resources := self.spec.resources) is not None:
+            yield ("spec.resources.limits",), resources.limits
+            yield ("spec.resources.requests",), resources.requests
+        yield ("status.capacity",), self.status.capacity
+        yield ("status.allocatedResources",), self.status.allocated_resources
 
 
 class ServicePort(Base, frozen=True):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct, field
 
-from kubectl_kres.model.objects import Base, LabelSelector, OwnerReference, Requirement, ResourceList
-from kubectl_kres.model.pod import NamedClaim, ResourceRequirements, SchedulingGate
+from kubectl_kres.model.objects import AmountsPath, Base, LabelSelector, OwnerReference, Requirement, ResourceList
+from kubectl_kres.model.pod import NamedClaim, ResourceRequirements, SchedulingGate, amounts_of_pod
 
 
 class SchedulingMetadata(Base, frozen=True):
@@ -236,6 +236,13 @@ class SchedulingPod(Base, frozen=True):
     kind: str = "Pod"
     api_version: str = "v1"
 
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        yield from amounts_of_pod(self.spec, self.status)
+        if (resources := self.status.resources) is not None:
+            yield ("status.resources.limits",), resources.limits
+            yield ("status.resources.requests",), resources.requests
+        yield ("status.allocatedResources",), self.status.allocated_resources
+
 
 class SchedulingNodeSpec(Base, frozen=True):
     """Whether a node takes pods, and which."""
@@ -259,6 +266,9 @@ class SchedulingNode(Base, frozen=True):
     status: SchedulingNodeStatus = SchedulingNodeStatus()
     kind: str = "Node"
     api_version: str = "v1"
+
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        yield ("status.allocatable",), self.status.allocatable
 
 
 class StorageClaimSpec(Base, frozen=True):
@@ -287,6 +297,10 @@ class StorageClaim(Base, frozen=True):
     status: Phase = Phase()
     kind: str = "PersistentVolumeClaim"
     api_version: str = "v1"
+
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        if (resources := self.spec.resources) is not None:
+            yield ("spec.resources.requests",), resources.requests
 
 
 class VolumeNodeAffinity(Base, frozen=True):
@@ -331,6 +345,9 @@ class PersistentVolume(Base, frozen=True):
     status: Phase = Phase()
     kind: str = "PersistentVolume"
     api_version: str = "v1"
+
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        yield ("spec.capacity",), self.spec.capacity
 
 
 class TopologyRequirement(Base, frozen=True):

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from kubectl_kres.errors import NewerSnapshot, SnapshotError
 from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, is_view
+from kubectl_kres.model.objects import ObjectRef, has_amounts, unreadable
 from kubectl_kres.snapshot.format import (
     CRC,
     END,
@@ -33,7 +34,7 @@ from kubectl_kres.snapshot.format import (
     SnapshotTrailer,
     page_decoder,
 )
-from kubectl_kres.store.store import Kept, Origin, Store
+from kubectl_kres.store.store import READ, Kept, LeftOut, Origin, ReadRequest, Store, partly_read
 
 
 def demo_path() -> Path:
@@ -66,11 +67,14 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
     """Return the store in a snapshot; its origin is the file, with the server's version, time and context of the
     header.
 
-    Objects of the kinds ``without`` are left out; what was known of them is still covered. What the scheduler looks at
-    is read when it is first asked for. ``lean``: see ``Store.lean``. Raises SnapshotError for a file that is no
-    snapshot, is not whole or comes from a newer version.
+    Objects of the kinds ``without`` are left out; what was known of them is still covered. So are objects with a
+    quantity that is none: lists that should hold them are covered as failed. What the scheduler looks at is read when
+    it is first asked for. ``lean``: see ``Store.lean``. Raises SnapshotError for a file that is no snapshot, is not
+    whole or comes from a newer version.
     """
     pairs: list[tuple[str, list[Any]]] = []
+    left_out: dict[str, list[LeftOut]] = {}
+    objects = 0
     header = Header()
     covered: tuple[CoveredRead, ...] = ()
     views: set[str] = set()
@@ -83,12 +87,15 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
                     views.add(line.kind)
                 elif line.kind not in without:
                     items, kept = _items(path, line), lean.get(line.kind)
+                    objects += len(items)
+                    items = readable(line.kind, items, left_out.setdefault(line.kind, []))
                     pairs.append((line.kind, items if kept is None else list(map(kept, items))))
             case SnapshotTrailer():
                 covered = covered if line.coverage is None else line.coverage
-                if not without and line.objects != sum(len(items) for _, items in pairs):
+                if not without and line.objects != objects:
                     raise _damage_error(path, "the number of objects is wrong")
     store = _store(path, header, covered, pairs)
+    _cover_left_out(store, left_out)
     store.lean.update(lean)
     if views:
         load = cache(partial(_views, path))
@@ -107,7 +114,7 @@ def _views(path: str) -> dict[str, list[Any]]:
     result: dict[str, list[Any]] = {}
     for line in _walk_lines(path):
         if isinstance(line, _Line) and is_view(line.kind):
-            result.setdefault(line.kind, []).extend(_items(path, line))
+            result.setdefault(line.kind, []).extend(readable(line.kind, _items(path, line), []))
     if BOUND_PODS in result:
         result[BOUND_PODS] = [read_placed(result[BOUND_PODS])]
     return result
@@ -116,8 +123,8 @@ def _views(path: str) -> dict[str, list[Any]]:
 def pages(path: str, *kinds: str) -> Iterator[list[Any]]:
     """Yield the objects of some kinds, a page at a time, in the order of the file; one page is in memory.
 
-    Raises SnapshotError as ``read`` does, but where the file is not whole possibly after some pages: what was made of
-    them must not be shown.
+    Some may not be ``readable``. Raises SnapshotError as ``read`` does, but where the file is not whole possibly after
+    some pages: what was made of them must not be shown.
     """
     for line in _walk_lines(path):
         if isinstance(line, _Line) and line.kind in kinds:
@@ -140,6 +147,32 @@ def _store(path: str, header: Header, covered: tuple[CoveredRead, ...], pairs: l
     for each in covered:
         store.cover(each.need, each.coverage)
     return store
+
+
+def readable(kind: str, items: list[Any], left_out: list[LeftOut]) -> list[Any]:
+    """Return the objects whose quantities can be read; ``left_out`` takes the others."""
+    if not items or not has_amounts(type(items[0])):
+        return items
+    faults = {at: fault for at, item in enumerate(items) if (fault := unreadable(item))}
+    for at, fault in faults.items():
+        ref = ObjectRef(kind, items[at].metadata.name, items[at].metadata.namespace)
+        left_out.append(LeftOut(f"{BY_KIND[kind].qualified_name} {ref.key}: {fault}", ref.namespace, ref.name))
+    return [item for at, item in enumerate(items) if at not in faults] if faults else items
+
+
+def _cover_left_out(store: Store, left_out: dict[str, list[LeftOut]]) -> None:
+    """Record which lists could not be read whole, also as the scheduler sees their objects."""
+    if not any(left_out.values()):
+        return
+    from kubectl_kres.snapshot.scheduling import BESIDE  # noqa: PLC0415 - no server stores what is left out
+
+    for kind, missing in left_out.items():
+        told = {read: coverage for read, coverage in store.coverages().items() if read.kind in {kind, BESIDE.get(kind)}}
+        # Where it tells of no reads, it holds such objects.
+        for read_request, coverage in (told or {ReadRequest(kind): READ}).items():
+            if coverage.is_held and missing:
+                lists = partly_read((*coverage.left_out, *missing))
+                store.cover(read_request, lists.narrowed(read_request.namespace, read_request.name))
 
 
 def _flags(path: str) -> str:

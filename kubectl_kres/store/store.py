@@ -30,13 +30,25 @@ class ReadRequest(Struct, frozen=True, omit_defaults=True):
     required: bool = True
 
 
+class LeftOut(Struct, frozen=True, omit_defaults=True):
+    """An object of a list that could not be decoded. ``line`` names it and says why.
+
+    ``namespace`` and ``name`` are empty where they could not be decoded either, or there is none.
+    """
+
+    line: str
+    namespace: str = ""
+    name: str = ""
+
+
 class Coverage(Struct, frozen=True, omit_defaults=True):
     """How reading went.
 
     read: the objects are in the store, none is missing. denied: 403; ``message`` holds the server's words.
     absent: the server has no such kind, which is a complete answer. failed: any other error.
     unread: nobody asked for it, or the snapshot or the files hold none of this kind.
-    ``code``, ``reason`` and ``hint`` are those of a refusal.
+    ``code``, ``reason`` and ``hint`` are those of a refusal. ``left_out``: all that is missing; none: it is not known
+    what is.
     """
 
     state: ReadState
@@ -44,11 +56,25 @@ class Coverage(Struct, frozen=True, omit_defaults=True):
     code: int = 0
     reason: str = ""
     hint: str = ""
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def is_known(self) -> bool:
         """Whether what is not in the store is known not to exist."""
         return self.state in {"read", "absent"}
+
+    @property
+    def is_held(self) -> bool:
+        """Whether all objects are in the store but for those that are left out by name."""
+        return self.is_known or bool(self.left_out)
+
+    def narrowed(self, namespace: str, name: str) -> Coverage:
+        """Return how it went for the objects of a namespace and of a name; empty: of all."""
+        if not self.left_out:
+            return self
+        return partly_read(
+            each for each in self.left_out if _may_be(each.namespace, namespace) and _may_be(each.name, name)
+        )
 
     def error(self, otherwise: str = "") -> ClusterError:
         """Return what it is to those who cannot do without it. ``otherwise``: the message where nothing else is
@@ -67,6 +93,16 @@ def fallen_short(state: ReadState, error: ClusterError) -> Coverage:
     if isinstance(error, StatusError):
         return Coverage(state, error.message, error.code, error.reason, error.hint)
     return Coverage(state, error.message, hint=error.hint)
+
+
+def partly_read(left_out: Iterable[LeftOut]) -> Coverage:
+    """Return the coverage of what was read but for some objects; of all if there are none."""
+    missing = tuple(dict.fromkeys(left_out))
+    return Coverage("failed", "; ".join(each.line for each in missing), left_out=missing) if missing else READ
+
+
+def _may_be(text: str, asked: str) -> bool:
+    return not text or asked in {"", text}
 
 
 UNREAD = Coverage("unread")
@@ -259,12 +295,12 @@ class Store:
             return exact
         wider: dict[ReadRequest, Coverage] = {}
         for other in self._find_wider_requests(read):
-            coverage = wider[other] = self._coverage[other]
+            coverage = wider[other] = self._coverage[other].narrowed(read.namespace, read.name)
             if coverage.is_known:
                 return coverage
         if len(wider) <= 1:
             return next(iter(wider.values()), UNREAD)
-        return [coverage for other, coverage in self._coverage.items() if other in wider][-1]
+        return [wider[other] for other in self._coverage if other in wider][-1]
 
     def _find_wider_requests(self, read: ReadRequest) -> Iterator[ReadRequest]:
         for space in ("", read.namespace) if read.namespace else ("",):

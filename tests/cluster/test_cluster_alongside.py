@@ -79,15 +79,18 @@ def test_of_a_list_in_another_order_no_namespace_is_whole_before_its_end(server,
     assert held(store) == {("b", "web"), ("a", "web"), ("c", "x"), ("a", "late")}
 
 
-def test_an_object_that_cannot_be_decoded_makes_the_whole_list_uncertain(server, along, store):
+def test_an_object_that_cannot_be_decoded_makes_its_namespace_uncertain(server, along, store):
     broken = page(KEYS[:2], "one")
     broken["items"].append({"metadata": {"namespace": "a-b", "name": "bad"}, "spec": 1})
     server.on(SETS, broken).on(SETS, page(KEYS[2:]))
     along.fill([need("a-b")])
-    covered = store.covered(need("c"))
+    covered = store.covered(need("a-b"))
     assert covered.state == "failed"
     assert "a-b/bad" in covered.message
     assert held(store) == set(KEYS)
+    along.fill([need("c")])
+    assert store.covered(need("c")).state == "read"
+    assert len(server.requests) == 2
 
 
 def test_what_may_not_be_read_is_recorded_once(server, along, store):

@@ -14,7 +14,7 @@ from cluster.living import Cluster, Fast, Fault, living
 from kubectl_kres.cluster.watch import event_queue
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ManagedPod, Pod
-from kubectl_kres.store.store import READ, Coverage, ReadRequest
+from kubectl_kres.store.store import READ, LeftOut, ReadRequest, partly_read
 
 PODS, OURS = ReadRequest("Pod"), ReadRequest("Pod", "a")
 WEB = ReadRequest("Pod", "a", "web")
@@ -270,7 +270,8 @@ def test_an_object_of_the_wrong_form_is_named_and_costs_only_itself(cluster: Clu
         follower.until(lambda: follower.phases() == {"watching"})
         assert names(follower) == ["good"]
         fault = "pods a/bad: Expected `object`, got `int` - at `$.spec`"
-        assert follower.store.covered(PODS) == Coverage("failed", fault)
+        assert follower.store.covered(PODS) == partly_read([LeftOut(fault, "a", "bad")])
+        assert follower.store.covered(ReadRequest("Pod", "b")) == READ
         cluster.put("pods", "a", "good", spec={"containers": 1})
         follower.until(lambda: names(follower) == [])
         assert follower.store.covered(PODS).message.startswith(f"{fault}; pods a/good: ")

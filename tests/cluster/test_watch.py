@@ -65,7 +65,8 @@ def test_an_object_of_the_wrong_form():
     bad = event("MODIFIED", "bad", 11, spec=3)
     (batch,) = watch.batches([lines(bad)], POD, POD.struct, "1")
     (found,) = batch.events
-    assert (found.item, found.fault) == (None, "pods a/bad: Expected `object`, got `int` - at `$.spec`")
+    assert found.item is None and found.fault is not None
+    assert found.fault.line == "pods a/bad: Expected `object`, got `int` - at `$.spec`"
     assert (found.namespace, found.name, found.version, batch.version) == ("a", "bad", 11, "11")
 
 

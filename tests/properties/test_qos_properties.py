@@ -74,7 +74,7 @@ def test_sums_are_those_of_the_pods(found):
     finished = 0
     for raw, space, phase in found:
         one = pod({**raw, "metadata": {"name": "p", "namespace": space}, "status": {"phase": phase}})
-        assert adding.add(one)
+        adding.add(one)
         if phase == "Succeeded":
             finished += 1
             continue

@@ -25,7 +25,8 @@ from kubectl_kres.store.store import READ, Coverage, Origin, ReadRequest, Store
 ORIGIN = Origin("cluster", "https://192.0.2.1:6443", "v1.36.3", "2026-11-20T10:00:00Z", "prod")
 names = st.text("abc-", min_size=1, max_size=4)
 texts = st.text(max_size=6)
-quantities = st.dictionaries(texts, st.one_of(texts, st.integers(-(2**62), 2**62), st.none()), max_size=3)
+amounts = st.sampled_from(["0", "1", "250m", "1.5Gi", "1e3", "-2"])
+quantities = st.dictionaries(texts, st.one_of(amounts, st.integers(-(2**62), 2**62), st.none()), max_size=3)
 lists = st.none() | quantities
 resources = st.builds(pod.ResourceRequirements, limits=lists, requests=lists)
 containers = st.none() | st.lists(

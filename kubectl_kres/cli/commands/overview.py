@@ -27,7 +27,6 @@ from kubectl_kres.cli.run.run_loop import (
     RunContext,
     RunSummary,
     each_pod,
-    leave_out,
     read_yaml,
 )
 from kubectl_kres.cli.select.workloads import complete
@@ -98,8 +97,7 @@ class OverviewPage(Page):
         """Of the pods; None where they may not be read, which a line says."""
 
         def add(pod: Pod) -> None:
-            if not collector.add(pod):
-                leave_out(pod, run_summary)
+            collector.add(pod)
             states.add(pod)
 
         if not each_pod(source, space, add, run_summary):

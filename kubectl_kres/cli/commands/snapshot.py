@@ -36,7 +36,7 @@ from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.redact import with_text
 from kubectl_kres.snapshot.scheduling import BESIDE, asks_more, find_views, needs_beside
 from kubectl_kres.snapshot.write import write_stream
-from kubectl_kres.store.store import READ, Coverage, Origin, ReadRequest, Store, fallen_short
+from kubectl_kres.store.store import READ, Coverage, LeftOut, Origin, ReadRequest, Store, fallen_short, partly_read
 from kubectl_kres.systems import modules
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ _TOLD_ALREADY = frozenset({*BESIDE.values(), BOUND_PODS})
 _FIELDS = {"Event": "type=Warning"}
 
 #: Lists a kind page by page, each with the name of its kind, and names what could not be decoded in the list given.
-_Read = Callable[[Kind, ReadRequest, list[str]], Iterator[tuple[str, list[Any]]]]
+_Read = Callable[[Kind, ReadRequest, list[LeftOut]], Iterator[tuple[str, list[Any]]]]
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
@@ -81,7 +81,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     if not options.out:
         raise UsageError("--out FILE is needed: where to write the snapshot")
 
-    def pages(kind: Kind, read: ReadRequest, skipped: list[str]) -> Iterator[tuple[str, list[Any]]]:
+    def pages(kind: Kind, read: ReadRequest, skipped: list[LeftOut]) -> Iterator[tuple[str, list[Any]]]:
         if kind.struct is Parameter:
             yield read.kind, _parameters(connection, kind, read)
             return
@@ -91,7 +91,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         full_kind = structs.replace(kind, struct=with_text(kind.detail))
         view = BY_KIND[BESIDE[read.kind]] if read.kind in BESIDE else None
         for page in fill_store.read_list_pages(connection, full_kind, read, options.chunk_size, beside=view):
-            skipped.extend(line for line in page.skipped if line not in skipped)
+            skipped.extend(each for each in page.skipped if each not in skipped)
             if page.items:
                 yield read.kind, page.items
             if view is not None:
@@ -232,7 +232,7 @@ def _pages(
             if options.verbosity > 0:
                 print_stderr(f"reading {plural}{f' in {read_request.namespace}' if read_request.namespace else ''}")
             count = 0
-            skipped: list[str] = []
+            skipped: list[LeftOut] = []
             try:
                 for name, page in read(BY_KIND[read_request.kind], read_request, skipped):
                     count += len(page) if name == read_request.kind else 0
@@ -248,7 +248,7 @@ def _pages(
                     Coverage("absent", error.message) if gone else _classify_error(error, named=bool(read_request.name))
                 )
             else:
-                coverage[read_request] = Coverage("failed", "; ".join(skipped)) if skipped else READ
+                coverage[read_request] = partly_read(skipped)
             coverage.update(dict.fromkeys(needs_beside(read_request), coverage[read_request]))
             if kept:
                 small.cover(read_request, coverage[read_request])

@@ -150,8 +150,8 @@ class RunSummary:
 
     def code(self, source: ObjectSource) -> int:
         """Notes what there is left to tell, and returns the exit code of the run."""
-        for text in source.skipped:
-            self.note(f"error: left out, since it cannot be decoded: {text}")
+        for each in source.skipped:
+            self.note(f"error: left out, since it cannot be decoded: {each.line}")
         shown = self._shown if self._shown and same_terminal() else ()
         for failed_read in self._unseen.values():
             self._note_unseen(failed_read, texts=failed_read.message in shown)
@@ -340,12 +340,6 @@ def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], ru
         run_summary.add_error(error)
         return False
     return True
-
-
-def leave_out(pod: Pod, run_summary: RunSummary) -> None:
-    """Say that a pod is not counted, which makes the answer partial."""
-    run_summary.note(f"error: left out, since a quantity does not parse: {pod.metadata.namespace}/{pod.metadata.name}")
-    run_summary.note_unread((), complete=False)
 
 
 class Query(NamedTuple):

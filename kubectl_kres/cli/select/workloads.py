@@ -516,7 +516,7 @@ def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any]
 def _policies_in_store(source: ObjectSource, read: ReadRequest) -> Iterator[list[Any]]:
     """Yield a list of policies, which are all in the store, since each answer looks at those beside it."""
     wide_read = ReadRequest(read.kind, read.namespace)
-    if not source.store.covered(wide_read).is_known:
+    if not source.store.covered(wide_read).is_held:
         raise fault_of(source, [Subject(ObjectRef(read.kind, "", read.namespace), BY_KIND[read.kind])])
     from kubectl_kres.cli.args.arguments import fields_match, labels_match
 

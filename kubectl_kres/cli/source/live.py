@@ -23,7 +23,7 @@ from kubectl_kres.cluster.transport.parallel import start
 from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, Kinds
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
+from kubectl_kres.store.store import READ, LeftOut, Origin, ReadRequest, Store
 
 L = TypeVar("L", bound="LiveSource")
 
@@ -108,7 +108,7 @@ class LiveSource:
     def __init__(self, options: Options, target: Target, connection: Connection, inputs: Input) -> None:
         spaces = tuple(dict.fromkeys(options.namespaces))
         self.namespaces: tuple[str, ...] = () if options.all_namespaces else spaces or (target.namespace,)
-        self.skipped: list[str] = []
+        self.skipped: list[LeftOut] = []
         self.assumptions: tuple[str, ...] = ()
         now = current_time()
         self.store = Store(Origin("cluster", target.server, "", now, target.context, access_flags(options)))

@@ -16,7 +16,7 @@ from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.model.tekton_config import NAMESPACE as TEKTON_NAMESPACE
-from kubectl_kres.store.store import Kept, Origin, ReadRequest, Store
+from kubectl_kres.store.store import Kept, LeftOut, Origin, ReadRequest, Store
 
 if TYPE_CHECKING:
     from kubectl_kres.manifests.manifest import Manifest
@@ -30,7 +30,7 @@ class ObjectSource(Protocol):
     """
 
     namespaces: tuple[str, ...]
-    skipped: list[str]
+    skipped: list[LeftOut]
     assumptions: tuple[str, ...]
 
     @property

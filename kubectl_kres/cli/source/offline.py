@@ -14,7 +14,7 @@ from kubectl_kres.model.kinds import WORKLOADS, Kind, named_kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
-from kubectl_kres.store.store import READ, Coverage, Kept, ReadRequest, Store
+from kubectl_kres.store.store import READ, Coverage, Kept, LeftOut, ReadRequest, Store, partly_read
 
 #: Kinds with so many objects that a snapshot's are not kept, but looked through again when some are needed.
 _NUMEROUS = ("Pod", "Event", "TaskRun")
@@ -67,7 +67,7 @@ class OfflineSource:
     ) -> None:
         self._unread = frozenset(unread)
         self.store, self._known, self._path = store, known, path
-        self.skipped: list[str] = []
+        self.skipped: list[LeftOut] = []
         self.assumptions: tuple[str, ...] = () if path else (_NOTHING_ELSE,)
         self._asked = () if options.all_namespaces else tuple(dict.fromkeys(options.namespaces))
         self.namespaces = () if options.all_namespaces else self._asked or self._recorded_namespaces()
@@ -123,13 +123,16 @@ class OfflineSource:
         """Take the numerous objects from the file; of all others it is said how reading them went."""
         read_requests = [read for read in dict.fromkeys(reads) if self.store.covered(read).state == "unread"]
         coverage = {read: self._coverage(read) for read in read_requests}
-        for page in self._stream(
-            *(read for read in read_requests if read.kind in _NUMEROUS and coverage[read].is_known)
-        ):
+        left_out = {
+            read: list(coverage[read].left_out)
+            for read in read_requests
+            if read.kind in _NUMEROUS and coverage[read].is_held
+        }
+        for page in self._stream(left_out):
             for item in page:
                 self.store.add(item.kind, item)
         for read in read_requests:
-            self.store.cover(read, coverage[read])
+            self.store.cover(read, partly_read(left_out[read]) if left_out.get(read) else coverage[read])
 
     def fill_along(self, reads: Iterable[ReadRequest]) -> None:
         """All at once: a file is not in the order of namespaces."""
@@ -177,26 +180,29 @@ class OfflineSource:
     def pages(self, read: ReadRequest) -> Iterator[list[Any]]:
         """As they were recorded; what could not be read then is an error now."""
         coverage = self._coverage(read)
-        if not coverage.is_known:
+        if not coverage.is_held:
             raise coverage.error()
-        for page in self._stream(read) if read.kind in _NUMEROUS and self._path else self._stored_pages(read):
+        left_out = list(coverage.left_out)
+        numerous = read.kind in _NUMEROUS and self._path
+        for page in self._stream({read: left_out}) if numerous else self._stored_pages(read):
             if read.kind in _NUMEROUS and not self._unread:  # else the pages are all that is looked at
                 self.store.forget(read.kind)
                 for item in page:
                     self.store.add(read.kind, item)
                     self.store.cover(ReadRequest(read.kind, item.metadata.namespace, item.metadata.name), READ)
             yield page
+        self.skipped.extend(each for each in left_out if each not in self.skipped)
 
-    def _stream(self, *reads: ReadRequest) -> Iterator[list[Any]]:
-        """Yield what each of them asks for of every page of the file."""
+    def _stream(self, reads: Mapping[ReadRequest, list[LeftOut]]) -> Iterator[list[Any]]:
+        """Yield what each read asks for of every page of the file; its list takes what cannot be decoded of that."""
         if not reads:
             return
-        asked = [(read.kind, _matches(read)) for read in reads]
+        asked = [(read.kind, _matches(read), left_out) for read, left_out in reads.items()]
         for page in snapshots.pages(self._path, *{read.kind for read in reads}):
-            for kind, fits in asked:
+            for kind, fits, left_out in asked:
                 fitting = list(filter(fits, page)) if page and page[0].kind == kind else []
-                if fitting:
-                    yield fitting
+                if kept := snapshots.readable(kind, fitting, left_out):
+                    yield kept
 
     def _stored_pages(self, read: ReadRequest) -> Iterator[list[Any]]:
         fitting = filter(_matches(read), self.store.all(read.kind, read.namespace or None))

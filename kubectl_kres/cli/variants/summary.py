@@ -10,7 +10,7 @@ from functools import partial
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import DOCUMENTS
-from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, leave_out
+from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.select.workloads import readable
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import Forbidden, UsageError
@@ -94,7 +94,5 @@ def _check(options: Options, words: tuple[str, ...]) -> None:
 
 def _add(collector: SumCollector, pods: list[Pod], run_summary: RunSummary) -> None:
     for pod in pods:
-        if collector.add(pod):
-            run_summary.add_answer((), complete=True, negative=False)
-        else:
-            leave_out(pod, run_summary)
+        collector.add(pod)
+        run_summary.add_answer((), complete=True, negative=False)

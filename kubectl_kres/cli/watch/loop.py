@@ -35,7 +35,7 @@ from kubectl_kres.render.text.line import sanitize_text, truncate_text
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import comparable_value
 from kubectl_kres.reports.pod.manifest_source import missing_error
-from kubectl_kres.store.store import Changes, ReadRequest
+from kubectl_kres.store.store import Changes, LeftOut, ReadRequest
 
 #: Seconds: a server that asks to wait longer is reported at once.
 FAR = 10.0
@@ -50,6 +50,8 @@ class WatchedSource(LiveSource):
         super().__init__(options, target, connection, inputs)
         self._feed = Feed(connection, kinds=self._kinds, chunk_size=options.chunk_size)
         self._asked: dict[ReadRequest, None] = {}
+        #: By list what it lacks now.
+        self._left_out: dict[ReadRequest, tuple[LeftOut, ...]] = {}
         self._watched = 0
         self._trouble: dict[ReadRequest, tuple[FeedState, str]] = {}
 
@@ -114,8 +116,10 @@ class WatchedSource(LiveSource):
                 self.store,
                 Subject(ObjectRef(read_request.kind, "", read_request.namespace), self._kinds[read_request.kind]),
             )
-        if not covered.is_known:
+        if not covered.is_held:
             raise covered.error()
+        self._left_out[read_request] = covered.left_out
+        self.skipped[:] = (each for left_out in self._left_out.values() for each in left_out)
         labels, fields = (
             labels_match(read_request.label_selector),
             fields_match(read_request.field_selector, read_request.kind),

@@ -35,10 +35,10 @@ from kubectl_kres.errors import (
 )
 from kubectl_kres.model.admission_objects import Parameter, is_secret, parameter_of
 from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, Kind
-from kubectl_kres.model.objects import POLICIES, unreadable
+from kubectl_kres.model.objects import has_amounts, unreadable
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.sharing import Sharing
-from kubectl_kres.store.store import READ, Coverage, ReadRequest, Store, fallen_short
+from kubectl_kres.store.store import READ, Coverage, LeftOut, ReadRequest, Store, fallen_short, partly_read
 
 #: Objects in one answer, and of one selector; whoever has more has no parameters.
 _CHUNK, _MOST = 500, 10_000
@@ -180,7 +180,7 @@ def pages(
     read: ReadRequest,
     chunk_size: int = CHUNK_SIZE,
     *,
-    skipped: list[str] | None = None,
+    skipped: list[LeftOut] | None = None,
     progress: ProgressCallback | None = None,
 ) -> Iterator[list[Any]]:
     """Yield the objects that ``read`` lists, page by page; the next page is on its way while one is worked on.
@@ -199,7 +199,7 @@ def pages(
         if progress:
             progress(read, count, page.remaining)
         if skipped is not None:
-            skipped.extend(line for line in page.skipped if line not in skipped)
+            skipped.extend(each for each in page.skipped if each not in skipped)
         if page.items:
             yield page.items
 
@@ -387,7 +387,7 @@ def _read(
     Of workloads, which all stay in the store, ``sharing`` keeps equal parts of templates once.
     """
     items: list[Any] = []
-    skipped: list[str] = []
+    skipped: list[LeftOut] = []
     try:
         if read.name:
             return read_named_object(connection, kind, read)
@@ -405,7 +405,7 @@ def _read(
             items += page
     except ClusterError as error:
         return items, shortfall(connection, kind, error, begun=bool(items))
-    return items, Coverage("failed", "; ".join(skipped)) if skipped else READ
+    return items, partly_read(skipped)
 
 
 def shortfall(connection: Connection, kind: Kind, error: ClusterError, *, begun: bool) -> Coverage:
@@ -459,7 +459,7 @@ def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
     if item.metadata.name != name:
         raise ClusterError(f'the server answered with "{one_line(item.metadata.name)}" instead of {what}')
     lists.name(item, kind)
-    if isinstance(item, POLICIES) and (reason := unreadable(item)):
+    if has_amounts(type(item)) and (reason := unreadable(item)):
         raise ClusterError(one_line(f"{what} could not be decoded: {reason}"))
     return item
 

@@ -12,9 +12,10 @@ from msgspec import Struct, field, structs
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.model.objects import POLICIES
+from kubectl_kres.model.objects import has_amounts
 from kubectl_kres.model.objects import unreadable as unreadable_quantity
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.store.store import LeftOut
 
 T = TypeVar("T")
 
@@ -45,7 +46,7 @@ class ListPage(Struct, frozen=True):
 
     items: list[Any]
     token: str = ""
-    skipped: tuple[str, ...] = ()
+    skipped: tuple[LeftOut, ...] = ()
     version: str = ""
     remaining: int = 0
     beside: list[Any] = []
@@ -69,7 +70,7 @@ def decode(content: bytes, kind: Kind, struct: Any = None) -> ListPage:
     Raises ClusterError if it is no list in JSON.
     """
     struct = struct or struct_of(kind)
-    skipped: list[str] = []
+    skipped: list[LeftOut] = []
     try:
         try:
             result = decoder(_List[struct]).decode(content)
@@ -82,7 +83,7 @@ def decode(content: bytes, kind: Kind, struct: Any = None) -> ListPage:
     confirm(result.api_version, result.kind, kind, f"{kind.kind}List", f"the list of {kind.qualified_name}")
     for item in items:
         name(item, kind)
-    if isinstance(struct, type) and issubclass(struct, POLICIES):
+    if has_amounts(struct):
         items = _readable(items, kind, skipped)
     about = result.metadata or _Metadata()
     token, version = about.continue_ or "", about.resource_version or ""
@@ -121,8 +122,8 @@ def unreadable(what: str, error: Exception) -> ClusterError:
     return ClusterError(one_line(f"{what} could not be decoded: {error}"))
 
 
-def _readable(items: list[Any], kind: Kind, skipped: list[str]) -> list[Any]:
-    """Return the policies whose quantities can be read."""
+def _readable(items: list[Any], kind: Kind, skipped: list[LeftOut]) -> list[Any]:
+    """Return the objects whose quantities can be read."""
     kept = []
     for index, item in enumerate(items):
         if fault := unreadable_quantity(item):
@@ -132,7 +133,7 @@ def _readable(items: list[Any], kind: Kind, skipped: list[str]) -> list[Any]:
     return kept
 
 
-def _one_by_one(raw: list[msgspec.Raw], kind: Kind, struct: Any, skipped: list[str]) -> list[Any]:
+def _one_by_one(raw: list[msgspec.Raw], kind: Kind, struct: Any, skipped: list[LeftOut]) -> list[Any]:
     kept = []
     for index, text in enumerate(raw):
         try:
@@ -142,9 +143,10 @@ def _one_by_one(raw: list[msgspec.Raw], kind: Kind, struct: Any, skipped: list[s
     return kept
 
 
-def left_out(kind: Kind, key: tuple[str, str], index: int, error: object) -> str:
-    """Return the line about an object that could not be decoded."""
-    return one_line(f"{kind.qualified_name} {'/'.join(filter(None, key)) or f'number {index + 1}'}: {error}")
+def left_out(kind: Kind, key: tuple[str, str], index: int, error: object) -> LeftOut:
+    """Return an object that could not be decoded. ``key``: its namespace and name, as far as they are known."""
+    line = one_line(f"{kind.qualified_name} {'/'.join(filter(None, key)) or f'number {index + 1}'}: {error}")
+    return LeftOut(line, *key)
 
 
 def read_object_name(text: msgspec.Raw) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from kubectl_kres.cluster.read.fill_store import CHUNK_SIZE, WIDTH, ProgressCall
 from kubectl_kres.cluster.transport.parallel import run
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.store.store import READ, Coverage, ReadRequest, Store
+from kubectl_kres.store.store import READ, Coverage, LeftOut, ReadRequest, Store, partly_read
 
 
 class Alongside:
@@ -49,8 +49,8 @@ class Alongside:
             self._drop_earlier_namespaces(read)
         coverages = self._read({read: _last_namespace(wanted) for read, wanted in read_requests.items()}, progress)
         for (wide_read, wanted), coverage in zip(read_requests.items(), coverages, strict=True):
-            for read in wanted if coverage == READ else [wide_read]:
-                self._store.cover(read, coverage)
+            for read in wanted if coverage == READ or coverage.left_out else [wide_read]:
+                self._store.cover(read, coverage.narrowed(read.namespace, read.name))
         if passed:
             fill(self._connection, self._store, passed, kinds=self._kinds, chunk_size=self._chunk_size)
 
@@ -121,7 +121,7 @@ class _List:
         self._place: str | None = ""
         #: Also if an object could not be decoded no namespace is whole before all is read.
         self._whole = False
-        self._skipped: list[str] = []
+        self._skipped: list[LeftOut] = []
         self._count = 0
 
     def up_to(self, namespace: str, progress: ProgressCallback | None) -> tuple[list[Any], Coverage]:
@@ -134,7 +134,7 @@ class _List:
         except ClusterError as error:
             self._place = None
             return items, shortfall(self._connection, self._kind, error, begun=self._count > 0)
-        return items, Coverage("failed", "; ".join(self._skipped)) if self._skipped else READ
+        return items, partly_read(self._skipped)
 
     def _page(self, progress: ProgressCallback | None) -> list[Any]:
         page = next(self._pages, None)

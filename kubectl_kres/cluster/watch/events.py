@@ -12,7 +12,8 @@ from kubectl_kres.cluster.read import lists
 from kubectl_kres.cluster.transport.response import Response, error, one_line
 from kubectl_kres.errors import ClusterError, Expired, StatusError
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.model.objects import POLICIES, unreadable
+from kubectl_kres.model.objects import has_amounts, unreadable
+from kubectl_kres.store.store import LeftOut
 
 T = TypeVar("T")
 
@@ -53,7 +54,7 @@ class WatchEvent(NamedTuple):
     name: str
     item: Any
     version: int
-    fault: str = ""
+    fault: LeftOut | None = None
 
 
 class Batch(NamedTuple):
@@ -117,9 +118,9 @@ def _event(value: Any, kind: Kind) -> WatchEvent | None:
     lists.name(item, kind)
     metadata = item.metadata
     version = number(metadata.resource_version)
-    if isinstance(item, POLICIES) and value.type != DELETED and (fault := unreadable(item)):
-        text = lists.left_out(kind, (metadata.namespace, metadata.name), 0, fault)
-        return WatchEvent(value.type, metadata.namespace, metadata.name, None, version, text)
+    if has_amounts(type(item)) and value.type != DELETED and (fault := unreadable(item)):
+        left_out = lists.left_out(kind, (metadata.namespace, metadata.name), 0, fault)
+        return WatchEvent(value.type, metadata.namespace, metadata.name, None, version, left_out)
     return WatchEvent(value.type, metadata.namespace, metadata.name, item, version)
 
 
@@ -143,10 +144,11 @@ def _decode_unusual_event(line: bytes, kind: Kind, struct: Any) -> tuple[WatchEv
     if result.type == BOOKMARK:
         return None, text
     namespace, name = lists.read_object_name(result.object)
-    reason = "" if result.type == DELETED else lists.left_out(kind, (namespace, name), 0, _fault(result.object, struct))
+    reason = _fault(result.object, struct) if result.type != DELETED or not name else ""
+    left_out = lists.left_out(kind, (namespace, name), 0, reason)
     if not name:
-        raise ClusterError(f"{what} could not be decoded: {reason}")
-    return WatchEvent(result.type, namespace, name, None, number(text), reason), text
+        raise ClusterError(f"{what} could not be decoded: {left_out.line}")
+    return WatchEvent(result.type, namespace, name, None, number(text), left_out if reason else None), text
 
 
 def _fault(text: bytes, struct: Any) -> str:

@@ -31,7 +31,7 @@ from kubectl_kres.errors import (
 from kubectl_kres.model.admission_objects import Parameter
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.store.sharing import Sharing
-from kubectl_kres.store.store import Coverage, ReadRequest, fallen_short
+from kubectl_kres.store.store import Coverage, LeftOut, ReadRequest, fallen_short
 
 #: Seconds that the server is asked to keep a watch open, and after how long a silent one is taken for broken. The
 #: server sends a bookmark about every minute.
@@ -116,7 +116,7 @@ class Reader:
     def _list(self) -> str:
         """Tell all objects. Returns the version from which they can be watched."""
         version, read = "", 0
-        skipped: dict[str, None] = {}
+        skipped: dict[LeftOut, None] = {}
         self._post_word("begin")
         # A list that expires again and again is asked for in one piece.
         size = 0 if self._hasty else self._chunk_size

@@ -11,7 +11,7 @@ from kubectl_kres.cluster.watch.need_reader import Reader
 from kubectl_kres.model.kinds import is_view
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.store.sharing import Siblings, share_with
-from kubectl_kres.store.store import READ, Changes, Coverage, ReadRequest, Store
+from kubectl_kres.store.store import Changes, Coverage, LeftOut, ReadRequest, Store, partly_read
 
 ObjectKey = tuple[str, str]
 
@@ -28,7 +28,7 @@ class ReaderObjects:
         self.is_complete = not (read.name or read.label_selector or read.field_selector)
         self.owned: set[ObjectKey] = set()
         self.missing: set[ObjectKey] | None = None
-        self.faults: dict[str, None] = {}
+        self.left_out: tuple[LeftOut, ...] = ()
         self.listed = False
 
     def covers(self, key: ObjectKey) -> bool:
@@ -122,8 +122,8 @@ class StoreWriter:
             if before is not None and event.version and number(before.metadata.resource_version) > event.version:
                 # A list that was resumed with newer objects has brought more than this already.
                 continue
-            if reader_objects.faults or event.fault:
-                self._fault(reader_objects, key, event.fault, store, changes)
+            if reader_objects.left_out or event.fault:
+                self._leave_out(reader_objects, key, event.fault, store, changes)
             if event.type == DELETED or event.item is None:
                 self._drop_object(reader_objects, kind, key, store, changes)
             else:
@@ -137,7 +137,7 @@ class StoreWriter:
             self._remove_object(kind, key, store, changes)
 
     def _finish_list(
-        self, reader_objects: ReaderObjects, skipped: Iterable[str], store: Store, changes: Changes
+        self, reader_objects: ReaderObjects, skipped: Iterable[LeftOut], store: Store, changes: Changes
     ) -> None:
         """Drop what a complete list did not hold."""
         for key in sorted(reader_objects.missing or ()):
@@ -146,7 +146,7 @@ class StoreWriter:
         if not reader_objects.listed:
             reader_objects.listed = True
             self._orphans(reader_objects.reader.read, store, changes)
-        reader_objects.faults = dict.fromkeys(skipped)
+        reader_objects.left_out = tuple(skipped)
         self._set_coverage(reader_objects, None, store, changes)
 
     def _orphans(self, read: ReadRequest, store: Store, changes: Changes) -> None:
@@ -161,12 +161,12 @@ class StoreWriter:
             for key in sorted(store.keys(read.kind, read.namespace)):
                 self._drop(read.kind, key, store, changes)
 
-    def _fault(self, reader_objects: ReaderObjects, key: ObjectKey, fault: str, store: Store, changes: Changes) -> None:
+    def _leave_out(
+        self, reader_objects: ReaderObjects, key: ObjectKey, fault: LeftOut | None, store: Store, changes: Changes
+    ) -> None:
         """An object that could not be decoded is named until it can, or is gone."""
-        before = f"{reader_objects.reader.kind.qualified_name} {'/'.join(filter(None, key))}: "
-        reader_objects.faults = {line: None for line in reader_objects.faults if not line.startswith(before)}
-        if fault:
-            reader_objects.faults[fault] = None
+        others = tuple(each for each in reader_objects.left_out if (each.namespace, each.name) != key)
+        reader_objects.left_out = others if fault is None else (*others, fault)
         self._set_coverage(reader_objects, None, store, changes)
 
     def _set_coverage(
@@ -174,7 +174,7 @@ class StoreWriter:
     ) -> None:
         read = reader_objects.reader.read
         if coverage is None:
-            coverage = Coverage("failed", "; ".join(reader_objects.faults)) if reader_objects.faults else READ
+            coverage = partly_read(reader_objects.left_out)
         elif coverage.state == "absent":
             for key in sorted(self._keys(reader_objects, store)):
                 self._drop_object(reader_objects, read.kind, key, store, changes)

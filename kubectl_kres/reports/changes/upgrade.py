@@ -22,7 +22,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRea
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.resource_view import values_of
-from kubectl_kres.reports.quota.usage_tree import objects_of
+from kubectl_kres.reports.quota.usage_tree import objects_of, read_whole
 from kubectl_kres.store.store import ReadRequest, Store
 
 Effect = Literal["refused", "admitted", "class", "values", "quota", "message"]
@@ -228,7 +228,7 @@ def _quotas(
 
     def used_amounts(server: Server) -> list[dict[str, str]]:
         asking = _set_server(options, server)
-        objects = objects_of(store, quotas, namespace, asking)
+        objects = read_whole(store, objects_of(store, quotas, namespace, asking), namespace)
         requests = {
             kind: None if counted is None else [item.request for item in counted] for kind, counted in objects.items()
         }

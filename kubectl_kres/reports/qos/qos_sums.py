@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.base.draft import Quantities, Unparsable, draft_pod
+from kubectl_kres.admission.base.draft import Quantities, draft_pod
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.pod.aggregate import add_into, class_of, of_stored_pod
 from kubectl_kres.admission.quota.usage import is_terminal
@@ -46,14 +46,9 @@ class PodAmounts(Struct, frozen=True, gc=False):
     limits: Quantities
 
 
-def amounts(pod: Pod, server: Server) -> PodAmounts | None:
-    """Return the amounts that a quota without scopes counts while the pod runs; None where a quantity does not
-    parse.
-    """
-    try:
-        draft = draft_pod(pod, server)
-    except Unparsable:
-        return None
+def amounts(pod: Pod, server: Server) -> PodAmounts:
+    """Return the amounts that a quota without scopes counts while the pod runs."""
+    draft = draft_pod(pod, server)
     stored = pod.status.qos_class
     requests, limits = (of_stored_pod(draft, pod.status, side) for side in ("requests", "limits"))
     return PodAmounts(stored if stored in CLASSES else class_of(draft), requests, limits)
@@ -64,9 +59,9 @@ class AlikeAmounts:
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self._known: dict[bytes, PodAmounts | None] = {}
+        self._known: dict[bytes, PodAmounts] = {}
 
-    def amounts_of(self, pod: Pod) -> PodAmounts | None:
+    def amounts_of(self, pod: Pod) -> PodAmounts:
         key = _key(pod)
         if key not in self._known:
             if len(self._known) >= _MOST:
@@ -76,9 +71,7 @@ class AlikeAmounts:
 
 
 class _NamespaceSum:
-    """The sum so far. ``alike``: how many pods of each kind are still to be added, in the order they came. ``alike``:
-    how many pods of each kind are still to be added, in the order they came.
-    """
+    """The sum so far. ``alike``: how many pods of each kind are still to be added, in the order they came."""
 
     __slots__ = ("alike", "classes", "finished", "limits", "requests")
 
@@ -89,11 +82,10 @@ class _NamespaceSum:
         self.finished = 0
         self.alike: dict[bytes, int] = {}
 
-    def fold(self, known: Mapping[bytes, PodAmounts | None]) -> None:
+    def fold(self, known: Mapping[bytes, PodAmounts]) -> None:
         """Add the pods that are alike."""
         for key, count in self.alike.items():
             pod_amounts = known[key]
-            assert pod_amounts is not None
             self.classes[pod_amounts.qos_class] += count
             add_into(self.requests, _times(pod_amounts.requests, count))
             add_into(self.limits, _times(pod_amounts.limits, count))
@@ -113,26 +105,23 @@ class SumCollector:
     def __init__(self, server: Server) -> None:
         self._server, self._spaces = server, dict[str, _NamespaceSum]()
         #: Most pods are copies: what one of them counts for, by all that this depends on.
-        self._known: dict[bytes, PodAmounts | None] = {}
+        self._known: dict[bytes, PodAmounts] = {}
 
-    def add(self, pod: Pod) -> bool:
-        """Add a pod; return False for a pod with a quantity that does not parse, which is not counted."""
+    def add(self, pod: Pod) -> None:
+        """Add a pod."""
         space = self._spaces.get(pod.metadata.namespace)
         if space is None:
             space = self._spaces[pod.metadata.namespace] = _NamespaceSum()
         if is_terminal(pod):
             space.finished += 1
-            return True
+            return
         key = _key(pod)
         if key not in self._known:
             if len(self._known) >= _MOST:
                 self._fold()
                 self._known.clear()
             self._known[key] = amounts(pod, self._server)
-        if self._known[key] is None:
-            return False
         space.alike[key] = space.alike.get(key, 0) + 1
-        return True
 
     def _fold(self) -> None:
         for space in self._spaces.values():

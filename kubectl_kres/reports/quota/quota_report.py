@@ -31,6 +31,7 @@ from kubectl_kres.reports.quota.usage_tree import (
     flatten_objects,
     objects_of,
     owner_of,
+    read_whole,
     unreadable,
     with_shares,
     workload_nodes,
@@ -139,13 +140,14 @@ def _report(
     if by == VALUE:
         reads = (*reads, ReadRequest("LimitRange", meta.namespace))
     failed_reads = tuple(find_unread(store, reads))
+    whole = read_whole(store, objects, meta.namespace)
     optional = frozenset(optional_names({**hard, **(quota.status.hard or {})}, store.all("LimitRange", meta.namespace)))
     uses = tuple(
         structs.replace(use, optional=True) if use.name in optional else use for use in _list_uses(quota, hard)
     )
     return QuotaReport(
         ObjectRef("ResourceQuota", meta.name, meta.namespace),
-        _recount_uses(uses, quota, objects, options, extended_of(store), texts=not is_assumed) if recounted else uses,
+        _recount_uses(uses, quota, whole, options, extended_of(store), texts=not is_assumed) if recounted else uses,
         scopes=scope_words(quota.spec),
         enforced=bool(quota.status.hard) or not hard or bool(faults),
         supposed=is_assumed,

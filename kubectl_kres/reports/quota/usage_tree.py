@@ -86,7 +86,10 @@ def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: s
 def objects_of(
     store: Store, quotas: Iterable[ResourceQuota], namespace: str, options: EvaluationOptions
 ) -> CountedObjects:
-    """Return the counted objects of one namespace. Raises Unparsable for an object that no server would store."""
+    """Return the counted objects of one namespace; some may be missing: see ``read_whole``.
+
+    Raises Unparsable for an object of a file that no server would store.
+    """
     now = datetime.fromisoformat(options.now) if options.now else None
     pods = PodRequests(options.server, now)
     of_other = partial(request_of, server=options.server, now=now, extended=extended_of(store))
@@ -95,10 +98,19 @@ def objects_of(
             CountedAmounts(item, pods.request_of(item) if isinstance(item, Pod) else of_other(item))
             for item in store.all(kind.kind, namespace)
         )
-        if store.covered(ReadRequest(kind.kind, namespace)).is_known
+        if store.covered(ReadRequest(kind.kind, namespace)).is_held
         and (kind.qualified_name != RESOURCE_CLAIMS or store.covered(ReadRequest("DeviceClass")).is_known)
         else None
         for kind in counting_kinds(quotas, options.server)
+    }
+
+
+def read_whole(store: Store, objects: CountedObjects, namespace: str) -> CountedObjects:
+    """Return the objects of the kinds of which none is missing, so that they can be summed up; None for others."""
+    kinds = {kind.qualified_name: kind.kind for kind in KINDS}
+    return {
+        name: counted if store.covered(ReadRequest(kinds[name], namespace)).is_known else None
+        for name, counted in objects.items()
     }
 
 

@@ -35,12 +35,11 @@ _WORST: Sequence[Tone] = ("bad", "warn", "", "quiet")
 
 
 class _Computed(Struct, eq=False, gc=False):
-    """What is computed of a pod. ``counted``: its amounts are. ``stamp``: the policies under which its quality is."""
+    """What is computed of a pod. ``stamp``: the policies under which its quality is."""
 
     amounts: PodAmounts | None = None
     quality: PodQos | None = None
     stamp: int = -1
-    counted: bool = False
     fault: str = ""
 
 
@@ -71,17 +70,17 @@ class PodRow(Struct, eq=False, gc=False):
         return self._computed.amounts if self._computed is not None else None
 
     @property
-    def amounts(self) -> PodAmounts | None:
-        """What it counts for; None where a quantity does not parse."""
+    def amounts(self) -> PodAmounts:
+        """What it counts for."""
         computed = self._computed_values
-        if not computed.counted:
-            computed.amounts, computed.counted = self._session.amounts.amounts_of(self.pod), True
+        if computed.amounts is None:
+            computed.amounts = self._session.amounts.amounts_of(self.pod)
         return computed.amounts
 
     def ready(self, what: str) -> bool:
         """Return whether a column, or the fault, is computed."""
         if "." in what:
-            return self._computed is not None and self._computed.counted
+            return self.computed_amounts is not None
         return what not in {"why", "fault"} or (
             self._computed is not None and self._computed.stamp == self._session.policies
         )
@@ -103,10 +102,7 @@ class PodRow(Struct, eq=False, gc=False):
         return computed.quality
 
     def amount(self, side: str, resource: str) -> str | None:
-        pod_amounts = self.amounts
-        if pod_amounts is None:
-            return "?"
-        values = pod_amounts.requests if side == "requests" else pod_amounts.limits
+        values = self.amounts.requests if side == "requests" else self.amounts.limits
         return str(values[resource]) if resource in values else None
 
     def reason(self) -> str:
@@ -158,11 +154,7 @@ def _missing_limit_text(*names: str) -> Callable[[PodRow], str]:
 
 def qos_class(row: PodRow) -> str:
     """Return the stored class; of a pod that has none, the computed one."""
-    stored = row.pod.status.qos_class
-    if stored:
-        return stored
-    pod_amounts = row.amounts
-    return pod_amounts.qos_class if pod_amounts is not None else "?"
+    return row.pod.status.qos_class or row.amounts.qos_class
 
 
 def _age(row: PodRow) -> str:
