@@ -152,8 +152,8 @@ def _shown(answer: PolicyAnswer, case: Data) -> dict[str, Any]:
         "audit": dict(answer.audit),
     }  # fmt: skip
     shown |= {key: value for key, value in rest.items() if value}
-    if outcome.allowed and answer.whole is not None:
-        shown["object"] = _pruned(answer.whole)
+    if outcome.allowed and answer.stored_object is not None:
+        shown["object"] = _pruned(answer.stored_object)
     text = json.dumps(shown).replace(NAMESPACE, "case").replace(ABSENT, "absent")
     return json.loads(text)
 

@@ -206,8 +206,8 @@ def _predicted(answer: PolicyAnswer) -> dict[str, Any]:
         shown["causes"] = _sorted(causes)
     if outcome.warnings:
         shown["warnings"] = list(outcome.warnings)
-    if outcome.allowed and answer.whole is not None:
-        shown["object"] = _without_chance(answer.whole)
+    if outcome.allowed and answer.stored_object is not None:
+        shown["object"] = _without_chance(answer.stored_object)
     return shown
 
 

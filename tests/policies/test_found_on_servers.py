@@ -161,3 +161,34 @@ def test_use_is_stored_in_thousandths():
     }
     requests = {"pods": [request_of(msgspec.convert(raw, Pod), Server())]}
     assert {name: str(value) for name, value in recount(quota, requests, Server()).items()} == {"requests.cpu": "521m"}
+
+
+CLAIMS = "spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level"
+
+
+def patch(expression: str) -> dict[str, Any]:
+    return {"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}
+
+
+@pytest.mark.parametrize(
+    ("mutation", "message"),
+    [
+        # A failed test is no patch: the object stays as it was sent.
+        (patch('[JSONPatch{op: "test", path: "/kind", value: "x"}]'), CLAIMS),
+        (patch('[JSONPatch{op: "test", path: "/kind", value: "Pod"}]'), ""),
+        (patch("[JSONPatch{op: 'add', path: 'x'}].filter(p, false)"), ""),
+        ({"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{}"}}, ""),
+    ],
+    ids=["failed test", "test", "no operation", "empty configuration"],
+)
+def test_a_policy_that_changes_nothing_still_loses_an_empty_list(mutation: dict[str, Any], message: str) -> None:
+    """1.37.2: what a mutation lets through was written and read once more."""
+    world = world_of(
+        space(), mutating_policies=([mutating(mutation)], [binding("MutatingAdmissionPolicyBinding")]), user=ADMIN
+    )
+    sent = pod()
+    sent["spec"]["resources"] = {"requests": {"cpu": "1"}, "claims": []}
+    sent["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    (answer,) = create(sent, "ns", NOTHING, Server((1, 37)), world)
+    assert answer.outcome.allowed == (not message)
+    assert message in answer.outcome.message

@@ -40,8 +40,8 @@ def test_kinds_that_are_in_no_table_are_left_alone() -> None:
 
 def test_a_pod_that_waits_for_gates_is_stored_with_a_condition() -> None:
     [answer] = create(pod(schedulingGates=[{"name": "a.b/c"}]), "ns", NONE, Server(), PolicyObjects(SPACE))
-    assert answer.whole is not None
-    assert [one["reason"] for one in answer.whole["status"]["conditions"]] == ["SchedulingGated"]
+    assert answer.stored_object is not None
+    assert [one["reason"] for one in answer.stored_object["status"]["conditions"]] == ["SchedulingGated"]
 
 
 def test_unknown_fields_are_told_whatever_refuses_the_pod() -> None:

@@ -129,7 +129,7 @@ def patched(server: Server, *conditions: str) -> PolicyAnswer:
 def test_a_patch_sets_what_an_object_holds_unless_a_match_condition_asked_for_it() -> None:
     """Match conditions have the object typed, and so have the mutations behind them: that is no JSON to the server."""
     for answer in (patched(NEWEST), patched(OLDER), patched(OLDER, "has(object.metadata.labels)")):
-        assert answer.outcome.allowed and answer.whole["metadata"]["annotations"] == {"app": "web"}  # type: ignore[index]
+        assert answer.outcome.allowed and answer.stored_object["metadata"]["annotations"] == {"app": "web"}  # type: ignore[index]
     assert patched(NEWEST, "has(object.metadata.labels)").outcome.message.endswith(
         "JSONPath valueExpression evaluated to a type that could not marshal to JSON: "
         "type conversion error from 'map(dyn, dyn)' to '*structpb.Value'"

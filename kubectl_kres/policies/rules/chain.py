@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct, structs
 
@@ -276,24 +276,28 @@ def _created_of(
         if isinstance(mutated, PolicyAnswer):
             answers: Iterable[PolicyAnswer] = (mutated,)
         else:
-            new, steps, unknown = mutated
-            answers = _create_pods(chain, request, raw, new, steps, unknown, entries)
+            answers = _create_pods(chain, request, raw, mutated, entries)
         policy_answers.extend(drop_answers(answers, chain.dropped))
     return distinct_answers(policy_answers)
 
 
-_Mutated = tuple[dict[str, Any], "tuple[Mutation, ...]", tuple[str, ...]]
+class _Mutated(NamedTuple):
+    """An object after the mutating plugins. ``rewritten``: a policy wrote it and read it once more, changed or not."""
+
+    object: dict[str, Any]
+    steps: tuple[Mutation, ...]
+    unknown: tuple[str, ...]
+    rewritten: bool
 
 
 def _create_pods(
     chain: Chain,
     request: Request,
     raw: Raw,
-    new: Raw,
-    steps: tuple[Mutation, ...],
-    unknown: tuple[str, ...],
+    mutated: _Mutated,
     entries: tuple[Entry, ...],
 ) -> Iterator[PolicyAnswer]:
+    new, steps, unknown, rewritten = mutated
     mismatch = namespaces.refusal(request.with_object(new), chain.world.namespace)
     if mismatch is not None:
         yield chain.build_refusal(mismatch, steps=steps, unknown=unknown)
@@ -308,12 +312,12 @@ def _create_pods(
 
     def admitted(policies: Policies) -> Sequence[Outcome]:
         if not pod:
-            return create_object(new if steps else raw, policies, chain.server)
+            return create_object(new if rewritten else raw, policies, chain.server)
         policies = structs.replace(policies, limits=tuple(_bounds_only(limit) for limit in policies.limits))
         # Both look at security fields: what they agree on is said once.
         faults = (*security_fields.errors(synced), *pod_errors(synced, chain.server))
         outcomes = admit(
-            decode_object(synced if steps else _with_empty_claims(synced, raw), Pod),
+            decode_object(synced if rewritten else _with_empty_claims(synced, raw), Pod),
             policies,
             chain.server,
             decoded=texts,
@@ -330,7 +334,7 @@ def _create_pods(
 def _with_empty_claims(pod: dict[str, Any], raw: Raw) -> dict[str, Any]:
     """Return the pod with the empty list of claims that was sent at the pod level, which is refused though not shown.
 
-    What a policy changed was written and read once more, which loses it.
+    What a policy looked at was written and read once more, which loses it.
     """
     sent = (raw.get("spec") or {}).get("resources") or {}
     stored_resources = pod["spec"].get("resources")
@@ -412,7 +416,7 @@ def mutate_once(chain: Chain, request: Request, session: MutationRun) -> _Mutate
         mutated, refusal, unknown = canonical, None, _format_gap(chain, gap)
     if refusal is not None:
         return chain.build_refusal(refusal, steps=tuple(session.steps))
-    return dict(mutated), tuple(session.steps), unknown
+    return _Mutated(dict(mutated), tuple(session.steps), unknown, session.rewritten)
 
 
 def _format_gap(chain: Chain, gap: NotComputed) -> tuple[str, ...]:
@@ -454,14 +458,14 @@ def _pod(
         try:
             mutated, refusal = session.run(request.with_object(pod), reinvoked=reinvoked)
         except NotComputed as gap:
-            return pod, tuple(session.steps), _format_gap(chain, gap)
+            return _Mutated(pod, tuple(session.steps), _format_gap(chain, gap), session.rewritten)
         if refusal is not None:
             return chain.build_refusal(refusal, steps=tuple(session.steps))
         canonical = dict(mutated)
         entries.extend(entry for step in session.steps[done:] for entry in step.changed_resources(chain.server))
         if not session.again:
             break
-    return canonical, tuple(session.steps), unknown
+    return _Mutated(canonical, tuple(session.steps), unknown, session.rewritten)
 
 
 def distinct_answers(answers: Sequence[PolicyAnswer]) -> tuple[PolicyAnswer, ...]:
@@ -504,7 +508,7 @@ def review_object(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] 
             if answer.outcome.refusal is not None:
                 refusals[answer.outcome.message] = answer.outcome.refusal
             continue
-        canonical, steps, more = answer
+        canonical, steps, more, _ = answer
         unknown += more
         changed = canonical if steps else changed
         for review in run.review(request.with_object(canonical)):
@@ -513,7 +517,7 @@ def review_object(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] 
     return ObjectReview(changed, tuple(refusals.values()), tuple(dict.fromkeys(unknown)))
 
 
-def _list_mutated_objects(run: Chain, request: Request) -> Iterator[Any]:
+def _list_mutated_objects(run: Chain, request: Request) -> Iterator[_Mutated | PolicyAnswer]:
     """Yield the object after each order of the policies that change it; as it is where none is about it."""
     world = run.world
     about = [
@@ -522,7 +526,7 @@ def _list_mutated_objects(run: Chain, request: Request) -> Iterator[Any]:
         if match_request(bound.policy.spec.get("matchConstraints"), request, world.namespace) is not None
     ]
     if not about:
-        yield dict(request.object or {}), (), ()
+        yield _Mutated(dict(request.object or {}), (), (), rewritten=False)
         return
     for session in sessions(run):
         yield mutate_once(run, request, session)

@@ -61,7 +61,7 @@ def change(
         if isinstance(mutated, PolicyAnswer):
             policy_answers.extend(drop_answers((mutated,), session.dropped))
             continue
-        changed_object, steps, unknown = mutated
+        changed_object, steps, unknown, _ = mutated
         stored = built_in.stored_part(operation, before, changed_object)
         admitted = _updates(operation, before, stored, chain)
         evaluated = chain.evaluate(request.with_object(None if verb == "DELETE" else stored), admitted, steps, unknown)

@@ -126,6 +126,8 @@ class MutationRun:
         #: At which mutations the server closes the connection; what comes after it is computed without them.
         self.dropped: list[Finding] = []
         self.again = False
+        #: A mutation wrote the object and read it once more, which loses empty lists, even if it changed nothing.
+        self.rewritten = False
         self._last: Raw | None = None
         self._invoked: set[tuple[str, str, str]] = set()
         self._due: set[tuple[str, str, str]] = set()
@@ -298,7 +300,7 @@ class MutationRun:
         try:
             document = json_patch.apply_operations(canonical, operations)
         except TestFailed:
-            return self._settle_object(canonical)
+            return canonical
         except CannotPatch as fault:
             raise _MutationError(f"JSON Patch: {fault}") from None
         if not isinstance(document, dict):
@@ -313,9 +315,11 @@ class MutationRun:
 
     def _settle_object(self, canonical: Raw) -> Raw:
         try:
-            return canonical_object(canonical, self.server)
+            settled = canonical_object(canonical, self.server)
         except Unparsable as fault:
             raise _MutationError(fault.error.message) from None
+        self.rewritten = True
+        return settled
 
 
 def _internal(text: str) -> Refusal:
