@@ -153,11 +153,11 @@ def readable(kind: str, items: list[Any], left_out: list[LeftOut]) -> list[Any]:
     """Return the objects whose quantities can be read; ``left_out`` takes the others."""
     if not items or not has_amounts(type(items[0])):
         return items
-    faults = {at: fault for at, item in enumerate(items) if (fault := unreadable(item))}
-    for at, fault in faults.items():
-        ref = ObjectRef(kind, items[at].metadata.name, items[at].metadata.namespace)
+    faults = {index: fault for index, item in enumerate(items) if (fault := unreadable(item))}
+    for index, fault in faults.items():
+        ref = ObjectRef(kind, items[index].metadata.name, items[index].metadata.namespace)
         left_out.append(LeftOut(f"{BY_KIND[kind].qualified_name} {ref.key}: {fault}", ref.namespace, ref.name))
-    return [item for at, item in enumerate(items) if at not in faults] if faults else items
+    return [item for index, item in enumerate(items) if index not in faults] if faults else items
 
 
 def _cover_left_out(store: Store, left_out: dict[str, list[LeftOut]]) -> None:
@@ -167,9 +167,11 @@ def _cover_left_out(store: Store, left_out: dict[str, list[LeftOut]]) -> None:
     from kubectl_kres.snapshot.scheduling import BESIDE  # noqa: PLC0415 - no server stores what is left out
 
     for kind, missing in left_out.items():
-        told = {read: coverage for read, coverage in store.coverages().items() if read.kind in {kind, BESIDE.get(kind)}}
+        recorded = {
+            read: coverage for read, coverage in store.coverages().items() if read.kind in {kind, BESIDE.get(kind)}
+        }
         # Where it tells of no reads, it holds such objects.
-        for read_request, coverage in (told or {ReadRequest(kind): READ}).items():
+        for read_request, coverage in (recorded or {ReadRequest(kind): READ}).items():
             if coverage.is_held and missing:
                 lists = partly_read((*coverage.left_out, *missing))
                 store.cover(read_request, lists.narrowed(read_request.namespace, read_request.name))
