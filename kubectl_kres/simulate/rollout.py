@@ -291,9 +291,21 @@ class _Run:
                 continue
             self.claims.pop(ordinal, None)
             price = self.costs.of_new(template)
-            if price is not None and self.room.take(price):
-                return statefulset.with_replica(state, Replica(ordinal, template, self.costs.shape_of[template]))
+            number = self.room.take(price, self._count_alike(state, ordinal)) if price is not None else 0
+            if number:
+                shape = self.costs.shape_of[template]
+                made = (Replica(ordinal + further, template, shape) for further in range(number))
+                return state._replace(pods=tuple(sorted((*state.pods, *made))))
         return None
+
+    def _count_alike(self, state: StatefulSetState, ordinal: int) -> int:
+        """Return how many pods of the same template, and without claims to be made, follow each other from an ordinal
+        on.
+        """
+        if state.parallel or self.claims or (state.pods and state.pods[-1].ordinal > ordinal):
+            return 1
+        border = state.start + state.partition
+        return (border if ordinal < border < state.ordinals.stop else state.ordinals.stop) - ordinal
 
     def _take_down(self, state: StatefulSetState) -> StatefulSetState | None:
         after = statefulset.taken_down(state)

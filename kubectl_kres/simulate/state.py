@@ -1,13 +1,12 @@
 """Workloads as the controllers see them: numbers only, hashable, so that states that were seen are recognised.
 
-A template is a number (``rollout.Templates``), and so is a shape: one way in which a pod of a template is stored.
-
-The objects of one namespace, with the cluster's classes: what a change is applied to.
+A template is a number, and so is a shape: one way in which a pod of a template is stored. Beside them stand the objects
+of a namespace, with the cluster's classes: what a change is applied to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -305,9 +304,11 @@ class StatefulSetState(NamedTuple):
         return range(self.start, self.start + self.replicas)
 
     @property
-    def own_pods(self) -> list[Replica]:
+    def own_pods(self) -> Sequence[Replica]:
         """The pods of its ordinals, the lowest first."""
-        ordinals = self.ordinals
+        ordinals, ends = self.ordinals, (*self.pods[:1], *self.pods[-1:])
+        if all(replica.ordinal in ordinals for replica in ends):
+            return self.pods
         return [replica for replica in self.pods if replica.ordinal in ordinals]
 
     def claim_names(self, ordinal: int) -> tuple[str, ...]:
