@@ -416,11 +416,21 @@ def overview(
     ]
     waiting = {(pod.metadata.namespace, pod.metadata.name): pod for pod in states.pods_without_node()}
     problems = [_with_nodes(store, problem, waiting, options) for problem in problems]
-    failed_reads = tuple(find_unread(store, reads))
+    failed_reads = (*find_unread(store, reads), *_find_unread_pods(store, waiting.values()))
     is_complete = sums is not None and not any(failed_read.required for failed_read in failed_reads)
     elsewhere = tuple(problem for problem in problems_found if problem.elsewhere)
     shown = tuple(without_problems(store, reads, area) for area in areas)
     return Overview(namespace, shown, tuple(problems), failed_reads, is_complete, elsewhere)
+
+
+def _find_unread_pods(store: Store, waiting: Iterable[Pod]) -> Iterator[FailedRead]:
+    """Yield the pods that wait for a node and were listed, but could not be read as the scheduler sees them."""
+    from kubectl_kres.model import scheduling  # noqa: PLC0415 - only where a pod waits for a node
+
+    for pod in waiting:
+        read = ReadRequest(scheduling.POD, pod.metadata.namespace, pod.metadata.name)
+        if store.covered(read).state in {"denied", "failed"}:
+            yield from find_unread(store, (read,))
 
 
 def _with_nodes(

@@ -66,7 +66,7 @@ class Said(NamedTuple):
 
 
 class Api(ThreadingHTTPServer):
-    """Serves ``objects``. ``denied``: plurals, and ``shop/pods``, that may not be read.
+    """Serves ``objects``. ``denied``: plurals, ``shop/pods`` and ``get pods``, that may not be read.
 
     ``warning`` goes with each answer. ``faults``: what is said of a plural instead,
     ``watched`` to every watch.
@@ -107,9 +107,9 @@ class Api(ThreadingHTTPServer):
 
     def _of(self, kind: str, namespace: str, name: str, query: dict[str, str]) -> tuple[int, Any]:
         plural, group = BY_KIND[kind].plural, BY_KIND[kind].group
-        if self.denied & {plural, f"{namespace}/{plural}"}:
+        verb = "get" if name else "list"
+        if self.denied & {plural, f"{namespace}/{plural}", f"{verb} {plural}"}:
             where = f' in the namespace "{namespace}"' if namespace else " at the cluster scope"
-            verb = "get" if name else "list"
             what = f'{plural} is forbidden: User "eve" cannot {verb} resource "{plural}" in API group "{group}"{where}'
             return 403, {"kind": "Status", "reason": "Forbidden", "message": what, "code": 403}
         held = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from cli.apiserver import Api, pod
 from cli.running import Kres
 
 
@@ -69,3 +70,18 @@ def test_the_commands_that_say_more_look_at_the_same_source(kres: Kres):
     more = [line for line in kres("overview -A --demo").out.splitlines() if line.startswith("  next ")]
     assert len(more) > 5
     assert all(line.endswith(" --demo") for line in more)
+
+
+def test_a_waiting_pod_that_may_not_be_read_by_name_makes_it_partial(kres: Kres, api: Api):
+    """What nodes say to it is not known then; a list of pods holds too little for that."""
+    waits = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes are available"}
+    api.objects += [
+        {**pod("w", "1Gi"), "status": {"phase": "Pending", "conditions": [waits]}},
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"memory": "1Mi"}}},
+    ]
+    assert kres("overview").code == 0
+    api.denied = {"get pods"}
+    code, out, err = kres("overview")
+    assert code == 4 and 'User "eve" cannot get resource "pods"' in out + err
+    assert "The answer is given without the Pod w of namespace shop." in err
+    assert json.loads(kres("overview -o json").out)["metadata"]["complete"] is False
