@@ -93,7 +93,7 @@ def state(row: QuotaEntry) -> str:
 
 def tightest_first(report: QuotaReport) -> QuotaReport:
     """Return the report with the names that are nearest to their limit first."""
-    return replace(report, uses=tuple(sorted(report.uses, key=lambda use: (not use.over, -(use.percent or 0)))))
+    return replace(report, uses=tuple(sorted(report.uses, key=lambda use: (not use.is_exceeded, -(use.percent or 0)))))
 
 
 def _format_tightest_field(row: QuotaEntry, field: str) -> str:
