@@ -357,3 +357,13 @@ def test_what_no_edit_mends_stands_first_and_hides_nothing_behind_it():
     assert {(one.by_hand, one.stays) for one in found} == {(first, "no PriorityClass with name nope was found")}
     page = "\n".join(lines(asked(web(1, app, priorityClassName="nope"), full)))
     assert "still refused" not in page, "the text of the fix says what mends it"
+
+
+def test_a_pod_of_many_containers_gets_all_the_values_that_a_quota_asks_for():
+    names = [f"c{number:02}" for number in range(40)]
+    web = made("Deployment", "web", spec={"replicas": 1, **template(*(box(name) for name in names))})
+    hard = dict.fromkeys(("requests.cpu", "requests.memory", "limits.cpu", "limits.memory"), "1")
+    quota = made("ResourceQuota", "all", spec={"hard": hard}, status={"hard": hard, "used": dict.fromkeys(hard, "0")})
+    first = explain(store_of(web, quota), subject("Deployment/web"), EvaluationOptions()).remedies[0]
+    assert first.proven
+    assert len([edit for edit in first.edits if edit.field.startswith("spec.template")]) == 2 * len(names)

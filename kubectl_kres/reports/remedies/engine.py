@@ -20,7 +20,7 @@ Trial = TypeVar("Trial")
 #: Places with what stands there then; both can be hashed, and no two kinds of place are equal.
 State = Mapping[Any, Any]
 #: How much trials of one search may cost.
-BUDGET = 500
+BUDGET = 5_000
 
 
 class Search(Generic[Trial]):
