@@ -15,10 +15,9 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.store.store import ReadRequest
+from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui import commands, palette, save, themes, whatif
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
 from kubectl_kres.tui.layout import AppFrame, show_prompt
@@ -59,8 +58,6 @@ _NEWLINE = "ctrl+j"
 _HELP = "f1"
 #: The digits go to namespaces, and commands name them, on every screen.
 _SPACES = ReadRequest("Namespace", required=False)
-#: Kinds that have screens and no list.
-_WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Job")
 
 
 class Kres(WhatIfKeys):
@@ -98,6 +95,7 @@ class Kres(WhatIfKeys):
         self._aim: ObjectRef | None = None
         self._aimed = ""
         self.typed_numbers: tuple[whatif.TypedNumber, ...] = ()
+        self.node_reads: dict[ReadRequest, None] = {}
         self._ticks = 0
         self._ahead = TypeAhead(self)
         #: Whether the palette is open, which looks for the names of all kinds.
@@ -187,27 +185,36 @@ class Kres(WhatIfKeys):
         """Read what the screen needs, and what the screens need that are on the way back."""
         trail = {self._key(location) for location in self.history.trail}
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
-        tried = whatif.list_read_requests(self.session.store, self.typed_numbers) if self.typed_numbers else ()
-        sought = self.searched() if self._searching else ()
-        needs = dict.fromkeys((_SPACES, *(read for pane in panes for read in pane.reads()), *tried, *sought))
+        sought = palette.name_requests(self.session.namespace) if self._searching else ()
+        screen_reads = (read for pane in panes for read in pane.reads())
+        needs = dict.fromkeys((_SPACES, *screen_reads, *self.tried_requests(), *sought))
         if needs != self.wanted_key:
             self.wanted_key = needs
             self.session.request_reads(needs)
 
     def tick(self) -> None:
-        """Take in what arrived, adds up for a while, and lets the screen follow."""
+        """Take in what arrived; the screen follows it behind the keys that were pressed meanwhile."""
         self._ticks += 1
         # What is drained before there is a screen would be shown by none.
         if self.pane is None or not self.pane.is_mounted or not self.screen_stack:
             return
         changes = self.session.drain()
         if changes:
+            self.call_later(self._follow, changes, self.session)
+        else:
+            self._follow(changes, self.session)
+
+    def _follow(self, changes: Changes, session: Session) -> None:
+        """Add up for a while, and let the screens follow the changes of a session, if it is still the one shown."""
+        if session is not self.session or self.pane is None or not self.pane.is_mounted or not self.screen_stack:
+            return
+        if changes:
             for pane in self.panes.values():
                 if pane is not self.pane:
                     pane.apply_hidden_changes(changes)
-        adder = self.session.adder
+        adder = session.adder
         summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
-        fresh = adder.step(self.session.server, summing) if self.pane.sums and adder.busy else set[str]()
+        fresh = adder.step(session.server, summing) if self.pane.sums and adder.busy else set[str]()
         if self.paused:
             self._missed = self._missed or bool(changes) or bool(fresh)
             return
@@ -326,16 +333,6 @@ class Kres(WhatIfKeys):
         typing, target = self.typing and event.key not in ENDING, self.focused
         await super().on_event(event)
         self._ahead.note_sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
-
-    def searched(self) -> tuple[ReadRequest, ...]:
-        """Return what the palette looks for names in: the objects of every list."""
-        kinds = dict.fromkeys(listing.kinds[0] for listing in LISTINGS.values())
-        space = self.session.namespace
-        return tuple(
-            ReadRequest(kind, space if BY_KIND[kind].namespaced else "", required=False)
-            for kind in (*kinds, *_WORKLOADS)
-            if BY_KIND[kind].listed
-        )
 
     def action_command_palette(self) -> None:
         """Open the palette; names of kinds that no screen has shown are read while it is open."""

@@ -127,6 +127,9 @@ _MOVES = (
 )
 #: All of them: none leads to another screen.
 MOVING_KEYS = frozenset(key for keys, _ in _MOVES for key in keys.split(","))
+#: What means nothing without a row under the cursor.
+_OF_ROWS = {"open", "copy", "copy-ns", "users", "suppose", "fault-next", "fault-previous"}
+ROW_KEYS = MOVING_KEYS | {key.keys for key in KEYS if key.id in _OF_ROWS or key.group != "everywhere"}
 MOVING = (
     ("up down j k", "a line up or down"),
     ("pgup pgdn ctrl-b ctrl-f space", "a page up or down"),

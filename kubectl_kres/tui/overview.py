@@ -42,18 +42,17 @@ Stamp = tuple[object, ...]
 
 def unread_reason(session: Session, read: ReadRequest) -> str:
     """Return why nothing is known of a kind, in a word or two; empty if something is, or may still come."""
-    coverage, state = session.store.covered(read), session.feed.states().get(read_as(read))
+    coverage = session.store.covered(read)
     if coverage.state in _UNSEEN:
         return _UNSEEN[coverage.state]
-    over = state is not None and state.has_objects
-    return "not held here" if coverage.state == "unread" and over else ""
+    return "not held here" if coverage.state == "unread" and not session.is_undecided(read) else ""
 
 
 class Areas:
-    """What was made last, of the namespace that is shown."""
+    """What was made last of one namespace, the one that is shown when it begins."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self._session, self.namespace = session, session.namespace
         self.makers: tuple[AreaMaker, ...] = makers()
         self._held: dict[str, tuple[Stamp, AreaWithRemedies]] = {}
         self._remedies: dict[tuple[str, ObjectRef], tuple[Stamp, tuple[Remedy, ...]]] = {}

@@ -14,6 +14,7 @@ from textual.fuzzy import Matcher
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import clip_text
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.keys import KEYS
 from kubectl_kres.tui.lists.list_registry import LISTINGS, find_row
 from kubectl_kres.tui.location import HOME, Location
@@ -28,12 +29,26 @@ _ABOUT = 52
 _MANY = 100_000
 
 
+#: Kinds that have screens and no list.
+_WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Job")
+
+
 class Offer(NamedTuple):
     """A line of the palette: what is shown, what it is explained by, and what choosing it does."""
 
     text: str
     about: str
     run: Callable[[], Any]
+
+
+def name_requests(namespace: str) -> tuple[ReadRequest, ...]:
+    """Return what is read to find objects by name: those of every list, in a namespace (empty: in every one)."""
+    kinds = dict.fromkeys(listing.kinds[0] for listing in LISTINGS.values())
+    return tuple(
+        ReadRequest(kind, namespace if BY_KIND[kind].namespaced else "", required=False)
+        for kind in (*kinds, *_WORKLOADS)
+        if BY_KIND[kind].listed
+    )
 
 
 def _in_order(offers: Iterable[Offer], above: float) -> Iterator[Hit]:
@@ -154,14 +169,15 @@ class Objects(Provider):
         matcher, expected = self.matcher(query), "".join(query.lower().rsplit(maxsplit=1)[-1:])
         seen: set[ObjectRef] = set()
         for look in range(_LOOKS):
-            reading = list(app.session.unread_requests(app.searched()))
+            reads = name_requests(app.session.namespace)
+            reading = list(app.session.unread_requests(reads))
             for hit in self._hits(matcher, expected, seen):
                 yield hit
             if not reading:
                 break
             if look < _LOOKS - 1:
                 await sleep(_LOOK)
-        unread = dict.fromkeys(need.kind for need in app.searched() if not app.session.store.covered(need).is_known)
+        unread = dict.fromkeys(read.kind for read in reads if not app.session.store.covered(read).is_known)
         if names := ", ".join(BY_KIND[kind].plural for kind in unread):
             yield Hit(0.01, f"not read: {names}", partial(app.go, Location("kinds")), help="ctrl-a says why")
 

@@ -321,12 +321,26 @@ class Session:
         return f"kubectl kres {words}{place_text}{flags}"
 
     def unread_requests(self, reads: Iterable[ReadRequest]) -> Iterator[tuple[ReadRequest, FeedState]]:
-        """The needs that have not been read whole yet."""
+        """The needs that have not been read whole yet. What a reader has heard is read once it stands in the store."""
         states: Mapping[ReadRequest, FeedState] = self.feed.states()
         for read in reads:
             state = states.get(read_as(read))
-            if state is not None and not state.has_objects and state.phase in {"connecting", "listing", "retrying"}:
+            if state is None:
+                continue
+            under_way = not state.has_objects and state.phase in {"connecting", "listing", "retrying"}
+            if under_way or self.is_undecided(read):
                 yield read, state
+
+    def is_reading(self, reads: Iterable[ReadRequest]) -> bool:
+        """Return whether some of that is on its way; what failed and is tried again is not."""
+        return any(state.phase != "retrying" for _, state in self.unread_requests(reads))
+
+    def is_undecided(self, read: ReadRequest) -> bool:
+        """Return whether the store knows neither the objects of a read nor why there are none, and will."""
+        state = self.feed.states().get(read_as(read))
+        # A snapshot without a kind ends with nothing known of it.
+        ended = state is not None and state.phase == "failed"
+        return not ended and self.store.covered(read_as(read)).state == "unread"
 
     def subject(self, ref: ObjectRef) -> Subject:
         return Subject(ref, BY_KIND[ref.kind])

@@ -12,16 +12,20 @@ from textual.command import CommandPalette
 from textual.events import Event, Key, Paste
 from textual.message_pump import MessagePump
 
-from kubectl_kres.tui.keys import MOVING_KEYS
+from kubectl_kres.tui.keys import BY_ID, MOVING_KEYS, ROW_KEYS
 
-#: Seconds after which keys are let through whatever is still under way.
-_LONGEST = 2.0
+#: Seconds after which keys are let through whatever is still under way, and looks that were made by then: a machine
+#: that is slow or busy makes few of them, and the screen needs as much longer there.
+_LONGEST, _LOOKS = 2.0, 300
 #: Rounds in which nothing may be under way, and those that are made at once before the clock is asked.
 _CALM, _AT_ONCE = 2, 50
 #: Seconds between two looks at a screen that is not there yet.
 _BETWEEN = 0.002
-#: Keys that end what is typed in the prompt.
-ENDING = frozenset({"enter", "escape"})
+#: Keys that end what is typed in the prompt, and those that leave a screen whether it has rows or not.
+ENDING, _LEAVING = frozenset({"enter", "escape"}), frozenset({"escape", "ctrl+c"})
+
+#: The key that opens the palette, which would not wait for those before it that are still on their way to a widget.
+_OVERTAKING = BY_ID["palette"].keys
 
 
 class TypeAhead:
@@ -34,6 +38,8 @@ class TypeAhead:
         #: The key that has waited, and does so no longer.
         self._released: Event | None = None
         self._began, self._calm, self._looks = 0.0, 0, 0
+        #: Whether a key was sent since nothing was under way.
+        self._stirred = False
 
     @property
     def is_holding(self) -> bool:
@@ -50,6 +56,10 @@ class TypeAhead:
         if enters and not self.is_holding and isinstance(self._app.screen, CommandPalette):
             # What was typed into the palette is still to be searched.
             self._wait_for_target(self._app.focused or self._app)
+        if not self.is_holding and self._stirred and isinstance(event, Key) and event.key == _OVERTAKING:
+            self._wait_for_target(self._app.focused or self._app)
+        if not self.is_holding and event is not self._released and self._awaits_rows(event):
+            self._wait_for_target(self._app)
         if self.is_holding and isinstance(event, Key | Paste) and not event.is_forwarded:
             self._waiting.append(event)
             return True
@@ -57,6 +67,7 @@ class TypeAhead:
 
     def note_sent(self, event: Key, target: MessagePump | None, *, typing: bool) -> None:
         """A key went its way to ``target``: have the next ones wait where it may lead to another screen."""
+        self._stirred = True
         if event.key in ENDING or not (typing or event.key in MOVING_KEYS):
             self._wait_for_target(target or self._app)
 
@@ -71,7 +82,9 @@ class TypeAhead:
             return
         self._calm = 0 if any(self._under_way()) else self._calm + 1
         self._looks += 1
-        late = monotonic() - self._began >= _LONGEST and self._app.pane is not None
+        pane = self._app.pane
+        long = monotonic() - self._began >= _LONGEST and self._looks >= _LOOKS
+        late = long and pane is not None and pane.is_mounted
         if self._calm < _CALM and not late:
             if self._looks < _AT_ONCE:
                 self._app.call_later(self._look)
@@ -79,13 +92,26 @@ class TypeAhead:
                 # Textual leaves out a timer that is due before it began to wait, and the keys would never come.
                 get_running_loop().call_later(_BETWEEN, self._app.call_later, self._look)
             return
-        self._target = None
+        self._target, self._stirred = None, False
         waiting, self._waiting = self._waiting, deque()
         for event in waiting:
             # One of them may have the rest wait again; what is typed meanwhile comes behind them.
             self._released = event
             await self._app.on_event(event)
         self._released = None
+
+    def _awaits_rows(self, event: Event, *, all_of_them: bool = False) -> bool:
+        """Return whether an event is a key for a row, of which there is none so far and will be in a moment; or whether
+        more of them are read.
+        """
+        app = self._app
+        if not isinstance(event, Key) or event.key not in ROW_KEYS or event.is_forwarded or app.pane is None:
+            return False
+        if app.screen is not app.screen_stack[0] or app.typing:
+            return False
+        # Who uses a quota is looked for among all that the screen reads.
+        all_of_them = all_of_them or event.key == BY_ID["users"].keys
+        return bool(app.pane.awaits_rows) or (all_of_them and app.session.is_reading(app.pane.reads()))
 
     def _under_way(self) -> Iterator[bool]:
         """Yield what is not done: messages on the way from the widget that got the key up to the app, or a screen to
@@ -105,6 +131,9 @@ class TypeAhead:
         searches = screen.workers if isinstance(screen, CommandPalette) else ()
         yield any(worker.node is screen and not worker.is_finished for worker in searches)
         yield pane is None or not pane.is_mounted
+        leaving = any(isinstance(event, Key) and event.key in _LEAVING for event in self._waiting)
+        # Whoever typed ahead has seen no row: the first one is known once all are read.
+        yield bool(self._waiting) and self._awaits_rows(self._waiting[0], all_of_them=True) and not leaving
         # The screen that was left still has the keys while the new one comes.
         below = screen is app.screen_stack[0] and not app.typing and not screen.has_class("small")
         if pane is not None and below and not _is_inside(focused, pane):

@@ -7,6 +7,7 @@ from textual.app import App
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Tone
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui import whatif
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.screens.pane import Pane
@@ -23,6 +24,8 @@ class WhatIfKeys(App[None]):
     pane: Pane | None
     #: The numbers whose consequences wait for what has to be read.
     typed_numbers: tuple[whatif.TypedNumber, ...]
+    #: What tells whether nodes take the pods that they make, as far as it is known by now.
+    node_reads: dict[ReadRequest, None]
     #: What was last asked of the feed; None: ask again.
     wanted_key: object
     #: The object that a number is typed for, and the name that stood in the prompt.
@@ -80,22 +83,35 @@ class WhatIfKeys(App[None]):
             return
         # A number that is tried again takes the place of the one before.
         others = tuple(other for other in (change.typed_numbers if change else ()) if other.value != typed_number.value)
-        self.typed_numbers = (*others, typed_number)
+        self.typed_numbers, self.node_reads = (*others, typed_number), {}
         self.wanted_key = None
         self.request_reads()
         self.show_remark("looking what becomes of it")
+
+    def tried_requests(self) -> tuple[ReadRequest, ...]:
+        """Return what is read to say what becomes of the numbers."""
+        if not self.typed_numbers:
+            return ()
+        return (*whatif.list_read_requests(self.session.store, self.typed_numbers), *self.node_reads)
 
     def try_numbers(self) -> None:
         """Once all is there: the screens on the state that the numbers lead to."""
         change = self.session.what_if
         real = change.real if change else self.session
-        if any(real.unread_requests(whatif.list_read_requests(real.store, self.typed_numbers))):
+        if any(real.unread_requests(self.tried_requests())):
             return
         typed_numbers, self.typed_numbers = self.typed_numbers, ()
         try:
-            change_report, after = whatif.simulate_change(real, typed_numbers)
+            change_report, after, reads = whatif.simulate_change(real, typed_numbers)
         except KresError as error:
             self.show_remark(safe_text(error.message), "bad")
+            return
+        if not self.node_reads.keys() >= set(reads):
+            # Which pods come is known now: whether nodes take them is looked at before anything is shown.
+            self.typed_numbers = typed_numbers
+            self.node_reads |= dict.fromkeys(reads)
+            self.request_reads()
+            self.show_remark("looking which nodes take the new pods")
             return
         if refused := next((step for step in change_report.steps if not step.allowed), None):
             self.show_remark(safe_text(f"refused: {refused.message}"), "bad")

@@ -23,7 +23,7 @@ from kubectl_kres.render.text.line import Line, clip_text
 from kubectl_kres.reports.changes.altered_objects import AlteredObjects, altered_objects
 from kubectl_kres.reports.changes.compare import report_with_pods
 from kubectl_kres.reports.changes.given_steps import namespace_needs, plugin_needs, pool_needs
-from kubectl_kres.reports.changes.nodes import with_nodes
+from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.quota.usage_tree import workload_of
@@ -232,8 +232,12 @@ def list_read_requests(store: Store, typed_numbers: Sequence[TypedNumber]) -> It
         yield from pool_needs()
 
 
-def simulate_change(session: Session, typed_numbers: Sequence[TypedNumber]) -> tuple[ChangeReport, AlteredObjects]:
-    """Return what becomes of the change, as ``simulate`` says it, and the objects that it leaves behind."""
+def simulate_change(
+    session: Session, typed_numbers: Sequence[TypedNumber]
+) -> tuple[ChangeReport, AlteredObjects, tuple[ReadRequest, ...]]:
+    """Return what becomes of the change, as ``simulate`` says it, the objects that it leaves behind, and what tells
+    whether nodes take the pods that it makes.
+    """
     store, steps = session.store, tuple(typed_number.placed_step for typed_number in typed_numbers)
     spaces = tuple(dict.fromkeys(step.namespace for step in steps if step.namespace))
     outcome = carried_out(store, steps, session.server, spaces, seen=True)
@@ -244,7 +248,8 @@ def simulate_change(session: Session, typed_numbers: Sequence[TypedNumber]) -> t
     change_report = replace(
         change_report, notes=notes, unseen=(*failed_reads, *change_report.unseen), complete=not failed_reads
     )
-    return change_report, altered_objects(store, steps, outcome, change_report)
+    reads = change_node_needs(store, change.pods, steps) if change.pods.created else ()
+    return change_report, altered_objects(store, steps, outcome, change_report), reads
 
 
 def build_session(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -10,9 +11,13 @@ from typing import Any
 import pytest
 from textual import events
 from textual.keys import _character_to_key
-from tui.driving import demo, drive, settled, text, typed
+from tui.driving import demo, drive, settled, shop, text, typed, until
 
+from kubectl_kres.cluster.watch.feed_state import FeedState
+from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.data_feed import ReadOnce
+from kubectl_kres.tui.location import Location
 
 #: Key, and what the screen shows behind it.
 BURSTS = {
@@ -31,19 +36,32 @@ BURSTS = {
 }
 
 
+_CHARACTERS = {"space": " ", "minus": "-", "slash": "/", "equals_sign": "=", "exclamation_mark": "!"}
+
+
 def key(name: str) -> events.Key:
     """As the driver of a terminal makes it."""
     if len(name) == 1:
         return events.Key(_character_to_key(name), name)
-    return events.Key(name, {"space": " ", "minus": "-", "slash": "/"}.get(name))
+    return events.Key(name, _CHARACTERS.get(name))
 
 
-def burst(app: Kres, keys: Sequence[str], *, gaps: Random | None = None, size: tuple[int, int] = (100, 30)) -> str:
-    """Sends all keys at once, or with gaps of up to 30 ms; the text of the screen at rest."""
+def burst(
+    app: Kres,
+    keys: Sequence[str],
+    *,
+    gaps: Random | None = None,
+    size: tuple[int, int] = (100, 30),
+    ahead: bool = False,
+) -> str:
+    """Sends all keys at once, or with gaps of up to 30 ms; the text of the screen at rest. ``ahead``: before anything
+    is read.
+    """
 
     async def run() -> str:
         async with app.run_test(size=size) as pilot:
-            await settled(pilot)
+            if not ahead:
+                await settled(pilot)
             for name in keys:
                 app.post_message(key(name))
                 if gaps is not None and (gap := gaps.choice([0, 0, 0.001, 0.01, 0.03])):
@@ -69,6 +87,94 @@ def test_what_is_typed_behind_enter_belongs_to_the_new_screen(name, seed):
 def test_a_burst_leads_where_the_same_keys_lead_one_by_one():
     keys = [":", *typed("pods"), "enter", "/", *typed("cart"), "enter", "j", "enter", "tab", "escape", "k"]
     assert burst(demo(), keys) == drive(demo(), keys, size=(100, 30))
+
+
+def heard_ahead(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
+    """As readers of a real server: they have heard all long before it stands in the store, where it comes in pieces."""
+    drain = ReadOnce.drain
+
+    def late(self: ReadOnce, store: Any, *, most: int = 0) -> Changes:
+        return drain(self, store, most=1) if random.random() < 0.3 else Changes()
+
+    def states(self: ReadOnce) -> dict[ReadRequest, FeedState]:
+        return {
+            need: FeedState("watching", has_objects=True) if state.phase == "listing" else state
+            for need, state in self._asked.items()
+        }
+
+    monkeypatch.setattr(ReadOnce, "drain", late)
+    monkeypatch.setattr(ReadOnce, "states", states)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("name", BURSTS)
+def test_a_burst_before_any_row_is_read_leads_to_the_same_screen(name, seed, monkeypatch):
+    words, keys, *parts = BURSTS[name]
+    heard_ahead(monkeypatch, random := Random(f"{name} {seed}"))
+    shown = burst(demo(words), keys, gaps=random if seed > 1 else None, ahead=True)
+    assert all(part in shown for part in parts), shown
+
+
+def test_keys_for_rows_do_not_wait_where_no_row_comes():
+    """A list that is never read: after two seconds, or at escape, what was typed goes on."""
+    app = demo("pods")
+
+    async def run() -> None:
+        async with app.run_test(size=(100, 30)) as pilot:
+            await until(pilot, "47 pods")
+            app.session.unread_requests = lambda needs: iter([(need, FeedState("connecting")) for need in needs])
+            app.pane.table.replace({})
+            app.post_message(key("j"))
+            await pilot.pause(0.2)
+            assert app._ahead.is_holding
+            app.post_message(key("escape"))
+            app.post_message(key("?"))
+            await until(pilot, "> help")
+            app.post_message(key("escape"))
+            await until(pilot, "> help", gone=True)
+            app.post_message(key("j"))
+            app.post_message(key("?"))
+            await until(pilot, "> help")
+
+    asyncio.run(run())
+
+
+#: What a random burst is put together from.
+_WORDS = [
+    *([":", *typed(name), "enter"] for name in ("pods", "quotas", "refused", "ns", "quota team checkout")),
+    *(["/", *typed(text), "enter"] for text in ("cart", "team", "!web", "limits=none")),
+    *([name] * many for name in ("j", "k", "down", "G", "g") for many in (1, 2)),
+    *([name] for name in ("enter", "enter", "escape", "tab", "y", "d", "u", "t", "?", "S", "N", "L", "f", "[", "]")),
+    *([name] for name in ("minus", "0", "1", "2", "w", "J")),
+    ["ctrl+p", "escape"],
+    ["s", "escape"],
+    ["/", *typed("cart"), "escape"],
+]
+#: Random bursts of the suite; more by hand.
+_BURSTS = int(os.environ.get("KRES_BURSTS", "6"))
+
+
+def places(app: Kres, shown: str) -> tuple[object, list[str]]:
+    """Where the keys led: the way there, and what is on the screen but for a remark that goes by itself."""
+    lines = shown.splitlines()
+    return app.history.trail, [line for at, line in enumerate(lines) if at != len(lines) - 3]
+
+
+@pytest.mark.parametrize("seed", range(_BURSTS))
+def test_any_burst_leads_where_the_same_keys_lead_one_by_one(seed, monkeypatch):
+    random = Random(f"burst {seed}")
+    keys = [key for _ in range(random.randint(4, 12)) for key in random.choice(_WORDS)]
+    # Without the overview, where rows of all kinds come one after the other and the first one is another each time.
+    began = Location(random.choice(["pods", "quotas", "limitranges"]))
+    slowly, quickly = Kres(shop(), (began,)), Kres(shop(), (began,))
+    calm = places(slowly, drive(slowly, keys, size=(100, 30)))
+    if late := random.random() < 0.5:
+        heard_ahead(monkeypatch, random)
+        monkeypatch.setattr("kubectl_kres.tui.type_ahead._LONGEST", 60.0)
+    # Whoever types in the midst of a list that is being read chooses among the rows that there are.
+    gaps = random if not late and random.random() < 0.5 else None
+    trail, lines = places(quickly, burst(quickly, keys, gaps=gaps, ahead=late))
+    assert (trail, [pair for pair in zip(lines, calm[1], strict=False) if pair[0] != pair[1]]) == (calm[0], []), keys
 
 
 def test_a_paste_behind_enter_is_for_the_prompt_that_stands_then():

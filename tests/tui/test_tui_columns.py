@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +23,7 @@ columns = st.builds(
     right=st.booleans(),
     wide=st.booleans(),
     width=st.sampled_from([0, 0, 0, 6]),
+    vital=st.booleans(),
 )
 
 
@@ -44,6 +47,21 @@ def test_more_room_never_shows_fewer_columns(pairs, room):
     less = {at for at, _ in laid_out(shown, liked, room, wide=False)}
     more = {at for at, _ in laid_out(shown, liked, room + 1, wide=False)}
     assert less <= more
+
+
+@given(st.lists(st.tuples(columns, st.integers(1, 60)), min_size=1, max_size=9), st.integers(1, 200))
+def test_no_vital_column_goes_before_another_one(pairs, room):
+    shown, liked = [column for column, _ in pairs], [width for _, width in pairs]
+    vital = {at for at, column in enumerate(shown) if column.vital and not column.wide}
+    left = {at for at, _ in laid_out(shown, liked, room, wide=False)}
+    assert vital <= left or left <= vital
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24)], ids=str)
+@pytest.mark.parametrize(("name", "heads"), [("refused", ("NAME", "REFUSED BY")), ("timeline", ("REASON", "OBJECT"))])
+def test_a_small_screen_says_what_a_row_is_about(name, heads, size):
+    shown = drive(demo(name, file=ML), size=size)
+    assert all(re.search(rf" {head}\b", shown.splitlines()[2]) for head in heads), shown
 
 
 @given(st.text(), st.integers(1, 30), st.booleans())

@@ -64,6 +64,7 @@ def test_a_pause_holds_the_screen_and_loses_nothing(cluster, tmp_path):
     async def act(pilot, until):
         await until("live", "3 pods")
         await pilot.press("p")
+        await until("paused: what arrives is kept")
         cluster.put("pods", "a", "aaa", spec=WEB)
         for _ in range(20):
             await pilot.pause(0.05)

@@ -8,6 +8,7 @@ from cluster.living import living
 from tui.driving import LARGE, demo, drive
 from tui.test_tui_live import watch
 
+from kubectl_kres.model.kinds import BOUND_PODS
 from kubectl_kres.render.pod.explain import explanation_lines
 from kubectl_kres.snapshot import read as bundled
 
@@ -44,3 +45,28 @@ def test_the_screen_of_a_cluster_follows_its_nodes(tmp_path):
             await until("lower the cpu request", gone=True)
 
         watch(cluster, tmp_path, "pod web", act, namespaces=("a",))
+
+
+def test_a_number_that_is_tried_says_which_new_pods_find_a_node(tmp_path):
+    """Nodes are read for it where pods are to come, and are watched no longer once it is answered."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": ASKED}
+    with living() as cluster:
+        cluster.put("namespaces", "", "a")
+        cluster.put("nodes", "", "n1", status={"allocatable": {"cpu": "5", "memory": "8Gi", "pods": "110"}})
+        cluster.put("pods", "a", "db", spec=HELD, status={"phase": "Running"})
+        spec = {"replicas": 0, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+        cluster.put("deployments", "a", "web", spec=spec, status={})
+
+        async def act(pilot, until):
+            await until("deployment/web", "live")
+            assert BOUND_PODS not in kinds(pilot.app)
+            await pilot.press("s", "2", "enter")
+            shown = await until("what if", "1 of 2 new pods")
+            assert "Insufficient cpu" in shown
+            assert BOUND_PODS not in kinds(pilot.app)
+
+        watch(cluster, tmp_path, "deploy web", act, namespaces=("a",))
+
+
+def kinds(app: Any) -> set[str]:
+    return {need.kind for need in app.wanted_key or ()}

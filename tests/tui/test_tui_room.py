@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
-from reports.stored import store_of
+from msgspec.structs import replace
+from reports.stored import made, store_of
 from reports.test_claim_or_pool_reports import space
-from tui.driving import LARGE, demo, drive, press, text, typed
+from tui.driving import LARGE, demo, drive, press, text, typed, until
 from tui.still import Still, session_on
 
 from kubectl_kres.snapshot.read import demo_path
 from kubectl_kres.store.store import Coverage, ReadRequest
 from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.table.strips import wrap_line
 
@@ -116,6 +119,44 @@ def test_lists_have_the_worst_first_and_shift_s_turns_to_the_names_with_the_curs
     assert by_name[3].startswith(" >") and "worst first" not in "\n".join(by_name)
 
 
+def test_a_long_list_stands_by_name_and_goes_on_following_changes(monkeypatch: pytest.MonkeyPatch):
+    """Of more rows than ``worst_most`` each change would have to find its place by what is worst; who asks gets it."""
+    monkeypatch.setitem(LISTINGS, "pods", replace(LISTINGS["pods"], worst_most=20))
+    monkeypatch.setattr("kubectl_kres.tui.screens.browse._MANY", 20)
+    failed = {"phase": "Failed", "reason": "Evicted"}
+    pods = [made("Pod", f"web-{at:02}", status=failed if at == 19 else {"phase": "Running"}) for at in range(20)]
+    store, feed = store_of(*pods, unread=("LimitRange",)), Still()
+    app = Kres(session_on(store, feed), (HOME, Location("pods", "ns")))
+
+    def come(name: str, **status: str) -> None:
+        feed.coming.append(("put", "Pod", store_of(made("Pod", name, status=status)).get("Pod", name, "ns")))
+
+    async def act(pilot):
+        await until(pilot, "20 pods  sort STATE, worst first")
+        assert "web-19" in text(app).splitlines()[3]
+        come("web-20", phase="Running")
+        await until(pilot, "21 pods")
+        shown = await until(pilot, "sort STATE", gone=True)
+        assert "web-00" in shown.splitlines()[3]
+        come("web-00", phase="Pending")
+        shown = await until(pilot, "Pending")
+        assert "web-00" in shown.splitlines()[3]
+        await press(pilot, ["S"])
+        shown = await until(pilot, "sort STATE, worst first")
+        assert "web-19" in shown.splitlines()[3]
+        come("web-05", phase="Failed", reason="Evicted")
+        for _ in range(100):
+            await pilot.pause(0.02)
+            if "web-05" in text(app).splitlines()[3]:
+                break
+        assert "web-05" in text(app).splitlines()[3]
+        come("web-21", phase="Running")
+        shown = await until(pilot, "22 pods")
+        assert "sort STATE, worst first" in shown
+
+    drive(app, act=act, size=LARGE)
+
+
 def test_another_order_has_a_cursor_that_nobody_moved_on_what_is_first_then():
     shown = drive(demo("pods", file=DEMO), ["C"]).splitlines()
     assert shown[3].startswith(" >") and "report-cruncher" in shown[3]
@@ -190,3 +231,40 @@ def test_an_overview_of_a_namespace_counts_what_is_in_it_and_says_where_else_to_
     assert "pods 15" in shop and " 15 pods " in drive(demo("", file=DEMO), [":", *typed("pods shop"), "enter"])
     quiet = drive(demo(), [":", *typed("pods kube-public"), "enter", ":", *typed("overview"), "enter"])
     assert "nothing is wrong in kube-public; 0 shows all 9 namespaces" in quiet
+
+
+def run_of(state: str, *started: str, skipped: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """A PipelineRun of five tasks, and the TaskRuns of those that were started: ``NAME=CONDITION``."""
+    spec = {"tasks": [{"name": name} for name in ("lint", "unit", "image", "scan")], "finally": [{"name": "tell"}]}
+    names = [word.partition("=")[0] for word in started]
+    status = {
+        "conditions": [{"type": "Succeeded", "status": state, "reason": "Running"}],
+        "pipelineSpec": spec,
+        "childReferences": [{"kind": "TaskRun", "name": f"run-{name}", "pipelineTaskName": name} for name in names],
+        "skippedTasks": [{"name": name} for name in skipped],
+    }
+    labels = {"tekton.dev/pipelineRun": "run"}
+    runs = [
+        made("TaskRun", f"run-{name}", labels=labels, status={"conditions": [{"type": "Succeeded", "status": way}]})
+        for name, _, way in (word.partition("=") for word in started)
+    ]
+    return [made("PipelineRun", "run", spec={"pipelineRef": {"name": "release"}}, status=status), *runs]
+
+
+@pytest.mark.parametrize(
+    ("objects", "drawn"),
+    [
+        (run_of("Unknown"), "░░░░░ 0 of 5"),
+        (run_of("Unknown", "lint=True", "unit=Unknown"), "█▓░░░ 1 of 5"),
+        (run_of("Unknown", "lint=True", "unit=False", skipped=("scan",)), "███░░ 3 of 5"),
+        # What a run that has ended did not start is seen; what it started has ended, whether it was read or not.
+        (run_of("False", "lint=True", "unit=False")[:1], "██░░░ 2 of 5"),
+        (run_of("True", *(f"{name}=True" for name in ("lint", "unit", "image", "scan", "tell"))), "█████ 5 of 5"),
+        ([made("PipelineRun", "run", spec={"pipelineRef": {"name": "release"}})], " -  "),
+    ],
+)
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_a_pipelinerun_says_how_many_of_its_tasks_have_ended(objects, drawn, ascii_only):
+    app = Kres(session_on(store_of(*objects), ascii_only=ascii_only), (HOME, Location("pipelineruns", "ns")))
+    row = drive(app, size=LARGE).splitlines()[3]
+    assert (drawn.translate(str.maketrans("█▓░", "#+.")) if ascii_only else drawn) in row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from typing import Any
@@ -157,6 +158,18 @@ def test_a_value_alone_and_a_name_with_a_value_are_taken_alike():
     assert "before" in alone and "after" in alone
     assert "spare" in alone
     assert "limits.memory=6Gi" in named.splitlines()[0]
+
+
+def test_below_what_a_number_changes_stands_how_it_is_then():
+    """The quota with who holds it, once; of a workload that was tried how it fares."""
+    keys = [":", *typed("quota team checkout"), "enter", "s", *typed("5Gi"), "enter"]
+    shown = tried("", keys, size=(120, 50))
+    after = shown[shown.index("quota team in checkout") :]
+    assert after.count("quota team in checkout") == 1
+    assert re.search(r"requests\.memory +4Gi +5Gi +1Gi", after)
+    assert "A Deployment/checkout" in after and "free: requests.memory 1Gi" in after
+    shown = tried("deploy pricing", FIVE, size=(120, 70))
+    assert re.search(r"deployment pricing in checkout\n .*3 of 5 pods exist; quota team is short by 128Mi", shown)
 
 
 def test_who_owns_the_quota_is_said_before_what_would_make_it_so(monkeypatch: pytest.MonkeyPatch):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.objects import Condition
@@ -33,6 +33,8 @@ _UNDER_WAY = frozenset({
     "Started", "Pending", "Running", "TaskRunResolvingTaskRef", "ResolvingTaskRef", "ToBeRetried",
     HELD_TASK_RUN, HELD_PIPELINE_RUN,
 })  # fmt: skip
+#: States of a run that has ended.
+_OVER = frozenset({"succeeded", "failed", "cancelled"})
 
 
 def run_facts(run: TaskRun | PipelineRun) -> Iterator[Fact]:
@@ -143,6 +145,33 @@ def run_status(run: TaskRun | PipelineRun) -> str:
     if condition.status == "False":
         return "cancelled" if "Cancelled" in condition.reason else "failed"
     return "waiting" if condition.reason == REASON else "pending" if condition.reason == "Pending" else "running"
+
+
+class TaskProgress(Struct, frozen=True):
+    """How far a PipelineRun is: of its ``tasks`` those that ``ended``, skipped ones among them, and that are
+    ``under_way``.
+    """
+
+    ended: int
+    under_way: int
+    tasks: int
+
+
+def task_progress(run: PipelineRun, task_runs: Iterable[TaskRun]) -> TaskProgress | None:
+    """Return how far a PipelineRun is by the TaskRuns that were read; None: its Pipeline is not in it yet."""
+    spec = run.status.pipeline_spec or run.spec.pipeline_spec
+    if spec is None:
+        return None
+    names = [task.name for task in (*(spec.tasks or ()), *(spec.finally_ or ()))]
+    over = run_status(run) in _OVER
+    states = {task_run.metadata.name: run_status(task_run) for task_run in task_runs}
+    made: dict[str, list[bool]] = {}
+    for child in run.status.child_references or ():
+        made.setdefault(child.pipeline_task_name, []).append(over or states.get(child.name) in _OVER)
+    skipped = {task.name for task in run.status.skipped_tasks or ()}
+    ended = sum(name in skipped or all(made.get(name, (False,))) for name in names)
+    under_way = sum(name not in skipped and not all(made.get(name, (True,))) for name in names)
+    return TaskProgress(ended, under_way, len(names))
 
 
 def pipeline_run_of(run: TaskRun) -> str:

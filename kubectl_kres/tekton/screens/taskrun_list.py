@@ -15,8 +15,19 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
+from kubectl_kres.render.pictures.holders import in_proportion
 from kubectl_kres.render.pod.explain import head_lines
-from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
+from kubectl_kres.render.text.line import (
+    ASCII_EMPTY,
+    ASCII_FULL,
+    EMPTY,
+    FULL,
+    Line,
+    Tone,
+    age_text,
+    tone_lines,
+    wrap_text,
+)
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, ResourceValue, Subject
 from kubectl_kres.reports.explain.explain import explain
@@ -24,7 +35,7 @@ from kubectl_kres.reports.qos.qos_sums import amounts
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.config import configuration_needs
-from kubectl_kres.tekton.reports.run_facts import condition_of, pipeline_run_of, run_status
+from kubectl_kres.tekton.reports.run_facts import condition_of, pipeline_run_of, run_status, task_progress
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.text import NO_TEKTON
 from kubectl_kres.tekton.text.taskrun import task_lines
@@ -37,6 +48,8 @@ from kubectl_kres.tui.table.view import RowKey
 _KIND = BY_KIND["TaskRun"]
 #: How a run fares, where that is bad.
 MARKS: dict[str, tuple[str, Tone]] = {"failed": ("x", "bad"), "waiting": ("!", "warn"), "cancelled": ("!", "warn")}
+#: Cells of a bar of tasks at most; what is drawn for those that have ended, are under way, and are to come.
+_TASK_CELLS, _TASK_BAR = 10, ((FULL, ASCII_FULL), ("▓", "+"), (EMPTY, ASCII_EMPTY))
 #: The words for how a run fares, the worst first.
 _ORDER = ("failed", "waiting", "cancelled", "new", "pending", "running", "succeeded")
 
@@ -290,6 +303,7 @@ class PipelineRow(Struct, frozen=True):
     run: PipelineRun
     task_runs: tuple[TaskRun, ...]
     age: str
+    ascii_only: bool = False
 
     @property
     def ref(self) -> ObjectRef:
@@ -312,6 +326,23 @@ def _runs(row: PipelineRow) -> str:
     return ", ".join(f"{counts[word]} {word}" for word in _ORDER if counts[word]) or "none yet"
 
 
+def _tasks(row: PipelineRow) -> str:
+    """Return how many of its tasks have ended, as a bar with a cell a task where there are few, and in figures."""
+    progress = task_progress(row.run, row.task_runs)
+    if progress is None:
+        return "-"
+    parts = progress.ended, progress.under_way, progress.tasks - progress.ended - progress.under_way
+    widths = in_proportion(parts, min(progress.tasks, _TASK_CELLS))
+    bar = "".join(cell[row.ascii_only] * width for cell, width in zip(_TASK_BAR, widths, strict=True))
+    return f"{bar} {progress.ended} of {progress.tasks}"
+
+
+def _unfinished(row: PipelineRow) -> float:
+    """Return the part of the tasks that has not ended."""
+    progress = task_progress(row.run, row.task_runs)
+    return 1 - progress.ended / progress.tasks if progress is not None and progress.tasks else 2.0
+
+
 def _pipelinerun_condition(row: PipelineRow) -> str:
     condition = condition_of(row.run)
     word = run_status(row.run)
@@ -331,6 +362,7 @@ def _pipelinerun_columns(namespace: str) -> tuple[Column, ...]:
         Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
         Column("pipeline", "PIPELINE", _pipeline, most=30),
         Column("state", "CONDITION", _pipelinerun_condition, _badness, lambda row: pipelinerun_sign(row)[1], most=34),
+        Column("tasks", "TASKS", _tasks, _unfinished, lambda row: pipelinerun_sign(row)[1], most=24, drawn=True),
         Column("runs", "TASKRUNS", _runs, most=48),
         Column("age", "AGE", lambda row: row.age, _pipelinerun_created, right=True, wide=True, width=5),
     )
@@ -348,7 +380,7 @@ def _pipelinerun_rows(session: Session, namespace: str) -> ListRows:
     for run in session.store.all("PipelineRun", namespace or None):
         key = (run.metadata.namespace, run.metadata.name)
         age = age_text(run.metadata.creation_timestamp or "", session.setting.now())
-        yield key, PipelineRow(run, tuple(runs_by_pipeline.get(key, ())), age)
+        yield key, PipelineRow(run, tuple(runs_by_pipeline.get(key, ())), age, session.setting.ascii_only)
 
 
 def _pipelinerun_detail(session: Session, row: PipelineRow, width: int) -> Iterator[Line]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -19,6 +20,9 @@ from kubectl_kres.tui.table.view import RowKey
 
 #: What a missing extension takes nothing from.
 _STILL = "Namespaces, pods, quotas, LimitRanges and what is refused are shown without it."
+
+#: Rows of which it is counted in which namespaces they are, and namespaces that are named.
+_SPREAD, _SPACES = 20_000, 3
 
 ListRows = Iterator[tuple[RowKey, Any]]
 
@@ -117,3 +121,25 @@ def nothing_there(session: Session, listing: Listing, read: ReadRequest, namespa
         return nothing
     count = sum(1 for _ in session.store.all("Namespace"))
     return f"{nothing} in {namespace}; 0 shows {f'all {count} namespaces' if count > 1 else 'all namespaces'}"
+
+
+def name_count(session: Session, listing: Listing, namespace: str, count: str) -> str:
+    """Return how many rows of what there are, and whether more are to come. ``count``: that number, in words."""
+    number, blank, rest = count.partition(" so far")
+    what, part = listing.several or listing.id, listing.part
+    if part:
+        objects = sum(1 for _ in session.store.all(listing.kinds[0], namespace or None))
+        of = f" of {objects} {what.removesuffix('s') if objects == 1 else what}"
+        return f"{number} {part if number == '1' else f'{part}s'}{of}{blank}{rest}"
+    single = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
+    return f"{number} {single if number == '1' else what}{blank}{rest}"
+
+
+def format_namespaces(keys: Sequence[RowKey]) -> str:
+    """Return in which namespaces rows are, those with most of them first; empty where there are too many rows."""
+    if not 0 < len(keys) <= _SPREAD:
+        return ""
+    counts = Counter(key[0] for key in keys)
+    spaces = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: _SPACES + 1]
+    more = ", ..." if len(spaces) > _SPACES else ""
+    return f"  in {', '.join(f'{space} {count}' for space, count in spaces[:_SPACES])}{more}"

@@ -50,9 +50,9 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     namespace_column = Column("namespace", "NAMESPACE", lambda row: row.subject.namespace)
     return (
         *(() if namespace else (namespace_column,)),
-        Column("name", "NAME", lambda row: str(row.subject), most=48),
+        Column("name", "NAME", lambda row: str(row.subject), most=48, vital=True),
         Column("state", "MISSING", _format_missing_pods, _row_rank, right=True, width=9),
-        Column("by", "REFUSED BY", _format_sources, tone=lambda _: "bad"),
+        Column("by", "REFUSED BY", _format_sources, tone=lambda _: "bad", vital=True),
         Column("remedy", "FIX", lambda row: row.remedies[0].text if row.remedies else "", wide=True, most=60),
     )
 

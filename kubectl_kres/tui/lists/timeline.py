@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.overview.lines import SIGNS
-from kubectl_kres.render.text.line import Line, age_text, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.render.timeline import EXPIRED, describe_entry, every_field
 from kubectl_kres.reports.common.system import is_shown
 from kubectl_kres.reports.timeline import PodNews, TimelineEntry, timeline, timeline_needs
@@ -52,10 +52,14 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         Column("age", "AGE", lambda row: row.age, lambda row: row.rank, right=True, width=5, searched=False),
         *(() if namespace else (namespace_column,)),
-        Column("state", "REASON", lambda row: row.entry.reason, tone=lambda row: SIGNS[row.entry.severity][1], most=24),
-        Column("name", "OBJECT", lambda row: str(row.entry.object), most=48),
+        Column("state", "REASON", lambda row: row.entry.reason, tone=_tone, most=24, vital=True),
+        Column("name", "OBJECT", lambda row: str(row.entry.object), most=48, vital=True),
         Column("told", "WHAT HAPPENED", lambda row: describe_entry(row.entry), most=120),
     )
+
+
+def _tone(row: TimelineRow) -> Tone:
+    return SIGNS[row.entry.severity][1]
 
 
 def _detail(session: Session, row: TimelineRow, width: int) -> Iterator[Line]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any
@@ -15,7 +14,7 @@ from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.keys import BY_ID
 from kubectl_kres.tui.lists.list_registry import select_columns
-from kubectl_kres.tui.lists.list_spec import Listing, nothing_there, taken_in
+from kubectl_kres.tui.lists.list_spec import Listing, format_namespaces, name_count, nothing_there, taken_in
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, StatusRemark, TablePane, sort_line
@@ -44,9 +43,6 @@ _BELOW, _BARE = 8, 9
 
 #: The filter that a key of its own sets.
 _NO_LIMITS = "limits=none"
-#: Rows of which it is counted in which namespaces they are.
-_SPREAD, _SPACES = 20_000, 3
-
 #: Keys of a list that mean something where it has no rows.
 _WITHOUT_ROWS = frozenset({"timeline"})
 
@@ -259,10 +255,11 @@ class Browse(TablePane):
         self._show()
 
     def _settle(self) -> None:
-        now = perf_counter()
-        if self.table.view.count > _MANY and now - self._settled < _PATIENCE:
+        if self.table.view.count > _MANY:
+            # By itself, so that no key waits for this and for what led to it.
             if self._pending is None:
-                self._pending = self.set_timer(_PATIENCE, self._settle_now)
+                due = self._settled + _PATIENCE - perf_counter()
+                self._pending = self.set_timer(max(_BREATH, due), self._settle_now)
             self.table.refresh_changed()
             return
         self._settle_now()
@@ -412,8 +409,7 @@ class Browse(TablePane):
 
     def _give_room(self) -> None:
         """To the reasons all of it, where there are no rows to choose from."""
-        reading = self._making is not None or any(self.session.unread_requests(self.reads()))
-        empty = not self.table.view.rows and not reading
+        empty = not self.table.view.rows and not self._is_reading
         if empty == self.has_class("absent"):
             return
         focused = self.table.has_focus or self.detail.has_focus
@@ -421,11 +417,24 @@ class Browse(TablePane):
         if focused:
             (self.detail if empty else self.table).focus()
 
+    @property
+    def _is_reading(self) -> bool:
+        """Whether there may be rows in a moment."""
+        if self._making is not None or any(self.session.unread_requests(self.reads())):
+            return True
+        # A screen is entered before it is asked what it needs.
+        return self.session.is_undecided(next(iter(self.reads())))
+
+    @property
+    def awaits_rows(self) -> bool:
+        coming = self._making is not None or self._due or self.session.is_reading(self.reads())
+        return not self.table.view.rows and (coming or self.session.is_undecided(next(iter(self.reads()))))
+
     def _reasons(self, width: int) -> Iterator[Line]:
         """Return why there is nothing to see."""
         if reason := self._empty_reason():
             yield from tone_lines("quiet", wrap_text(reason, width, rest="  "))
-        if not self._making and self.listing.empty is not None and not any(self.session.unread_requests(self.reads())):
+        if self.listing.empty is not None and not self._is_reading:
             yield from self.listing.empty(self.session, self._namespace, width)
         yield from self._gaps(width)
 
@@ -440,7 +449,7 @@ class Browse(TablePane):
             return f'filter "{safe_text(self._filter)}" hides {hidden} rows (esc)'
         if hidden and self._faults:
             return f"none of {hidden} rows has a fault (ctrl-z shows all)"
-        if self._making is not None or any(self.session.unread_requests(self.reads())):
+        if self._is_reading:
             return f"reading {self.listing.id}{place_text}"
         return nothing_there(self.session, self.listing, next(iter(self.reads())), self._namespace)
 
@@ -454,7 +463,8 @@ class Browse(TablePane):
         count = count_text(self.session, self.reads(), shown, rows, so_far=so_far)
         faults = "  faults only" if self._faults else ""
         order = "" if self.has_class("absent") else self._format_sort()
-        text = f"{self._describe_count(count)}{order}{faults}{self._format_namespaces()}"
+        spread = format_namespaces(self.table.view.keys) if self._filters_many_namespaces else ""
+        text = f"{name_count(self.session, self.listing, self._namespace, count)}{order}{faults}{spread}"
         return [("", text), *gap_count(self.session, self.reads())]
 
     def _format_sort(self) -> str:
@@ -464,26 +474,10 @@ class Browse(TablePane):
             return f"  sort {by.head}, worst first"
         return sort_line(self.table)
 
-    def _format_namespaces(self) -> str:
-        """In which namespaces the rows are that a filter by a field lets through."""
-        keys = self.table.view.keys
-        if "=" not in self._filter or self._namespace or not 0 < len(keys) <= _SPREAD or not self.listing.scoped:
-            return ""
-        counts = Counter(key[0] for key in keys)
-        spaces = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[: _SPACES + 1]
-        more = ", ..." if len(spaces) > _SPACES else ""
-        return f"  in {', '.join(f'{space} {count}' for space, count in spaces[:_SPACES])}{more}"
-
-    def _describe_count(self, count: str) -> str:
-        """Return how many rows of what, and whether more are to come."""
-        number, blank, rest = count.partition(" so far")
-        what, part = self.listing.several or self.listing.id, self.listing.part
-        if part:
-            objects = sum(1 for _ in self.session.store.all(self.listing.kinds[0], self._namespace or None))
-            total_text = f" of {objects} {what.removesuffix('s') if objects == 1 else what}"
-            return f"{number} {part if number == '1' else f'{part}s'}{total_text}{blank}{rest}"
-        single = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
-        return f"{number} {single if number == '1' else what}{blank}{rest}"
+    @property
+    def _filters_many_namespaces(self) -> bool:
+        """Whether rows of several namespaces are chosen by a field."""
+        return "=" in self._filter and not self._namespace and self.listing.scoped
 
     def command(self) -> str:
         return self.listing.command(self.session, self._namespace)
@@ -495,7 +489,8 @@ class Browse(TablePane):
 
     @property
     def filters(self) -> bool:
-        return not self.has_class("absent")
+        """Whether rows may come: what is typed before they do chooses among them."""
+        return self.session.store.covered(next(iter(self.reads()))).state != "absent"
 
     def act(self, action: str) -> bool:
         key = BY_ID.get(action)

@@ -263,6 +263,9 @@ class OverviewPane(TablePane):
 
     def enter(self, location: Location) -> None:
         super().enter(location)
+        if self._areas.namespace != self.session.namespace:
+            # What was found in another one stands on the screen no longer.
+            self._areas = Areas(self.session)
         alone = bool(self.session.namespace)
         self.worst.change_columns([column for column in _WORST if not (alone and column.id == "where")])
         self._draw()
@@ -280,6 +283,10 @@ class OverviewPane(TablePane):
     @property
     def busy(self) -> bool:
         return super().busy or self._due or self._areas.busy
+
+    @property
+    def awaits_rows(self) -> bool:
+        return not self.worst.view.rows and self.session.is_reading(self.reads())
 
     @property
     def sums(self) -> bool:

@@ -149,6 +149,11 @@ class Pane(Widget):
         return False
 
     @property
+    def awaits_rows(self) -> bool:
+        """Whether there is no row yet to choose from, and may be in a moment."""
+        return False
+
+    @property
     def has_table(self) -> bool:
         """Whether what is shown can be saved as a table."""
         return False

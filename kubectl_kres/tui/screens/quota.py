@@ -130,7 +130,7 @@ class QuotaPane(ObjectPane, TablePane):
     def _figure_lines(self, width: int) -> Iterator[Line]:
         if self.answer is not None:
             ascii_only = self.session.setting.ascii_only
-            yield from quota_lines(_drop_users(self.answer), ascii_only=ascii_only, width=width)
+            yield from quota_lines(without_users(self.answer), ascii_only=ascii_only, width=width)
             yield from holders_lines(of_quota(self.answer), width, ascii_only=ascii_only, figures=False)
 
     def on_table_opened(self, event: Table.Opened) -> None:
@@ -184,7 +184,7 @@ class QuotaPane(ObjectPane, TablePane):
         return ("open", "by", "users", "recount", "filter", "up", "help")
 
 
-def _drop_users(report: QuotaReport) -> QuotaReport:
+def without_users(report: QuotaReport) -> QuotaReport:
     """Return the report without its users, which are the table's."""
     return replace(tightest_first(report), shares=(), tree=())
 

@@ -10,15 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.render.changes.before_after import before_after
 from kubectl_kres.render.changes.change_report import change_lines
+from kubectl_kres.render.pictures.holders import holders_lines, of_quota
+from kubectl_kres.render.pod.explain import head_lines
+from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.reports.common.parts import RaiseQuota
 from kubectl_kres.reports.common.system import is_shown
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.overview import list_refusals
-from kubectl_kres.simulate.change import Patch
+from kubectl_kres.reports.quota.quota_report import quota_reports
+from kubectl_kres.simulate.change import Patch, key_of_step
 from kubectl_kres.tui.keys import groups
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
@@ -29,7 +35,7 @@ from kubectl_kres.tui.screens.object import ReportPane
 from kubectl_kres.tui.screens.overview import OverviewPane
 from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.screens.pod import PodPane
-from kubectl_kres.tui.screens.quota import QuotaPane
+from kubectl_kres.tui.screens.quota import QuotaPane, without_users
 from kubectl_kres.tui.screens.users import UsersPane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import systems
@@ -74,6 +80,28 @@ class WhatIfPane(Pane):
             yield [("", "  "), ("command", typed_number.lasting)]
         yield [("", "")]
         yield from change_lines(change.report, width)
+        yield from self._states_after(change, width)
+
+    def _states_after(self, change: WhatIf, width: int) -> Iterator[Line]:
+        """Yield how it is then: the workloads that were tried, and each quota that changes with who holds it."""
+        steps = [typed_number.placed_step for typed_number in change.typed_numbers]
+        tried = [ObjectRef(*key_of_step(placed_step.step), placed_step.namespace) for placed_step in steps]
+        changed = dict.fromkeys(item.quota for item in change.report.quotas)
+        for ref in dict.fromkeys((*tried, *changed)):
+            item = self.session.get(ref)
+            if item is None:
+                continue
+            if ref in changed:
+                [report] = quota_reports(self.session.store, [item], self.session.evaluation_options, by="workload")
+                ascii_only = self.session.setting.ascii_only
+                yield [("", "")]
+                yield from quota_lines(without_users(report), ascii_only=ascii_only, width=width)
+                yield from holders_lines(of_quota(report), width, ascii_only=ascii_only, figures=False)
+            elif BY_KIND[ref.kind].struct is Workload:
+                yield [("", "")]
+                yield [("strong", f"{ref.kind.lower()} {ref.name}"), ("", f" in {ref.namespace}")]
+                explanation = explain(self.session.store, self.session.subject(ref), self.session.evaluation_options)
+                yield from head_lines(explanation, width, self.session.setting.now())
 
     def _smallest(self, change: WhatIf, typed_number: TypedNumber, width: int) -> Iterator[Line]:
         """Yield the smallest number of a quota with which each workload that it refuses gets all its pods."""

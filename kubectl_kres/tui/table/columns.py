@@ -31,6 +31,7 @@ class Column(Struct, frozen=True):
     largest. ``spills``: whether a row's text goes on over the columns behind it, which are empty then; such a text
     makes no column wide. ``live``: only where the store changes by itself.
     ``drawn``: it is a picture, which the cursor's colour must not turn inside out.
+    ``vital``: what a row is about; where room is short other columns go first.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Column(Struct, frozen=True):
     spills: Callable[[Any], bool] | None = None
     live: bool = False
     drawn: bool = False
+    vital: bool = False
 
     @property
     def sort_key(self) -> Callable[[Any], Any]:
@@ -102,8 +104,8 @@ def laid_out(columns: Sequence[Column], needed: Sequence[int], room: int, *, wid
     """Return the columns that are shown, by index, each with its width.
 
     Wide columns come only where all fit, unless they are asked for, one after the other: more room never shows fewer.
-    What is too much is taken from the widest; what then does not fit goes, from the right. What is left goes to columns
-    that would say more, from the left.
+    What is too much is taken from the widest; what then does not fit goes, from the right, vital columns last. What is
+    left goes to columns that would say more, from the left.
     """
     liked = capped_widths(columns, needed)
     shown = [index for index, column in enumerate(columns) if wide or not column.wide]
@@ -121,7 +123,7 @@ def laid_out(columns: Sequence[Column], needed: Sequence[int], room: int, *, wid
             index = max(loose, key=lambda number: loose[number])
             widths[index] -= min(over, max(1, (widths[index] - _minimum_width(columns[index], liked[index])) // 4))
         elif len(widths) > 1:
-            widths.pop(max(widths))
+            widths.pop(max(widths, key=lambda number: (not columns[number].vital, number)))
         else:
             widths = {index: max(1, room) for index in widths}
     for index in sorted(widths):
