@@ -588,7 +588,7 @@ class Kres(WhatIfKeys):
 
 
 _STEPS: Mapping[str, str] = {"back": "earlier", "forward": "later"}
-_MOVES: Mapping[str, str] = {"up": "up", "back": "back", "forward": "forward", "last": "last"}
+_MOVES: Mapping[str, str] = {"up": "go_up", "back": "go_back", "forward": "forward", "last": "return_to_last"}
 
 
 def _go_to_target(target: JumpTarget | None) -> None:

@@ -31,7 +31,7 @@ class Still:
     def stop(self) -> None:
         self.wanted = ()
 
-    def drain(self, store: Store, *, most: int = 0) -> Changes:
+    def drain(self, store: Store, *, maximum: int = 0) -> Changes:
         changes = Changes()
         from_here, self.coming = self.coming, []
         for what, kind, item in from_here:

@@ -93,8 +93,8 @@ def heard_ahead(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
     """As readers of a real server: they have heard all long before it stands in the store, where it comes in pieces."""
     drain = ReadOnce.drain
 
-    def late(self: ReadOnce, store: Any, *, most: int = 0) -> Changes:
-        return drain(self, store, most=1) if random.random() < 0.3 else Changes()
+    def late(self: ReadOnce, store: Any, *, maximum: int = 0) -> Changes:
+        return drain(self, store, maximum=1) if random.random() < 0.3 else Changes()
 
     def states(self: ReadOnce) -> dict[ReadRequest, FeedState]:
         return {

@@ -40,8 +40,8 @@ def slow(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
     """Every page by itself and after a while, and of what is computed in slices the least that a slice can hold."""
     drain = ReadOnce.drain
 
-    def late(self: ReadOnce, store: Any, *, most: int = 0) -> Changes:
-        return drain(self, store, most=1) if random.random() < 0.4 else Changes()
+    def late(self: ReadOnce, store: Any, *, maximum: int = 0) -> Changes:
+        return drain(self, store, maximum=1) if random.random() < 0.4 else Changes()
 
     monkeypatch.setattr(ReadOnce, "drain", late)
     for name in ("screens.browse._FIRST", "screens.browse._SLICE", "screens.overview._SLICE", "app._SUMMING"):
