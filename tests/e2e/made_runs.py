@@ -143,7 +143,7 @@ def faults_of_history(plane: ControlPlane) -> Iterator[str]:
         raw["spec"]["template"]["spec"]["containers"][0]["image"] = image
         patch = {"spec": {"template": raw["spec"]["template"]}}
         plane.request("PATCH", path, patch, content_type="application/merge-patch+json")
-        _run_all(plane, space, image)
+        _run_all(plane, space, image, _REST if image == "img:3" else _MINUTE)
     found = explain(
         _store(plane, space),
         Subject(ObjectRef("StatefulSet", "web", space), BY_KIND["StatefulSet"]),
@@ -155,13 +155,13 @@ def faults_of_history(plane: ControlPlane) -> Iterator[str]:
         return
     patch = {"spec": {"revisionHistoryLimit": limits[0].to}}
     plane.request("PATCH", path, patch, content_type="application/merge-patch+json")
-    if not _run_all(plane, space, "img:3"):
+    if not _run_all(plane, space, "img:3", _MINUTE):
         yield f"{space}: the limit of 0 brought no pod of the third template"
 
 
-def _run_all(plane: ControlPlane, space: str, image: str) -> bool:
+def _run_all(plane: ControlPlane, space: str, image: str, seconds: float) -> bool:
     """Let pods run until one of a template is there; whether it came."""
-    for _ in range(int(2 * _REST)):
+    for _ in range(int(seconds)):
         for pod in _items(plane, "Pod", space):
             _run(plane, space, pod["metadata"]["name"])
             if pod["spec"]["containers"][0]["image"] == image and pod["status"].get("phase") == "Running":
