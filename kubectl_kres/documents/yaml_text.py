@@ -230,6 +230,9 @@ def events(document: Document) -> Iterator[Any]:
     """Yield the parser's events. Raises InputError for bad syntax."""
     try:
         yield from yaml.parse(document.text, Loader=_LOADER)
+    except UnicodeEncodeError as error:
+        # Half of a surrogate pair: JSON can hold it in a text that is YAML itself.
+        raise document.fault("half of a surrogate pair is no character", document.offset(error.start)) from error
     except yaml.reader.ReaderError as error:
         character = error.character if isinstance(error.character, str) else chr(error.character)
         position = document.offset(max(document.text.find(character), 0))

@@ -11,8 +11,10 @@ import subprocess
 import sys
 from copy import deepcopy
 from random import Random
-from typing import Any
+from threading import Thread
+from typing import IO, Any
 
+import pytest
 from hostile.random_objects import VALUES
 
 from kubectl_kres import api
@@ -91,6 +93,18 @@ def line(random: Random, number: int) -> bytes:
     return text
 
 
+def test_half_of_a_surrogate_pair_in_a_manifest_is_refused_in_one_line() -> None:
+    with pytest.raises(KresError, match="half of a surrogate pair"):
+        answer_tool(
+            "fit", {"context": "demo", "namespace": "shop", "manifest": "a: \ud800"}, lambda _: api.demo(), ("demo",)
+        )
+
+
+def _write_all(stream: IO[bytes], data: bytes) -> None:
+    stream.write(data)
+    stream.flush()
+
+
 def test_after_any_messages_the_next_one_is_answered() -> None:
     start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     lines = [
@@ -105,8 +119,8 @@ def test_after_any_messages_the_next_one_is_answered() -> None:
     )  # fmt: skip
     assert process.stdin is not None and process.stdout is not None
     try:
-        process.stdin.write(b"\n".join(lines) + b"\n")
-        process.stdin.flush()
+        # Thousands of them fill the pipe, as their answers fill the other one.
+        Thread(target=_write_all, args=(process.stdin, b"\n".join(lines) + b"\n"), daemon=True).start()
         answers = []
         for said in process.stdout:
             answers.append(json.loads(said))
