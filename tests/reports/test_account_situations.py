@@ -174,8 +174,9 @@ def test_w3_a_lower_history_limit_is_offered_to_statefulsets_alone(kind: str):
     name = "count/controllerrevisions.apps"
     found = explained(covered(quota({name: "2"}, {name: "2"}), workload(kind, **counts), pod, *revisions), kind)
     assert texts(found)[1].startswith("delete ControllerRevision w-a")
-    offered = [text for text in texts(found) if text.startswith("lower revisionHistoryLimit to 0")]
+    offered = [way for way in found.remedies if way.text.startswith("lower revisionHistoryLimit to 0")]
     assert len(offered) == (kind == "StatefulSet")
+    assert all('{"spec":{"revisionHistoryLimit":0}}' in way.commands[0] for way in offered)
 
 
 VOLUME = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}}

@@ -118,7 +118,7 @@ def _raise_quota_command(origin: Origin, ref: ObjectRef, edits: Sequence[RaiseQu
 
 def _scale_command(origin: Origin, scale: Scale) -> str:
     ref = scale.object
-    if ref.kind in _SCALED:
+    if ref.kind in _SCALED and scale.field == "spec.replicas":
         words = (
             f"scale {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)} --replicas={scale.to}"
         )
