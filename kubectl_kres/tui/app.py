@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -50,8 +51,8 @@ TICK, _SUMMING, _TYPING = 0.1, 0.015, 0.004
 _LOW = 18
 #: Cells that the header keeps for where it is, whatever is tried and how fresh the rest is.
 _WHERE = 60
-#: Seconds that a remark stands in the status line.
-_REMARK = 4.0
+#: Seconds that a remark stands in the status line, and in which the terminal is given back after a signal.
+_REMARK, _STUCK = 4.0, 5.0
 #: What a terminal makes of Enter before the program has it to itself; and Enter for those who know it from shells.
 _NEWLINE = "ctrl+j"
 #: What asks for help in most programs on full screen, where the settings give it no other meaning.
@@ -65,7 +66,6 @@ class Kres(WhatIfKeys):
 
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = set(palette.PROVIDERS)
     CSS = """
-    Shell { layout: vertical; background: $background; }
     #body { height: 1fr; }
     #room { display: none; height: 1fr; }
     #typing { height: 1; display: none; }
@@ -126,16 +126,19 @@ class Kres(WhatIfKeys):
     def _handle_signals(self) -> None:
         """Let signals that end programs end this one as ``q`` does: the terminal must be given back as it was."""
         loop = asyncio.get_running_loop()
-        for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):
-            # Who started us ignoring one, as nohup does, is obeyed.
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-                # Not on Windows, and not outside of the main thread.
-                with suppress(NotImplementedError, RuntimeError, ValueError):
-                    loop.add_signal_handler(number, self._exit_on_signal, number)
+        with suppress(AttributeError, ValueError):  # not on Windows, and not outside of the main thread
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                # Who started us ignoring one, as nohup does, is obeyed.
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    signal.signal(number, lambda number, _: self._exit_on_signal(number, loop))
 
-    def _exit_on_signal(self, number: int) -> None:
+    def _exit_on_signal(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
         self.ended = number
-        self.exit()
+        # A terminal that takes no output any more would hold the program for ever.
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(128 + number))
+        signal.setitimer(signal.ITIMER_REAL, _STUCK)
+        with suppress(RuntimeError):  # it has ended already
+            loop.call_soon_threadsafe(self.exit)
 
     def _start(self) -> None:
         self.show()

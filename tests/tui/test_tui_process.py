@@ -230,4 +230,27 @@ def test_a_terminal_that_is_closed(terminal):
     master, screen.master = screen.master, os.open(os.devnull, os.O_RDONLY)
     os.close(master)
     screen.program.send_signal(signal.SIGHUP)
-    assert screen.program.wait(30) in {-signal.SIGHUP, 3}
+    assert screen.program.wait(30) in {-signal.SIGHUP, 128 + signal.SIGHUP, 3}
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+def test_a_terminal_that_goes_away_while_much_is_drawn(terminal, sent):
+    """What still waits to be written must not hold the program: it ends within seconds, whatever is pressed before."""
+    screen = terminal("tui", "pods", "--demo")
+    screen.read_until(b"thumbnails")
+    os.write(screen.master, b"jjjjkkkkGg" * 20)
+    master, screen.master = screen.master, os.open(os.devnull, os.O_RDONLY)
+    os.close(master)
+    screen.program.send_signal(sent)
+    assert screen.program.wait(30) in {-sent, 128 + sent, 128 + signal.SIGHUP, 3}
+
+
+def test_a_terminal_that_takes_nothing_more_does_not_hold_a_program_that_is_ended(terminal):
+    """As after ctrl-s: what is drawn fills the terminal, and the signal ends the program all the same."""
+    screen = terminal("tui", "pods", "--demo")
+    screen.read_until(b"thumbnails")
+    for key in b"jk" * 200:
+        os.write(screen.master, bytes([key]))
+        time.sleep(0.01)
+    screen.program.send_signal(signal.SIGTERM)
+    assert screen.program.wait(30) in {-signal.SIGTERM, 128 + signal.SIGTERM}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,12 +48,20 @@ def _run_screens(options: Options, words: tuple[str, ...]) -> int:
         trail = start(words, session)
         app = IdleCollectingApp(session, trail, theme=theme, ansi=monochrome)
         settle_down()
+        threading.excepthook = _end_without_terminal
         app.run(mouse=not options.no_mouse)
     finally:
         session.feed.close()
     if app.ended:
         raise SignalReceived(app.ended)
     return app.return_code or 0
+
+
+def _end_without_terminal(failed: threading.ExceptHookArgs) -> None:
+    """End the program where the thread that writes to the terminal found none any more: nobody can see or end it."""
+    if isinstance(failed.exc_value, OSError) and failed.thread is not None and failed.thread.name == "textual-output":
+        os._exit(128 + signal.SIGHUP)
+    threading.__excepthook__(failed)
 
 
 def _origin(options: Options) -> str:

@@ -38,7 +38,7 @@ from kubectl_kres.simulate.state import DaemonSetState, DeploymentState, Replica
 def claim_prices(
     claims: Sequence[Sequence[PersistentVolumeClaim]], policies: Policies, server: Server
 ) -> tuple[Price, ...]:
-    """Return the costs of the claims of each missing pod. Raises Unparsable. Raises Unparsable."""
+    """Return the costs of the claims of each missing pod. Raises Unparsable."""
     result = []
     for of_pod in claims:
         total: dict[Key, int] = {}
@@ -53,7 +53,6 @@ def plan_of(
     place: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
 ) -> tuple[RolloutPlan, dict[Key, int]]:
     """Return the controller's plan where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
-    Raises Unparsable.
 
     An edit that restores an older template is taken as one that makes a new one, which needs no less room.
     """
