@@ -306,8 +306,8 @@ class StatefulSetState(NamedTuple):
     @property
     def own_pods(self) -> Sequence[Replica]:
         """The pods of its ordinals, the lowest first."""
-        ordinals, ends = self.ordinals, (*self.pods[:1], *self.pods[-1:])
-        if all(replica.ordinal in ordinals for replica in ends):
+        ordinals, outermost = self.ordinals, (*self.pods[:1], *self.pods[-1:])
+        if all(replica.ordinal in ordinals for replica in outermost):
             return self.pods
         return [replica for replica in self.pods if replica.ordinal in ordinals]
 
