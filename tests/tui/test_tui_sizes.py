@@ -88,8 +88,11 @@ FORBIDDEN = Coverage("denied", 'resourcequotas is forbidden: User "dev" cannot l
 STATES = {
     "denied": (FORBIDDEN, {}),
     "not-installed": (Coverage("absent"), {}),
-    "loading": (None, {"read": 400, "about": 1200}),
-    "stale": (None, {"has_objects": True, "heard": 960.0, "tries": 3, "why": "no route to host", "due": 1008.0}),
+    "loading": (None, {"read": 400, "estimate": 1200}),
+    "stale": (
+        None,
+        {"has_objects": True, "answered_at": 960.0, "attempts": 3, "reason": "no route to host", "next_try": 1008.0},
+    ),
 }
 KINDS = {"not-installed": "ResourcePool"}
 
@@ -106,7 +109,7 @@ def test_state(snap_compare: Any, name: str):
     if coverage is not None:
         store.cover(ReadRequest(kind), coverage)
     else:
-        feed.given[ReadRequest(kind)] = FeedState("retrying" if "tries" in reading else "listing", **reading)
+        feed.given[ReadRequest(kind)] = FeedState("retrying" if "attempts" in reading else "listing", **reading)
     session = session_on(store, feed, live=True, clock=lambda: 1000.0)
     place = Location("pools" if kind == "ResourcePool" else "quotas")
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from typing import Any
 
 import pytest
 from reports.stored import made, store_of
 from reports.test_claim_or_pool_reports import space
 from textual._compositor import Compositor
-from tui.driving import LARGE, ML, SMALL, demo, drive, press, settled, text, typed, until
+from tui.driving import LARGE, ML, SHOP, SMALL, app_on, demo, drive, press, settled, shop, text, typed, until
 from tui.still import Still, session_on
 
 from kubectl_kres.admission.base.outcome import Server
@@ -293,19 +295,29 @@ def test_an_answer_that_makes_more_reads_necessary_is_called_one_so_far():
     drive(app, act=act)
 
 
-def test_a_pod_that_changes_keeps_its_fault():
-    pod = {"containers": [{"name": "app", "resources": {"limits": {"cpu": "much"}}}]}
-    feed = Still()
-    app = Kres(session_on(store_of(made("Pod", "web", spec=pod)), feed), (HOME, Location("pods")))
+def test_a_pod_with_a_quantity_that_is_none_costs_itself_alone(tmp_path):
+    """It is left out of every list and sum; the others are there, and the screens say what is missing."""
+    head, *pages = SHOP.read_text("utf-8").splitlines()
+    body, spoilt = [head], ""
+    for page in map(json.loads, pages[:-1]):
+        if page["kind"] == "Pod" and not spoilt:
+            spoilt = page["items"][0]["metadata"]["name"]
+            page["items"][0]["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "much"}}
+        body.append(json.dumps(page, separators=(",", ":")))
+    last = "".join(f"{line}\n" for line in body).encode()
+    ending = pages[-1].rpartition(":")[0].encode() + b":"
+    path = tmp_path / "spoilt.kres"
+    path.write_bytes(last + ending + b"%d}\n" % zlib.crc32(ending, zlib.crc32(last)))
+    for words in ("pods", "overview", "namespaces", "quotas", "refused"):
+        app, seen = app_on(shop(path), words), []
 
-    async def act(pilot):
-        await press(pilot, ["ctrl+z"])
-        assert "web" in text(app)
-        feed.coming += [("put", "Pod", one) for one in store_of(made("Pod", "web", spec=pod)).all("Pod")]
-        await settled(pilot)
-        assert "web" in text(app)
+        async def act(pilot, app=app, seen=seen):
+            await settled(pilot)
+            seen.append(text(app))
 
-    drive(app, act=act)
+        drive(app, act=act)
+        assert f" > {words}" in seen[0] or words == "overview"
+        assert spoilt not in seen[0], words
 
 
 @pytest.mark.parametrize(
