@@ -83,7 +83,7 @@ def test_a_gate_is_off_before_it_exists_and_has_a_default_later(gate):
 
 def test_a_gate_is_off_without_what_it_needs():
     server = Server((1, 37), {"PodLevelResources": False, "PodLevelResourcesFixDefaulting": True})
-    assert not server.on("PodLevelResourcesFixDefaulting")
+    assert not server.is_enabled("PodLevelResourcesFixDefaulting")
 
 
 @pytest.mark.parametrize(

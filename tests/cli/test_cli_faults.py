@@ -23,7 +23,7 @@ def one_bad(api: Api) -> Api:
     return api
 
 
-@pytest.mark.parametrize(("words", "code"), [("qos -A --summary", 4), ("qos -A", 2), ("explain pods -A", 4)])
+@pytest.mark.parametrize(("words", "code"), [("qos -A --summary", 4), ("qos -A", 4), ("explain pods -A", 4)])
 def test_the_rest_is_counted(kres: Kres, one_bad: Api, words: str, code: int) -> None:
     result = kres(words)
     assert result.code == code

@@ -30,11 +30,11 @@ def counts_again(old: Any, new: Any, server: Server, now: datetime | None = None
     if isinstance(old, Pod) and isinstance(new, Pod):
         moved = _terminating(old) != _terminating(new)
         finished = is_terminal(new, now) and not is_terminal(old, now)
-        return moved or finished or (server.on("InPlacePodVerticalScaling") and _reported(old, new))
+        return moved or finished or (server.is_enabled("InPlacePodVerticalScaling") and _reported(old, new))
     if isinstance(old, Service) and isinstance(new, Service):
         return _exposed(old) != _exposed(new)
     # The server compares two addresses instead of two sizes: every update of a claim counts as one of its size.
-    return isinstance(new, PersistentVolumeClaim) and server.on("RecoverVolumeExpansionFailure")
+    return isinstance(new, PersistentVolumeClaim) and server.is_enabled("RecoverVolumeExpansionFailure")
 
 
 def _terminating(pod: Pod) -> bool:

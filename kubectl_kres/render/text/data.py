@@ -89,8 +89,8 @@ def to_yaml(value: Any) -> str:
     return _dump_yaml(msgspec.json.decode(to_json_bytes(value)), allow_unicode=False)
 
 
-#: The first byte of a character that libyaml would escape.
-_BEYOND = re.compile(b"[\xf0-\xf4]")
+#: The first byte of a character that libyaml would escape, and what stands for half a surrogate pair, which it refuses.
+_BEYOND = re.compile(b"[\xf0-\xf4]|\xef\xbf\xbd")
 
 
 def _dump_yaml(value: Any, *, allow_unicode: bool) -> str:
