@@ -37,7 +37,7 @@ from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
 from kubectl_kres.cluster.read.fill_store import fill
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BY_KIND, is_view
+from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, is_view
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.scheduling.node_info import gather_pods
 from kubectl_kres.snapshot.format import FORMAT, PAGE
@@ -50,7 +50,7 @@ ADDED = sorted((ROOT / "scripts" / "demo" / "added").glob("*.yaml"))
 SPACES = {
     document["metadata"]["name"] for file in ADDED for document in documents(file) if document["kind"] == "Namespace"
 }
-VIEWS = (scheduling.NODES, scheduling.POD, scheduling.BOUND_PODS)
+VIEWS = (scheduling.NODES, scheduling.POD, BOUND_PODS)
 #: Kinds that came after the demo was made, of whose objects it has none.
 AUTOSCALER = "VerticalPodAutoscaler"
 NEWER = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "RuleStatus", AUTOSCALER)
@@ -266,7 +266,7 @@ def look(store: Store, new: Store) -> None:
     pods = [*own, *(msgspec.convert(msgspec.to_builtins(pod), SchedulingPod) for pod in store.all("Pod"))]
     for pod in dict(find_views("Pod", pods, everywhere=False))[scheduling.POD]:
         new.add(scheduling.POD, pod)
-    new.add(scheduling.BOUND_PODS, gather_pods([pods]))
+    new.add(BOUND_PODS, gather_pods([pods]))
 
 
 if __name__ == "__main__":

@@ -78,8 +78,8 @@ def start_task(kube: Kube, item: Object, manager: str) -> Object:
         raise DemoError(f"TaskRun {run.metadata.name}: {found}")
     result = found[0]
     problem = result.problem
-    if result.built is not None:
-        problem = made(kube, run, pod_of(result.built.pod, used))
+    if result.built_pod is not None:
+        problem = made(kube, run, pod_of(result.built_pod.pod, used))
         if (problem is None) != (result.problem is None) or (problem and problem != result.problem):
             raise DemoError(f"TaskRun {run.metadata.name}: the server says {problem}, foreseen was {result.problem}")
     task = {key: part for key, part in stored_task(kube, run)["spec"].items() if key != "description"}
