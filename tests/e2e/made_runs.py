@@ -136,6 +136,11 @@ def faults_of_history(plane: ControlPlane) -> Iterator[str]:
     space = "revised-history"
     _namespace(plane, space)
     _post(plane, "ResourceQuota", space, {"metadata": {"name": "q"}, "spec": {"hard": {_COUNTED: "2"}}})
+    # A quota that was not counted yet refuses nothing.
+    for _ in range(int(_MINUTE)):
+        if any((quota.get("status") or {}).get("used") for quota in _items(plane, "ResourceQuota", space)):
+            break
+        time.sleep(1)
     raw = workload("ControllerRevision", space)
     _post(plane, "StatefulSet", space, raw)
     path = f"{_path('StatefulSet', space)}/web"
