@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import msgspec
 from msgspec import Struct
 
 from kubectl_kres.cluster.connection.api_connection import Connection
@@ -219,9 +218,11 @@ def _legacy(
 
 def _decode(content: bytes, struct: type[T]) -> T:
     try:
-        return msgspec.json.decode(content, type=struct)
+        known: Any = struct
+        result: T = lists.decoder(known).decode(content)
     except lists.UNREADABLE as error:
         raise lists.unreadable("the server's list of resource types", error) from error
+    return result
 
 
 def _kind(group: str, version: str, served: _ServedResource) -> Kind:

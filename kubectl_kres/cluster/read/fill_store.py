@@ -322,7 +322,7 @@ def version(connection: Connection) -> str:
     Empty if it does not say or may not be asked. Raises as ``Connection.get``.
     """
     try:
-        return msgspec.json.decode(connection.get("/version"), type=_Version).text
+        return str(lists.decoder(_Version).decode(connection.get("/version")).text)
     except Unauthenticated:
         raise
     except (StatusError, *lists.UNREADABLE):
