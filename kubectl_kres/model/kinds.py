@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import Any
 
 from msgspec import json
@@ -177,19 +176,17 @@ def find(text: str) -> Kind | None:
     return kind if rest in {kind.group, f"{kind.version}.{kind.group}", f"{kind.version}."} else None
 
 
-#: Held while a decoder is built, or a struct is described to msgspec. Two threads that need structs with a part in
-#: common for the first time crash the interpreter: the second one is handed a part that is only half described.
-DESCRIBING = Lock()
-
-
 def describe() -> None:
-    """Make msgspec know all structs; to be called before a thread decodes while another one converts."""
+    """Make msgspec know all structs; to be called before a thread decodes while another one converts.
+
+    Two threads that need structs with a part in common for the first time crash the interpreter: msgspec hands the
+    second one a part that it has only half described to the first.
+    """
     from kubectl_kres.model.scheduling_views import VIEWS  # noqa: PLC0415 - only who watches needs it
 
-    with DESCRIBING:
-        for kind in (*KINDS, *VIEWS.values()):
-            for struct in filter(None, (kind.struct, kind.whole)):
-                json.Decoder(struct)
+    for kind in (*KINDS, *VIEWS.values()):
+        for struct in filter(None, (kind.struct, kind.whole)):
+            json.Decoder(struct)
 
 
 #: A kind of another group that is called like a built-in one gets a name of its own.

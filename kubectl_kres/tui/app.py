@@ -134,7 +134,7 @@ class Kres(WhatIfKeys):
 
     def _exit_on_signal(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
         self.ended = number
-        # A terminal that takes no output any more would hold the program for ever.
+        # A terminal that takes no output any more would hold the program.
         signal.signal(signal.SIGALRM, lambda *_: os._exit(128 + number))
         signal.setitimer(signal.ITIMER_REAL, _STUCK)
         with suppress(RuntimeError):  # it has ended already

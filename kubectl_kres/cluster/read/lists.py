@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from threading import Lock
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -10,7 +11,7 @@ from msgspec import Struct, field, structs
 
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ClusterError
-from kubectl_kres.model.kinds import BY_KIND, DESCRIBING, Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.objects import has_amounts
 from kubectl_kres.model.objects import unreadable as unreadable_quantity
 from kubectl_kres.model.workload import Workload
@@ -49,6 +50,11 @@ class ListPage(Struct, frozen=True):
     version: str = ""
     remaining: int = 0
     beside: list[Any] = []
+
+
+#: Held while a decoder is built. Two threads that build decoders of types with a part in common crash the
+#: interpreter: msgspec hands the second one a part that the first one has only half described.
+DESCRIBING = Lock()
 
 
 @cache

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.read.fill_store import CHUNK_SIZE
+from kubectl_kres.cluster.read.lists import DESCRIBING
 from kubectl_kres.cluster.watch.event_queue import LONGEST, Inbox
 from kubectl_kres.cluster.watch.feed_state import Clock, FeedState
 from kubectl_kres.cluster.watch.need_reader import SILENCE, Reader
@@ -104,7 +105,8 @@ class Feed:
         ``silence``: seconds without a byte after which a watch is taken for broken. ``linger``: seconds for which a
         list that nobody wants any more goes on being read, since whoever left it may come back.
         """
-        describe()
+        with DESCRIBING:
+            describe()
         self.clock = clock or Clock()
         self._connection, self._kinds, self._namespaces = connection, kinds, tuple(dict.fromkeys(namespaces))
         self._chunk_size, self._silence = chunk_size, silence
