@@ -466,7 +466,7 @@ def test_autoscalers_that_may_not_be_read_are_named(kres: Kres, api: Api):
 
 
 def test_a_webhook_goes_on_rejecting_what_it_rejects(kres: Kres):
-    """As ``explain`` has it: its pods do not come, however many are wanted."""
+    """As ``explain`` has it: no pods are created, however many are wanted."""
     assert kres("explain --demo -n staging deploy/scanner -o brief").out.startswith("blocked")
     out = kres("simulate --demo -n staging --scale deploy/scanner=3").out
     assert "Deployment/scanner  0 of 1 pod -> 0 of 3 pods" in out

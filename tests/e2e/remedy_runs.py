@@ -23,7 +23,7 @@ from kubectl_kres.model.field_path import FieldPath
 
 _PATCH = "application/merge-patch+json"
 _READY = {"type": "Ready", "status": "True"}
-#: Seconds without any change after which nothing more is waited for; and in all.
+#: Seconds without any change after which nothing more is waited for; and in total.
 _STILL, _MOST = 3.0, 60.0
 #: Seconds after which admission has the quotas that were changed.
 _LATE = 10.0

@@ -67,7 +67,7 @@ def test_tasks_of_any_path_go_to_workers_and_back():
 
 
 def test_a_bug_of_the_supervisor_costs_one_cluster(monkeypatch: pytest.MonkeyPatch):
-    """Whoever waits for the statuses gets one for each task: nothing waits for ever."""
+    """Whoever waits for the statuses gets one for each task: nothing waits forever."""
 
     def fail(_task: FleetTask) -> bytes:
         raise ValueError("odd")

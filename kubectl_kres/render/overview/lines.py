@@ -13,7 +13,7 @@ from kubectl_kres.render.pictures.holders import in_proportion
 from kubectl_kres.render.text.line import Line, Tone, age_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, rejection_text
+from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, refusal_reason, rejection_text
 from kubectl_kres.render.verdict.run_state import nearest_in_short, reason_text
 from kubectl_kres.reports.common.explanation import FailedRead, RunState, Verdict
 from kubectl_kres.reports.common.parts import Severity
@@ -101,7 +101,7 @@ def problem_said(problem: Problem, now: str) -> str:
 
 def _refused_because(verdict: Verdict, now: str) -> str:
     """Return why its pods are missing; empty where that is not known."""
-    if reason := cause(verdict.findings) or verdict.message:
+    if reason := refusal_reason(verdict):
         return reason
     if verdict.fits is not None:
         return only_fit(verdict)

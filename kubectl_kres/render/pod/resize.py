@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.admission.base.outcome import QuotaCharge
 from kubectl_kres.render.text.line import Line, Tone, draw, labelled_lines, row, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import remarks
-from kubectl_kres.render.verdict.headline import PARTLY, cause
+from kubectl_kres.render.verdict.headline import PARTLY, cause, refusal_reason
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.resize import Resize
@@ -74,7 +74,7 @@ def _verdict(resize: Resize, width: int) -> Iterator[Line]:
             ("", f" on the order of LimitRanges: allowed, or refused: {resize.verdict.message}"),
         ]
     else:
-        reason = cause(resize.verdict.findings) or resize.verdict.message
+        reason = refusal_reason(resize.verdict)
         first, *rest = wrap_text(f"{place_text}{resize.subject}: {reason}", width, first="refused: ", rest="  ")
         yield [("bad", "refused"), ("", first.removeprefix("refused"))]
         yield from tone_lines("", rest)

@@ -23,10 +23,17 @@ from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines, tables
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, cause, lacks_limit_ranges, unread_caveat, verdict_word
+from kubectl_kres.render.verdict.headline import (
+    PARTLY,
+    cause,
+    lacks_limit_ranges,
+    refusal_reason,
+    unread_caveat,
+    verdict_word,
+)
 from kubectl_kres.render.verdict.object_list import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
-from kubectl_kres.reports.common.explanation import Demand, Explanation, Verdict
+from kubectl_kres.reports.common.explanation import Demand, Explanation
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.namespace.policy_explanation import Band, Default, PolicyExplanation
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
@@ -83,14 +90,9 @@ def policy_word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
     return ("full", "warn") if any((use.percent or 0) >= _FULL for use in uses) else ("ok", "good")
 
 
-def _refusal(verdict: Verdict) -> str:
-    """Return why the object is refused, in words where they are known, else as the server says it."""
-    return cause(verdict.findings) or verdict.message
-
-
 def _summary(policy_explanation: PolicyExplanation) -> str:
     if policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True:
-        return _refusal(policy_explanation.verdict)
+        return refusal_reason(policy_explanation.verdict)
     if policy_explanation.contradictions and not any(
         use.is_exceeded for report in policy_explanation.quotas for use in report.uses
     ):
@@ -165,7 +167,7 @@ def head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Li
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)
     else:
-        reason = _refusal(verdict)
+        reason = refusal_reason(verdict)
         first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full_name}: {reason}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)

@@ -177,6 +177,14 @@ def verdict_word(verdict: Verdict) -> tuple[str, Tone]:
     return word, _TONES[word]
 
 
+def refusal_reason(verdict: Verdict, names: Mapping[str, str] | None = None) -> str:
+    """Return why it is refused, in words where they are known, else as the server says it; empty where nothing does.
+
+    ``names``: of containers, by path.
+    """
+    return cause(verdict.findings, names) or verdict.message
+
+
 def message_of(verdict: Verdict) -> str:
     """Return the message; Tekton's webhooks put each fault on a line of its own."""
     return verdict.message.replace("\n", "; ")
@@ -275,7 +283,7 @@ def verdict_reason(
     """
     if beside_ready and not (pods is not None and pods.updated is not None and pods.newest < pods.existing):
         pods = None
-    reason = cause(verdict.findings, names) or verdict.message
+    reason = refusal_reason(verdict, names)
     match word_of(verdict):
         case "full":
             exists = (

@@ -41,10 +41,9 @@ def claim_prices(
     """Return the costs of the claims of each missing pod. Raises Unparsable."""
     result = []
     for of_pod in claims:
-        total: dict[Key, int] = {}
+        total: Price = {}
         for claim in of_pod:
-            for key, amount in price_of(charges(claim_request(claim, server), policies.quotas)).items():
-                total[key] = total.get(key, 0) + amount
+            total = with_price(total, price_of(charges(claim_request(claim, server), policies.quotas)))
         result.append(total)
     return tuple(result)
 
