@@ -1,4 +1,9 @@
+import ast
+import subprocess
+import sys
+
 import pytest
+from architecture.modules import trees
 
 from kubectl_kres.cluster.read.discovery import find_kind
 from kubectl_kres.errors import ClusterError, Forbidden
@@ -153,3 +158,42 @@ def test_discovery_that_is_forbidden_is_said(server, connection):
     server.on("/api", {"kind": "APIVersions", "versions": []}).refuse("/apis", 403, "no")
     with pytest.raises(Forbidden, match=r"^no$"):
         find_kind(connection, "rollouts")
+
+
+#: Six readers that ask for what a server serves at the same moment, as those of kinds that are not installed do.
+_AT_ONCE = """
+import json, sys, threading
+from kubectl_kres.cluster.read import discovery
+sys.setswitchinterval(1e-6)
+resource = {"resource": "widgets", "responseKind": {"kind": "Widget"}, "scope": "Namespaced", "shortNames": ["wi"]}
+group = {"metadata": {"name": "apps"}, "versions": [{"version": "v1", "resources": [resource] * 50}]}
+answer = json.dumps({"kind": "APIGroupDiscoveryList", "items": [group] * 20}).encode()
+barrier = threading.Barrier(6)
+def read():
+    barrier.wait()
+    discovery._decode(answer, discovery._Directory)
+threads = [threading.Thread(target=read) for _ in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_readers_may_ask_what_is_served_at_once(attempt):
+    """The first use of a struct by two threads ends the interpreter, unless its decoder is built by one of them."""
+    ended = subprocess.run([sys.executable, "-c", _AT_ONCE], check=False, timeout=60)
+    assert ended.returncode == 0, attempt
+
+
+def test_no_reader_describes_a_struct_by_itself():
+    """Decoders are built under a lock (``lists.decoder``), or while a module is loaded, which is one as well."""
+    described = [
+        (path, node.lineno)
+        for path, tree in trees().items()
+        if path.startswith("kubectl_kres/cluster/")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("json.decode")
+        for keyword in node.keywords
+        if keyword.arg == "type" and not ast.unparse(keyword.value).startswith("dict")
+    ]
+    assert described == []

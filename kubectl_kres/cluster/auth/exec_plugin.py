@@ -43,6 +43,9 @@ class _Credential(Struct, frozen=True, rename="camel"):
     status: IssuedCredential | None = None
 
 
+_CREDENTIAL = msgspec.json.Decoder(_Credential)
+
+
 def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy, seconds: float = 0.0) -> IssuedCredential:
     """Return the credentials that the plugin prints; ``cluster`` is reported to it if it wants to know.
 
@@ -118,7 +121,7 @@ def _interactive(plugin: Exec, user: str) -> bool:
 def _decode_credential(output: bytes) -> _Credential:
     """Return the answer, in JSON or in YAML. Source: apimachinery serializer/json, which takes both."""
     try:
-        return msgspec.json.decode(output, type=_Credential)
+        return _CREDENTIAL.decode(output)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:

@@ -287,6 +287,9 @@ class _Review(Struct, frozen=True):
     status: _Status | None = None
 
 
+_REVIEW = msgspec.json.Decoder(_Review)
+
+
 def whoami(connection: Connection) -> UserInfo | None:
     """Return the user; None if the server does not say or may not be asked. Raises Unreachable, TimedOut,
     Unauthenticated.
@@ -297,7 +300,7 @@ def whoami(connection: Connection) -> UserInfo | None:
     if not answer.ok:
         return None
     try:
-        review = msgspec.json.decode(answer.body, type=_Review)
+        review = _REVIEW.decode(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     person = review.status.user_info if review.status else None
