@@ -11,11 +11,11 @@ from kubectl_kres.model import kinds
 
 def test_a_decoder_is_built_under_a_lock(monkeypatch):
     held = []
-    monkeypatch.setattr(msgspec.json, "Decoder", lambda *_, **__: held.append(lists._BUILDING.locked()))
+    monkeypatch.setattr(msgspec.json, "Decoder", lambda *_, **__: held.append(lists.DESCRIBING.locked()))
     for _ in range(2):
         lists.decoder(msgspec.defstruct("Fresh", []))
     assert held == [True, True]
-    assert not lists._BUILDING.locked()
+    assert not lists.DESCRIBING.locked()
 
 
 def test_all_structs_are_known_before_a_feed_has_threads(monkeypatch, connection):

@@ -287,7 +287,7 @@ class _Review(Struct, frozen=True):
     status: _Status | None = None
 
 
-_REVIEW = msgspec.json.Decoder(_Review)
+_DECODER = msgspec.json.Decoder(_Review)
 
 
 def whoami(connection: Connection) -> UserInfo | None:
@@ -300,7 +300,7 @@ def whoami(connection: Connection) -> UserInfo | None:
     if not answer.ok:
         return None
     try:
-        review = _REVIEW.decode(answer.body)
+        review = _DECODER.decode(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     person = review.status.user_info if review.status else None
