@@ -125,7 +125,7 @@ class Trends:
             return ""
         step = KEPT / cells
         return "".join(
-            _format_sample(self._index_at(samples, now - step * back), ascii_only=ascii_only)
+            _format_sample(self._sample_at(samples, now - step * back), ascii_only=ascii_only)
             for back in reversed(range(cells))
         )
 
@@ -139,7 +139,7 @@ class Trends:
                     yield now - after.time, name, old.get(name, ""), new.get(name, "")
 
     @staticmethod
-    def _index_at(samples: deque[Sample], time: float) -> Sample | None:
+    def _sample_at(samples: deque[Sample], time: float) -> Sample | None:
         """Return the last sample up to a moment; None: nothing had been seen yet."""
         return next((sample for sample in reversed(samples) if sample.time <= time), None)
 
@@ -175,10 +175,10 @@ class Setting(Struct, frozen=True):
     ``server``: the server for a ``gitVersion``, and what is supposed about it. ``now``: the moment, as RFC 3339;
     ``clock``: the same in seconds of the feed's. ``version``: the server's, once it has said so.
     ``candidate_namespaces``: the namespaces that hold an object of a name, if that is known before anything is read.
-    ``flags``: what a command needs to see the same objects, as ``--demo``. ``read_yaml``: as in an Ask. ``live``: the
-    store changes by itself. ``aliases``, ``hotkeys``: the user's words and keys for commands; ``columns``: of lists,
-    their names on screen. ``contexts``: those of the kubeconfig; ``switch``: a session on one of them, raises
-    ConfigError. ``snapshot_view``: where the snapshot stands in time, if there are several.
+    ``flags``: what a command needs to see the same objects, as ``--demo``. ``read_yaml``: as in EvaluationOptions.
+    ``live``: the store changes by itself. ``aliases``, ``hotkeys``: the user's words and keys for commands;
+    ``columns``: of lists, their names on screen. ``contexts``: those of the kubeconfig; ``switch``: a session on one of
+    them, raises ConfigError. ``snapshot_view``: where the snapshot stands in time, if there are several.
     """
 
     server: Callable[[str], tuple[Server, tuple[str, ...]]]
