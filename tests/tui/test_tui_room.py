@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from reports.stored import made, store_of
 from reports.test_claim_or_pool_reports import space
-from tui.driving import LARGE, demo, drive, press, text, typed, until
+from tui.driving import LARGE, demo, drive, press, settled, text, typed, until
 from tui.still import Still, session_on
 
 from kubectl_kres.snapshot.read import demo_path
@@ -231,6 +231,19 @@ def test_an_overview_of_a_namespace_counts_what_is_in_it_and_says_where_else_to_
     assert "pods 15" in shop and " 15 pods " in drive(demo("", file=DEMO), [":", *typed("pods shop"), "enter"])
     quiet = drive(demo(), [":", *typed("pods kube-public"), "enter", ":", *typed("overview"), "enter"])
     assert "nothing is wrong in kube-public; 0 shows all 9 namespaces" in quiet
+
+
+@pytest.mark.parametrize("widths", [(80, 140, 80), (140, 60), (60, 120)], ids=str)
+def test_no_problem_is_hidden_where_the_counts_above_need_another_line(widths):
+    async def act(pilot):
+        for width in widths:
+            await pilot.resize_terminal(width, 24)
+            await settled(pilot)
+            lines = text(pilot.app).splitlines()
+            head = next(index for index, line in enumerate(lines) if "WORST FIRST" in line)
+            assert "pool/ml-compute" in lines[head + 1], width
+
+    drive(demo(file=DEMO), [":", *typed("pods default"), "enter", ":", *typed("overview"), "enter"], act=act)
 
 
 def run_of(state: str, *started: str, skipped: tuple[str, ...] = ()) -> list[dict[str, Any]]:

@@ -137,6 +137,8 @@ class OverviewPane(TablePane):
                 yield self.areas
 
     def on_mount(self) -> None:
+        # Its lines are broken for a new width only once it has that width.
+        self.watch(self.strip, "virtual_size", self._arrange, init=False)
         self.enter(self.location)
 
     def on_resize(self) -> None:
@@ -172,8 +174,9 @@ class OverviewPane(TablePane):
         self.areas.styles.height = max(min(4, height), min(rows, height - min(problems, _LEAST)))
         areas = min(rows, height - _LEAST) if self.areas.display else 0
         maximum = _MORE if high else _FEW
-        # Problems have the room that they need; what they leave is for what mends them.
-        left = height - areas - problems - (0 if high else self.strip.size.height)
+        # Problems have the room that they need; what they leave is for what mends them. The strip is asked for its
+        # lines: its size is still that of its last ones.
+        left = height - areas - problems - (0 if high else min(_STRIP, self.strip.virtual_size.height))
         self.fixes.styles.height = max(maximum if high else min(maximum, height // 2), left)
 
     @property
